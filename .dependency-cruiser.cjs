@@ -1,0 +1,130 @@
+/**
+ * The import law of docs/architecture.md: imports run downwards only, siblings of one floor never see each other, each
+ * technology has one owner.
+ */
+const FLOORS = [
+  ['contracts'],
+  ['workflow'],
+  ['platform'],
+  ['database'],
+  ['messaging'],
+  ['accounts', 'deployments', 'assets', 'billing'],
+  ['jobs'],
+];
+const lib = (names) => `^libs/(${names.join('|')})/`;
+const spec = '/fixtures/|\\.(spec|int-spec|e2e-spec|conformance)\\.ts$';
+
+/** Every lib may import the libs of the floors below its own; engines stands beside database and messaging, on platform. */
+const downwardsOnly = FLOORS.map((floor, index) => {
+  const above = [...FLOORS.slice(index + 1).flat(), 'engines'];
+  return {
+    name: `downwards-only-${floor.join('-')}`,
+    comment: 'A lib imports only libs of lower floors.',
+    severity: 'error',
+    from: { path: lib(floor), pathNot: spec },
+    to: { path: lib(above) },
+  };
+});
+
+const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => ({
+  name: `no-siblings-of-${name}`,
+  comment: 'The four domains never see each other; jobs brings them together.',
+  severity: 'error',
+  from: { path: lib([name]), pathNot: spec },
+  to: { path: lib(['accounts', 'deployments', 'assets', 'billing'].filter((other) => other !== name)) },
+}));
+
+const owner = (name, technology, from) => ({
+  name,
+  comment: `${technology} has one owner.`,
+  severity: 'error',
+  from: { path: '^(apps|libs)/', pathNot: [spec, ...from] },
+  to: { path: `node_modules/(${technology})/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', comment: 'Data flows one way.', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'resolvable',
+      comment: 'Whatever is imported exists and is a dependency of ours.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    ...downwardsOnly,
+    ...siblings,
+    {
+      name: 'pure-floor',
+      comment: 'contracts and workflow are TypeScript and zod: no framework, no database, no I/O.',
+      severity: 'error',
+      from: { path: lib(['contracts', 'workflow']), pathNot: spec },
+      to: { pathNot: ['^libs/(contracts|workflow)/', 'node_modules/(zod|uuid)/'] },
+    },
+    {
+      name: 'engines-stand-on-platform',
+      comment: 'An engine knows no database, no queue, no tenants.',
+      severity: 'error',
+      from: { path: lib(['engines']), pathNot: spec },
+      to: { path: '^libs/', pathNot: lib(['engines', 'platform', 'workflow', 'contracts']) },
+    },
+    {
+      name: 'engines-only-from-worker',
+      comment: 'Only the worker runs workflows.',
+      severity: 'error',
+      from: { path: '^apps/', pathNot: '^apps/worker/' },
+      to: { path: lib(['engines']) },
+    },
+    {
+      name: 'clients-import-contracts-alone',
+      comment: 'The command line and the console are clients of the public API.',
+      severity: 'error',
+      from: { path: '^apps/(cli|console)/', pathNot: spec },
+      to: { path: '^libs/', pathNot: lib(['contracts']) },
+    },
+    {
+      name: 'one-door',
+      comment: 'A lib is entered through its index.',
+      severity: 'error',
+      from: { path: '^(apps|test|bench)/' },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'one-door-between-libs',
+      comment: 'A lib is entered through its index.',
+      severity: 'error',
+      from: { path: '^libs/([^/]+)/' },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'apps-stand-alone',
+      comment: 'Processes share libs, never each other.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    { name: 'libs-below-apps', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
+    {
+      name: 'testing-in-specs-only',
+      comment: 'What tests are made with is not shipped.',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: [spec, '^libs/testing/'] },
+      to: { path: lib(['testing']) },
+    },
+    owner('prisma-in-database-and-stores', '@prisma/client', ['^libs/database/', '\\.store\\.ts$', '^libs/testing/']),
+    owner('redis-in-messaging', 'bullmq|ioredis', ['^libs/messaging/', '^libs/testing/']),
+    owner('s3-in-assets', '@aws-sdk/[^/]+', ['^libs/assets/']),
+    owner('websocket-in-engines', 'ws', ['^libs/engines/', '^libs/testing/']),
+    owner('express-in-api', 'express|@types/express', ['^apps/api/']),
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,17 @@
+const { readFileSync } = require('node:fs');
+
+// The path aliases are jest's to resolve here, so the compiler must leave them alone.
+const { $schema: _schema, ...swc } = JSON.parse(readFileSync(`${__dirname}/.swcrc`, 'utf8'));
+delete swc.jsc.paths;
+delete swc.jsc.baseUrl;
+
+/** @type {import('jest').Config} */
+module.exports = {
+  testEnvironment: 'node',
+  testTimeout: 30_000,
+  roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
+  testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
+  moduleNameMapper: { '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts' },
+  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest', swc] },
+  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|@comfyorg)/)'],
+};

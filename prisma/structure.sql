@@ -1,0 +1,430 @@
+-- The database as the migrations leave it, for reading and for reviewing what a migration changes.
+-- Written by: node scripts/structure.mjs --write
+
+CREATE OR REPLACE FUNCTION public.refuse(reason text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RAISE EXCEPTION USING ERRCODE = 'MR001', MESSAGE = reason;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
+END
+$function$;
+
+CREATE TABLE account_queues (
+    pool_id text NOT NULL,
+    account_id uuid NOT NULL,
+    waiting integer DEFAULT 0 NOT NULL,
+    in_flight integer DEFAULT 0 NOT NULL,
+    weight integer DEFAULT 1 NOT NULL,
+    running_limit integer NOT NULL,
+    pass bigint DEFAULT 0 NOT NULL,
+    eligible boolean GENERATED ALWAYS AS (((waiting > 0) AND (in_flight < running_limit))) STORED NOT NULL,
+    CONSTRAINT account_queues_pkey PRIMARY KEY (pool_id, account_id),
+    CONSTRAINT account_queues_counters_check CHECK (((waiting >= 0) AND (in_flight >= 0))),
+    CONSTRAINT account_queues_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
+) WITH (fillfactor=70);
+
+CREATE TABLE accounts (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    kind text DEFAULT 'customer'::text NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    plan text DEFAULT 'standard'::text NOT NULL,
+    weight integer DEFAULT 1 NOT NULL,
+    running_limit integer,
+    queue_limit integer,
+    requests_per_minute integer,
+    stream_limit integer,
+    upload_bytes_per_day bigint,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    CONSTRAINT accounts_pkey PRIMARY KEY (id),
+    CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'self_hosted'::text]))),
+    CONSTRAINT accounts_limits_check CHECK (((running_limit > 0) AND (queue_limit >= 0) AND (requests_per_minute > 0) AND (stream_limit >= 0) AND (upload_bytes_per_day >= 0))),
+    CONSTRAINT accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
+    CONSTRAINT accounts_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
+);
+
+CREATE TABLE api_keys (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    name text NOT NULL,
+    key_hash bytea NOT NULL,
+    last_four text NOT NULL,
+    scopes text[],
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    expires_at timestamp(3) with time zone,
+    revoked_at timestamp(3) with time zone,
+    last_used_at timestamp(3) with time zone,
+    rotated_to uuid,
+    CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+    CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32))
+);
+
+CREATE TABLE assets (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    hash text NOT NULL,
+    size_bytes bigint NOT NULL,
+    content_type text NOT NULL,
+    file_path text,
+    tags text[] DEFAULT ARRAY[]::text[],
+    job_id uuid,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    expires_at timestamp(3) with time zone,
+    CONSTRAINT assets_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE audit_log (
+    id uuid NOT NULL,
+    at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL,
+    subject_type text NOT NULL,
+    subject_id text NOT NULL,
+    account_id uuid,
+    address text,
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT audit_log_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE balances (
+    account_id uuid NOT NULL,
+    available_micros bigint DEFAULT 0 NOT NULL,
+    held_micros bigint DEFAULT 0 NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    charged_micros bigint DEFAULT 0 NOT NULL,
+    drawn_micros bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT balances_pkey PRIMARY KEY (account_id),
+    CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= charged_micros))),
+    CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
+) WITH (fillfactor=70);
+
+CREATE TABLE blobs (
+    account_id uuid NOT NULL,
+    hash text NOT NULL,
+    size_bytes bigint NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    orphaned_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT blobs_pkey PRIMARY KEY (account_id, hash),
+    CONSTRAINT blobs_hash_check CHECK ((hash ~ '^blake3:[0-9a-f]{64}$'::text)),
+    CONSTRAINT blobs_size_check CHECK ((size_bytes >= 0))
+);
+
+CREATE TABLE catalogues (
+    digest text NOT NULL,
+    engine text NOT NULL,
+    node_count integer NOT NULL,
+    document text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    CONSTRAINT catalogues_pkey PRIMARY KEY (digest)
+);
+
+CREATE TABLE credit_lots (
+    transaction_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    remaining_micros bigint NOT NULL,
+    drawn_micros bigint DEFAULT 0 NOT NULL,
+    expires_at timestamp(3) with time zone,
+    CONSTRAINT credit_lots_pkey PRIMARY KEY (transaction_id),
+    CONSTRAINT credit_lots_amounts_check CHECK (((remaining_micros >= 0) AND (drawn_micros >= 0)))
+);
+
+CREATE TABLE deployments (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    name text NOT NULL,
+    demo boolean DEFAULT false NOT NULL,
+    pool_id text NOT NULL,
+    desired_state text DEFAULT 'running'::text NOT NULL,
+    price_micros_per_second bigint,
+    min_workers integer DEFAULT 0 NOT NULL,
+    max_workers integer DEFAULT 1 NOT NULL,
+    first_ready_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    started_at timestamp(3) with time zone,
+    stopped_at timestamp(3) with time zone,
+    wanted_at timestamp(3) with time zone,
+    CONSTRAINT deployments_pkey PRIMARY KEY (id),
+    CONSTRAINT deployments_desired_state_check CHECK ((desired_state = ANY (ARRAY['running'::text, 'stopped'::text]))),
+    CONSTRAINT deployments_price_check CHECK ((price_micros_per_second >= 0)),
+    CONSTRAINT deployments_workers_check CHECK (((0 <= min_workers) AND (min_workers <= max_workers)))
+);
+
+CREATE TABLE idempotency_keys (
+    account_id uuid NOT NULL,
+    operation text NOT NULL,
+    key text NOT NULL,
+    subject_id uuid NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, operation, key),
+    CONSTRAINT idempotency_keys_operation_check CHECK ((operation = ANY (ARRAY['postJobs'::text, 'postAssets'::text])))
+);
+
+CREATE TABLE job_attempts (
+    job_id uuid NOT NULL,
+    attempt smallint NOT NULL,
+    worker_id uuid NOT NULL,
+    claimed_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    ended_at timestamp(3) with time zone,
+    outcome text,
+    engine_ms bigint,
+    nodes jsonb,
+    CONSTRAINT job_attempts_pkey PRIMARY KEY (job_id, attempt),
+    CONSTRAINT job_attempts_ended_check CHECK (((outcome IS NULL) = (ended_at IS NULL))),
+    CONSTRAINT job_attempts_engine_ms_check CHECK ((engine_ms >= 0)),
+    CONSTRAINT job_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text, 'expired'::text, 'lost'::text, 'handed_back'::text])))
+);
+
+CREATE TABLE job_graphs (
+    job_id uuid NOT NULL,
+    workflow text NOT NULL,
+    node_count integer NOT NULL,
+    CONSTRAINT job_graphs_pkey PRIMARY KEY (job_id)
+);
+
+CREATE TABLE job_inputs (
+    job_id uuid NOT NULL,
+    asset_id uuid NOT NULL,
+    CONSTRAINT job_inputs_pkey PRIMARY KEY (job_id, asset_id)
+);
+
+CREATE TABLE job_logs (
+    job_id uuid NOT NULL,
+    text text NOT NULL,
+    truncated boolean NOT NULL,
+    complete boolean NOT NULL,
+    captured_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT job_logs_pkey PRIMARY KEY (job_id)
+);
+
+CREATE TABLE job_outputs (
+    job_id uuid NOT NULL,
+    node_id text NOT NULL,
+    node_index integer NOT NULL,
+    attempt smallint NOT NULL,
+    ordinal integer NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    asset_id uuid NOT NULL,
+    CONSTRAINT job_outputs_pkey PRIMARY KEY (job_id, node_id, node_index),
+    CONSTRAINT job_outputs_type_check CHECK ((type = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text, 'text'::text, 'file'::text, 'latent'::text])))
+);
+
+CREATE TABLE job_transitions (
+    job_id uuid NOT NULL,
+    seq integer NOT NULL,
+    from_status text,
+    to_status text NOT NULL,
+    attempt smallint NOT NULL,
+    cause text NOT NULL,
+    worker_id uuid,
+    at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    CONSTRAINT job_transitions_pkey PRIMARY KEY (job_id, seq),
+    CONSTRAINT job_transitions_seq_check CHECK (((seq = 1) = (from_status IS NULL))),
+    CONSTRAINT job_transitions_table_check CHECK ((((COALESCE(from_status, ''::text) || '>'::text) || to_status) = ANY (ARRAY['>queued'::text, 'queued>running'::text, 'queued>canceled'::text, 'queued>expired'::text, 'running>succeeded'::text, 'running>failed'::text, 'running>expired'::text, 'running>canceling'::text, 'canceling>canceled'::text])))
+);
+
+CREATE TABLE jobs (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    surface text NOT NULL,
+    deployment_id uuid,
+    api_key_id uuid,
+    status text DEFAULT 'queued'::text NOT NULL,
+    delivery text DEFAULT 'waiting'::text NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    max_attempts smallint NOT NULL,
+    seq integer DEFAULT 1 NOT NULL,
+    lease_token uuid,
+    lease_expires_at timestamp(3) with time zone,
+    worker_id uuid,
+    dispatched_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    started_at timestamp(3) with time zone,
+    completed_at timestamp(3) with time zone,
+    deadline_at timestamp(3) with time zone NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    has_secrets boolean DEFAULT false NOT NULL,
+    price_micros_per_second bigint DEFAULT 0 NOT NULL,
+    held_micros bigint DEFAULT 0 NOT NULL,
+    charged_micros bigint,
+    billable_ms bigint DEFAULT 0 NOT NULL,
+    progress jsonb,
+    error jsonb,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    traceparent text,
+    CONSTRAINT jobs_pkey PRIMARY KEY (id),
+    CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0)))),
+    CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
+    CONSTRAINT jobs_deadline_check CHECK ((deadline_at <= expires_at)),
+    CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text, 'leased'::text, 'done'::text]))),
+    CONSTRAINT jobs_done_check CHECK (((delivery = 'done'::text) = (status = ANY (ARRAY['succeeded'::text, 'canceled'::text, 'failed'::text, 'expired'::text])))),
+    CONSTRAINT jobs_error_check CHECK ((((error IS NULL) OR (status = ANY (ARRAY['failed'::text, 'expired'::text]))) AND ((status <> 'failed'::text) OR (error IS NOT NULL)))),
+    CONSTRAINT jobs_lease_check CHECK ((((delivery = 'leased'::text) = (lease_token IS NOT NULL)) AND ((delivery = 'leased'::text) = (lease_expires_at IS NOT NULL)) AND ((delivery <> 'leased'::text) OR (worker_id IS NOT NULL)))),
+    CONSTRAINT jobs_money_check CHECK (((price_micros_per_second >= 0) AND (held_micros >= 0) AND (billable_ms >= 0) AND ((charged_micros >= 0) AND (charged_micros <= held_micros)) AND ((delivery = 'done'::text) = (charged_micros IS NOT NULL)))),
+    CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'canceling'::text, 'canceled'::text, 'failed'::text, 'expired'::text]))),
+    CONSTRAINT jobs_surface_check CHECK (((surface = ANY (ARRAY['self_hosted'::text, 'cloud'::text, 'deployment'::text])) AND ((surface = 'deployment'::text) = (deployment_id IS NOT NULL))))
+) WITH (fillfactor=70);
+
+CREATE TABLE ledger_entries (
+    transaction_id uuid NOT NULL,
+    line smallint NOT NULL,
+    from_book text NOT NULL,
+    to_book text NOT NULL,
+    amount_micros bigint NOT NULL,
+    CONSTRAINT ledger_entries_pkey PRIMARY KEY (transaction_id, line),
+    CONSTRAINT ledger_entries_amount_check CHECK ((amount_micros > 0)),
+    CONSTRAINT ledger_entries_books_check CHECK (((from_book <> to_book) AND (from_book = ANY (ARRAY['available'::text, 'held'::text, 'revenue'::text, 'promotions'::text, 'payments'::text])) AND (to_book = ANY (ARRAY['available'::text, 'held'::text, 'revenue'::text, 'promotions'::text, 'payments'::text]))))
+);
+
+CREATE TABLE ledger_transactions (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    kind text NOT NULL,
+    job_id uuid,
+    cause text NOT NULL,
+    corrects uuid,
+    actor text NOT NULL,
+    reason text,
+    expires_at timestamp(3) with time zone,
+    at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    CONSTRAINT ledger_transactions_pkey PRIMARY KEY (id),
+    CONSTRAINT ledger_transactions_correction_check CHECK (((kind = 'correction'::text) = (corrects IS NOT NULL))),
+    CONSTRAINT ledger_transactions_job_check CHECK ((((kind = ANY (ARRAY['hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text])) = (job_id IS NOT NULL)) OR (kind = 'correction'::text))),
+    CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
+);
+
+CREATE TABLE pools (
+    id text NOT NULL,
+    engine text NOT NULL,
+    catalogue_digest text,
+    look_ahead integer DEFAULT 2 NOT NULL,
+    queue_limit integer,
+    virtual_time bigint DEFAULT 0 NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    CONSTRAINT pools_pkey PRIMARY KEY (id),
+    CONSTRAINT pools_engine_check CHECK ((engine = ANY (ARRAY['cpu'::text, 'comfyui'::text]))),
+    CONSTRAINT pools_look_ahead_check CHECK ((look_ahead >= 0))
+);
+
+CREATE TABLE upload_days (
+    account_id uuid NOT NULL,
+    day date NOT NULL,
+    size_bytes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT upload_days_pkey PRIMARY KEY (account_id, day)
+);
+
+CREATE TABLE usage_records (
+    job_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    api_key_id uuid,
+    deployment_id uuid,
+    status text NOT NULL,
+    billable_ms bigint NOT NULL,
+    charged_micros bigint NOT NULL,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    finished_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT usage_records_pkey PRIMARY KEY (job_id),
+    CONSTRAINT usage_records_amounts_check CHECK (((billable_ms >= 0) AND (charged_micros >= 0)))
+);
+
+CREATE TABLE workers (
+    id uuid NOT NULL,
+    pool_id text NOT NULL,
+    engine text NOT NULL,
+    version text NOT NULL,
+    host text NOT NULL,
+    pid integer NOT NULL,
+    state text DEFAULT 'starting'::text NOT NULL,
+    capacity integer DEFAULT 1 NOT NULL,
+    resident_models text[] DEFAULT ARRAY[]::text[],
+    problem text,
+    started_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    last_seen_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    stopped_at timestamp(3) with time zone,
+    ready_at timestamp(3) with time zone,
+    CONSTRAINT workers_pkey PRIMARY KEY (id),
+    CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
+    CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),
+    CONSTRAINT workers_stopped_check CHECK (((state = 'stopped'::text) = (stopped_at IS NOT NULL)))
+);
+
+ALTER TABLE account_queues ADD CONSTRAINT account_queues_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE account_queues ADD CONSTRAINT account_queues_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_rotated_to_fkey FOREIGN KEY (rotated_to) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE assets ADD CONSTRAINT assets_account_id_hash_fkey FOREIGN KEY (account_id, hash) REFERENCES blobs(account_id, hash) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE balances ADD CONSTRAINT balances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE blobs ADD CONSTRAINT blobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE deployments ADD CONSTRAINT deployments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE deployments ADD CONSTRAINT deployments_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE job_attempts ADD CONSTRAINT job_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE job_graphs ADD CONSTRAINT job_graphs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE job_inputs ADD CONSTRAINT job_inputs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE job_inputs ADD CONSTRAINT job_inputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE job_logs ADD CONSTRAINT job_logs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE job_transitions ADD CONSTRAINT job_transitions_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_id, account_id) REFERENCES account_queues(pool_id, account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+
+CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE (waiting > 0);
+CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass) WHERE eligible;
+CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
+CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash);
+CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
+CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
+CREATE INDEX blobs_orphaned_idx ON public.blobs USING btree (orphaned_at) WHERE (orphaned_at IS NOT NULL);
+CREATE INDEX credit_lots_account_id_idx ON public.credit_lots USING btree (account_id);
+CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (remaining_micros > 0));
+CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
+CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
+CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
+CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id);
+CREATE UNIQUE INDEX job_outputs_asset_id_key ON public.job_outputs USING btree (asset_id);
+CREATE UNIQUE INDEX job_outputs_name_key ON public.job_outputs USING btree (job_id, attempt, name);
+CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC);
+CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
+CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
+CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
+CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
+CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
+CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);
+CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
+CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
+CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
+CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
+CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
+
+CREATE TRIGGER audit_log_append_trigger BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is only appended to');
+CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
+CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
+CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');
+CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_change('nothing leaves a terminal state');
+CREATE TRIGGER ledger_entries_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
+CREATE TRIGGER ledger_transactions_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');

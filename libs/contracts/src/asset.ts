@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { BlobHashSchema } from './hash';
+import { TimestampSchema } from './timestamps';
+
+/** Bounds of `expires_in` in seconds (wire supplement, section 1): one minute to seven days. */
+export const EXPIRES_IN_SECONDS = { min: 60, max: 604_800 } as const;
+
+export const AssetSchema = z
+  .object({
+    id: z.uuid(),
+    hash: BlobHashSchema.nullable(),
+    size_bytes: z.int().min(0).meta({ format: 'int64' }),
+    content_type: z.string(),
+    file_path: z.string().nullable().optional(),
+    created_new: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Of answers that create: whether the bytes were new here.' }),
+    created_at: TimestampSchema,
+    url: z
+      .url()
+      .meta({ description: 'Where the bytes can be had until `url_expires_at`; a fresh one in every answer.' }),
+    url_expires_at: TimestampSchema,
+    expires_at: TimestampSchema.nullable().meta({ description: 'null: never.' }),
+    tags: z.array(z.string()),
+    job_id: z.uuid().optional().meta({ description: 'The job that produced it; absent for uploads.' }),
+  })
+  .meta({ id: 'Asset', description: 'A record over an immutable, content-addressed blob.' });
+export type Asset = z.infer<typeof AssetSchema>;
+
+export const ExpiresInSchema = z
+  .int()
+  .min(EXPIRES_IN_SECONDS.min)
+  .max(EXPIRES_IN_SECONDS.max)
+  .meta({ description: 'Seconds until the asset expires.' });
+
+const Tags = z.array(z.string()).meta({ description: 'Words of your own to find assets by.' });
+
+export const AssetFromHashRequestSchema = z
+  .object({
+    hash: z.string().meta({ description: '`blake3:` and 64 hexadecimal digits, in either case.' }),
+    file_path: z.string().optional().meta({ description: 'Relative path or file name, e.g. `photo.png`.' }),
+    tags: Tags.optional(),
+    expires_in: ExpiresInSchema.optional(),
+  })
+  .meta({ id: 'AssetFromHashRequest' });
+export type AssetFromHashRequest = z.infer<typeof AssetFromHashRequestSchema>;
+
+/** Parts of an upload, in any order. Described here; the bytes are read as they come, by no schema. */
+export const AssetUploadFormSchema = z
+  .object({
+    content_type: z.string().meta({ description: 'Media type of the bytes, e.g. `image/png`.' }),
+    file_path: z.string().meta({ description: 'Relative path or file name, e.g. `photo.png`.' }),
+    expected_hash: z.string().optional().meta({ description: 'Refuse the upload unless its bytes have this hash.' }),
+    tags: Tags.optional(),
+    expires_in: ExpiresInSchema.optional(),
+    file: z.string().meta({ format: 'binary', description: 'The bytes.' }),
+  })
+  .meta({ id: 'AssetUploadForm' });

@@ -1,0 +1,224 @@
+import { z } from 'zod';
+
+/** What there is to say of an error code: its HTTP status, when it is answered, and what the caller can do. */
+interface ErrorFacts {
+  status: number;
+  cause: string;
+  cure: string;
+}
+
+const WAIT = 'Wait as long as Retry-After says, then send the same request again.';
+
+/**
+ * Every error code that an HTTP answer can carry, except `invalid_request` (contract 7.2; wire supplement, section 2). The
+ * one place where codes are listed: the HTTP mapping, the OpenAPI document and docs/errors.md are made from it.
+ */
+export const ERROR_CATALOGUE = {
+  invalid_workflow: {
+    status: 422,
+    cause: 'The graph, or an input of one of its nodes, cannot be run as it is.',
+    cure: 'Correct the inputs named under details.node_errors.',
+  },
+  workflow_format_ui: {
+    status: 422,
+    cause: 'The graph is what the editor saves: an object with `nodes` and `links`.',
+    cure: 'Export the graph in API format and submit that.',
+  },
+  missing_asset: {
+    status: 422,
+    cause: 'The graph refers to an asset that does not exist, has expired, or belongs to another account.',
+    cure: 'Upload the file, or use an asset id of your own account.',
+  },
+  idempotency_key_reuse: {
+    status: 422,
+    cause: 'The Idempotency-Key came with an earlier request; this one was not executed.',
+    cure: 'List your jobs to find the first submission; use a new key for a new job.',
+  },
+  metadata_invalid: {
+    status: 422,
+    cause: 'There are too many pairs, or a key or value is too long, no string, or holds characters that are not kept.',
+    cure: 'Send at most 16 pairs of short strings.',
+  },
+  deployment_stopped: {
+    status: 422,
+    cause: 'The deployment was stopped by its operator and takes no jobs.',
+    cure: 'Ask the operator of the deployment to start it.',
+  },
+  invalid_cursor: {
+    status: 400,
+    cause: 'The cursor is not one that this list returned.',
+    cure: 'Start again without a cursor.',
+  },
+  invalid_metadata_filter: {
+    status: 400,
+    cause: 'A metadata filter names no possible key or value, is repeated, or is one too many.',
+    cure: 'Use metadata[key]=value, at most three of them.',
+  },
+  unauthorized: {
+    status: 401,
+    cause: 'There is no credential, or it is not valid: mistyped, expired, or revoked.',
+    cure: 'Send Authorization: Bearer <API key>.',
+  },
+  insufficient_credits: {
+    status: 402,
+    cause: 'The account has fewer credits than a job sets aside. Never answered on a self-hosted surface.',
+    cure: 'Add credits to the account.',
+  },
+  forbidden: {
+    status: 403,
+    cause: 'The key lacks a scope, the account is suspended, or a signed link is altered or has expired.',
+    cure: 'Use a key with the scope that the message names.',
+  },
+  not_found: {
+    status: 404,
+    cause:
+      'There is no such thing here: an unknown path, or a record that expired, is not yours, or is on another surface.',
+    cure: 'Check the id, the surface and whether it has expired.',
+  },
+  blob_not_found: {
+    status: 404,
+    cause: 'The account has no bytes with this hash.',
+    cure: 'Upload the bytes instead.',
+  },
+  method_not_allowed: {
+    status: 405,
+    cause: 'The path exists, and not with this method.',
+    cure: 'Use a method listed in the Allow header.',
+  },
+  hash_mismatch: {
+    status: 409,
+    cause: 'The bytes that arrived do not have the hash that was expected. Nothing was made.',
+    cure: 'Send the bytes that expected_hash was computed from.',
+  },
+  asset_in_use: {
+    status: 409,
+    cause: 'A job that has not ended takes the asset as input, or a retained job produced it.',
+    cure: 'Wait until the job that refers to it has ended or expired.',
+  },
+  payload_too_large: {
+    status: 413,
+    cause: 'The body, or a file in it, is larger than the service takes.',
+    cure: 'Send less; the limit is in the message.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    cause: 'The body is not of the content type that the operation reads, or is encoded.',
+    cure: 'Send the content type that the message names.',
+  },
+  queue_full: {
+    status: 429,
+    cause: 'As many jobs of the account, or of the pool, are waiting as may wait.',
+    cure: WAIT,
+  },
+  deployment_not_ready: {
+    status: 429,
+    cause: 'The deployment is being provisioned or is starting; it can still become ready.',
+    cure: WAIT,
+  },
+  rate_limited: {
+    status: 429,
+    cause: 'The caller has sent more requests, or uploaded more bytes, than it may within the time.',
+    cure: WAIT,
+  },
+  too_many_streams: {
+    status: 429,
+    cause: 'The account has as many event streams open as it may.',
+    cure: 'Close event streams that you no longer read, or poll.',
+  },
+  upstream_error: {
+    status: 500,
+    cause: 'Something behind the service failed. The message says no more, on purpose.',
+    cure: 'Try again; give the request id to support if it lasts.',
+  },
+} as const satisfies Record<string, ErrorFacts>;
+
+/**
+ * `invalid_request` is 400 for what cannot be read (malformed JSON, a bad query) and 422 for a field of the body. The others
+ * are answered where not even a request could be read.
+ */
+export const INVALID_REQUEST_STATUSES = [400, 408, 417, 422, 431] as const;
+export const INVALID_REQUEST = {
+  cause: 'The request cannot be read, or a field of it is wrong; details.fields then names each field and its fault.',
+  cure: 'Correct what the message names.',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE | 'invalid_request';
+export const ERROR_CODES = [...Object.keys(ERROR_CATALOGUE), 'invalid_request'] as ErrorCode[];
+
+/** One fault of one field: `field` is a path such as `metadata.user`, `reason` a sentence or a listed word. */
+export interface FieldError {
+  field: string;
+  reason: string;
+}
+
+export const ErrorEnvelopeSchema = z
+  .object({
+    error: z.object({
+      code: z.string(),
+      message: z.string(),
+      details: z.record(z.string(), z.unknown()).nullable().optional(),
+    }),
+  })
+  .meta({ id: 'ErrorEnvelope', description: 'The body of every HTTP error.' });
+export type ErrorEnvelope = z.infer<typeof ErrorEnvelopeSchema>;
+
+/** Faults named in a message; the rest is in the details. A reader takes in three. */
+const NAMED_FAULTS = 3;
+/** Faults listed in the details: more help nobody, and an answer stays small. */
+const LISTED_FAULTS = 1_000;
+
+/** What may accompany a refusal. `retryAfterSeconds` is an integer of at least 1 (wire supplement, section 2). */
+export interface RefusalOptions {
+  details?: Record<string, unknown>;
+  retryAfterSeconds?: number;
+  status?: (typeof INVALID_REQUEST_STATUSES)[number];
+  headers?: Record<string, string>;
+}
+
+/**
+ * A request that the service refuses for a reason the caller is told. Thrown anywhere below HTTP; the API turns it into
+ * the envelope. Everything else that is thrown becomes `upstream_error` and says nothing of its cause.
+ */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly details: Record<string, unknown> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options: RefusalOptions = {},
+  ) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = code === 'invalid_request' ? (options.status ?? 422) : ERROR_CATALOGUE[code].status;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+    this.retryAfterSeconds = this.status === 429 ? Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1)) : undefined;
+  }
+
+  /**
+   * Fields of a request are wrong: `invalid_request` with `details.fields`.
+   *
+   * @param status 422 for fields of a body, 400 for those of a query.
+   */
+  static ofFields(fields: FieldError[], status: 400 | 422 = 422): Refusal {
+    const message = `The request is not valid. ${namesOf(fields)}`;
+    return new Refusal('invalid_request', message, { details: { fields: fields.slice(0, LISTED_FAULTS) }, status });
+  }
+
+  /** Labels cannot be kept: `metadata_invalid` with `details.fields`. */
+  static ofMetadata(fields: FieldError[]): Refusal {
+    const message = `The metadata cannot be kept. ${namesOf(fields)}`;
+    return new Refusal('metadata_invalid', message, { details: { fields: fields.slice(0, LISTED_FAULTS) } });
+  }
+}
+
+function namesOf(fields: FieldError[]): string {
+  const named = fields
+    .slice(0, NAMED_FAULTS)
+    .map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`));
+  const more = fields.length > NAMED_FAULTS ? `; and ${fields.length - NAMED_FAULTS} more` : '';
+  return `${named.join('; ')}${more}.`;
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { JobSchema, ProgressSchema } from './job';
+import { OutputSchema } from './output';
+
+/** Events of a job's stream, by name (wire supplement, section 3). */
+export const JOB_EVENTS = ['status', 'progress', 'preview', 'output'] as const;
+export type JobEventName = (typeof JOB_EVENTS)[number];
+
+export const PreviewSchema = z
+  .object({ node_id: z.string(), content_type: z.literal('image/jpeg'), data_base64: z.string() })
+  .meta({ id: 'Preview', description: 'A picture of work in progress.' });
+export type Preview = z.infer<typeof PreviewSchema>;
+
+/** What the data of each event is. */
+export const JobEventSchemas = {
+  status: JobSchema.omit({ logs: true }).meta({ id: 'JobWithoutLogs' }),
+  progress: ProgressSchema,
+  preview: PreviewSchema,
+  output: OutputSchema,
+} as const satisfies Record<JobEventName, z.ZodType>;
+
+/**
+ * What processes tell each other about a job while it lives. Lossy: a reader that misses one finds the truth in
+ * Postgres. `status` and `output` are hints to read; `progress` and `preview` carry their snapshot.
+ */
+export const LiveEventSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('status'), seq: z.int() }),
+  z.object({ kind: z.literal('output'), ordinal: z.int() }),
+  z.object({ kind: z.literal('progress'), attempt: z.int(), progress: ProgressSchema }),
+  z.object({ kind: z.literal('preview'), attempt: z.int(), preview: PreviewSchema }),
+]);
+export type LiveEvent = z.infer<typeof LiveEventSchema>;

@@ -1,0 +1,15 @@
+import { v7 } from 'uuid';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * A new record id: a version 7 UUID (RFC 9562), so that ids sort by creation time and index inserts stay local.
+ */
+export function newId(): string {
+  return v7();
+}
+
+/** True when `text` has the textual form of a UUID, any version. Anything else can never name one of our records. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

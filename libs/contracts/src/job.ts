@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { TimestampSchema } from './timestamps';
+import { OutputSchema } from './output';
+
+/** Every public state of a job (contract, section 3). */
+export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'expired'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** States that nothing leaves (contract, section 3). */
+export const TERMINAL_STATUSES = ['succeeded', 'canceled', 'failed', 'expired'] as const satisfies readonly JobStatus[];
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
+
+/** True for a state that nothing leaves. */
+export function isTerminal(status: JobStatus): status is TerminalStatus {
+  return (TERMINAL_STATUSES as readonly JobStatus[]).includes(status);
+}
+
+export const JobStatusSchema = z.enum(JOB_STATUSES).meta({ id: 'JobStatus' });
+
+/** Why a job's execution failed (wire supplement, section 6). Carried in `job.error`, never an HTTP error. */
+export const JOB_ERROR_CODES = [
+  'node_execution_error',
+  'worker_lost',
+  'engine_error',
+  'input_unavailable',
+  'output_storage_error',
+  'execution_timeout',
+  'credential_unavailable',
+  'credits_exhausted',
+] as const;
+export type JobErrorCode = (typeof JOB_ERROR_CODES)[number];
+
+export const JobErrorSchema = z
+  .object({
+    code: z.enum(JOB_ERROR_CODES),
+    message: z.string(),
+    node_id: z.string().nullable().optional(),
+    class_type: z.string().nullable().optional(),
+    traceback: z.string().nullable().optional(),
+  })
+  .meta({ id: 'JobError', description: 'Execution failure detail. Not an HTTP error.' });
+export type JobError = z.infer<typeof JobErrorSchema>;
+
+/** A complete snapshot of how far a job is: any one of them re-synchronises a client (contract, 2.2). */
+export const ProgressSchema = z
+  .object({
+    value: z.number().min(0).max(1).meta({ description: 'Fraction of the whole.' }),
+    nodes_done: z.int().min(0),
+    nodes_total: z.int().min(0),
+    current_node: z.string().nullable().optional().meta({ description: 'Node id.' }),
+    current_node_class: z.string().nullable().optional().meta({ description: 'Class of that node.' }),
+    step: z.int().nullable().optional(),
+    steps: z.int().nullable().optional(),
+    message: z.string().nullable().optional().meta({ description: 'A sentence for people.' }),
+  })
+  .meta({ id: 'Progress', description: 'Weighted by node count and sampler steps; `value` never decreases.' });
+export type Progress = z.infer<typeof ProgressSchema>;
+
+const UrlReference = z.string().meta({ format: 'uri-reference' });
+
+export const JobUrlsSchema = z
+  .object({
+    self: UrlReference,
+    events: UrlReference,
+    cancel: UrlReference,
+    logs: UrlReference.optional(),
+  })
+  .meta({ id: 'JobUrls', description: 'Host-relative links; resolve them against the request origin.' });
+export type JobUrls = z.infer<typeof JobUrlsSchema>;
+
+export const JobLogsSchema = z
+  .object({ text: z.string(), truncated: z.boolean(), captured_at: TimestampSchema })
+  .meta({ id: 'JobLogs', description: 'Captured standard output. Untrusted: render as plain text.' });
+export type JobLogs = z.infer<typeof JobLogsSchema>;
+
+/** Labels of the caller's own, e.g. an end user's id. Limits: wire supplement, section 1. */
+export const METADATA_LIMITS = { pairs: 16, valueLength: 256 } as const;
+export const METADATA_KEY = /^[A-Za-z0-9_.-]{1,40}$/;
+
+export const JobMetadataSchema = z.record(z.string(), z.string()).meta({ id: 'JobMetadata' });
+export type JobMetadata = z.infer<typeof JobMetadataSchema>;
+
+export const JobMetricsSchema = z
+  .object({ queue_ms: z.int().nullable(), execution_ms: z.int().nullable() })
+  .catchall(z.int().nullable())
+  .meta({ id: 'JobMetrics', description: 'Milliseconds; null until known, never omitted.' });
+export type JobMetrics = z.infer<typeof JobMetricsSchema>;
+
+export const JobSchema = z
+  .object({
+    id: z.uuid(),
+    status: JobStatusSchema,
+    created_at: TimestampSchema,
+    started_at: TimestampSchema.nullable(),
+    completed_at: TimestampSchema.nullable(),
+    expires_at: TimestampSchema,
+    queue_position: z.int().nullable().meta({ description: 'While queued: 1 for the next to start. An estimate.' }),
+    progress: ProgressSchema.nullable(),
+    outputs: z.array(OutputSchema).meta({ description: 'Grows while the job runs.' }),
+    error: JobErrorSchema.nullable().meta({ description: 'Why the job failed or expired.' }),
+    metadata: JobMetadataSchema,
+    metrics: JobMetricsSchema,
+    urls: JobUrlsSchema,
+    logs: JobLogsSchema.optional().meta({
+      description: 'Only of jobs of deployments, and only in `GET /api/v2/jobs/{id}`.',
+    }),
+  })
+  .meta({ id: 'Job', description: 'One execution of a workflow, retrievable until `expires_at`.' });
+export type Job = z.infer<typeof JobSchema>;
+
+export const JobListItemSchema = JobSchema.omit({ logs: true })
+  .extend({
+    create_time: TimestampSchema,
+    update_time: TimestampSchema,
+    deployment_id: z.string().nullable(),
+  })
+  .meta({ id: 'JobListItem' });
+export type JobListItem = z.infer<typeof JobListItemSchema>;
+
+export const JobPageSchema = z
+  .object({ jobs: z.array(JobListItemSchema), next_cursor: z.string().optional() })
+  .meta({ id: 'JobPage', description: 'Newest first. `next_cursor` is absent on the last page.' });
+export type JobPage = z.infer<typeof JobPageSchema>;

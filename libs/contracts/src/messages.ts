@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** A hint in a pool's lane that an attempt of a job waits to be claimed. Never state: Postgres decides. */
+export const DispatchMessageSchema = z.object({
+  jobId: z.uuid(),
+  attempt: z.int().min(1),
+  /** W3C trace context of the submission, so that the worker's spans join the trace. */
+  traceparent: z.string().optional(),
+});
+export type DispatchMessage = z.infer<typeof DispatchMessageSchema>;
+
+/** A word to the workers of a pool. Lossy: the same fact is seen at the next heartbeat. */
+export const ControlMessageSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('cancel'), jobId: z.uuid() }),
+  z.object({ kind: z.literal('drain'), workerId: z.uuid() }),
+]);
+export type ControlMessage = z.infer<typeof ControlMessageSchema>;

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** Fields that a later version will give a meaning to; their presence is refused (contract, section 9). */
+export const RESERVED_FIELDS = ['webhook_url', 'inputs'] as const;
+
+/** The closed set of keys of `extra_data`: the contract's own, and those that today's clients send. */
+export const EXTRA_DATA_KEYS = ['api_key_vendor_org', 'api_key_comfy_org', 'auth_token_comfy_org'] as const;
+export type ExtraDataKey = (typeof EXTRA_DATA_KEYS)[number];
+export type ExtraData = Partial<Record<ExtraDataKey, string>>;
+
+export const ExtraDataSchema = z
+  .strictObject({
+    api_key_vendor_org: z.string().optional(),
+    api_key_comfy_org: z.string().optional(),
+    auth_token_comfy_org: z.string().optional(),
+  })
+  .meta({ id: 'ExtraData', description: 'Credentials for partner nodes: forwarded to the worker, never stored.' });
+
+export const JobSubmissionSchema = z
+  .object({
+    workflow: z.record(z.string(), z.unknown()).meta({ description: 'API-format graph, taken verbatim.' }),
+    metadata: z.record(z.string(), z.string()).optional(),
+    extra_data: ExtraDataSchema.optional(),
+  })
+  .meta({ id: 'JobSubmission' });
+
+/** Words that say what is wrong with an input of a node (wire supplement, section 2). */
+export const NODE_ERROR_REASONS = [
+  'missing_input',
+  'unknown_node_class',
+  'bad_link',
+  'bad_output_slot',
+  'type_mismatch',
+  'invalid_type',
+  'below_min',
+  'above_max',
+  'not_in_list',
+  'dependency_cycle',
+  'no_outputs',
+  'not_an_object',
+] as const;
+export type NodeErrorReason = (typeof NODE_ERROR_REASONS)[number];
+
+/** One fault of one node. `message` is additive: a sentence for people, naming what was expected. */
+export interface NodeError {
+  field: string;
+  reason: NodeErrorReason;
+  message: string;
+}
+/** Node id (`""` for the graph as a whole) to its faults. */
+export type NodeErrors = Record<string, NodeError[]>;
+
+/** A client-made key that makes a retry safe: 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+/** Operations that a key can be presented to; a key of one says nothing about the other. */
+export const IDEMPOTENT_OPERATIONS = ['postJobs', 'postAssets'] as const;
+export type IdempotentOperation = (typeof IDEMPOTENT_OPERATIONS)[number];

@@ -1,0 +1,20 @@
+import { Refusal } from '@millrace/contracts';
+
+/**
+ * A place in a list, as opaque text: the position after which the next page starts. `kind` keeps a cursor of one list
+ * from being read by another.
+ */
+export function encodeCursor(kind: string, position: string): string {
+  return Buffer.from(JSON.stringify([kind, position])).toString('base64url');
+}
+
+/** @throws Refusal `invalid_cursor` when the text was not made by `encodeCursor` with this kind. */
+export function decodeCursor(kind: string, cursor: string, isPosition: (position: string) => boolean): string {
+  try {
+    const [readKind, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
+    if (readKind === kind && typeof position === 'string' && isPosition(position)) return position;
+  } catch {
+    // Not our text: refused below like every other.
+  }
+  throw new Refusal('invalid_cursor', 'The cursor is not one that this list returned; start again without it.');
+}

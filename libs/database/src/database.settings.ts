@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { integer, setting, sharedSetting, type SettingsOf } from '@millrace/platform';
+
+export const databaseSettings = {
+  databaseUrl: sharedSetting(
+    'DATABASE_URL',
+    'PostgreSQL connection URL.',
+    z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }),
+    true,
+  ),
+  databasePoolSize: setting(
+    'DATABASE_POOL_SIZE',
+    'Connections to PostgreSQL that this process may hold.',
+    integer({ min: 2, max: 500 }).default(10),
+  ),
+  databaseTimeoutMs: setting(
+    'DATABASE_TIMEOUT_MS',
+    'How long to wait for a connection, and for one statement, in milliseconds.',
+    integer({ min: 100, max: 600_000 }).default(15_000),
+  ),
+};
+export type DatabaseSettings = SettingsOf<typeof databaseSettings>;

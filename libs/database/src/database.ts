@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { type Prisma, PrismaClient } from '@prisma/client';
+import pg from 'pg';
+import type { DatabaseSettings } from './database.settings';
+import { translateError } from './errors';
+
+/**
+ * Where a statement runs: the database, or a transaction of it. Stores take one, so that a use case decides what commits
+ * together.
+ */
+export interface Statements {
+  /** Run one statement and return its rows. @throws RefusedError, ConstraintError, or the driver's error. */
+  query<T>(sql: Prisma.Sql): Promise<T[]>;
+  /** Run one statement and return the number of rows it changed. */
+  execute(sql: Prisma.Sql): Promise<number>;
+  /** Prisma's model API, for everything that is not a hot path. */
+  readonly models: Prisma.TransactionClient;
+}
+
+/** The process's connections to PostgreSQL: one pool, which Prisma shares. */
+export class Database implements Statements {
+  private readonly pool: pg.Pool;
+  private readonly client: PrismaClient;
+
+  /** Opens no connection: the first statement does. */
+  constructor(settings: DatabaseSettings, applicationName: string) {
+    this.pool = new pg.Pool({
+      connectionString: settings.databaseUrl,
+      max: settings.databasePoolSize,
+      application_name: applicationName,
+      connectionTimeoutMillis: settings.databaseTimeoutMs,
+      statement_timeout: settings.databaseTimeoutMs,
+      idle_in_transaction_session_timeout: settings.databaseTimeoutMs,
+      keepAlive: true,
+    });
+    // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
+    this.pool.on('error', () => undefined);
+    this.client = new PrismaClient({ adapter: new PrismaPg(this.pool, { statementNameGenerator }) });
+  }
+
+  get models(): Prisma.TransactionClient {
+    return this.client;
+  }
+
+  async query<T>(sql: Prisma.Sql): Promise<T[]> {
+    return run(() => this.client.$queryRaw<T[]>(sql));
+  }
+
+  async execute(sql: Prisma.Sql): Promise<number> {
+    return run(() => this.client.$executeRaw(sql));
+  }
+
+  /** Resolves when PostgreSQL answers. */
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  /**
+   * Run statements that commit together. Use it where one statement cannot say it: a transaction held open across
+   * round trips costs several times a statement and a connection for its whole length.
+   */
+  async transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T> {
+    return run(() =>
+      this.client.$transaction((tx) =>
+        work({
+          models: tx,
+          query: <R>(sql: Prisma.Sql) => run(() => tx.$queryRaw<R[]>(sql)),
+          execute: (sql) => run(() => tx.$executeRaw(sql)),
+        }),
+      ),
+    );
+  }
+
+  /**
+   * Run `work` while no other process holds the lock of this name; held on a connection of its own, so that the server
+   * frees it when this process dies.
+   *
+   * @returns what `work` returned, or null when another process holds the lock.
+   */
+  async withLock<T>(name: string, work: () => Promise<T>): Promise<T | null> {
+    const connection = await this.pool.connect();
+    const key = lockKey(name);
+    let broken: Error | undefined;
+    const onError = (error: Error): void => void (broken = error);
+    connection.on('error', onError);
+    try {
+      const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+      if (!rows[0]?.locked) return null;
+      try {
+        return await work();
+      } finally {
+        await connection.query('SELECT pg_advisory_unlock($1)', [key]).catch((error: Error) => (broken = error));
+      }
+    } finally {
+      connection.off('error', onError);
+      connection.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.$disconnect();
+    await this.pool.end();
+  }
+}
+
+async function run<T>(statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    throw translateError(error);
+  }
+}
+
+const statementNames = new Map<string, string>();
+
+/** Prepared statements are kept by name on each connection: planning the submission anew would cost more than running it. */
+function statementNameGenerator({ sql }: { sql: string }): string {
+  let name = statementNames.get(sql);
+  if (name === undefined) {
+    name = createHash('sha1').update(sql).digest('base64url');
+    // Lists of values make texts without end; those are not worth a plan each.
+    if (statementNames.size < 500) statementNames.set(sql, name);
+    else return '';
+  }
+  return name;
+}
+
+/** Advisory locks are numbers: 63 bits of a hash of the name. */
+function lockKey(name: string): string {
+  return createHash('sha256').update(name).digest().readBigInt64BE(0).toString();
+}

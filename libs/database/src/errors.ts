@@ -1,0 +1,73 @@
+import { Prisma } from '@prisma/client';
+
+/** A statement ended itself through `refuse(reason)`: nothing of it happened. */
+export class RefusedError extends Error {
+  constructor(readonly reason: string) {
+    super(`the statement was refused: ${reason}`);
+    this.name = 'RefusedError';
+  }
+}
+
+/** A constraint said no: nothing of the statement happened. */
+export class ConstraintError extends Error {
+  constructor(
+    readonly kind: 'unique' | 'foreign_key' | 'check' | 'not_null',
+    readonly constraint: string,
+  ) {
+    super(`the constraint ${constraint} was violated`);
+    this.name = 'ConstraintError';
+  }
+}
+
+interface DriverCause {
+  kind?: string;
+  code?: string;
+  originalCode?: string;
+  originalMessage?: string;
+  constraint?: { index?: string; fields?: string[] };
+}
+
+/** Errors of PostgreSQL and of the network that the next try may not meet. Classes 08, 53, 57 and the lock conflicts. */
+const TRANSIENT_SQLSTATE = /^(08|53|57)|^(40001|40P01|55P03)$/;
+const TRANSIENT_SYSTEM_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034']);
+
+/** Turn what Prisma throws into errors of this library where they carry a decision; others are returned as they are. */
+export function translateError(error: unknown): unknown {
+  const cause = driverCause(error);
+  if (cause === undefined) return error;
+  const name = cause.constraint?.index ?? cause.constraint?.fields?.join(',') ?? '';
+  switch (cause.originalCode ?? cause.code) {
+    case 'MR001':
+      return new RefusedError(cause.originalMessage ?? '');
+    case '23505':
+      return new ConstraintError('unique', name);
+    case '23503':
+    case '23001':
+      return new ConstraintError('foreign_key', name);
+    case '23514':
+      return new ConstraintError('check', /constraint "([^"]+)"/.exec(cause.originalMessage ?? '')?.[1] ?? '');
+    case '23502':
+      return new ConstraintError('not_null', name);
+    default:
+      return error;
+  }
+}
+
+/** True for a failure that says nothing about the request: the server was away, busy, or told us to try again. */
+export function isTransient(error: unknown): boolean {
+  const cause = driverCause(error);
+  if (TRANSIENT_SQLSTATE.test(cause?.originalCode ?? cause?.code ?? '')) return true;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === 'string' && (TRANSIENT_PRISMA_CODES.has(code) || TRANSIENT_SYSTEM_CODES.has(code))) return true;
+  return error instanceof Error && /terminat|timeout|connection/i.test(error.message) && cause === undefined;
+}
+
+function driverCause(error: unknown): DriverCause | undefined {
+  if (error instanceof Prisma.PrismaClientKnownRequestError) {
+    const adapterError = error.meta?.driverAdapterError as { cause?: DriverCause } | undefined;
+    return adapterError?.cause;
+  }
+  if (error instanceof Error && error.name === 'DriverAdapterError') return error.cause as DriverCause;
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { Prisma } from '@prisma/client';
+import type { IdempotentOperation } from '@millrace/contracts';
+import type { Statements } from './database';
+
+/** A single-use key as a request presents it. */
+export interface KeyClaim {
+  accountId: string;
+  operation: IdempotentOperation;
+  key: string;
+  /** Id of the record that the request makes. */
+  subjectId: string;
+  lifetimeSeconds: number;
+}
+
+/** The reason with which a statement refuses itself when the key was presented before. */
+export const KEY_REUSED = 'idempotency_key_reuse';
+
+/**
+ * A query that claims a key and returns one row, or refuses the statement it is part of. It commits or vanishes with that
+ * statement, which is what makes an unknown outcome decidable: the key and the record exist both or not at all (contract,
+ * 4.1). A concurrent duplicate waits here for the first to commit, and then refuses.
+ */
+export function claimKeySql(claim: KeyClaim): Prisma.Sql {
+  return Prisma.sql`
+    INSERT INTO idempotency_keys AS k (account_id, operation, key, subject_id, expires_at)
+    VALUES (${claim.accountId}::uuid, ${claim.operation}, ${claim.key}, ${claim.subjectId}::uuid,
+      now() + make_interval(secs => ${claim.lifetimeSeconds}))
+    ON CONFLICT (account_id, operation, key) DO UPDATE
+      SET subject_id = excluded.subject_id, created_at = excluded.created_at, expires_at = excluded.expires_at
+      WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})
+    RETURNING 1`;
+}
+
+/** True when a key is claimed now. */
+export async function isKeyClaimed(
+  statements: Statements,
+  accountId: string,
+  operation: IdempotentOperation,
+  key: string,
+): Promise<boolean> {
+  const rows = await statements.query(Prisma.sql`
+    SELECT 1 FROM idempotency_keys
+    WHERE account_id = ${accountId}::uuid AND operation = ${operation} AND key = ${key} AND expires_at > now()`);
+  return rows.length > 0;
+}
+
+/** Forget keys past their lifetime, at most `limit` of them. @returns how many went. */
+export async function sweepKeys(statements: Statements, limit: number): Promise<number> {
+  return statements.execute(Prisma.sql`
+    DELETE FROM idempotency_keys WHERE (account_id, operation, key) IN (
+      SELECT account_id, operation, key FROM idempotency_keys WHERE expires_at <= now()
+      ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
+}

@@ -1,0 +1,7 @@
+export { Database, type Statements } from './database';
+export { databaseSettings, type DatabaseSettings } from './database.settings';
+export { ConstraintError, RefusedError, isTransient } from './errors';
+export { composeStatement, type NamedQuery } from './compose';
+export { decodeCursor, encodeCursor } from './cursor';
+export { KEY_REUSED, claimKeySql, isKeyClaimed, sweepKeys, type KeyClaim } from './idempotency-key.store';
+export { REQUIRED_MIGRATION, assertSchema } from './schema-version';

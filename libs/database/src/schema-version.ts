@@ -1,0 +1,47 @@
+import { Prisma } from '@prisma/client';
+import { BootError } from '@millrace/platform';
+import { ConstraintError } from './errors';
+import type { Statements } from './database';
+
+/**
+ * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
+ * this version keeps working on them.
+ */
+export const REQUIRED_MIGRATION = '20261121000000_foundation';
+
+/**
+ * Refuse to run on a database that this code does not know.
+ *
+ * @throws BootError with the cure when the schema is absent, behind, or half migrated.
+ */
+export async function assertSchema(database: Statements): Promise<void> {
+  const rows = await readMigrations(database);
+  const failed = rows.find((row) => row.finished_at === null && row.rolled_back_at === null);
+  if (failed) {
+    throw new BootError(`The migration ${failed.migration_name} did not finish; mend it and run the migrations again.`);
+  }
+  if (!rows.some((row) => row.migration_name === REQUIRED_MIGRATION && row.finished_at !== null)) {
+    throw new BootError(`The database lacks the migration ${REQUIRED_MIGRATION}; run the migrations first.`);
+  }
+}
+
+interface MigrationRow {
+  migration_name: string;
+  finished_at: Date | null;
+  rolled_back_at: Date | null;
+}
+
+async function readMigrations(database: Statements): Promise<MigrationRow[]> {
+  try {
+    return await database.query<MigrationRow>(
+      Prisma.sql`SELECT migration_name, finished_at, rolled_back_at FROM _prisma_migrations`,
+    );
+  } catch (error) {
+    if (error instanceof ConstraintError || !isUndefinedTable(error)) throw error;
+    return [];
+  }
+}
+
+function isUndefinedTable(error: unknown): boolean {
+  return error instanceof Error && /_prisma_migrations/.test(error.message);
+}

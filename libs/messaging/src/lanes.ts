@@ -1,0 +1,94 @@
+import { Queue, Worker, type Job } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { DispatchMessageSchema, type DispatchMessage } from '@millrace/contracts';
+
+/** The hash tag keeps all keys of a pool's lane on one node of a Redis cluster. */
+const prefixOf = (poolId: string): string => `{millrace:${poolId}}`;
+const LANE = 'lane';
+
+/** Ids of lane entries carry no colon (BullMQ refuses it) and are the same for the same attempt, so adding twice adds once. */
+const entryId = ({ jobId, attempt }: DispatchMessage): string => `${jobId}.${attempt}`;
+
+/** Puts hints into the lanes of the pools. */
+export class LaneProducer {
+  private readonly queues = new Map<string, Queue>();
+
+  constructor(private readonly connection: Redis) {}
+
+  /** @throws when Redis is away; the job then waits in Postgres until it is put here again. */
+  async add(poolId: string, message: DispatchMessage): Promise<void> {
+    await this.queue(poolId).add('attempt', message, { jobId: entryId(message) });
+  }
+
+  /** Which of these attempts the lane knows of, waiting or taken. */
+  async present(poolId: string, messages: DispatchMessage[]): Promise<boolean[]> {
+    const queue = this.queue(poolId);
+    return Promise.all(messages.map(async (message) => (await queue.getJob(entryId(message))) !== undefined));
+  }
+
+  /** Entries waiting and taken in a pool's lane. */
+  async depth(poolId: string): Promise<{ waiting: number; active: number }> {
+    const counts = await this.queue(poolId).getJobCounts('waiting', 'active');
+    return { waiting: counts.waiting ?? 0, active: counts.active ?? 0 };
+  }
+
+  private queue(poolId: string): Queue {
+    let queue = this.queues.get(poolId);
+    if (queue === undefined) {
+      queue = new Queue(LANE, {
+        connection: this.connection,
+        prefix: prefixOf(poolId),
+        skipWaitingForReady: true,
+        defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+      });
+      queue.on('error', () => undefined);
+      this.queues.set(poolId, queue);
+    }
+    return queue;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
+  }
+}
+
+/** Takes hints from one pool's lane, `concurrency` at a time. */
+export class LaneConsumer {
+  private readonly worker: Worker;
+
+  /**
+   * @param take called for each hint; resolves when the worker is free for the next. A rejection drops the hint: Postgres
+   * decides what becomes of the job.
+   */
+  constructor(
+    connection: Redis,
+    poolId: string,
+    concurrency: number,
+    take: (message: DispatchMessage) => Promise<void>,
+    onError: (error: Error) => void,
+  ) {
+    this.worker = new Worker(
+      LANE,
+      async (entry: Job) => {
+        const message = DispatchMessageSchema.safeParse(entry.data);
+        if (message.success) await take(message.data);
+      },
+      { connection, prefix: prefixOf(poolId), concurrency, autorun: false, maxStalledCount: 1_000, drainDelay: 1 },
+    );
+    this.worker.on('error', onError);
+  }
+
+  /** Begin to take. */
+  start(): void {
+    void this.worker.run();
+  }
+
+  /** Take nothing more; resolves when every hint under way is done with. */
+  async drain(): Promise<void> {
+    await this.worker.pause();
+  }
+
+  async close(): Promise<void> {
+    await this.worker.close();
+  }
+}

@@ -1,0 +1,113 @@
+import type { Redis } from 'ioredis';
+import { LiveEventSchema, type LiveEvent, type Preview, type Progress } from '@millrace/contracts';
+
+const channelOf = (jobId: string): string => `millrace:job:${jobId}`;
+const snapshotOf = (jobId: string): string => `millrace:job:${jobId}:last`;
+/** A snapshot outlives any pause between two of them, and goes by itself once a job has ended. */
+const SNAPSHOT_SECONDS = 600;
+
+/** The latest that was shown of a job. */
+export interface LiveSnapshot {
+  progress: Progress | null;
+  preview: Preview | null;
+}
+
+/** Tells whoever listens. Nothing here is awaited by the work it tells of, and nothing is lost that Postgres does not hold. */
+export class LivePublisher {
+  constructor(private readonly redis: Redis) {}
+
+  /** Publish, and keep progress and previews for streams that open later. Never rejects. */
+  async publish(jobId: string, event: LiveEvent): Promise<void> {
+    if (this.redis.status !== 'ready') return;
+    const text = JSON.stringify(event);
+    const commands = this.redis.pipeline();
+    if (event.kind === 'progress' || event.kind === 'preview') {
+      commands.hset(snapshotOf(jobId), event.kind, text).expire(snapshotOf(jobId), SNAPSHOT_SECONDS);
+    }
+    await commands
+      .publish(channelOf(jobId), text)
+      .exec()
+      .catch(() => undefined);
+  }
+
+  /** The latest progress and preview, as far as Redis remembers. Never rejects. */
+  async snapshot(jobId: string): Promise<LiveSnapshot> {
+    const stored = await this.redis.hgetall(snapshotOf(jobId)).catch((): Record<string, string> => ({}));
+    const progress = parseEvent(stored.progress);
+    const preview = parseEvent(stored.preview);
+    return {
+      progress: progress?.kind === 'progress' ? progress.progress : null,
+      preview: preview?.kind === 'preview' ? preview.preview : null,
+    };
+  }
+
+  /** The latest progress, as far as Redis remembers. Never rejects. */
+  async progress(jobId: string): Promise<Progress | null> {
+    const stored = await this.redis.hget(snapshotOf(jobId), 'progress').catch(() => null);
+    const event = parseEvent(stored ?? undefined);
+    return event?.kind === 'progress' ? event.progress : null;
+  }
+
+  /** Forget what was shown of a job. Never rejects. */
+  async forget(jobId: string): Promise<void> {
+    await this.redis.del(snapshotOf(jobId)).catch(() => undefined);
+  }
+}
+
+type Listener = (event: LiveEvent) => void;
+
+/** Hears of jobs: one subscription per job and process, however many streams are open on it. */
+export class LiveSubscriber {
+  private readonly listeners = new Map<string, Set<Listener>>();
+
+  constructor(private readonly redis: Redis) {
+    redis.on('message', (channel: string, text: string) => {
+      const event = parseEvent(text);
+      if (event === null) return;
+      for (const listener of this.listeners.get(channel) ?? []) listener(event);
+    });
+  }
+
+  /**
+   * Call `listener` for every event of a job from now on. While Redis is away nothing is heard and nothing fails.
+   *
+   * @returns a promise of the moment from which events are heard, and the way to stop.
+   */
+  subscribe(jobId: string, listener: Listener): { heard: Promise<void>; stop: () => void } {
+    const channel = channelOf(jobId);
+    let listeners = this.listeners.get(channel);
+    let heard: Promise<void> = Promise.resolve();
+    if (listeners === undefined) {
+      listeners = new Set();
+      this.listeners.set(channel, listeners);
+    }
+    listeners.add(listener);
+    // Asked for every listener, not only the first: the answer says that the subscription stands.
+    if (this.redis.status === 'ready')
+      heard = this.redis.subscribe(channel).then(
+        () => undefined,
+        () => undefined,
+      );
+    else void this.redis.subscribe(channel).catch(() => undefined);
+    const own = listeners;
+    return {
+      heard,
+      stop: () => {
+        own.delete(listener);
+        if (own.size > 0 || this.listeners.get(channel) !== own) return;
+        this.listeners.delete(channel);
+        void this.redis.unsubscribe(channel).catch(() => undefined);
+      },
+    };
+  }
+}
+
+function parseEvent(text: string | undefined): LiveEvent | null {
+  if (text === undefined) return null;
+  try {
+    const event = LiveEventSchema.safeParse(JSON.parse(text));
+    return event.success ? event.data : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { BootError, type Logger } from '@millrace/platform';
+
+const RECONNECT_CAP_MS = 2_000;
+
+/**
+ * The process's ways to Redis. Redis is disposable: whoever sends fails fast and goes on without it, whoever listens waits
+ * for its return for as long as it takes.
+ */
+export class RedisConnections {
+  private readonly open: Redis[] = [];
+
+  constructor(
+    private readonly url: string,
+    private readonly logger: Logger,
+  ) {}
+
+  /** For commands of a request: an absent server is an error at once, never a queue of commands in memory. */
+  producer(): Redis {
+    return this.connect({ enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 2_000 });
+  }
+
+  /** For subscriptions; resubscribes by itself after a reconnect. */
+  subscriber(): Redis {
+    return this.connect({ autoResubscribe: true, maxRetriesPerRequest: null });
+  }
+
+  /** For BullMQ's workers, which block on it. */
+  consumer(): Redis {
+    return this.connect({ maxRetriesPerRequest: null });
+  }
+
+  private connect(options: RedisOptions): Redis {
+    const redis = new Redis(this.url, {
+      ...options,
+      connectTimeout: 3_000,
+      retryStrategy: (times) => Math.min(RECONNECT_CAP_MS, 50 * times),
+    });
+    let away = false;
+    redis.on('error', (error: Error) => {
+      if (!away) this.logger.warn({ err: error.message }, 'Redis is away');
+      away = true;
+    });
+    redis.on('ready', () => {
+      if (away) this.logger.info('Redis is back');
+      away = false;
+    });
+    this.open.push(redis);
+    return redis;
+  }
+
+  /**
+   * Check once at boot that the server may hold a queue.
+   *
+   * @throws BootError when it is reachable and would evict keys. An unreachable server is no error: work waits in Postgres.
+   */
+  async assertNoEviction(): Promise<void> {
+    const probe = this.connect({ maxRetriesPerRequest: 1, lazyConnect: true });
+    try {
+      await probe.connect();
+      const policy = /^maxmemory_policy:(\S+)/m.exec(await probe.info('memory'))?.[1];
+      if (policy !== undefined && policy !== 'noeviction') {
+        throw new BootError(
+          `Redis runs with maxmemory-policy ${policy}; set it to noeviction, or jobs' locks get lost.`,
+        );
+      }
+    } catch (error) {
+      if (error instanceof BootError) throw error;
+      this.logger.warn({ err: (error as Error).message }, 'Redis could not be asked for its eviction policy');
+    } finally {
+      probe.disconnect();
+    }
+  }
+
+  /** Close every connection. Commands under way are given up. */
+  close(): void {
+    for (const redis of this.open) redis.disconnect();
+  }
+}

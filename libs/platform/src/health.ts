@@ -1,0 +1,71 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Controller, Get, Header, Inject } from '@nestjs/common';
+import { HealthCheck, HealthCheckService, HealthIndicatorService, type HealthCheckResult } from '@nestjs/terminus';
+import { Metrics } from './metrics';
+import { Shutdown } from './shutdown';
+
+/** A fact that must hold before a process takes work; rejects with the reason when it does not. */
+export type ReadinessCheck = { name: string; check: () => Promise<void> };
+export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
+
+const CHECK_TIMEOUT_MS = 3_000;
+const CHECK_BELIEVED_MS = 500;
+/** An event loop that stands still this long serves nobody: the process is better replaced. */
+const STUCK_LOOP_MS = 20_000;
+
+/** Health and metrics of one process, on its ops listener. */
+@Controller()
+export class HealthController {
+  private readonly loopDelay = monitorEventLoopDelay({ resolution: 50 });
+
+  constructor(
+    @Inject(HealthCheckService) private readonly health: HealthCheckService,
+    @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
+    @Inject(READINESS_CHECKS) private readonly checks: ReadinessCheck[],
+    @Inject(Shutdown) private readonly shutdown: Shutdown,
+    @Inject(Metrics) private readonly metrics: Metrics,
+  ) {
+    this.loopDelay.enable();
+  }
+
+  /** Alive: the event loop turns. The answer names the process, so that whoever started it can tell it from another. */
+  @Get('health/live')
+  @HealthCheck()
+  async live(): Promise<HealthCheckResult & { pid: number }> {
+    const worstMs = this.loopDelay.max / 1e6;
+    this.loopDelay.reset();
+    const session = this.indicators.check('event_loop');
+    const result = await this.health.check([
+      () => (worstMs > STUCK_LOOP_MS ? session.down({ worstMs }) : session.up({ worstMs })),
+    ]);
+    return { ...result, pid: process.pid };
+  }
+
+  /** Started: the schema was recognised, or the process would not be listening. */
+  @Get('health/startup')
+  @HealthCheck()
+  startup(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.indicators.check('schema').up()]);
+  }
+
+  /** Ready: PostgreSQL answers and the process is not stopping. Redis and the blob store are not asked. */
+  @Get('health/ready')
+  @HealthCheck()
+  ready(): Promise<HealthCheckResult> {
+    const stopping = this.indicators.check('stopping');
+    return this.health.check([
+      () => (this.shutdown.begun ? stopping.down('the process is stopping') : stopping.up()),
+      ...this.checks.map(
+        ({ name, check }) =>
+          () =>
+            this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS).cacheFor(CHECK_BELIEVED_MS),
+      ),
+    ]);
+  }
+
+  @Get('metrics')
+  @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
+  scrape(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
+}

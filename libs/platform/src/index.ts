@@ -1,0 +1,22 @@
+export { BootError, runMain } from './boot';
+export { backoffMs } from './backoff';
+export { type ReadinessCheck } from './health';
+export { type Loop } from './loop';
+export { createLogger, type Logger } from './logger';
+export { NestLogger } from './nest-logger';
+export { listen, openOpsListener, type OpenListener, type OpsListener } from './ops-listener';
+export { processSettings, type ProcessSettings } from './process.settings';
+export { Metrics } from './metrics';
+export { VERSION } from './version';
+export { Shutdown } from './shutdown';
+export {
+  SettingsError,
+  integer,
+  readSettings,
+  secretSetting,
+  setting,
+  sharedSetting,
+  type Setting,
+  type SettingsOf,
+  type SettingsShape,
+} from './settings';

@@ -1,0 +1,33 @@
+import pino, { type Logger, type LoggerOptions } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Field names whose values are never written, wherever they stand in a record. */
+const REDACTED = [
+  'authorization',
+  'cookie',
+  'extra_data',
+  'extraData',
+  'apiKey',
+  'api_key',
+  'token',
+  'password',
+  'secret',
+];
+
+/**
+ * A process's logger: one JSON object a line on standard output. JSON escapes control characters, so no logged text can
+ * forge a line or move a terminal's cursor.
+ */
+export function createLogger(role: string, level: string): Logger {
+  // The reader of the log may go before this process does; its own file destination would retry a broken pipe for ever.
+  process.stdout.on('error', () => undefined);
+  const options: LoggerOptions = {
+    level,
+    base: { role, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+  };
+  return pino(options, process.stdout);
+}

@@ -1,0 +1,8 @@
+/** A periodic chore: one bounded batch a run, safe to run twice and safe to stop anywhere. */
+export interface Loop {
+  readonly name: string;
+  /** Pause between two runs, in milliseconds; a run that did something is followed by the next at once. */
+  readonly everyMs: number;
+  /** Do one batch. @returns how many things were done; 0 when there was nothing to do. */
+  runOnce(): Promise<number>;
+}

@@ -1,0 +1,84 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+const FAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const SLOW_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+
+/**
+ * Every metric the processes export, in one list: dashboards, alerts and the autoscaler use these names. No label ever
+ * carries a tenant's id.
+ */
+export class Metrics {
+  readonly registry = new Registry();
+
+  readonly httpRequestSeconds = new Histogram({
+    name: 'millrace_http_request_seconds',
+    help: 'Time to answer a request, by route pattern.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: FAST_SECONDS,
+    registers: [this.registry],
+  });
+  readonly streamsOpen = new Gauge({
+    name: 'millrace_streams_open',
+    help: 'Event streams open on this process.',
+    registers: [this.registry],
+  });
+  readonly submissions = new Counter({
+    name: 'millrace_submissions_total',
+    help: 'Submissions by outcome: accepted, or the code of the refusal.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+  readonly jobsFinished = new Counter({
+    name: 'millrace_jobs_finished_total',
+    help: 'Jobs that reached a terminal state.',
+    labelNames: ['pool', 'status'],
+    registers: [this.registry],
+  });
+  readonly startDelaySeconds = new Histogram({
+    name: 'millrace_job_start_delay_seconds',
+    help: 'Time from acceptance to the first claim.',
+    labelNames: ['pool'],
+    buckets: SLOW_SECONDS,
+    registers: [this.registry],
+  });
+  readonly engineSeconds = new Counter({
+    name: 'millrace_engine_seconds_total',
+    help: 'Engine time used.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly leaseLosses = new Counter({
+    name: 'millrace_lease_losses_total',
+    help: 'Attempts that ended because their lease ran out.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly queueDepth = new Gauge({
+    name: 'millrace_queue_depth',
+    help: 'Jobs by pool and delivery state: waiting, dispatched, leased.',
+    labelNames: ['pool', 'delivery'],
+    registers: [this.registry],
+  });
+  readonly queueOldestSeconds = new Gauge({
+    name: 'millrace_queue_oldest_seconds',
+    help: 'Age of the oldest waiting job.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly loopRuns = new Counter({
+    name: 'millrace_loop_runs_total',
+    help: 'Runs of a maintenance loop by outcome: done, idle, failed.',
+    labelNames: ['loop', 'outcome'],
+    registers: [this.registry],
+  });
+  readonly creditsSettled = new Counter({
+    name: 'millrace_credits_settled_micros_total',
+    help: 'Micro-credits charged.',
+    registers: [this.registry],
+  });
+
+  constructor(role: string) {
+    this.registry.setDefaultLabels({ role });
+    collectDefaultMetrics({ register: this.registry });
+  }
+}

@@ -1,0 +1,75 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { TerminusModule } from '@nestjs/terminus';
+import { HealthController, READINESS_CHECKS, type ReadinessCheck } from './health';
+import type { Logger } from './logger';
+import { Metrics } from './metrics';
+import { NestLogger } from './nest-logger';
+import { Shutdown } from './shutdown';
+import { BootError } from './boot';
+
+@Module({})
+class OpsModule {}
+
+export interface OpsListener {
+  port: number;
+  logger: Logger;
+  metrics: Metrics;
+  shutdown: Shutdown;
+  readiness: ReadinessCheck[];
+  /** What else this process serves to operators. */
+  modules?: DynamicModule[];
+  /** Called before the listener opens. */
+  configure?(app: INestApplication): void;
+}
+
+/** An open listener. */
+export interface OpenListener {
+  port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Open a process's ops listener: health, metrics, and what its `modules` add. Never the listener that customers reach.
+ *
+ * @throws BootError when the port is taken.
+ */
+export async function openOpsListener(parts: OpsListener): Promise<OpenListener> {
+  const module: DynamicModule = {
+    module: OpsModule,
+    imports: [TerminusModule.forRoot({ logger: false }), ...(parts.modules ?? [])],
+    controllers: [HealthController],
+    providers: [
+      { provide: READINESS_CHECKS, useValue: parts.readiness },
+      { provide: Metrics, useValue: parts.metrics },
+      { provide: Shutdown, useValue: parts.shutdown },
+    ],
+  };
+  const app = await NestFactory.create(module, {
+    logger: new NestLogger(parts.logger),
+    abortOnError: false,
+    bodyParser: false,
+  });
+  parts.configure?.(app);
+  return { port: await listen(app, parts.port, 'MILLRACE_OPS_PORT'), close: () => app.close() };
+}
+
+/**
+ * Open a port, 0 for any free one.
+ *
+ * @returns the port that was opened.
+ * @throws BootError naming the setting when the port is taken.
+ */
+export async function listen(app: INestApplication, port: number, settingName: string): Promise<number> {
+  try {
+    await app.listen(port);
+    return ((app.getHttpServer() as Server).address() as AddressInfo).port;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new BootError(`Port ${port} is in use; set ${settingName} to a free one.`);
+    if (code === 'EACCES') throw new BootError(`Port ${port} may not be opened; set ${settingName} to one above 1023.`);
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { integer, setting, type SettingsOf } from './settings';
+
+/** What every process reads. */
+export const processSettings = {
+  logLevel: setting(
+    'LOG_LEVEL',
+    'Least severe log lines that are written.',
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+  ),
+  opsPort: setting(
+    'OPS_PORT',
+    'Port of the listener for operators: health, metrics, and on the api process the admin API.',
+    integer({ min: 0, max: 65_535 }).default(9_090),
+  ),
+  stopSeconds: setting(
+    'STOP_SECONDS',
+    'How long a process may take to stop, in seconds, before it exits as it is.',
+    integer({ min: 1, max: 86_400 }).default(30),
+  ),
+};
+export type ProcessSettings = SettingsOf<typeof processSettings>;

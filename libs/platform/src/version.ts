@@ -1,0 +1,11 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Version of this build, from the package.json above the code: two folders deeper when it runs built than from source. */
+export const VERSION: string = readVersion(__dirname);
+
+function readVersion(folder: string): string {
+  const file = join(folder, 'package.json');
+  if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  return dirname(folder) === folder ? 'unknown' : readVersion(dirname(folder));
+}

@@ -1,0 +1,35 @@
+import { Refusal, type AccountStatus, type Scope } from '@millrace/contracts';
+
+/** Whoever sent a request: an account, and the key it came with. */
+export interface Caller {
+  accountId: string;
+  /** Null where no key was asked for: on an open self-hosted surface and on a demo deployment. */
+  apiKeyId: string | null;
+  scopes: ReadonlySet<Scope>;
+  accountStatus: AccountStatus;
+  /** The account's own limits; null means the platform's default. */
+  limits: AccountLimits;
+}
+
+export interface AccountLimits {
+  weight: number;
+  runningLimit: number | null;
+  queueLimit: number | null;
+  requestsPerMinute: number | null;
+  streamLimit: number | null;
+  uploadBytesPerDay: number | null;
+}
+
+/**
+ * Let a caller through who may do this.
+ *
+ * @throws Refusal 403 `forbidden` when the account is suspended or the key lacks the scope.
+ */
+export function assertScope(caller: Caller, scope: Scope): void {
+  if (caller.accountStatus === 'suspended') {
+    throw new Refusal('forbidden', 'This account is suspended; ask the operator of this service to reactivate it.');
+  }
+  if (!caller.scopes.has(scope)) {
+    throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`);
+  }
+}

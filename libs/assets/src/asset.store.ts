@@ -1,0 +1,177 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { AssetRecord } from './asset';
+import type { BlobRef } from './blob';
+import { isThis } from './blob-record.store';
+
+/** An asset about to be recorded. */
+export interface AssetDraft {
+  id: string;
+  blob: BlobRef;
+  contentType: string;
+  filePath: string | null;
+  tags: string[];
+}
+
+interface AssetRow {
+  id: string;
+  account_id: string;
+  job_id: string | null;
+  hash: string;
+  born_at: Date;
+  size_bytes: bigint;
+  content_type: string;
+  file_path: string | null;
+  tags: string[];
+  created_at: Date;
+  expires_at: Date | null;
+}
+
+const columns = Prisma.sql`
+  a.id, a.account_id, a.job_id, a.hash, b.created_at AS born_at, a.size_bytes, a.content_type, a.file_path, a.tags,
+  a.created_at, a.expires_at`;
+const assetsAndBlobs = Prisma.sql`assets a JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash`;
+const unexpired = Prisma.sql`(a.expires_at IS NULL OR a.expires_at > now())`;
+const unreferenced = Prisma.sql`
+  NOT EXISTS (SELECT 1 FROM job_inputs i WHERE i.asset_id = a.id)
+  AND NOT EXISTS (SELECT 1 FROM job_outputs o WHERE o.asset_id = a.id)`;
+
+/** The SQL of assets. Every method takes the account: another's asset is not found. */
+export class AssetStore {
+  /** Assets of the account among `ids`, whether expired or not. */
+  async findMany(tx: Statements, accountId: string, ids: string[]): Promise<AssetRecord[]> {
+    const rows = await tx.query<AssetRow>(Prisma.sql`
+      SELECT ${columns} FROM ${assetsAndBlobs} WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[])`);
+    return rows.map(recordOf);
+  }
+
+  /** An asset that a customer can see: not expired. */
+  async find(tx: Statements, accountId: string, id: string): Promise<AssetRecord | null> {
+    const [row] = await tx.query<AssetRow>(Prisma.sql`
+      SELECT ${columns} FROM ${assetsAndBlobs}
+      WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}`);
+    return row === undefined ? null : recordOf(row);
+  }
+
+  /** Ids of the account's unexpired assets among `ids`. */
+  async owned(tx: Statements, accountId: string, ids: string[]): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(Prisma.sql`
+      SELECT a.id FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
+    return rows.map((row) => row.id);
+  }
+
+  /** An upload's record with the same content, path and tags, and the same content type where one is given; locked. */
+  async findIdentical(
+    tx: Statements,
+    { accountId, hash }: BlobRef,
+    like: { filePath: string | null; tags: string[]; contentType: string | null },
+  ): Promise<string | null> {
+    const [row] = await tx.query<{ id: string }>(Prisma.sql`
+      SELECT a.id FROM assets a
+      WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash} AND a.job_id IS NULL AND ${unexpired}
+        AND a.file_path IS NOT DISTINCT FROM ${like.filePath} AND a.tags @> ${like.tags}::text[]
+        AND a.tags <@ ${like.tags}::text[] AND a.content_type = coalesce(${like.contentType}, a.content_type)
+      ORDER BY a.id LIMIT 1 FOR NO KEY UPDATE`);
+    return row?.id ?? null;
+  }
+
+  /** What the content was called last. */
+  async contentTypeOf(tx: Statements, { accountId, hash }: BlobRef): Promise<string | null> {
+    const [row] = await tx.query<{ content_type: string }>(Prisma.sql`
+      SELECT a.content_type FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash}
+      ORDER BY a.id DESC LIMIT 1`);
+    return row?.content_type ?? null;
+  }
+
+  /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: for ever. */
+  async insertUpload(tx: Statements, draft: AssetDraft, keepSeconds: number | null): Promise<void> {
+    await tx.execute(Prisma.sql`
+      INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, expires_at)
+      SELECT ${draft.id}::uuid, b.account_id, b.hash, b.size_bytes, ${draft.contentType}, ${draft.filePath},
+        ${draft.tags}::text[], now() + make_interval(secs => ${keepSeconds})
+      FROM blobs b WHERE ${isThis(draft.blob)}`);
+  }
+
+  /** Let an asset live on for `keepSeconds` (null: for ever) if that is longer than it would have. */
+  async extend(tx: Statements, accountId: string, id: string, keepSeconds: number | null): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE assets a SET expires_at = now() + make_interval(secs => ${keepSeconds})
+      WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid
+        AND coalesce(now() + make_interval(secs => ${keepSeconds}), 'infinity') > a.expires_at`);
+  }
+
+  /** Adopt the blob and record a job's output, in one statement. @returns false when this life of the blob is over. */
+  async insertOutput(tx: Statements, draft: AssetDraft, jobId: string, expiresAt: Date): Promise<boolean> {
+    const count = await tx.execute(Prisma.sql`
+      WITH b AS (UPDATE blobs b SET orphaned_at = NULL WHERE ${isThis(draft.blob)} RETURNING account_id, hash, size_bytes)
+      INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, job_id, expires_at)
+      SELECT ${draft.id}::uuid, b.account_id, b.hash, b.size_bytes, ${draft.contentType}, ${draft.filePath},
+        ${draft.tags}::text[], ${jobId}::uuid, ${expiresAt.toISOString()}::timestamptz
+      FROM b`);
+    return count > 0;
+  }
+
+  /** Let an asset expire now; the expiry loop removes it. Takes no lock on its blob. */
+  async retire(tx: Statements, accountId: string, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE assets SET expires_at = now() WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
+  }
+
+  /** Lock the blob of an unexpired asset until the transaction ends. @returns null when there is no such asset. */
+  async lockBlobOf(tx: Statements, accountId: string, id: string): Promise<Pick<BlobRef, 'accountId' | 'hash'> | null> {
+    const [row] = await tx.query<{ hash: string }>(Prisma.sql`
+      SELECT b.hash FROM ${assetsAndBlobs}
+      WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}
+      FOR NO KEY UPDATE OF b`);
+    return row === undefined ? null : { accountId, hash: row.hash };
+  }
+
+  /** @returns false when it was gone. @throws ConstraintError `foreign_key` while a job refers to it. */
+  async remove(tx: Statements, accountId: string, id: string): Promise<boolean> {
+    const count = await tx.execute(Prisma.sql`
+      DELETE FROM assets WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
+    return count > 0;
+  }
+
+  /**
+   * Expired assets that no job refers to: their blobs locked, then they themselves, so that neither a mint nor a job can
+   * come between. Rows that someone else holds are left for the next time.
+   */
+  async lockExpired(tx: Statements, limit: number): Promise<{ id: string; accountId: string; hash: string }[]> {
+    const candidates = await tx.query<{ id: string; account_id: string; hash: string }>(Prisma.sql`
+      SELECT a.id, a.account_id, a.hash FROM assets a
+      WHERE a.expires_at <= now() AND ${unreferenced} ORDER BY a.expires_at LIMIT ${limit}`);
+    if (candidates.length === 0) return [];
+    const accountIds = candidates.map((row) => row.account_id);
+    const hashes = candidates.map((row) => row.hash);
+    await tx.query(Prisma.sql`
+      SELECT 1 FROM blobs b
+      WHERE (b.account_id, b.hash) IN (SELECT * FROM unnest(${accountIds}::uuid[], ${hashes}::text[]))
+      ORDER BY b.account_id, b.hash FOR NO KEY UPDATE`);
+    const ids = candidates.map((row) => row.id);
+    const rows = await tx.query<{ id: string; account_id: string; hash: string }>(Prisma.sql`
+      SELECT a.id, a.account_id, a.hash FROM assets a
+      WHERE a.id = ANY(${ids}::uuid[]) AND a.expires_at <= now() FOR UPDATE SKIP LOCKED`);
+    return rows.map((row) => ({ id: row.id, accountId: row.account_id, hash: row.hash }));
+  }
+
+  /** Remove assets that `lockExpired` locked, those excepted that a job came to refer to before. @returns how many went. */
+  async removeUnreferenced(tx: Statements, ids: string[]): Promise<number> {
+    return tx.execute(Prisma.sql`DELETE FROM assets a WHERE a.id = ANY(${ids}::uuid[]) AND ${unreferenced}`);
+  }
+}
+
+function recordOf(row: AssetRow): AssetRecord {
+  const blob = { accountId: row.account_id, hash: row.hash, bornAt: row.born_at, sizeBytes: Number(row.size_bytes) };
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    jobId: row.job_id,
+    contentType: row.content_type,
+    filePath: row.file_path,
+    tags: row.tags,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    blob,
+  };
+}

@@ -1,0 +1,131 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { BlobRef, BlobState } from './blob';
+
+/** A blob as recorded; nothing is said of its bytes. */
+export interface BlobRecord extends BlobRef {
+  sizeBytes: number;
+  state: BlobState;
+}
+
+interface BlobRow {
+  account_id: string;
+  hash: string;
+  created_at: Date;
+  size_bytes: bigint;
+  state: BlobState;
+}
+
+/** `orphaned_at` of a condemned blob: before every time, so that a sweep that was broken off is taken up first. */
+const CONDEMNED = Prisma.sql`'-infinity'::timestamptz`;
+
+const columns = Prisma.sql`
+  b.account_id, b.hash, b.created_at, b.size_bytes,
+  CASE WHEN b.orphaned_at IS NULL THEN 'live' WHEN b.orphaned_at = ${CONDEMNED} THEN 'condemned' ELSE 'orphaned' END AS state`;
+
+/** The SQL of blobs. All that changes a blob's state, and all that mints from one, takes its row lock first. */
+export class BlobRecordStore {
+  /** Make sure that a record exists before the bytes do. An orphan's time starts anew; a condemned blob stays one. */
+  async announce(tx: Statements, accountId: string, hash: string, sizeBytes: number): Promise<BlobRecord> {
+    const rows = await tx.query<BlobRow>(Prisma.sql`
+      INSERT INTO blobs AS b (account_id, hash, size_bytes, orphaned_at)
+      VALUES (${accountId}::uuid, ${hash}, ${sizeBytes}, now())
+      ON CONFLICT (account_id, hash) DO UPDATE
+        SET orphaned_at = CASE WHEN b.orphaned_at > ${CONDEMNED} THEN now() ELSE b.orphaned_at END
+      RETURNING ${columns}`);
+    return recordsOf(rows)[0] as BlobRecord;
+  }
+
+  /** Start an orphan's time anew. @returns null when there is no such blob, or it is condemned. */
+  async touch(tx: Statements, accountId: string, hash: string): Promise<BlobRecord | null> {
+    const rows = await tx.query<BlobRow>(Prisma.sql`
+      UPDATE blobs b SET orphaned_at = CASE WHEN b.orphaned_at IS NULL THEN NULL ELSE now() END
+      WHERE b.account_id = ${accountId}::uuid AND b.hash = ${hash} AND b.orphaned_at IS DISTINCT FROM ${CONDEMNED}
+      RETURNING ${columns}`);
+    return recordsOf(rows)[0] ?? null;
+  }
+
+  /**
+   * Keep a blob for an asset about to be minted, and hold its row lock until the transaction ends.
+   *
+   * @returns what it was before; null when this life of the blob is over.
+   */
+  async adopt(tx: Statements, blob: BlobRef): Promise<'live' | 'orphaned' | null> {
+    const [row] = await tx.query<{ live: boolean }>(Prisma.sql`
+      SELECT b.orphaned_at IS NULL AS live FROM blobs b WHERE ${isThis(blob)} FOR NO KEY UPDATE`);
+    if (row === undefined) return null;
+    if (row.live) return 'live';
+    await tx.execute(Prisma.sql`UPDATE blobs b SET orphaned_at = NULL WHERE ${isThis(blob)}`);
+    return 'orphaned';
+  }
+
+  /** Orphan a blob if no asset refers to it. The row lock must have been taken by an earlier statement of `tx`. */
+  async orphanUnlessUsed(tx: Statements, blobs: Pick<BlobRef, 'accountId' | 'hash'>[]): Promise<void> {
+    const accountIds = blobs.map((blob) => blob.accountId);
+    const hashes = blobs.map((blob) => blob.hash);
+    await tx.execute(Prisma.sql`
+      UPDATE blobs b SET orphaned_at = now()
+      FROM unnest(${accountIds}::uuid[], ${hashes}::text[]) AS loose (account_id, hash)
+      WHERE b.account_id = loose.account_id AND b.hash = loose.hash AND b.orphaned_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.account_id = b.account_id AND a.hash = b.hash)`);
+  }
+
+  /**
+   * End the life of blobs that were orphans for `graceSeconds`; those that were condemned before come first. Decided under
+   * the row lock: whoever mints one of them later finds it condemned.
+   */
+  async condemn(tx: Statements, graceSeconds: number, limit: number): Promise<BlobRecord[]> {
+    const rows = await tx.query<BlobRow>(Prisma.sql`
+      UPDATE blobs b SET orphaned_at = ${CONDEMNED}
+      WHERE (b.account_id, b.hash) IN (
+        SELECT o.account_id, o.hash FROM blobs o
+        WHERE o.orphaned_at < now() - make_interval(secs => ${graceSeconds})
+          AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.account_id = o.account_id AND a.hash = o.hash)
+        ORDER BY o.orphaned_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED)
+      RETURNING ${columns}`);
+    return recordsOf(rows);
+  }
+
+  /** Forget a condemned blob, once its bytes are gone. Without effect on a later life. */
+  async forget(tx: Statements, { accountId, hash, bornAt }: BlobRef): Promise<void> {
+    await tx.execute(Prisma.sql`
+      DELETE FROM blobs b WHERE b.account_id = ${accountId}::uuid AND b.hash = ${hash}
+        AND b.created_at = ${bornAt.toISOString()}::timestamptz AND b.orphaned_at = ${CONDEMNED}`);
+  }
+
+  /** The records of these accounts' contents, in whatever state. */
+  async findMany(tx: Statements, blobs: Pick<BlobRef, 'accountId' | 'hash'>[]): Promise<BlobRecord[]> {
+    const accountIds = blobs.map((blob) => blob.accountId);
+    const hashes = blobs.map((blob) => blob.hash);
+    const rows = await tx.query<BlobRow>(Prisma.sql`
+      SELECT ${columns} FROM blobs b
+      JOIN unnest(${accountIds}::uuid[], ${hashes}::text[]) AS named (account_id, hash)
+        ON b.account_id = named.account_id AND b.hash = named.hash`);
+    return recordsOf(rows);
+  }
+
+  /** Live blobs in the order of their keys, after the one named; for walking through all of them. */
+  async listLive(tx: Statements, after: { accountId: string; hash: string }, limit: number): Promise<BlobRecord[]> {
+    const rows = await tx.query<BlobRow>(Prisma.sql`
+      SELECT ${columns} FROM blobs b
+      WHERE (b.account_id, b.hash) > (${after.accountId}::uuid, ${after.hash}) AND b.orphaned_at IS NULL
+      ORDER BY b.account_id, b.hash LIMIT ${limit}`);
+    return recordsOf(rows);
+  }
+}
+
+/** This life of this blob, unless it is condemned. */
+export function isThis({ accountId, hash, bornAt }: BlobRef): Prisma.Sql {
+  return Prisma.sql`b.account_id = ${accountId}::uuid AND b.hash = ${hash}
+    AND b.created_at = ${bornAt.toISOString()}::timestamptz AND b.orphaned_at IS DISTINCT FROM ${CONDEMNED}`;
+}
+
+function recordsOf(rows: BlobRow[]): BlobRecord[] {
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    hash: row.hash,
+    bornAt: row.created_at,
+    sizeBytes: Number(row.size_bytes),
+    state: row.state,
+  }));
+}

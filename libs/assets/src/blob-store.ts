@@ -1,0 +1,95 @@
+import type { Readable } from 'node:stream';
+
+/** Why a store could not do what it was asked. */
+export const BLOB_STORE_FAULTS = ['full', 'missing', 'denied', 'unreachable', 'failed'] as const;
+/**
+ * `full`: no room left. `missing`: there is nothing under the key. `denied`: the store's own credentials or modes do not
+ * suffice. `unreachable`: it did not answer, or asked to be left alone for now. `failed`: anything else.
+ */
+export type BlobStoreFault = (typeof BLOB_STORE_FAULTS)[number];
+
+/** The store failed, not the request. Callers map it: an upload to `upstream_error`, an output to `output_storage_error`. */
+export class BlobStoreError extends Error {
+  constructor(
+    readonly fault: BlobStoreFault,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'BlobStoreError';
+  }
+}
+
+/** Positions of the first and the last byte, both included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export interface StageOptions {
+  /** More bytes than this end the staging with Refusal `payload_too_large`. */
+  maxBytes: number;
+  /** Aborting ends the staging; the source is destroyed. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What was learned of the bytes while they passed. */
+export interface BytesDigest {
+  /** `blake3:<hex>`. */
+  hash: string;
+  sizeBytes: number;
+  /** The first bytes, at most `HEAD_BYTES`: enough to tell what they are. */
+  head: Buffer;
+}
+
+/** Bytes that arrived whole and lie where no key names them yet. Ends with `place` or `discard`, whichever is first. */
+export interface StagedBytes extends BytesDigest {
+  /** Make the bytes appear under `key`, all at once, durably. What was there is replaced. */
+  place(key: string): Promise<void>;
+  /** Drop the bytes. Without effect after `place`. */
+  discard(): Promise<void>;
+}
+
+/** How a presigned link answers. */
+export interface PresignOptions {
+  method: 'GET' | 'HEAD';
+  contentType: string;
+  /** Value of Content-Disposition. */
+  disposition: string;
+  expiresSeconds: number;
+}
+
+/** An object as a listing tells it. */
+export interface StoredObject {
+  key: string;
+  sizeBytes: number;
+  modifiedAt: Date;
+}
+
+/**
+ * Where bytes lie: a flat space of keys, each with bytes that never change. The port between records and storage; every
+ * implementation passes `blob-store.conformance.ts`. Faults of the store are thrown as BlobStoreError.
+ */
+export interface BlobStore {
+  readonly kind: 'fs' | 's3';
+  /** Resolves when the store can be used. @throws BlobStoreError with a sentence for an operator. */
+  check(): Promise<void>;
+  /**
+   * Take in a stream: counted, hashed and written as it comes, with bounded memory. A chunk belongs to the store once it
+   * was yielded. When the source fails, nothing is left behind and its error is thrown as it is.
+   */
+  stage(source: Readable, options: StageOptions): Promise<StagedBytes>;
+  /** Read bytes, all or a range inside the object. @throws BlobStoreError `missing`. */
+  open(key: string, range?: ByteRange): Promise<Readable>;
+  /** @returns null when there is nothing under the key. */
+  stat(key: string): Promise<{ sizeBytes: number } | null>;
+  /** Without effect when there is nothing under the key. */
+  delete(key: string): Promise<void>;
+  /** A link that works without our credentials, for one method only; null where the store cannot be reached from outside. */
+  presign(key: string, options: PresignOptions): Promise<string | null>;
+  /** Every object that is placed, in no particular order. */
+  list(): AsyncIterable<StoredObject>;
+  /** Drop bytes that were staged before `olderThan` and never placed, at most `limit`. @returns how many. */
+  sweepStaging(olderThan: Date, limit: number): Promise<number>;
+  close(): void;
+}

@@ -1,0 +1,37 @@
+/** An account's bytes of one content, as recorded. */
+export interface BlobRef {
+  accountId: string;
+  /** `blake3:<hex>`. */
+  hash: string;
+  /**
+   * When this record was made. It tells one life of the record from the next: a content that was swept and uploaded again
+   * has another key, so that a deletion that comes late never meets the new bytes.
+   */
+  bornAt: Date;
+}
+
+/** A blob whose bytes were seen under its key. Only such a blob may be minted from. */
+export interface StoredBlob extends BlobRef {
+  sizeBytes: number;
+}
+
+/** `live`: assets refer to it. `orphaned`: none does. `condemned`: its bytes are being deleted; it is never minted from. */
+export type BlobState = 'live' | 'orphaned' | 'condemned';
+
+/**
+ * Where the bytes of a blob lie: by account, so that no tenant can learn of another's bytes, and spread over 256 folders.
+ */
+export function blobKey({ accountId, hash, bornAt }: BlobRef): string {
+  const hex = hash.slice('blake3:'.length);
+  return `${accountId}/${hex.slice(0, 2)}/${hex}-${bornAt.getTime().toString(36)}`;
+}
+
+const KEY = /^([0-9a-f-]{36})\/[0-9a-f]{2}\/([0-9a-f]{64})-([0-9a-z]+)$/;
+
+/** The blob that a key names; null when the key was not made by `blobKey`. */
+export function blobOfKey(key: string): BlobRef | null {
+  const [, accountId, hex, born] = KEY.exec(key) ?? [];
+  if (accountId === undefined || hex === undefined || born === undefined) return null;
+  const blob = { accountId, hash: `blake3:${hex}`, bornAt: new Date(Number.parseInt(born, 36)) };
+  return !Number.isNaN(blob.bornAt.getTime()) && blobKey(blob) === key ? blob : null;
+}

@@ -1,0 +1,36 @@
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { Refusal } from '@millrace/contracts';
+import type { BytesDigest } from './blob-store';
+
+/** Bytes kept of a stream's beginning. */
+export const HEAD_BYTES = 4_096;
+
+/** Counts and hashes bytes as they pass: some 20 µs for a chunk of 64 KiB, so the event loop does it itself. */
+export class ByteMeter {
+  private readonly hasher = new Blake3Hasher();
+  private readonly headParts: Buffer[] = [];
+  private headSize = 0;
+  private sizeBytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** @throws Refusal `payload_too_large` when these bytes make it too many. */
+  add(chunk: Buffer): void {
+    this.sizeBytes += chunk.length;
+    if (this.sizeBytes > this.maxBytes) {
+      throw new Refusal('payload_too_large', `The file is larger than ${this.maxBytes} bytes, the most that is taken.`);
+    }
+    this.hasher.update(chunk);
+    if (this.headSize < HEAD_BYTES && chunk.length > 0) {
+      // A copy, so that a few bytes do not keep a whole chunk in memory.
+      const part = Buffer.from(chunk.subarray(0, HEAD_BYTES - this.headSize));
+      this.headParts.push(part);
+      this.headSize += part.length;
+    }
+  }
+
+  finish(): BytesDigest {
+    const hash = `blake3:${this.hasher.digest('hex')}`;
+    return { hash, sizeBytes: this.sizeBytes, head: Buffer.concat(this.headParts) };
+  }
+}

@@ -1,0 +1,54 @@
+import type { Database } from '@millrace/database';
+import type { Loop } from '@millrace/platform';
+import { AssetService } from './asset.service';
+import { AssetStore } from './asset.store';
+import type { AssetSettings } from './assets.settings';
+import { BlobService } from './blob.service';
+import type { BlobStore } from './blob-store';
+import { BlobRecordStore } from './blob-record.store';
+import { ContentService } from './content.service';
+import { ExpireAssetsLoop } from './expire-assets.loop';
+import { StorageAudit } from './storage-audit';
+import { SweepBlobsLoop } from './sweep-blobs.loop';
+import { SweepStagingLoop } from './sweep-staging.loop';
+import { SweepUploadDaysLoop } from './sweep-upload-days.loop';
+import { UploadDayStore } from './upload-day.store';
+import { UploadService } from './upload.service';
+
+/** What assets are built on, made by the process that uses them. */
+export interface AssetsParts {
+  database: Database;
+  store: BlobStore;
+  settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds' | 'blobGraceSeconds' | 'signedUrlSeconds'>;
+}
+
+/** The use cases of assets, wired. Every process takes from it what it needs. */
+export interface Assets {
+  assets: AssetService;
+  uploads: UploadService;
+  content: ContentService;
+  /** Chores, for the process that runs chores. */
+  loops: Loop[];
+  audit: StorageAudit;
+}
+
+/** Wire the assets of one process. Opens nothing by itself. */
+export function composeAssets({ database, store, settings }: AssetsParts): Assets {
+  const assetStore = new AssetStore();
+  const records = new BlobRecordStore();
+  const uploadDays = new UploadDayStore();
+  const blobs = new BlobService(database, records, store);
+  const assets = new AssetService(database, assetStore, records, blobs);
+  return {
+    assets,
+    uploads: new UploadService(database, assetStore, records, uploadDays, blobs, settings),
+    content: new ContentService(database, assets, assetStore, blobs, settings),
+    loops: [
+      new ExpireAssetsLoop(database, assetStore, records),
+      new SweepBlobsLoop(blobs, settings.blobGraceSeconds),
+      new SweepStagingLoop(store),
+      new SweepUploadDaysLoop(database, uploadDays),
+    ],
+    audit: new StorageAudit(database, records, store),
+  };
+}

@@ -1,0 +1,30 @@
+export { type AssetFields, type AssetRecord, type MintedAsset, type UploadFields } from './asset';
+export {
+  TAG_LIMITS,
+  readAssetFields,
+  readHash,
+  readUploadFields,
+  type RawAssetFields,
+  type RawUploadFields,
+} from './asset-fields';
+export { AssetService, type OutputDraft, type OutputStoreOptions, type StoredOutput } from './asset.service';
+export { assetSettings, type AssetSettings } from './assets.settings';
+export { type StoredBlob } from './blob';
+export {
+  BlobStoreError,
+  type BlobStore,
+  type BlobStoreFault,
+  type ByteRange,
+  type PresignOptions,
+  type StageOptions,
+  type StagedBytes,
+  type StoredObject,
+} from './blob-store';
+export { composeAssets, type Assets, type AssetsParts } from './composition';
+export { type ContentRequest } from './content-answer';
+export { ContentLinks, SIGNED_CONTENT_PATH, type ContentLink, type LinkBase } from './content-links';
+export { outputTypeOf, sniffContentType } from './content-type';
+export { ContentService, type ContentAnswer } from './content.service';
+export { openBlobStore } from './open-blob-store';
+export { StorageAudit, type StorageFindings } from './storage-audit';
+export { UploadService, type UploadStageOptions, type UploadTerms } from './upload.service';

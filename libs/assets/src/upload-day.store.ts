@@ -1,0 +1,32 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+
+/** The reason with which a count refuses itself when the day's bytes would be too many. */
+export const UPLOAD_LIMIT = 'upload_limit';
+
+/** The SQL of bytes uploaded per account and day (UTC). */
+export class UploadDayStore {
+  async bytesToday(tx: Statements, accountId: string): Promise<number> {
+    const [row] = await tx.query<{ size_bytes: bigint }>(Prisma.sql`
+      SELECT size_bytes FROM upload_days
+      WHERE account_id = ${accountId}::uuid AND day = (now() AT TIME ZONE 'UTC')::date`);
+    return Number(row?.size_bytes ?? 0);
+  }
+
+  /** Count an upload. @throws RefusedError UPLOAD_LIMIT when the day's bytes exceed `limitBytes` by it; null: no limit. */
+  async add(tx: Statements, accountId: string, sizeBytes: number, limitBytes: number | null): Promise<void> {
+    await tx.query(Prisma.sql`
+      INSERT INTO upload_days AS d (account_id, day, size_bytes)
+      VALUES (${accountId}::uuid, (now() AT TIME ZONE 'UTC')::date, ${sizeBytes})
+      ON CONFLICT (account_id, day) DO UPDATE SET size_bytes = d.size_bytes + excluded.size_bytes
+      RETURNING d.size_bytes <= coalesce(${limitBytes}, d.size_bytes) OR refuse(${UPLOAD_LIMIT})`);
+  }
+
+  /** Forget days older than `keepDays`. @returns how many rows went. */
+  async sweep(tx: Statements, keepDays: number, limit: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM upload_days WHERE (account_id, day) IN (
+        SELECT account_id, day FROM upload_days
+        WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keepDays}::int LIMIT ${limit})`);
+  }
+}

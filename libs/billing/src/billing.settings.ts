@@ -1,0 +1,22 @@
+import { integer, setting, type SettingsOf } from '@millrace/platform';
+
+export const billingSettings = {
+  priceMicrosPerSecond: setting(
+    'PRICE_MICROS_PER_SECOND',
+    'Price of a second of engine time in micro-credits, where a deployment has none of its own.',
+    integer({ min: 0 }).default(1_000),
+  ),
+  holdMicros: setting(
+    'HOLD_MICROS',
+    'Micro-credits set aside when a job is submitted. Unset: the price of ten minutes.',
+    integer({ min: 0 }).optional(),
+  ),
+};
+export type BillingSettings = SettingsOf<typeof billingSettings>;
+
+const DEFAULT_HOLD_SECONDS = 600n;
+
+/** What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price. */
+export function holdMicrosOf(settings: Pick<BillingSettings, 'holdMicros'>, priceMicrosPerSecond: bigint): bigint {
+  return settings.holdMicros === undefined ? priceMicrosPerSecond * DEFAULT_HOLD_SECONDS : BigInt(settings.holdMicros);
+}

@@ -1,0 +1,141 @@
+import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
+import { ConstraintError, type NamedQuery, type Statements } from '@millrace/database';
+import { causeOfHold, type Book } from './ledger';
+
+export interface Hold {
+  accountId: string;
+  jobId: string;
+  amountMicros: bigint;
+}
+
+/** The reason with which a statement refuses itself when the account cannot cover a hold. */
+export const INSUFFICIENT_CREDITS = 'insufficient_credits';
+
+/** The SQL of the ledger and of the balances, which are its projection and change in the same statement. */
+export class LedgerStore {
+  /**
+   * Queries that set an amount aside for a job, or refuse the statement they are part of when the account has less. The
+   * last of them is named `hold` and yields one row.
+   *
+   * @param after name of an earlier query of the statement that must have yielded its row first.
+   */
+  holdQueries(hold: Hold, after: string): NamedQuery[] {
+    const transactionId = newId();
+    return [
+      {
+        name: 'balance',
+        sql: Prisma.sql`
+          INSERT INTO balances AS b (account_id) SELECT ${hold.accountId}::uuid FROM ${Prisma.raw(after)}
+            WHERE ${hold.amountMicros} = 0 OR EXISTS (SELECT FROM balances WHERE account_id = ${hold.accountId}::uuid)
+              OR refuse(${INSUFFICIENT_CREDITS})
+          ON CONFLICT (account_id) DO UPDATE
+            SET available_micros = b.available_micros - ${hold.amountMicros},
+                held_micros = b.held_micros + ${hold.amountMicros}, updated_at = now()
+            WHERE b.available_micros >= ${hold.amountMicros} OR refuse(${INSUFFICIENT_CREDITS})
+          RETURNING 1`,
+      },
+      {
+        name: 'hold_transaction',
+        sql: Prisma.sql`
+          INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+          SELECT ${transactionId}::uuid, ${hold.accountId}::uuid, 'hold', ${hold.jobId}::uuid,
+                 ${causeOfHold(hold.jobId)}, 'submission' FROM balance
+          RETURNING id`,
+      },
+      {
+        name: 'hold',
+        sql: Prisma.sql`
+          INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+          SELECT id, 1, 'available', 'held', ${hold.amountMicros} FROM hold_transaction
+          RETURNING 1`,
+      },
+    ];
+  }
+
+  /**
+   * Queries that end the hold of the one job that `ended` yields: what was charged becomes revenue, the rest is available
+   * again. Expects of `ended` at most one row, with the columns id, account_id, held_micros, charged_micros. A job without
+   * a hold is passed over.
+   */
+  endHoldQueries(ended: string): NamedQuery[] {
+    const from = Prisma.raw(ended);
+    return [
+      {
+        name: 'end_transaction',
+        sql: Prisma.sql`
+          INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+          SELECT gen_random_uuid(), account_id, CASE WHEN charged_micros > 0 THEN 'settle' ELSE 'release' END, id,
+                 'job:' || id || ':end', 'lifecycle'
+          FROM ${from} WHERE held_micros > 0
+          RETURNING id, job_id`,
+      },
+      {
+        name: 'end_entries',
+        sql: Prisma.sql`
+          INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+          SELECT t.id, l.line, 'held', l.book, l.amount
+          FROM end_transaction t JOIN ${from} e ON e.id = t.job_id
+          CROSS JOIN LATERAL (VALUES (1, 'revenue', e.charged_micros), (2, 'available', e.held_micros - e.charged_micros))
+            AS l (line, book, amount)
+          WHERE l.amount > 0
+          RETURNING 1`,
+      },
+      {
+        name: 'end_balance',
+        sql: Prisma.sql`
+          UPDATE balances b
+          SET held_micros = b.held_micros - e.held_micros,
+              available_micros = b.available_micros + e.held_micros - e.charged_micros, updated_at = now()
+          FROM ${from} e WHERE b.account_id = e.account_id AND e.held_micros > 0
+          RETURNING 1`,
+      },
+    ];
+  }
+
+  /**
+   * Add credits to an account.
+   *
+   * @param cause names the reason for all time: adding twice for one cause adds once.
+   * @returns false when the cause was known already.
+   */
+  async credit(
+    tx: Statements,
+    credit: {
+      accountId: string;
+      amountMicros: bigint;
+      kind: 'grant' | 'top_up';
+      cause: string;
+      actor: string;
+      reason: string;
+    },
+  ): Promise<boolean> {
+    const source: Book = credit.kind === 'grant' ? 'promotions' : 'payments';
+    try {
+      await tx.query(Prisma.sql`
+        WITH balance AS (
+          INSERT INTO balances AS b (account_id, available_micros) VALUES (${credit.accountId}::uuid, ${credit.amountMicros})
+          ON CONFLICT (account_id) DO UPDATE
+            SET available_micros = b.available_micros + excluded.available_micros, updated_at = now()
+          RETURNING account_id
+        ), made AS (
+          INSERT INTO ledger_transactions (id, account_id, kind, cause, actor, reason)
+          SELECT ${newId()}::uuid, account_id, ${credit.kind}, ${credit.cause}, ${credit.actor}, ${credit.reason} FROM balance
+          RETURNING id
+        )
+        INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+        SELECT id, 1, ${source}, 'available', ${credit.amountMicros} FROM made
+        RETURNING 1`);
+      return true;
+    } catch (error) {
+      if (error instanceof ConstraintError && error.constraint === 'ledger_transactions_cause_key') return false;
+      throw error;
+    }
+  }
+
+  /** What an account has, in micro-credits. */
+  async balance(tx: Statements, accountId: string): Promise<{ availableMicros: bigint; heldMicros: bigint }> {
+    const row = await tx.models.balance.findUnique({ where: { accountId } });
+    return { availableMicros: row?.availableMicros ?? 0n, heldMicros: row?.heldMicros ?? 0n };
+  }
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import type { NodeClass } from '@millrace/contracts';
+
+/**
+ * An input that no class declares is not passed to the node, but is part of the key under which ComfyUI caches its
+ * result. One name for both salts: a node carries at most one.
+ */
+export const SALT_INPUT = 'millrace_salt';
+
+/** Types of what loaders load: weights that the operator installed, the same for everybody. */
+const MODEL_TYPES = new Set(
+  'AUDIO_ENCODER CLIP CLIP_VISION CONTROL_NET GLIGEN LORA_MODEL MODEL MODEL_PATCH PHOTOMAKER STYLE_MODEL UPSCALE_MODEL VAE'.split(
+    ' ',
+  ),
+);
+
+/** What the salting of one node depends on. */
+export interface SaltedNode {
+  nodeClass: NodeClass;
+  /** Nodes that this one's links point at. */
+  ancestors: string[];
+  /** Its result is to be made anew in every run: it reports, and a cached node reports old files or nothing. */
+  everyRun: boolean;
+  /** It carries a text of this run alone already. */
+  isUnique: boolean;
+}
+
+/**
+ * Which nodes carry a salt, and which. Every result is kept apart by `cacheScope`, except loaded models: nodes that give
+ * only models, made of nothing but such, are shared by all scopes, because a checkpoint is no one's result and loading it
+ * again costs seconds. Nodes that report run in every run.
+ *
+ * @param nodes in an order in which each stands after its ancestors
+ */
+export function saltsOf(
+  nodes: ReadonlyMap<string, SaltedNode>,
+  cacheScope: string,
+  runId: string,
+): ReadonlyMap<string, string> {
+  // The graph is kept in ComfyUI's history: the scope's own name is nobody's business there.
+  const scopeSalt = createHash('sha256').update(cacheScope).digest('hex').slice(0, 32);
+  const salts = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const [id, { nodeClass, ancestors, everyRun, isUnique }] of nodes) {
+    if (everyRun) {
+      if (!isUnique) salts.set(id, `${runId} ${id}`);
+    } else if (givesModelsOnly(nodeClass) && ancestors.every((ancestor) => shared.has(ancestor))) shared.add(id);
+    else if (ancestors.every((ancestor) => shared.has(ancestor))) salts.set(id, scopeSalt);
+  }
+  return salts;
+}
+
+function givesModelsOnly({ outputs, inputs }: NodeClass): boolean {
+  return (
+    outputs.length > 0 &&
+    outputs.every(({ type }) => MODEL_TYPES.has(type)) &&
+    Object.values(inputs).every(({ file }) => file === undefined)
+  );
+}

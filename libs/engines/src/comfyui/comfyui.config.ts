@@ -1,0 +1,118 @@
+import type { GraphLimits } from './sanitise-graph';
+
+/** Where ComfyUI keeps files, as this process reaches them. */
+export interface ComfyuiFolders {
+  input: string;
+  output: string;
+  /** The folder itself: for `--temp-directory X` that is `X/temp`. */
+  temp: string;
+}
+
+/** Use a ComfyUI that somebody else runs. It must serve this engine alone. */
+export interface AttachOptions {
+  mode: 'attach';
+  url: string;
+  /** Sent with every request, e.g. for a proxy that wants a credential. */
+  headers?: Record<string, string>;
+  /**
+   * Its folders, where this machine has them. Without, inputs are uploaded and outputs downloaded, the run's files stay on
+   * the server, and what nodes save without reporting it (models) is not found.
+   */
+  folders?: ComfyuiFolders;
+}
+
+/** Run a ComfyUI of this engine's own. Needs a POSIX shell. */
+export interface OwnOptions {
+  mode: 'own';
+  /** Program and first arguments, e.g. `['python', 'main.py']`; the flags that the engine needs are added. */
+  command: string[];
+  /** Working directory of the command: ComfyUI's own folder. */
+  cwd: string;
+  /** A folder of this engine alone, made if missing: input, output, temp, user and database are below it. */
+  dataDir: string;
+  /** The GPU that it uses, by number; without, whatever ComfyUI chooses. */
+  cudaDevice?: number;
+  /** Flags beyond, e.g. `['--cache-lru', '20']`. */
+  extraArguments?: string[];
+  environment?: Record<string, string>;
+}
+
+/** Bounds in milliseconds, all of them defaults that an operator may change. */
+export interface ComfyuiBounds {
+  /** Until ComfyUI answers after its start. Node packs are imported before its port opens. 300 s. */
+  startMs: number;
+  /**
+   * Until one HTTP request is answered. One long call of a node under the interpreter's lock holds every answer up, so
+   * that less than 10 s would take a busy server for a dead one. 20 s.
+   */
+  requestMs: number;
+  /** Until `POST /prompt` is answered: validation of a large graph takes its time. 60 s. */
+  postMs: number;
+  /** Until a WebSocket is open and registered. 10 s. */
+  connectMs: number;
+  /** Between two pings of a socket; one that is not answered until the next ends it. 15 s. */
+  pingMs: number;
+  /** Between the close of a socket and the next with the same client id. 100 ms. */
+  reconnectPauseMs: number;
+  /** Between two looks at history, whatever the socket says. 1.5 s. */
+  pollMs: number;
+  /** Silence of a run after which its socket is opened anew, doubled each time. 10 s. */
+  muteMs: number;
+  /** Silence of a run after which ComfyUI counts as hung: longer than its slowest silent node. 15 min. */
+  silenceMs: number;
+  /** A run waits while nothing runs: the thread that runs prompts is gone. 30 s. */
+  stuckMs: number;
+  /** Silence after the log said that the thread that runs prompts ended. 5 s. */
+  deadThreadMs: number;
+  /** A run waits behind a foreign one. 15 min. */
+  foreignMs: number;
+  /** Without any answer to HTTP in a run. 30 s. */
+  unreachableMs: number;
+  /** Between two requests to cancel: one can be lost around the start of a prompt. 250 ms. */
+  cancelEveryMs: number;
+  /** For an interrupt to take effect. 20 s. */
+  interruptGraceMs: number;
+  /** Between SIGTERM and SIGKILL. 5 s. */
+  killGraceMs: number;
+  /** For the last lines of a run's log after its end: a `print` is held back until then. 250 ms. */
+  logDrainMs: number;
+}
+
+export interface ComfyuiEngineOptions {
+  server: AttachOptions | OwnOptions;
+  bounds?: Partial<ComfyuiBounds>;
+  /** 300 nodes, the longest chain too (a chain of 300 costs 2.3 s before its first node, one of 1200 is refused). */
+  limits?: Partial<GraphLimits>;
+  /** How samplers picture their steps: `auto`, `latent2rgb`, `taesd` or `none`. Default `auto`. */
+  previewMethod?: 'auto' | 'latent2rgb' | 'taesd' | 'none';
+  /** Classes of the operator's node packs that take inputs which `/object_info` does not name. */
+  openInputClasses?: string[];
+  /** Standard output held for the next event: what exceeds it is cut at its head. 64 KiB. */
+  logTailBytes?: number;
+  /** Told of what an operator should know: restarts, lost runs. */
+  onNotice?: (notice: string) => void;
+}
+
+export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
+  startMs: 300_000,
+  requestMs: 20_000,
+  postMs: 60_000,
+  connectMs: 10_000,
+  pingMs: 15_000,
+  reconnectPauseMs: 100,
+  pollMs: 1_500,
+  muteMs: 10_000,
+  silenceMs: 900_000,
+  stuckMs: 30_000,
+  deadThreadMs: 5_000,
+  foreignMs: 900_000,
+  unreachableMs: 30_000,
+  cancelEveryMs: 250,
+  interruptGraceMs: 20_000,
+  killGraceMs: 5_000,
+  logDrainMs: 250,
+};
+
+export const DEFAULT_LIMITS: Readonly<GraphLimits> = { maxNodes: 300, maxDepth: 300 };
+
+export const DEFAULT_LOG_TAIL_BYTES = 65_536;

@@ -1,0 +1,219 @@
+import type { NodeCatalogue } from '@millrace/contracts';
+import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '../engine';
+import { AttachedServerHost } from './attached.server-host';
+import { ComfyuiRun, type RunOutcome } from './comfyui-run';
+import {
+  DEFAULT_BOUNDS,
+  DEFAULT_LIMITS,
+  DEFAULT_LOG_TAIL_BYTES,
+  type ComfyuiBounds,
+  type ComfyuiEngineOptions,
+} from './comfyui.config';
+import type { LiveServer } from './live-server';
+import { readObjectInfo } from './object-info';
+import { OwnedServerHost } from './owned.server-host';
+import { ResidentModels } from './resident-models';
+import { createScrubber } from './scrub';
+import { ServerKeeper } from './server-keeper';
+
+/**
+ * Runs workflows on a ComfyUI: one that somebody else runs, or one of its own. Every run ends: one whose server died,
+ * hung or went mute is `lost`, and a server of the engine's own is replaced.
+ */
+export class ComfyuiEngine implements Engine {
+  readonly kind = 'comfyui';
+  private readonly bounds: ComfyuiBounds;
+  private readonly keeper: ServerKeeper;
+  private readonly resident = new ResidentModels();
+  /** Classes that were seen to report although they are no output nodes. */
+  private readonly reportingClasses = new Set<string>();
+  /** Runs that were given up while a server that can't be replaced still had them. */
+  private readonly abandoned = new Set<string>();
+  private readonly chores = new Set<Promise<unknown>>();
+  private current: ComfyuiRun | null = null;
+  private isBusy = false;
+  private known: { text: string; catalogue: NodeCatalogue } | null = null;
+  private isCatalogueStale = true;
+
+  constructor(private readonly options: ComfyuiEngineOptions) {
+    const { server, previewMethod = 'auto' } = options;
+    this.bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
+    const onLog = (text: string): void => this.current?.onPrint(text);
+    const host =
+      server.mode === 'attach'
+        ? new AttachedServerHost(server)
+        : new OwnedServerHost({ server, previewMethod, killGraceMs: this.bounds.killGraceMs, onLog });
+    this.keeper = new ServerKeeper(host, this.bounds, {
+      onText: (text) => this.current?.onText(text),
+      onBinary: (data) => this.current?.onBinary(data),
+      // Another server may be answering there now.
+      onOpen: () => (this.isCatalogueStale = true),
+      onGone: () => this.forgetServer(),
+      onNotice: (notice) => options.onNotice?.(notice),
+    });
+  }
+
+  /** The process of an own ComfyUI, which leads a process group; null where there is none. */
+  get processId(): number | null {
+    return this.keeper.processId;
+  }
+
+  async start(): Promise<void> {
+    await this.keeper.start();
+    await this.catalogue();
+    const live = await this.keeper.whenLive(new AbortController().signal);
+    if ('problem' in live || live.hidesGraphs) return;
+    this.options.onNotice?.('ComfyUI runs without --disable-metadata: the files it saves hold the whole workflow.');
+  }
+
+  async catalogue(): Promise<NodeCatalogue> {
+    const live = await this.keeper.whenLive(new AbortController().signal);
+    if ('problem' in live) throw new Error(live.problem);
+    return await this.readCatalogue(live);
+  }
+
+  async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
+    if (this.isBusy) return { status: 'lost', reason: 'The engine runs one workflow at a time, and has one.' };
+    this.isBusy = true;
+    try {
+      return await this.runAlone(work, context);
+    } catch (error) {
+      return { status: 'lost', reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      this.current = null;
+      this.isBusy = false;
+    }
+  }
+
+  async health(): Promise<EngineHealth> {
+    const residentModels = this.resident.list();
+    const { problem } = this.keeper;
+    if (problem !== null) return { ready: false, problem, version: 'unknown', residentModels };
+    const live = await this.keeper.whenLive(new AbortController().signal);
+    if ('problem' in live) return { ready: false, problem: live.problem, version: 'unknown', residentModels };
+    const trouble = await this.troubleOf(live);
+    return { ready: trouble === null, problem: trouble, version: live.version, residentModels };
+  }
+
+  async reset(): Promise<void> {
+    if (this.keeper.canReplace) {
+      this.forgetServer();
+      await this.keeper.replace();
+      return await this.keeper.whenReplaced();
+    }
+    const live = await this.keeper.whenLive(new AbortController().signal);
+    const trouble = 'problem' in live ? live.problem : await this.troubleOf(live);
+    if (trouble !== null)
+      throw new Error(`${trouble} Restart it: the engine can't restart a ComfyUI that it did not start.`);
+    await this.keeper.renewSocket();
+  }
+
+  async close(): Promise<void> {
+    this.current?.onServerGone();
+    await this.keeper.close();
+    await Promise.allSettled(this.chores);
+  }
+
+  private async runAlone(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
+    const live = await this.keeper.whenLive(context.signal);
+    if (context.signal.aborted) return { status: 'interrupted' };
+    if ('problem' in live) return { status: 'lost', reason: live.problem };
+    const trouble = this.abandoned.size > 0 ? await this.troubleOf(live) : null;
+    if (trouble !== null) return { status: 'lost', reason: trouble };
+    if (live.socket.lossCount > 0) await this.keeper.renewSocket();
+    if (!(await live.socket.whenOpen(this.bounds.connectMs))) {
+      return { status: 'lost', reason: 'The WebSocket of ComfyUI could not be opened.' };
+    }
+    await live.subscribed;
+    const run = new ComfyuiRun(
+      { ...live, scrubber: createScrubber(live.roots, Object.values(work.extraData)) },
+      {
+        catalogue: this.known && !this.isCatalogueStale ? this.known.catalogue : await this.readCatalogue(live),
+        reportingClasses: this.reportingClasses,
+        limits: { ...DEFAULT_LIMITS, ...this.options.limits },
+        bounds: this.bounds,
+        previewMethod: this.options.previewMethod ?? 'auto',
+        isServerOurs: this.keeper.canReplace,
+        logTailBytes: this.options.logTailBytes ?? DEFAULT_LOG_TAIL_BYTES,
+      },
+      work,
+      context,
+    );
+    this.current = run;
+    const outcome = await run.execute();
+    this.current = null;
+    return await this.conclude(outcome, run, work.runId, live, context.signal);
+  }
+
+  private async conclude(
+    { result, isStuck, trace }: RunOutcome,
+    run: ComfyuiRun,
+    runId: string,
+    live: LiveServer,
+    signal: AbortSignal,
+  ): Promise<EngineResult> {
+    if (trace) this.learn(trace);
+    if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
+    if (isStuck) await this.giveUp(runId);
+    else if (trace) this.later(live.client.forgetHistory(runId));
+    await run
+      .clean()
+      .catch((error: unknown) => this.options.onNotice?.(`Files of run ${runId} stay behind: ${String(error)}`));
+    // What was replaced runs no more: that is all that was asked for.
+    return isStuck && signal.aborted && this.keeper.canReplace ? { status: 'interrupted' } : result;
+  }
+
+  private learn({ graph, state, reportedBy }: NonNullable<RunOutcome['trace']>): void {
+    const isOutOfMemory = state.terminal?.status === 'failed' && /OutOfMemory/.test(state.terminal.error.exceptionType);
+    // Running out of memory makes ComfyUI unload every model.
+    if (isOutOfMemory) this.resident.clear();
+    else if (state.started) this.resident.keep(graph.models, [...state.cached, ...state.begun]);
+    const { catalogue } = this.known ?? {};
+    for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(name);
+  }
+
+  private async giveUp(runId: string): Promise<void> {
+    if (this.keeper.canReplace) {
+      this.resident.clear();
+      await this.keeper.replace();
+    } else {
+      this.abandoned.add(runId);
+      await this.keeper.renewSocket();
+    }
+  }
+
+  /** Why a server that is at hand can't run anything, or null. */
+  private async troubleOf({ client }: LiveServer): Promise<string | null> {
+    try {
+      await client.systemStats();
+      if (this.abandoned.size === 0) return null;
+      const { running, pending } = await client.queue();
+      for (const runId of this.abandoned) {
+        if (!running.includes(runId) && !pending.includes(runId)) this.abandoned.delete(runId);
+      }
+      return this.abandoned.size > 0 ? 'ComfyUI still has a run in its queue that hung and was given up.' : null;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  private async readCatalogue({ client }: LiveServer): Promise<NodeCatalogue> {
+    const text = await client.objectInfo();
+    this.isCatalogueStale = false;
+    if (this.known?.text !== text) {
+      this.known = { text, catalogue: readObjectInfo(text, this.options.openInputClasses) };
+    }
+    return this.known.catalogue;
+  }
+
+  private forgetServer(): void {
+    this.resident.clear();
+    this.current?.onServerGone();
+  }
+
+  /** Something that no result depends on. */
+  private later(chore: Promise<unknown>): void {
+    const settled = chore.catch(() => undefined).finally(() => this.chores.delete(settled));
+    this.chores.add(settled);
+  }
+}

@@ -1,0 +1,494 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { logOf, lossOf, outputsOf, scratchDir, startRun, type Graph } from '../../fixtures/run-workflow';
+import { ComfyuiSimulator, type NodeClass, type SimulatedServerOptions } from '@millrace/testing';
+import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
+import { ComfyuiEngine } from './comfyui.engine';
+import { catalogueDigest } from './object-info';
+
+/** Short enough to be waited for, long enough for a busy machine. */
+const BOUNDS: Partial<ComfyuiBounds> = {
+  pollMs: 20,
+  cancelEveryMs: 20,
+  interruptGraceMs: 300,
+  unreachableMs: 200,
+  reconnectPauseMs: 10,
+  logDrainMs: 250,
+};
+
+const NEVER_MS = 3_600_000;
+
+const STEPPING: Graph = {
+  '1': { class_type: 'TestSteps', inputs: { steps: 6, seconds_per_step: 0, salt: 1 } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+};
+
+const failing = (message: string): Graph => ({
+  '1': { class_type: 'TestFail', inputs: { message, after_steps: 1, kind: 'SystemExit', salt: 1 } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+});
+
+const SLEEPING: Graph = {
+  '1': { class_type: 'TestSleep', inputs: { seconds: 0, salt: 1 } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+};
+
+describe('an engine attached to a ComfyUI that fails', () => {
+  let simulator: ComfyuiSimulator;
+  let engine: ComfyuiEngine;
+
+  /** A simulator, and an engine attached to it; both are taken down after the test. */
+  async function open(
+    bounds: Partial<ComfyuiBounds> = {},
+    options: Partial<SimulatedServerOptions> = {},
+    attach: (simulator: ComfyuiSimulator) => Partial<AttachOptions> = () => ({}),
+  ): Promise<void> {
+    simulator = await ComfyuiSimulator.start(options);
+    const server = { mode: 'attach' as const, url: simulator.url, ...attach(simulator) };
+    engine = new ComfyuiEngine({ server, bounds: { ...BOUNDS, ...bounds } });
+    await engine.start();
+  }
+
+  afterEach(async () => {
+    await engine.close();
+    await simulator.stop();
+  });
+
+  describe('loses its process', () => {
+    it('loses the run when it stays away', async () => {
+      await open();
+      simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await run.seen('node_step', ({ step }) => step === 2);
+      await simulator.kill();
+      expect(await lossOf(run)).toContain('has not answered for');
+      expect((await engine.health()).problem).toContain('does not answer');
+    });
+
+    it('loses the run when it comes back without it, and runs the next', async () => {
+      await open({ unreachableMs: NEVER_MS });
+      simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await run.seen('node_step', ({ step }) => step === 2);
+      await simulator.kill();
+      await simulator.revive();
+      expect(await lossOf(run)).toContain('no longer knows the run');
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+    });
+
+    it('reads the catalogue again: another ComfyUI may have come back', async () => {
+      const extra: NodeClass = { outputs: ['IMAGE'], run: () => ({ values: [] }) };
+      const classes: Record<string, NodeClass> = {};
+      await open({}, { classes });
+      const before = await engine.catalogue();
+      await simulator.kill();
+      classes['Extra'] = extra;
+      await simulator.revive();
+      const after = await engine.catalogue();
+      expect(Object.keys(after)).toContain('Extra');
+      expect(catalogueDigest(after)).not.toBe(catalogueDigest(before));
+    });
+  });
+
+  describe('loses the thread that runs prompts', () => {
+    it('loses the run by its silence, though every route still answers', async () => {
+      await open({ silenceMs: 150 });
+      const run = startRun(engine, failing(''));
+      expect(await lossOf(run)).toContain('said nothing about the run');
+      expect(simulator.server.queue.running?.promptId).toBe(run.runId);
+    });
+
+    it('loses the run as soon as the log tells', async () => {
+      await open({ silenceMs: NEVER_MS, deadThreadMs: 50 });
+      const run = startRun(engine, failing('KeyError'));
+      expect(await lossOf(run)).toContain('thread of ComfyUI');
+    });
+
+    it('is not well, and takes no run, until it was restarted', async () => {
+      await open({ silenceMs: 150 });
+      await startRun(engine, failing('')).result;
+      expect((await engine.health()).problem).toContain('hung and was given up');
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+      await expect(engine.reset()).rejects.toThrow("can't restart a ComfyUI that it did not start");
+      await simulator.kill();
+      await simulator.revive();
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(await engine.health()).toMatchObject({ ready: true, problem: null });
+    });
+
+    it('loses a run that waits although nothing runs', async () => {
+      await open({ stuckMs: 100 });
+      const release = simulator.server.queue.hold();
+      const run = startRun(engine, STEPPING);
+      expect(await lossOf(run)).toContain('although nothing else runs');
+      expect(run.events).toEqual([]);
+      release();
+    });
+  });
+
+  describe('loses its socket', () => {
+    it('opens the next, and hears the rest', async () => {
+      await open();
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await run.seen('node_step', ({ step }) => step === 2);
+      simulator.server.sockets.cut();
+      await simulator.server.sockets.whenRegistered();
+      hold.release();
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      const steps = run.events.flatMap((event) => (event.type === 'node_step' ? [event.step] : []));
+      expect(steps).toEqual([1, 2, 3, 4, 5, 6]);
+    });
+
+    it('finds in history what was said meanwhile', async () => {
+      await open({ reconnectPauseMs: NEVER_MS });
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await run.seen('node_step', ({ step }) => step === 2);
+      simulator.server.sockets.cut();
+      hold.release();
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(outputsOf(run)).toHaveLength(1);
+      expect(run.events).toContainEqual({ type: 'node_finished', nodeId: '1' });
+    });
+
+    it('opens it anew when it is open and mute', async () => {
+      await open({ muteMs: 100 });
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await run.seen('node_step', ({ step }) => step === 2);
+      simulator.server.sockets.forget();
+      await simulator.server.sockets.whenRegistered();
+      hold.release();
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(run.events).toContainEqual({ type: 'node_step', nodeId: '1', step: 6, steps: 6 });
+    });
+
+    it('ends a run whose socket says nothing at all', async () => {
+      await open();
+      simulator.server.sockets.setDeaf(true);
+      const run = startRun(engine, STEPPING);
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(run.events[0]).toEqual({ type: 'started' });
+      expect(outputsOf(run)).toHaveLength(1);
+    });
+
+    it('loses a run whose pictures came over it', async () => {
+      await open();
+      const hold = simulator.server.holds.hold({ classType: 'SaveImageWebsocket', step: 1 });
+      const run = startRun(engine, {
+        '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 4, color: 1 } },
+        '2': { class_type: 'SaveImageWebsocket', inputs: { images: ['1', 0] } },
+      });
+      await hold.reached;
+      simulator.server.sockets.cut();
+      await simulator.server.sockets.whenRegistered();
+      hold.release();
+      expect(await lossOf(run)).toContain('while pictures came');
+    });
+
+    it('never has two sockets of one client id', async () => {
+      await open();
+      for (let round = 0; round < 3; round += 1) {
+        simulator.server.sockets.cut();
+        await simulator.server.sockets.whenRegistered();
+        expect(simulator.server.sockets.count).toBe(1);
+      }
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+    });
+  });
+
+  describe('is asked to stop', () => {
+    it('repeats an interrupt that was lost, and names the run in each', async () => {
+      await open();
+      simulator.server.loseInterrupts(2);
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      run.abort();
+      await simulator.server.whenInterrupted(4);
+      hold.release();
+      expect(await run.result).toEqual({ status: 'interrupted' });
+      expect(new Set(simulator.server.interrupts)).toEqual(new Set([run.runId]));
+    });
+
+    it('takes a run that waits out of the queue', async () => {
+      await open();
+      const release = simulator.server.queue.hold();
+      const run = startRun(engine, STEPPING);
+      await simulator.server.whenPosted();
+      run.abort();
+      expect(await run.result).toEqual({ status: 'interrupted' });
+      expect(simulator.server.queue.pending).toEqual([]);
+      expect(run.events).toEqual([]);
+      release();
+    });
+
+    it("uses later versions' cancel where it is there", async () => {
+      await open({}, { hasJobsApi: true });
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      run.abort();
+      await simulator.server.whenInterrupted(1);
+      hold.release();
+      expect(await run.result).toEqual({ status: 'interrupted' });
+      expect(simulator.server.jobCancels).toContain(run.runId);
+      expect(simulator.server.interrupts).toEqual([]);
+    });
+
+    it('gives a run up that ignores it, and is well again once the run has ended', async () => {
+      await open();
+      const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
+      const run = startRun(engine, SLEEPING);
+      await hold.reached;
+      run.abort();
+      expect(await lossOf(run)).toContain('ignored the interrupt');
+      expect(await engine.health()).toMatchObject({ ready: false });
+      const eventCount = run.events.length;
+      hold.release();
+      await simulator.server.whenIdle();
+      expect(await engine.health()).toMatchObject({ ready: true });
+      expect(run.events).toHaveLength(eventCount);
+    });
+
+    it('calls a run stopped that ended by itself meanwhile', async () => {
+      await open();
+      const hold = simulator.server.holds.hold({ classType: 'SaveImage', step: 0 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      simulator.server.loseInterrupts(1_000);
+      run.abort();
+      hold.release();
+      expect(await run.result).toEqual({ status: 'interrupted' });
+    });
+
+    it('is lost when somebody else stopped it', async () => {
+      await open();
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      simulator.server.raiseInterrupt();
+      hold.release();
+      expect(await lossOf(run)).toContain('not by Millrace');
+    });
+  });
+
+  describe('loses answers', () => {
+    it('does not post again what arrived', async () => {
+      await open();
+      simulator.server.faults.next('POST /prompt', 'reset_after');
+      const run = startRun(engine, STEPPING);
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(simulator.server.posted.map(({ promptId }) => promptId)).toEqual([run.runId]);
+    });
+
+    it('posts again what did not arrive', async () => {
+      await open();
+      simulator.server.faults.next('POST /prompt', 'reset_before');
+      const run = startRun(engine, STEPPING);
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(simulator.server.posted.map(({ promptId }) => promptId)).toEqual([run.runId]);
+    });
+
+    it('fails a run that the server can not take, and loses one that a gateway kept from it', async () => {
+      await open();
+      simulator.server.faults.next('POST /prompt', { status: 500 });
+      expect(await startRun(engine, STEPPING).result).toMatchObject({
+        status: 'failed',
+        failure: { code: 'engine_error' },
+      });
+      simulator.server.faults.next('POST /prompt', { status: 503 });
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+    });
+
+    it('waits while a node keeps every answer up', async () => {
+      await open({ unreachableMs: NEVER_MS });
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
+      const run = startRun(engine, STEPPING);
+      await hold.reached;
+      const thaw = simulator.server.faults.freeze();
+      hold.release();
+      await run.seen('node_finished', ({ nodeId }) => nodeId === '2');
+      thaw();
+      expect(await run.result).toEqual({ status: 'succeeded' });
+    });
+
+    it('loses a run whose file is gone, and has the cache dropped that still names it', async () => {
+      const classes: Record<string, NodeClass> = {
+        Vanishing: {
+          required: { filename_prefix: '["STRING", {"default": "x"}]' },
+          outputNode: true,
+          run: ({ inputs }) => {
+            const [, runId = '', folder = ''] = String(inputs['filename_prefix']).split('/');
+            return {
+              ui: { images: [{ filename: 'gone.png', subfolder: `millrace/${runId}/${folder}`, type: 'output' }] },
+            };
+          },
+        },
+      };
+      await open({}, { classes });
+      const run = startRun(engine, { '1': { class_type: 'Vanishing', inputs: { filename_prefix: 'x' } } });
+      expect(await run.result).toMatchObject({ status: 'lost', reason: 'Node 1 reported a file that is not there.' });
+      expect(simulator.server.memoryFreed).toBe(1);
+    });
+  });
+
+  describe('is given work', () => {
+    it('posts every literal to the letter, with ids of its own', async () => {
+      await open();
+      const workflow = `{"1": {"class_type": "TestSteps", "_meta": {"title": "x"}, "inputs": {
+        "steps": 1.0, "seconds_per_step": 0.0500, "salt": 18446744073709551615, "unknown": ["77", 0]}},
+        "2": {"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"caf\\u00e9"}},
+        "9": {"class_type":"Nonexistent"}}`;
+      const run = startRun(engine, workflow);
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      const [posted] = simulator.server.posted;
+      expect(posted?.text).toContain('"steps":1.0,"seconds_per_step":0.0500,"salt":18446744073709551615,');
+      expect(posted?.text).not.toMatch(/unknown|_meta|Nonexistent/);
+      expect(posted?.text).toContain(`"filename_prefix":"millrace/${run.runId}/2/café"`);
+      expect(posted?.promptId).toBe(run.runId);
+    });
+
+    it('hands credentials over under the names that nodes know, and lets no text repeat them', async () => {
+      await open();
+      const secret = 'sk-canary-1234567890';
+      const run = startRun(
+        engine,
+        {
+          '1': { class_type: 'TestStdout', inputs: { text: secret, lines: 1, salt: 1 } },
+          '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+          '3': {
+            class_type: 'TestFail',
+            inputs: { message: `not for ${secret}`, after_steps: 0, kind: 'ValueError', salt: 1, image: ['1', 0] },
+          },
+          '4': { class_type: 'SaveImage', inputs: { images: ['3', 0], filename_prefix: 'b' } },
+        },
+        { extraData: { api_key_vendor_org: secret, unheard_of: 'x' } },
+      );
+      expect(await run.result).toMatchObject({ status: 'failed' });
+      const extra = /"extra_data":(\{[^}]*\})/.exec(simulator.server.posted[0]?.text ?? '')?.[1] ?? '';
+      expect(JSON.parse(extra)).toMatchObject({ api_key_comfy_org: secret });
+      expect(extra).not.toContain('unheard_of');
+      expect(JSON.stringify([await run.result, logOf(run)])).not.toContain(secret);
+    });
+
+    it('keeps the last of what is printed when that is more than anyone reads', async () => {
+      simulator = await ComfyuiSimulator.start();
+      engine = new ComfyuiEngine({
+        server: { mode: 'attach', url: simulator.url },
+        bounds: BOUNDS,
+        logTailBytes: 2_000,
+      });
+      await engine.start();
+      const run = startRun(engine, {
+        '1': { class_type: 'TestStdout', inputs: { text: 'x'.repeat(50), lines: 5_000, salt: 1 } },
+        '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+      });
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      for (const event of run.events)
+        if (event.type === 'log') expect(Buffer.byteLength(event.text)).toBeLessThanOrEqual(2_000);
+      expect(logOf(run)).toMatch(/LOGGING x+ 4999\nthe last words, with no line break$/);
+    });
+
+    it('reads messages of many megabytes', async () => {
+      await open();
+      const text = 'long '.repeat(1_300_000);
+      const run = startRun(engine, {
+        '1': { class_type: 'TestText', inputs: { text } },
+        '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+      });
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(outputsOf(run).map((output) => output.kind === 'text' && output.text === text)).toEqual([true, true]);
+    });
+
+    it('fails a run whose input ComfyUI does not take', async () => {
+      await open();
+      simulator.server.faults.next('POST /upload/image', { status: 413 });
+      const path = join(scratchDir(), 'large.png');
+      writeFileSync(path, Buffer.alloc(5_000_000));
+      const inputs = [{ name: 'large.png', path, contentType: 'image/png' }];
+      const graph: Graph = {
+        '1': { class_type: 'LoadImage', inputs: { image: 'large.png' } },
+        '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+      };
+      expect(await startRun(engine, graph, { inputs }).result).toMatchObject({
+        status: 'failed',
+        failure: { code: 'input_unavailable', message: expect.stringContaining('--max-upload-size') as unknown },
+      });
+    });
+
+    it('asks for previews that name their node on every connection', async () => {
+      await open();
+      simulator.server.sockets.cut();
+      await simulator.server.sockets.whenRegistered();
+      const inputs = { steps: 1, seconds_per_step: 0, format: 'JPEG', size: 8, salt: 1 };
+      const run = startRun(engine, {
+        '1': { class_type: 'TestPreview', inputs },
+        '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+      });
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(simulator.server.sockets.describedPictures).toBe(1);
+    });
+
+    it('knows which models the last run left in memory', async () => {
+      await open();
+      const graph: Graph = {
+        '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: 'base.safetensors' } },
+        '2': { class_type: 'VAESave', inputs: { vae: ['1', 2], filename_prefix: 'v' } },
+      };
+      expect(await startRun(engine, graph).result).toEqual({ status: 'succeeded' });
+      expect((await engine.health()).residentModels).toEqual(['base.safetensors']);
+      const again = startRun(engine, graph);
+      expect(await again.result).toEqual({ status: 'succeeded' });
+      expect(again.events).toContainEqual({ type: 'nodes_cached', nodeIds: ['1'] });
+    });
+
+    it('finds what a node saved without a word, where it has the folders, and leaves nothing behind', async () => {
+      await open({}, {}, ({ folders }) => ({ folders }));
+      const graph: Graph = {
+        '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: 'base.safetensors' } },
+        '2': { class_type: 'VAESave', inputs: { vae: ['1', 2], filename_prefix: 'models/mine' } },
+        '3': { class_type: 'SolidMask', inputs: { value: 1, width: 4, height: 4 } },
+        '4': { class_type: 'MaskPreview', inputs: { mask: ['3', 0] } },
+      };
+      const run = startRun(engine, graph);
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      const [weights] = outputsOf(run).filter(({ nodeId }) => nodeId === '2');
+      expect(weights).toMatchObject({ index: 0, kind: 'file', name: 'mine_00001_.safetensors' });
+      expect(weights?.kind === 'file' && readFileSync(weights.path, 'utf8')).toBe('weights');
+      const { input, output, temp } = simulator.folders;
+      expect(existsSync(join(input, 'millrace', run.runId))).toBe(false);
+      expect(existsSync(join(output, 'millrace', run.runId))).toBe(false);
+      expect(readdirSync(temp)).toEqual([]);
+      for (const kept of outputsOf(run)) expect(kept.kind === 'file' && existsSync(kept.path)).toBe(true);
+    });
+
+    it('forgets a run on the server when it is over', async () => {
+      await open();
+      await startRun(engine, STEPPING).result;
+      await engine.close();
+      expect([...simulator.server.queue.history.keys()]).toEqual([]);
+    });
+
+    it('keeps results of one scope from another whatever the order', async () => {
+      await open();
+      const graph: Graph = {
+        '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },
+        '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+      };
+      const [mine, theirs] = [randomUUID(), randomUUID()];
+      for (const [cacheScope, isCached] of [
+        [mine, false],
+        [mine, true],
+        [theirs, false],
+        [theirs, true],
+      ] as const) {
+        const run = startRun(engine, graph, { cacheScope });
+        expect(await run.result).toEqual({ status: 'succeeded' });
+        expect(run.events.some(({ type }) => type === 'nodes_cached')).toBe(isCached);
+      }
+    });
+  });
+});

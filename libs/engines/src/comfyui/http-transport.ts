@@ -1,0 +1,196 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Agent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent as SecureAgent, request as requestHttps } from 'node:https';
+import { pipeline } from 'node:stream/promises';
+
+export interface TransportOptions {
+  /** Where ComfyUI answers, with the path below which its routes stand: `http://127.0.0.1:8188`, `https://gpu.example/comfy`. */
+  url: string;
+  /** Sent with every request, e.g. for a proxy that wants a credential. */
+  headers: Readonly<Record<string, string>>;
+  /** Until a request is answered in full; for files: until the next bytes. */
+  timeoutMs: number;
+}
+
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+export interface RequestToSend {
+  method: 'GET' | 'POST' | 'PATCH';
+  path: string;
+  /** Sent as JSON. */
+  body?: string;
+  timeoutMs?: number;
+}
+
+type OutgoingHeaders = Record<string, string | number>;
+
+/** No answer came. `sent` false: the request certainly never reached the server, and may be sent again. */
+export class Unreachable extends Error {
+  constructor(
+    readonly sent: boolean,
+    cause: Error,
+  ) {
+    super(`ComfyUI does not answer: ${cause.message || cause.name}`, { cause });
+  }
+}
+
+/**
+ * HTTP on connections that stay open: a request to a server on the same machine takes about half a millisecond. Built on
+ * `node:http` rather than `fetch`, because it tells whether a failed request can have reached the server.
+ */
+export class HttpTransport {
+  private readonly base: URL;
+  private readonly agent: Agent;
+
+  constructor(private readonly options: TransportOptions) {
+    this.base = new URL(options.url);
+    const settings = { keepAlive: true, maxSockets: 8 };
+    this.agent = this.base.protocol === 'https:' ? new SecureAgent(settings) : new Agent(settings);
+  }
+
+  /** @throws {Unreachable} when no whole answer came within the time allowed */
+  send(request: RequestToSend): Promise<Answer> {
+    return this.sendOver(this.agent, request);
+  }
+
+  /** As `send`, a second time when a connection that lay idle turns out to be gone. For requests that may be repeated. */
+  async sendRepeatably(request: RequestToSend): Promise<Answer> {
+    try {
+      return await this.send(request);
+    } catch (error) {
+      // Over a connection of its own: others that lay idle are gone with the first.
+      if (error instanceof Unreachable && isStaleConnection(error)) return await this.sendOver(false, request);
+      throw error;
+    }
+  }
+
+  private async sendOver(agent: Agent | false, request: RequestToSend): Promise<Answer> {
+    const body = request.body === undefined ? undefined : Buffer.from(request.body);
+    const headers: OutgoingHeaders = body ? { 'content-type': 'application/json', 'content-length': body.length } : {};
+    const exchange = this.open(request.method, request.path, headers, { agent });
+    const timer = exchange.failAfter(request.timeoutMs ?? this.options.timeoutMs);
+    try {
+      exchange.request.end(body);
+      const response = await exchange.response;
+      return { status: response.statusCode ?? 0, text: await readText(response) };
+    } catch (error) {
+      throw exchange.failure(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Sends a file between two pieces of a body, over a connection of its own: one that lay idle may be gone. An answer that
+   * comes before the end of it (413) ends the sending.
+   */
+  async sendFile(path: string, contentType: string, file: MultipartFile): Promise<Answer> {
+    const length = file.head.length + file.sizeBytes + file.tail.length;
+    const headers = { 'content-type': contentType, 'content-length': length };
+    const exchange = this.open('POST', path, headers, { agent: false });
+    exchange.failWhenIdle(this.options.timeoutMs);
+    exchange.request.write(file.head);
+    const sent = pipeline(createReadStream(file.path), exchange.request, { end: false });
+    const whole = sent.then(() => void exchange.request.end(file.tail));
+    try {
+      const response = await Promise.race([exchange.response, whole.then(() => exchange.response)]);
+      return { status: response.statusCode ?? 0, text: await readText(response) };
+    } catch (error) {
+      throw exchange.failure(error);
+    } finally {
+      if (!exchange.request.writableEnded) exchange.request.destroy();
+      await whole.catch(() => undefined);
+    }
+  }
+
+  /** Writes the body of a 200 to a new file; other statuses write nothing. */
+  async receiveFile(path: string, destination: string, signal: AbortSignal): Promise<number> {
+    const exchange = this.open('GET', path, {}, { signal });
+    exchange.failWhenIdle(this.options.timeoutMs);
+    exchange.request.end();
+    try {
+      const response = await exchange.response;
+      if (response.statusCode === 200) await pipeline(response, createWriteStream(destination, { flags: 'wx' }));
+      else response.resume();
+      return response.statusCode ?? 0;
+    } catch (error) {
+      throw exchange.failure(error);
+    }
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private open(
+    method: string,
+    path: string,
+    headers: OutgoingHeaders,
+    options: { agent?: Agent | false; signal?: AbortSignal } = {},
+  ): Exchange {
+    const send = this.base.protocol === 'https:' ? requestHttps : requestHttp;
+    return new Exchange(
+      send({
+        agent: this.agent,
+        protocol: this.base.protocol,
+        hostname: this.base.hostname.replace(/^\[|\]$/g, ''),
+        port: this.base.port,
+        path: `${this.base.pathname.replace(/\/$/, '')}${path}`,
+        method,
+        headers: { ...this.options.headers, ...headers },
+        ...options,
+      }),
+    );
+  }
+}
+
+export interface MultipartFile {
+  head: Buffer;
+  path: string;
+  sizeBytes: number;
+  tail: Buffer;
+}
+
+/** One request and what became of it. */
+class Exchange {
+  readonly response: Promise<IncomingMessage>;
+  private connected = false;
+
+  constructor(readonly request: ClientRequest) {
+    request.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => (this.connected = true));
+      else this.connected = true;
+    });
+    this.response = new Promise((resolve, reject) => request.once('response', resolve).once('error', reject));
+    // Awaited later, or never when writing the body fails first.
+    this.response.catch(() => undefined);
+  }
+
+  failAfter(timeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  }
+
+  failWhenIdle(timeoutMs: number): void {
+    this.request.setTimeout(timeoutMs, () => this.request.destroy(new Error(`nothing received for ${timeoutMs} ms`)));
+  }
+
+  failure(error: unknown): Error {
+    this.request.destroy();
+    const cause = error as Error;
+    return cause.name === 'AbortError' ? cause : new Unreachable(this.connected, cause);
+  }
+}
+
+function isStaleConnection({ cause }: Unreachable): boolean {
+  const code = (cause as NodeJS.ErrnoException).code;
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

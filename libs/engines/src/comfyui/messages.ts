@@ -1,0 +1,126 @@
+import { parseLenientJson } from './lenient-json';
+
+/** What a node reported for its outputs: lists of items by kind. */
+export type NodeOutput = Record<string, unknown>;
+
+/** How a node failed, in ComfyUI's words and its node ids. */
+export interface NodeError {
+  nodeId: string | null;
+  nodeType: string | null;
+  exceptionType: string;
+  message: string;
+  traceback: string[];
+}
+
+/** A message of the WebSocket, or of `status.messages` in a history entry. `promptId` null: the message names none. */
+export type ServerMessage =
+  | { type: 'execution_start'; promptId: string | null }
+  | { type: 'execution_cached'; promptId: string | null; nodes: string[] }
+  | { type: 'executing'; promptId: string | null; node: string | null; displayNode: string | null }
+  | { type: 'progress'; promptId: string | null; node: string | null; value: number; max: number }
+  /** Left as text: it repeats every node of the prompt with each step, so that only the last one is worth parsing. */
+  | { type: 'progress_state'; text: string }
+  | {
+      type: 'executed';
+      promptId: string | null;
+      node: string | null;
+      displayNode: string | null;
+      output: NodeOutput | null;
+    }
+  | { type: 'execution_success'; promptId: string | null }
+  | { type: 'execution_error'; promptId: string | null; error: NodeError }
+  | { type: 'execution_interrupted'; promptId: string | null }
+  | { type: 'logs'; text: string }
+  /** `status`, `feature_flags` and whatever node packs send. */
+  | { type: 'other' };
+
+const OTHER: ServerMessage = { type: 'other' };
+const PROGRESS_STATE = /^\s*\{\s*"type"\s*:\s*"progress_state"/;
+
+/** Reads a text message. Never throws: what is not a message is `other`. */
+export function readMessage(text: string): ServerMessage {
+  if (PROGRESS_STATE.test(text.slice(0, 64))) return { type: 'progress_state', text };
+  const message = objectOf(attempt(text));
+  const data = objectOf(message?.['data']);
+  if (!message || !data) return OTHER;
+  return typedMessage(message['type'], data);
+}
+
+/** The message of a type and its data, as they also stand in a history entry. */
+export function typedMessage(type: unknown, data: Record<string, unknown>): ServerMessage {
+  const promptId = textOf(data['prompt_id']);
+  const node = textOf(data['node']);
+  const displayNode = textOf(data['display_node']);
+  switch (type) {
+    case 'execution_start':
+    case 'execution_success':
+    case 'execution_interrupted':
+      return { type, promptId };
+    case 'execution_cached':
+      return { type, promptId, nodes: textsOf(data['nodes']) };
+    case 'executing':
+      return { type, promptId, node, displayNode };
+    case 'progress':
+      return { type, promptId, node, value: numberOf(data['value']), max: numberOf(data['max']) };
+    case 'executed':
+      return { type, promptId, node, displayNode, output: objectOf(data['output']) };
+    case 'execution_error':
+      return { type, promptId, error: errorOf(data) };
+    case 'logs':
+      return { type, text: listOf(data['entries']).map(logText).join('') };
+    default:
+      return OTHER;
+  }
+}
+
+/** Ids of the nodes that a `progress_state` text calls finished, and the prompt that it is about. */
+export function readProgressState(text: string): { promptId: string | null; finished: string[] } {
+  const data = objectOf(objectOf(attempt(text))?.['data']);
+  const nodes = Object.entries(objectOf(data?.['nodes']) ?? {});
+  const finished = nodes.filter(([, state]) => objectOf(state)?.['state'] === 'finished').map(([id]) => id);
+  return { promptId: textOf(data?.['prompt_id']), finished };
+}
+
+export function objectOf(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function textsOf(value: unknown): string[] {
+  return listOf(value).filter((item) => typeof item === 'string');
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
+}
+
+function logText(entry: unknown): string {
+  return textOf(objectOf(entry)?.['m']) ?? '';
+}
+
+function errorOf(data: Record<string, unknown>): NodeError {
+  return {
+    nodeId: textOf(data['node_id']),
+    nodeType: textOf(data['node_type']),
+    exceptionType: textOf(data['exception_type']) ?? '',
+    message: (textOf(data['exception_message']) ?? '').trim(),
+    traceback: textsOf(data['traceback']),
+  };
+}
+
+function attempt(text: string): unknown {
+  try {
+    return parseLenientJson(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+import { encodeWebp, rawPicture } from '../../image/codec/encode';
+import { defineNode } from '../../node-class';
+import { boolean, combo, float, image, int, string } from '../../node-input';
+
+const EFFORTS = { default: 4, fastest: 0, slowest: 6 };
+
+export const saveAnimatedWebp = defineNode({
+  name: 'SaveAnimatedWEBP',
+  category: 'image/animation',
+  description: 'The batch as one WebP file, a frame per picture.',
+  inputs: {
+    images: image(),
+    filename_prefix: string({ default: 'ComfyUI' }),
+    fps: float({ default: 6, min: 0.01, max: 1000 }),
+    lossless: boolean(true),
+    quality: int({ default: 80, min: 0, max: 100 }),
+    method: combo(['default', 'fastest', 'slowest']),
+  },
+  outputNode: true,
+  async run({ images, filename_prefix, fps, lossless, quality, method }, context) {
+    const { width, height, batch } = images;
+    await context.saveFiles({ prefix: filename_prefix, extension: '.webp', width, height }, 1, () => {
+      const pictures = Array.from({ length: batch }, (_, index) => rawPicture(images, index, context));
+      const delayMs = Math.trunc(1000 / fps);
+      return encodeWebp(pictures, { delayMs, lossless, quality, effort: EFFORTS[method] });
+    });
+    return [];
+  },
+});

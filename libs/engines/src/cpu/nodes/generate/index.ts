@@ -1,0 +1,3 @@
+import { millraceReactionDiffusion } from './reaction-diffusion/millrace-reaction-diffusion';
+
+export const GENERATE_NODES = [millraceReactionDiffusion];

@@ -1,0 +1,16 @@
+import { newMask } from '../../image/tensor';
+import { defineNode, output } from '../../node-class';
+import { float, pixels } from '../../node-input';
+
+export const solidMask = defineNode({
+  name: 'SolidMask',
+  category: 'mask',
+  description: 'A mask of one value everywhere.',
+  inputs: { value: float({ default: 1, min: 0, max: 1 }), width: pixels(1, 512), height: pixels(1, 512) },
+  outputs: [output('MASK')],
+  run({ value, width, height }, context) {
+    const mask = newMask(context, 1, { width, height });
+    mask.data.fill(value);
+    return [mask];
+  },
+});

@@ -1,0 +1,98 @@
+import type { JobErrorCode, NodeCatalogue } from '@millrace/contracts';
+
+/** A file that the workflow reads: the graph names it `name`, the bytes are at `path` on this machine. */
+export interface InputFile {
+  /** A plain file name, unique within the run. */
+  name: string;
+  path: string;
+  contentType: string;
+}
+
+/** One run of one workflow. An engine knows neither tenants nor jobs: only this. */
+export interface EngineWork {
+  /** A lower-case canonical UUID, unique to this run. */
+  runId: string;
+  /** Runs of one scope may share cached results; runs of two never do. */
+  cacheScope: string;
+  /** API-format graph as JSON text, asset references replaced by names of `inputs`; numbers stand as submitted. */
+  workflow: string;
+  inputs: InputFile[];
+  /** An empty folder of this run alone. Output files are written below it and belong to the caller. */
+  outputDir: string;
+  /** Credentials for partner nodes, forwarded as they came. */
+  extraData: Record<string, string>;
+}
+
+/** An output as the engine found it; the caller names, hashes and stores it. */
+export type EngineOutput = {
+  nodeId: string;
+  /** Position among this node's outputs. */
+  index: number;
+} & ({ kind: 'file'; name: string; path: string } | { kind: 'text'; text: string });
+
+export type EngineEvent =
+  /** The run left the engine's own queue: from here on time is billed. */
+  | { type: 'started' }
+  /** Nodes that need not run, because an earlier run of the scope computed them. */
+  | { type: 'nodes_cached'; nodeIds: string[] }
+  | { type: 'node_started'; nodeId: string }
+  /** Step `step` of `steps` is done. Values as the node reports them: not clamped, not throttled. */
+  | { type: 'node_step'; nodeId: string; step: number; steps: number }
+  | { type: 'node_finished'; nodeId: string }
+  | { type: 'preview'; nodeId: string; contentType: 'image/jpeg' | 'image/png'; data: Buffer }
+  | { type: 'output'; output: EngineOutput }
+  /** Standard output of the workflow's code, in write order, line breaks included. */
+  | { type: 'log'; text: string };
+
+/** How a run failed for the workflow's own reason. Node ids are those of the submitted graph. */
+export interface EngineFailure {
+  code: Extract<JobErrorCode, 'node_execution_error' | 'engine_error' | 'input_unavailable'>;
+  message: string;
+  nodeId: string | null;
+  classType: string | null;
+  traceback: string | null;
+}
+
+/**
+ * `failed`: the workflow's fault, another attempt would fail alike.
+ * `lost`: the engine's fault (it died, hung or went mute); another attempt may succeed.
+ */
+export type EngineResult =
+  | { status: 'succeeded' }
+  | { status: 'failed'; failure: EngineFailure }
+  | { status: 'interrupted' }
+  | { status: 'lost'; reason: string };
+
+export interface EngineHealth {
+  ready: boolean;
+  /** Why it is not ready, for an operator; null when it is. */
+  problem: string | null;
+  version: string;
+  /** Models held warm, by the file name that loader nodes use. */
+  residentModels: string[];
+}
+
+export interface EngineRunContext {
+  /** Aborting asks the engine to interrupt the run; `run` then settles within the engine's bound. */
+  signal: AbortSignal;
+  /** Called in order, never after `run` has settled. Must not throw. */
+  onEvent(event: EngineEvent): void;
+}
+
+/**
+ * Runs workflows, one at a time per instance. The port between Millrace and whatever computes; every implementation
+ * passes `engine.conformance.ts`.
+ */
+export interface Engine {
+  readonly kind: 'cpu' | 'comfyui';
+  /** Bring the engine up. Rejects with a sentence for an operator when it cannot be. */
+  start(): Promise<void>;
+  /** The node classes it can run. */
+  catalogue(): Promise<NodeCatalogue>;
+  /** Run one workflow. Never rejects: what goes wrong is in the result. */
+  run(work: EngineWork, context: EngineRunContext): Promise<EngineResult>;
+  health(): Promise<EngineHealth>;
+  /** Replace a process or thread that ignored an interrupt. Whatever still ran in it is gone afterwards. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}

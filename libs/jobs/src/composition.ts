@@ -1,0 +1,100 @@
+import type { AssetService } from '@millrace/assets';
+import { LedgerStore, type BillingSettings } from '@millrace/billing';
+import type { Database } from '@millrace/database';
+import { PoolStore, WorkerStore } from '@millrace/deployments';
+import {
+  EphemeralSecrets,
+  LaneProducer,
+  LivePublisher,
+  LiveSubscriber,
+  sendControl,
+  type RedisConnections,
+} from '@millrace/messaging';
+import type { Logger, Loop, Metrics } from '@millrace/platform';
+import { DispatchLoop } from './dispatch.loop';
+import { DispatchStore } from './dispatch.store';
+import { Dispatcher } from './dispatcher';
+import { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
+import { JobFeed } from './job-feed';
+import { JobReads } from './job-reads.service';
+import { JobSignals } from './job-signals';
+import { JobStore } from './job.store';
+import type { JobSettings } from './job.settings';
+import { Lifecycle } from './lifecycle.service';
+import { LifecycleStore } from './lifecycle.store';
+import { OutputRecorder } from './output-recorder';
+import { OutputStore } from './output.store';
+import { QueueOutlook } from './queue-outlook';
+import { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
+import { RescueLostJobsLoop } from './rescue-lost-jobs.loop';
+import { SubmissionService } from './submission.service';
+import { SubmissionStore } from './submission.store';
+import { SweepExpiredJobsLoop } from './sweep-expired-jobs.loop';
+import { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
+
+/** What jobs are built on, made by the process that uses them. */
+export interface JobsParts {
+  database: Database;
+  redis: RedisConnections;
+  assets: AssetService;
+  logger: Logger;
+  metrics: Metrics;
+  settings: JobSettings & BillingSettings;
+  /** Null in processes that never hold forwarded credentials. */
+  secretKey: Buffer | null;
+}
+
+/** The use cases of jobs, wired. Every process takes from it what it needs. */
+export interface Jobs {
+  submissions: SubmissionService | null;
+  lifecycle: Lifecycle;
+  reads: JobReads;
+  outputs: OutputRecorder;
+  signals: JobSignals;
+  dispatcher: Dispatcher;
+  secrets: EphemeralSecrets | null;
+  /** Chores, for the process that runs chores. */
+  loops: Loop[];
+  /** Opens a connection of its own for subscriptions. */
+  feed(): JobFeed;
+  close(): Promise<void>;
+}
+
+/** Wire the jobs of one process. Connects to nothing by itself but the Redis connection of its producers. */
+export function composeJobs(parts: JobsParts): Jobs {
+  const { database, redis, assets, logger, metrics, settings } = parts;
+  const producer = redis.producer();
+  const live = new LivePublisher(producer);
+  const secrets = parts.secretKey === null ? null : new EphemeralSecrets(producer, parts.secretKey);
+  const signals = new JobSignals(live, secrets, (poolId, message) => sendControl(producer, poolId, message));
+  const lanes = new LaneProducer(producer);
+  const dispatchStore = new DispatchStore();
+  const pools = new PoolStore();
+  const dispatcher = new Dispatcher(database, dispatchStore, pools, new WorkerStore(), lanes, logger);
+  const outlook = new QueueOutlook(database, dispatchStore);
+  const ledger = new LedgerStore();
+  const lifecycle = new Lifecycle(database, new LifecycleStore(ledger), signals, dispatcher, metrics, settings);
+  const jobStore = new JobStore();
+  const reads = new JobReads(database, jobStore, outlook, live);
+  const submissionStore = new SubmissionStore(ledger, settings);
+  return {
+    submissions:
+      secrets && new SubmissionService(database, submissionStore, assets, secrets, outlook, dispatcher, settings),
+    lifecycle,
+    reads,
+    outputs: new OutputRecorder(database, new OutputStore(), assets, signals),
+    signals,
+    dispatcher,
+    secrets,
+    loops: [
+      new DispatchLoop(database, pools, dispatcher),
+      new RequeueMissingJobsLoop(database, pools, dispatcher),
+      new RescueLostJobsLoop(lifecycle),
+      new ExpireOverdueJobsLoop(lifecycle),
+      new SweepExpiredJobsLoop(database, jobStore),
+      new SweepIdempotencyKeysLoop(database),
+    ],
+    feed: () => new JobFeed(reads, new LiveSubscriber(redis.subscriber()), live),
+    close: () => lanes.close(),
+  };
+}

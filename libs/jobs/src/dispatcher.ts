@@ -1,0 +1,93 @@
+import type { Statements } from '@millrace/database';
+import type { PoolStore, WorkerStore } from '@millrace/deployments';
+import type { LaneProducer } from '@millrace/messaging';
+import type { Logger } from '@millrace/platform';
+import type { DispatchedJob, DispatchStore } from './dispatch.store';
+
+/** What a pool can take is asked at most this often; workers come and go by the minute. */
+const ROOM_BELIEVED_MS = 500;
+/** An attempt unclaimed this long may have been lost with its lane. */
+const UNCLAIMED_SECONDS = 3;
+
+/**
+ * Fills the lanes from Postgres: to the capacity of the pool's live workers and a small look-ahead, and no further, so that
+ * whose turn it is stays a decision until the last moment.
+ */
+export class Dispatcher {
+  private readonly active = new Map<string, { again: boolean }>();
+  private readonly rooms = new Map<string, { room: number; until: number }>();
+
+  constructor(
+    private readonly database: Statements,
+    private readonly store: DispatchStore,
+    private readonly pools: PoolStore,
+    private readonly workers: WorkerStore,
+    private readonly lanes: LaneProducer,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Fill a pool's lane soon. Never rejects, never waits; calls made meanwhile are one. */
+  poke(poolId: string): void {
+    const active = this.active.get(poolId);
+    if (active !== undefined) {
+      active.again = true;
+      return;
+    }
+    const run = { again: false };
+    this.active.set(poolId, run);
+    void this.runUntilQuiet(poolId, run).finally(() => this.active.delete(poolId));
+  }
+
+  private async runUntilQuiet(poolId: string, run: { again: boolean }): Promise<void> {
+    do {
+      run.again = false;
+      try {
+        await this.fill(poolId);
+      } catch (error) {
+        this.logger.warn({ err: error, pool: poolId }, 'dispatching failed; it is tried again within a second');
+        return;
+      }
+    } while (run.again);
+  }
+
+  /** Fill a pool's lane now. @returns how many attempts went to it. */
+  async fill(poolId: string): Promise<number> {
+    const room = await this.room(poolId);
+    for (let count = 0; ; count += 1) {
+      const job = room === 0 ? null : await this.store.dispatchNext(this.database, poolId, room);
+      if (job === null) return count;
+      await this.deliver(poolId, job);
+    }
+  }
+
+  /** Put back what the lane has lost. @returns how many attempts were put back. */
+  async redeliver(poolId: string): Promise<number> {
+    const unclaimed = await this.store.listUnclaimed(this.database, poolId, UNCLAIMED_SECONDS);
+    if (unclaimed.length === 0) return 0;
+    const present = await this.lanes.present(poolId, unclaimed);
+    const absent = unclaimed.filter((_, index) => !present[index]);
+    for (const job of absent) await this.deliver(poolId, job);
+    return absent.length;
+  }
+
+  private async deliver(poolId: string, job: DispatchedJob): Promise<void> {
+    try {
+      await this.lanes.add(poolId, job);
+    } catch (error) {
+      this.logger.warn({ err: error, job: job.jobId }, 'the lane did not take an attempt; it is put back later');
+    }
+  }
+
+  private async room(poolId: string): Promise<number> {
+    const now = performance.now();
+    const known = this.rooms.get(poolId);
+    if (known !== undefined && known.until > now) return known.room;
+    const [pool, capacity] = await Promise.all([
+      this.pools.find(this.database, poolId),
+      this.workers.capacity(this.database, poolId),
+    ]);
+    const room = pool === null || capacity === 0 ? 0 : capacity + pool.lookAhead;
+    this.rooms.set(poolId, { room, until: now + ROOM_BELIEVED_MS });
+    return room;
+  }
+}

@@ -1,0 +1,16 @@
+import type { Loop } from '@millrace/platform';
+import type { Lifecycle } from './lifecycle.service';
+
+const BATCH = 100;
+
+/** Ends jobs that have not ended by their execution deadline. */
+export class ExpireOverdueJobsLoop implements Loop {
+  readonly name = 'expire-overdue-jobs';
+  readonly everyMs = 1_000;
+
+  constructor(private readonly lifecycle: Lifecycle) {}
+
+  runOnce(): Promise<number> {
+    return this.lifecycle.expireOverdue(BATCH);
+  }
+}

@@ -1,0 +1,20 @@
+export { composeJobs, type Jobs, type JobsParts } from './composition';
+export { Dispatcher } from './dispatcher';
+export { type FeedItem } from './following';
+export {
+  type ClaimedAttempt,
+  type Fence,
+  type JobFailure,
+  type JobOutputRecord,
+  type JobRecord,
+  type JobScope,
+  type NodeTiming,
+} from './job';
+export { FEED_TIMING, JobFeed, type FeedTiming } from './job-feed';
+export { JobReads, type JobRecordPage } from './job-reads.service';
+export { JobSignals } from './job-signals';
+export { ATTEMPT_OUTCOMES, DELIVERIES, TRANSITIONS, type AttemptOutcome, type Delivery } from './job-state';
+export { jobSettings, type JobSettings } from './job.settings';
+export { Lifecycle, type AttemptResult } from './lifecycle.service';
+export { OutputRecorder, type OutputDraft } from './output-recorder';
+export { SubmissionService, type AcceptedJob, type Submission } from './submission.service';

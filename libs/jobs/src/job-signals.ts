@@ -1,0 +1,45 @@
+import type { Preview, Progress } from '@millrace/contracts';
+import type { EphemeralSecrets, LivePublisher } from '@millrace/messaging';
+import { isTerminal } from '@millrace/contracts';
+import type { MovedJob } from './lifecycle.store';
+
+/** Says a word to the workers of a pool; lossy. */
+export type ControlSender = (poolId: string, message: { kind: 'cancel'; jobId: string }) => Promise<void>;
+
+/**
+ * Tells the outside what has been committed. Called after the commit, never before; nothing is awaited by the work itself,
+ * and whoever misses a word finds the fact in Postgres.
+ */
+export class JobSignals {
+  constructor(
+    private readonly live: LivePublisher,
+    private readonly secrets: EphemeralSecrets | null,
+    private readonly control: ControlSender,
+  ) {}
+
+  moved(job: MovedJob): void {
+    void this.live.publish(job.id, { kind: 'status', seq: job.seq });
+    if (job.status === 'canceling') void this.control(job.poolId, { kind: 'cancel', jobId: job.id });
+    if (isTerminal(job.status)) {
+      void this.live.forget(job.id);
+      void this.secrets?.delete(job.id);
+    }
+  }
+
+  /** The first attempt was claimed. */
+  started(jobId: string, seq: number): void {
+    void this.live.publish(jobId, { kind: 'status', seq });
+  }
+
+  outputRecorded(jobId: string, ordinal: number): void {
+    void this.live.publish(jobId, { kind: 'output', ordinal });
+  }
+
+  progressed(jobId: string, attempt: number, progress: Progress): void {
+    void this.live.publish(jobId, { kind: 'progress', attempt, progress });
+  }
+
+  previewed(jobId: string, attempt: number, preview: Preview): void {
+    void this.live.publish(jobId, { kind: 'preview', attempt, preview });
+  }
+}

@@ -1,0 +1,34 @@
+import type { JobStatus } from '@millrace/contracts';
+
+/**
+ * Every move of a job's public status, and what brings it about (contract, section 3; wire supplement, section 6). The CHECK
+ * `job_transitions_table_check` says the same, and a test compares the two.
+ */
+export const TRANSITIONS = [
+  { from: null, to: 'queued', by: 'a submission' },
+  { from: 'queued', to: 'running', by: 'the first claim of a worker' },
+  { from: 'queued', to: 'canceled', by: 'a cancel request' },
+  { from: 'queued', to: 'expired', by: 'the execution deadline' },
+  { from: 'running', to: 'succeeded', by: 'the worker that holds the lease' },
+  { from: 'running', to: 'failed', by: 'the worker that holds the lease, or the last attempt being lost' },
+  { from: 'running', to: 'expired', by: 'the execution deadline' },
+  { from: 'running', to: 'canceling', by: 'a cancel request' },
+  { from: 'canceling', to: 'canceled', by: 'the worker that holds the lease, or its loss' },
+] as const satisfies readonly { from: JobStatus | null; to: JobStatus; by: string }[];
+
+/**
+ * Where a live job is on its way to an engine. `waiting`: in Postgres, for the dispatcher. `dispatched`: its next attempt is
+ * in the pool's lane. `leased`: a worker runs an attempt. `done`: the status is terminal. Not public: a job whose worker was
+ * lost is `waiting` again while its status stays `running`.
+ */
+export const DELIVERIES = ['waiting', 'dispatched', 'leased', 'done'] as const;
+export type Delivery = (typeof DELIVERIES)[number];
+
+/** How an attempt ended. `lost` and `handed_back` are the platform's doing: never billed, never the workflow's fault. */
+export const ATTEMPT_OUTCOMES = ['succeeded', 'failed', 'canceled', 'expired', 'lost', 'handed_back'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** True when the table has the move. */
+export function canMove(from: JobStatus | null, to: JobStatus): boolean {
+  return TRANSITIONS.some((transition) => transition.from === from && transition.to === to);
+}

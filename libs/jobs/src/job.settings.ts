@@ -1,0 +1,55 @@
+import { integer, setting, type SettingsOf } from '@millrace/platform';
+
+export const jobSettings = {
+  jobRetentionSeconds: setting(
+    'JOB_RETENTION_SECONDS',
+    'How long a job and its outputs can be retrieved after its submission, in seconds.',
+    integer({ min: 60 }).default(604_800),
+  ),
+  jobExecutionDeadlineSeconds: setting(
+    'JOB_EXECUTION_DEADLINE_SECONDS',
+    'A job that has not ended this long after its submission becomes expired, in seconds; never after its retention.',
+    integer({ min: 1 }).default(86_400),
+  ),
+  queueLimitPerAccount: setting(
+    'QUEUE_LIMIT_PER_ACCOUNT',
+    'Jobs that one account may have waiting in a pool, where the account has no limit of its own.',
+    integer({ min: 1 }).default(100),
+  ),
+  queueLimitPerPool: setting(
+    'QUEUE_LIMIT_PER_POOL',
+    'Jobs that may wait in a pool, where the pool has no limit of its own.',
+    integer({ min: 1 }).default(100_000),
+  ),
+  runningLimitPerAccount: setting(
+    'RUNNING_LIMIT_PER_ACCOUNT',
+    'Jobs of one account that may run at once in a pool, where the account has no limit of its own.',
+    integer({ min: 1 }).default(100),
+  ),
+  leaseSeconds: setting(
+    'LEASE_SECONDS',
+    'A worker that is silent this long loses its attempt to another, in seconds.',
+    integer({ min: 2, max: 600 }).default(10),
+  ),
+  maxAttempts: setting(
+    'MAX_ATTEMPTS',
+    'Attempts of a job whose workers are lost. A failing node is never tried again.',
+    integer({ min: 1, max: 100 }).default(3),
+  ),
+  idempotencySeconds: setting(
+    'IDEMPOTENCY_SECONDS',
+    'How long an Idempotency-Key stays claimed, in seconds.',
+    integer({ min: 1 }).default(86_400),
+  ),
+  maxWorkflowBytes: setting(
+    'MAX_WORKFLOW_BYTES',
+    'Largest body of a submission, in bytes.',
+    integer({ min: 1_024, max: 104_857_600 }).default(10_485_760),
+  ),
+  logTailBytes: setting(
+    'LOG_TAIL_BYTES',
+    "How much of the end of a run's output is kept, in bytes.",
+    integer({ min: 0, max: 10_485_760 }).default(65_536),
+  ),
+};
+export type JobSettings = SettingsOf<typeof jobSettings>;

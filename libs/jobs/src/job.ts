@@ -1,0 +1,95 @@
+import type {
+  JobError,
+  JobErrorCode,
+  JobLogs,
+  JobMetadata,
+  JobStatus,
+  OutputType,
+  Progress,
+  SurfaceKind,
+} from '@millrace/contracts';
+import type { Delivery } from './job-state';
+
+/** The surface that a job was made on, and is found on: no other shows it. */
+export interface JobScope {
+  accountId: string;
+  surface: SurfaceKind;
+  /** Set exactly on the surface `deployment`. */
+  deploymentId: string | null;
+}
+
+/** A job as it is read: the row, and what belongs to it. */
+export interface JobRecord extends JobScope {
+  id: string;
+  poolId: string;
+  status: JobStatus;
+  delivery: Delivery;
+  attempt: number;
+  /** Number of the latest transition. */
+  seq: number;
+  createdAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+  deadlineAt: Date;
+  expiresAt: Date;
+  updatedAt: Date;
+  progress: Progress | null;
+  error: JobError | null;
+  metadata: JobMetadata;
+  /** Micro-credits charged; null until the job has ended. */
+  chargedMicros: number | null;
+  outputs: JobOutputRecord[];
+  /** Present where it was asked for and captured. */
+  logs: JobLogs | null;
+}
+
+export interface JobOutputRecord {
+  nodeId: string;
+  ordinal: number;
+  name: string;
+  type: OutputType;
+  assetId: string;
+  contentType: string;
+  sizeBytes: number;
+  hash: string;
+}
+
+/** One move of a job's status. */
+export interface JobTransitionRecord {
+  seq: number;
+  status: JobStatus;
+  at: Date;
+}
+
+/** The right to run one attempt of a job. Whatever does not carry all three changes nothing. */
+export interface Fence {
+  jobId: string;
+  attempt: number;
+  leaseToken: string;
+}
+
+/** What a worker gets with a claim: everything one attempt needs. */
+export interface ClaimedAttempt extends Fence {
+  accountId: string;
+  poolId: string;
+  status: JobStatus;
+  workflow: string;
+  deadlineAt: Date;
+  hasSecrets: boolean;
+  progress: Progress | null;
+  traceparent: string | null;
+  /** Where logs are kept for jobs of deployments. */
+  keepsLogs: boolean;
+}
+
+/** Why a job failed; `code` and the rest are shown to its owner. */
+export type JobFailure = JobError & { code: JobErrorCode };
+
+/** Time of one node within an attempt. */
+export interface NodeTiming {
+  nodeId: string;
+  classType: string;
+  state: 'done' | 'cached' | 'running' | 'failed';
+  /** Milliseconds from its start to its end; null when it never ended. */
+  ms: number | null;
+}

@@ -1,0 +1,383 @@
+import { Prisma } from '@prisma/client';
+import type { JobStatus, Progress, SurfaceKind } from '@millrace/contracts';
+import { composeStatement, type NamedQuery, type Statements } from '@millrace/database';
+import type { LedgerStore } from '@millrace/billing';
+import type { ClaimedAttempt, Fence, JobFailure, JobScope, NodeTiming } from './job';
+import type { AttemptOutcome } from './job-state';
+
+/** A job's status after a statement that moved it. */
+export interface MovedJob {
+  id: string;
+  accountId: string;
+  poolId: string;
+  from: JobStatus;
+  status: JobStatus;
+  seq: number;
+  attempt: number;
+  workerId: string | null;
+  chargedMicros: bigint | null;
+}
+
+/** How a job ends. */
+export interface Ending {
+  status: 'succeeded' | 'failed' | 'expired' | 'canceled';
+  /** For the history: what brought the end about. */
+  cause: string;
+  failure: JobFailure | null;
+  /** Engine time of the present attempt in milliseconds, when it is to be billed. */
+  engineMs: number;
+  outcome: AttemptOutcome;
+  progress: Progress | null;
+  nodes: NodeTiming[] | null;
+  log: { text: string; truncated: boolean } | null;
+}
+
+interface MovedRow {
+  id: string;
+  account_id: string;
+  pool_id: string;
+  from_status: JobStatus;
+  status: JobStatus;
+  seq: number;
+  attempt: number;
+  worker_id: string | null;
+  charged_micros: bigint | null;
+}
+
+interface ClaimedRow {
+  account_id: string;
+  pool_id: string;
+  surface: SurfaceKind;
+  status: JobStatus;
+  workflow: string;
+  deadline_at: Date;
+  has_secrets: boolean;
+  progress: Progress | null;
+  traceparent: string | null;
+  seq: number;
+  waited_ms: number;
+}
+
+/** A job on the surface it was made on, until it expires. */
+export function scopeOf({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
+  return Prisma.sql`j.account_id = ${accountId}::uuid AND j.surface = ${surface}
+    AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND j.expires_at > now()`;
+}
+
+const fenceOf = ({ jobId, attempt, leaseToken }: Fence): Prisma.Sql => Prisma.sql`
+  j.id = ${jobId}::uuid AND j.attempt = ${attempt} AND j.lease_token = ${leaseToken}::uuid AND j.delivery = 'leased'`;
+
+const leaseIsOver = Prisma.sql`j.delivery = 'leased' AND j.lease_expires_at < now()`;
+
+/** What must hold of a job for whoever wants to end it; zero rows otherwise, and nothing happens. */
+export const guards = {
+  /** The caller holds the lease. */
+  fence: fenceOf,
+  /** It has not started. */
+  queued: (scope: JobScope, jobId: string): Prisma.Sql =>
+    Prisma.sql`j.id = ${jobId}::uuid AND ${scopeOf(scope)} AND j.status = 'queued'`,
+  /** It is to be canceled, and no worker has it. */
+  cancelingUnleased: (jobId: string): Prisma.Sql =>
+    Prisma.sql`j.id = ${jobId}::uuid AND j.status = 'canceling' AND j.delivery <> 'leased'`,
+  /** Its worker is lost, and there is nothing to try again. */
+  lost: (jobId: string): Prisma.Sql =>
+    Prisma.sql`j.id = ${jobId}::uuid AND ${leaseIsOver} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`,
+  /** Its execution deadline has passed. */
+  overdue: (jobId: string): Prisma.Sql => Prisma.sql`j.id = ${jobId}::uuid AND j.deadline_at <= now()`,
+};
+
+/**
+ * The statements that move a job. Each is one statement, guarded by what must hold, and appends to the history what it
+ * moved. No row is a normal answer: someone else was first. Locks are taken in one order everywhere: job, then the
+ * account's queue, then its balance.
+ */
+export class LifecycleStore {
+  constructor(private readonly ledger: LedgerStore) {}
+
+  /** Take a dispatched attempt. The status becomes `running` with the first one and stays so with later ones. */
+  async claim(
+    statements: Statements,
+    claim: { jobId: string; attempt: number; workerId: string; leaseToken: string; leaseSeconds: number },
+  ): Promise<(ClaimedAttempt & { seq: number; waitedMs: number }) | null> {
+    const parts: NamedQuery[] = [
+      {
+        name: 'job',
+        sql: Prisma.sql`
+          UPDATE jobs j
+          SET status = 'running', delivery = 'leased', attempt = ${claim.attempt}, worker_id = ${claim.workerId}::uuid,
+              lease_token = ${claim.leaseToken}::uuid,
+              lease_expires_at = now() + make_interval(secs => ${claim.leaseSeconds}),
+              started_at = coalesce(j.started_at, now()), updated_at = now(),
+              seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
+          FROM (SELECT id, status FROM jobs WHERE id = ${claim.jobId}::uuid FOR UPDATE) old
+          WHERE j.id = old.id AND j.attempt = ${claim.attempt} - 1 AND j.delivery = 'dispatched'
+            AND j.status IN ('queued', 'running') AND j.deadline_at > now()
+          RETURNING j.*, old.status AS from_status`,
+      },
+      {
+        name: 'transition',
+        sql: Prisma.sql`
+          INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
+          SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM job WHERE from_status = 'queued'`,
+      },
+      {
+        name: 'attempt',
+        sql: Prisma.sql`
+          INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM job`,
+      },
+    ];
+    const [row] = await statements.query<ClaimedRow>(
+      composeStatement(
+        parts,
+        Prisma.sql`
+          SELECT job.account_id, job.pool_id, job.surface, job.status, job.deadline_at, job.has_secrets, job.progress,
+                 job.traceparent, job.seq, g.workflow,
+                 (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
+          FROM job JOIN job_graphs g ON g.job_id = job.id`,
+      ),
+    );
+    if (row === undefined) return null;
+    return {
+      jobId: claim.jobId,
+      attempt: claim.attempt,
+      leaseToken: claim.leaseToken,
+      accountId: row.account_id,
+      poolId: row.pool_id,
+      status: row.status,
+      workflow: row.workflow,
+      deadlineAt: row.deadline_at,
+      hasSecrets: row.has_secrets,
+      progress: row.progress,
+      traceparent: row.traceparent,
+      seq: row.seq,
+      waitedMs: row.waited_ms,
+      keepsLogs: row.surface === 'deployment',
+    };
+  }
+
+  /** Renew a lease and keep the latest progress. @returns the status to obey, or null when the lease is lost. */
+  async heartbeat(
+    statements: Statements,
+    fence: Fence,
+    leaseSeconds: number,
+    progress: Progress | null,
+  ): Promise<JobStatus | null> {
+    const [row] = await statements.query<{ status: JobStatus }>(Prisma.sql`
+      UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
+        progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress)
+      WHERE ${fenceOf(fence)}
+      RETURNING j.status`);
+    return row?.status ?? null;
+  }
+
+  /** Ask a running job to stop. */
+  async requestCancel(statements: Statements, scope: JobScope, jobId: string): Promise<MovedJob | null> {
+    const parts: NamedQuery[] = [
+      {
+        name: 'job',
+        sql: Prisma.sql`
+          UPDATE jobs j SET status = 'canceling', seq = j.seq + 1, updated_at = now()
+          WHERE j.id = ${jobId}::uuid AND ${scopeOf(scope)} AND j.status = 'running'
+          RETURNING j.*, 'running' AS from_status`,
+      },
+      transitionPart('cancel requested'),
+    ];
+    return this.moved(statements, parts);
+  }
+
+  /**
+   * End a job: status, attempt, hold and counters together. A job that is `canceling` ends `canceled` whatever was asked.
+   *
+   * @param guard what must hold of the job `j` for this caller to end it.
+   */
+  async end(statements: Statements, guard: Prisma.Sql, ending: Ending): Promise<MovedJob | null> {
+    const parts: NamedQuery[] = [
+      {
+        name: 'old',
+        sql: Prisma.sql`
+          SELECT j.id, j.status, j.delivery,
+                 CASE WHEN j.delivery = 'leased' THEN least(${ending.engineMs}::bigint, ${elapsedMs}) ELSE 0 END AS engine_ms
+          FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+          WHERE ${guard} AND j.delivery <> 'done' FOR UPDATE OF j`,
+      },
+      {
+        name: 'job',
+        sql: Prisma.sql`
+          UPDATE jobs j
+          SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${ending.status} END,
+              delivery = 'done', lease_token = NULL, lease_expires_at = NULL, completed_at = now(), updated_at = now(),
+              seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
+              error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
+              billable_ms = j.billable_ms + old.engine_ms,
+              charged_micros = least(j.held_micros,
+                ((j.billable_ms + old.engine_ms) * j.price_micros_per_second + 999) / 1000)
+          FROM old WHERE j.id = old.id
+          RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.engine_ms`,
+      },
+      transitionPart(ending.cause),
+      this.attemptPart(ending),
+      queuePart,
+      ...this.ledger.endHoldQueries('job'),
+      {
+        name: 'usage',
+        sql: Prisma.sql`
+          INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros,
+            labels, finished_at)
+          SELECT id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, metadata, completed_at
+          FROM job WHERE surface <> 'self_hosted'`,
+      },
+      {
+        name: 'inputs',
+        sql: Prisma.sql`DELETE FROM job_inputs i USING job WHERE i.job_id = job.id`,
+      },
+      {
+        name: 'stale_outputs',
+        sql: Prisma.sql`
+          DELETE FROM job_outputs o USING job
+          WHERE o.job_id = job.id AND o.attempt < job.attempt AND job.status = 'succeeded'`,
+      },
+    ];
+    if (ending.log !== null) {
+      const sql = Prisma.sql`
+        INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
+        SELECT id, ${storable(ending.log.text)}, ${ending.log.truncated}, true, now() FROM job`;
+      parts.push({ name: 'log', sql });
+    }
+    return this.moved(statements, parts);
+  }
+
+  /** Give an attempt back, so that another worker takes the next. Does not count against the attempts. */
+  async handBack(statements: Statements, fence: Fence): Promise<MovedJob | null> {
+    return this.release(statements, fenceOf(fence), 'handed_back', Prisma.sql`j.max_attempts + 1`);
+  }
+
+  /** Give up an attempt that the engine lost; the job waits for its next, unless this was the last. */
+  async giveUp(statements: Statements, fence: Fence): Promise<MovedJob | null> {
+    const guard = Prisma.sql`${fenceOf(fence)} AND j.status = 'running' AND j.attempt < j.max_attempts`;
+    return this.release(statements, guard, 'lost', Prisma.sql`j.max_attempts`);
+  }
+
+  /** Take a lost attempt from its worker; the job waits for its next. Guards itself: the lease must have run out. */
+  async takeBack(statements: Statements, jobId: string): Promise<MovedJob | null> {
+    const guard = Prisma.sql`j.id = ${jobId}::uuid AND ${leaseIsOver} AND j.status = 'running' AND j.attempt < j.max_attempts`;
+    return this.release(statements, guard, 'lost', Prisma.sql`j.max_attempts`);
+  }
+
+  /** Jobs whose lease has run out, oldest first. */
+  async listLost(statements: Statements, limit: number): Promise<LostJob[]> {
+    const rows = await statements.query<{ id: string; status: JobStatus; attempt: number; max_attempts: number }>(
+      Prisma.sql`
+        SELECT j.id, j.status, j.attempt, j.max_attempts FROM jobs j
+        WHERE ${leaseIsOver} OR (j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling')
+        ORDER BY j.lease_expires_at LIMIT ${limit}`,
+    );
+    return rows.map((row) => ({ id: row.id, status: row.status, last: row.attempt >= row.max_attempts }));
+  }
+
+  /** Jobs past their execution deadline. */
+  async listOverdue(statements: Statements, limit: number): Promise<string[]> {
+    const rows = await statements.query<{ id: string }>(Prisma.sql`
+      SELECT id FROM jobs WHERE delivery <> 'done' AND deadline_at <= now() ORDER BY deadline_at LIMIT ${limit}`);
+    return rows.map((row) => row.id);
+  }
+
+  private async release(
+    statements: Statements,
+    guard: Prisma.Sql,
+    outcome: AttemptOutcome,
+    maxAttempts: Prisma.Sql,
+  ): Promise<MovedJob | null> {
+    const parts: NamedQuery[] = [
+      {
+        name: 'job',
+        sql: Prisma.sql`
+          UPDATE jobs j SET delivery = 'waiting', lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
+            max_attempts = ${maxAttempts}, updated_at = now()
+          WHERE ${guard}
+          RETURNING j.*, j.status AS from_status, 'leased' AS from_delivery`,
+      },
+      {
+        name: 'attempt',
+        sql: Prisma.sql`
+          UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}
+          FROM job WHERE a.job_id = job.id AND a.attempt = job.attempt`,
+      },
+      {
+        name: 'queue',
+        sql: Prisma.sql`
+          UPDATE account_queues q SET in_flight = q.in_flight - 1, waiting = q.waiting + 1
+          FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id`,
+      },
+    ];
+    return this.moved(statements, parts);
+  }
+
+  private attemptPart(ending: Ending): NamedQuery {
+    return {
+      name: 'attempt',
+      sql: Prisma.sql`
+        UPDATE job_attempts a
+        SET ended_at = now(), engine_ms = job.engine_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
+            outcome = CASE WHEN job.status = 'canceled' THEN 'canceled' ELSE ${ending.outcome} END
+        FROM job WHERE a.job_id = job.id AND a.attempt = job.attempt AND job.from_delivery = 'leased'`,
+    };
+  }
+
+  private async moved(statements: Statements, parts: NamedQuery[]): Promise<MovedJob | null> {
+    const [row] = await statements.query<MovedRow>(
+      composeStatement(
+        parts,
+        Prisma.sql`SELECT id, account_id, pool_id, from_status, status, seq, attempt, worker_id, charged_micros FROM job`,
+      ),
+    );
+    if (row === undefined) return null;
+    return {
+      id: row.id,
+      accountId: row.account_id,
+      poolId: row.pool_id,
+      from: row.from_status,
+      status: row.status,
+      seq: row.seq,
+      attempt: row.attempt,
+      workerId: row.worker_id,
+      chargedMicros: row.charged_micros,
+    };
+  }
+}
+
+export interface LostJob {
+  id: string;
+  status: JobStatus;
+  /** True when its attempts are used up. */
+  last: boolean;
+}
+
+/** Nobody can have used more engine time than has passed since the claim, whatever a worker's clock says. */
+const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
+
+const queuePart: NamedQuery = {
+  name: 'queue',
+  sql: Prisma.sql`
+    UPDATE account_queues q
+    SET waiting = q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END,
+        in_flight = q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END
+    FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id`,
+};
+
+function transitionPart(cause: string): NamedQuery {
+  return {
+    name: 'transition',
+    sql: Prisma.sql`
+      INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
+      SELECT id, seq, from_status, status, attempt, ${cause}, worker_id FROM job`,
+  };
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value, (_, inner: unknown) => storable(inner));
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair; engines and their nodes print both. */
+function storable<T>(value: T): T {
+  return (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value) as T;
+}

@@ -1,0 +1,117 @@
+import {
+  EXTRA_DATA_KEYS,
+  METADATA_KEY,
+  METADATA_LIMITS,
+  RESERVED_FIELDS,
+  Refusal,
+  type ExtraData,
+  type FieldError,
+  type JobMetadata,
+} from '@millrace/contracts';
+import {
+  JsonSyntaxError,
+  isUiFormat,
+  member,
+  members,
+  parseJson,
+  workflowOf,
+  type JsonNode,
+  type WorkflowGraph,
+} from '@millrace/workflow';
+
+/** What a client asks for, read from the body and checked against nothing stored yet. */
+export interface RequestedJob {
+  graph: WorkflowGraph;
+  metadata: JobMetadata;
+  extraData: ExtraData | null;
+}
+
+/**
+ * Read the body of a submission. Unknown fields beside the known ones are ignored: newer clients send more.
+ *
+ * @throws Refusal `invalid_request`, `metadata_invalid` or `workflow_format_ui`.
+ */
+export function readSubmission(body: string): RequestedJob {
+  const root = parseBody(body);
+  const faults: FieldError[] = RESERVED_FIELDS.filter((field) => member(root, field) !== undefined).map((field) => ({
+    field,
+    reason: 'is reserved for a later version and cannot be sent',
+  }));
+  const workflow = member(root, 'workflow');
+  if (workflow === undefined) faults.push({ field: 'workflow', reason: 'is required: the graph in API format' });
+  else if (workflow.kind !== 'object') faults.push({ field: 'workflow', reason: 'must be an object' });
+  const extraData = readExtraData(member(root, 'extra_data'), faults);
+  if (faults.length > 0 || workflow === undefined) throw Refusal.ofFields(faults);
+  const metadata = readMetadata(member(root, 'metadata'));
+  if (isUiFormat(workflow)) {
+    throw new Refusal(
+      'workflow_format_ui',
+      'This is a graph as the editor saves it, with nodes and links. Export it in API format and submit that.',
+    );
+  }
+  return { graph: workflowOf(workflow, body), metadata, extraData };
+}
+
+function parseBody(body: string): JsonNode {
+  let root: JsonNode;
+  try {
+    root = parseJson(body);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new Refusal('invalid_request', `The body is not valid JSON. ${error.message}`, { status: 400 });
+  }
+  if (root.kind !== 'object') throw Refusal.ofFields([{ field: '', reason: 'the body must be a JSON object' }]);
+  return root;
+}
+
+function readExtraData(node: JsonNode | undefined, faults: FieldError[]): ExtraData | null {
+  if (node === undefined || node.kind === 'null') return null;
+  if (node.kind !== 'object') {
+    faults.push({ field: 'extra_data', reason: 'must be an object' });
+    return null;
+  }
+  const extraData: ExtraData = {};
+  for (const [key, value] of members(node)) {
+    const known = EXTRA_DATA_KEYS.find((name) => name === key);
+    const field = `extra_data.${key}`;
+    if (known === undefined) faults.push({ field, reason: `is not known; use ${EXTRA_DATA_KEYS.join(', ')}` });
+    else if (value.kind === 'string') extraData[known] = value.value;
+    else if (value.kind !== 'null') faults.push({ field, reason: 'must be a string' });
+  }
+  return Object.keys(extraData).length === 0 ? null : extraData;
+}
+
+// Control characters, and the bidirectional controls of Unicode (UAX 9) that make a label read as what it is not.
+const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+function readMetadata(node: JsonNode | undefined): JobMetadata {
+  if (node === undefined || node.kind === 'null') return {};
+  if (node.kind !== 'object') throw badMetadata([{ field: 'metadata', reason: 'must be an object of strings' }]);
+  const pairs = members(node);
+  const faults: FieldError[] = [];
+  if (pairs.size > METADATA_LIMITS.pairs) {
+    faults.push({ field: 'metadata', reason: `has ${pairs.size} pairs; at most ${METADATA_LIMITS.pairs} are kept` });
+  }
+  const metadata: [string, string][] = [];
+  for (const [key, value] of pairs) {
+    const reason = faultOfPair(key, value);
+    if (reason !== null) faults.push({ field: `metadata.${key.slice(0, 80)}`, reason });
+    else if (value.kind === 'string') metadata.push([key, value.value]);
+  }
+  if (faults.length > 0) throw badMetadata(faults);
+  return Object.fromEntries(metadata);
+}
+
+function faultOfPair(key: string, value: JsonNode): string | null {
+  if (!METADATA_KEY.test(key)) return 'keys are 1 to 40 letters, digits, dots, dashes and underscores';
+  if (value.kind !== 'string') return 'must be a string';
+  if (value.value.length > METADATA_LIMITS.valueLength)
+    return `is longer than ${METADATA_LIMITS.valueLength} characters`;
+  if (UNSAFE.test(value.value)) return 'contains control or direction characters';
+  return null;
+}
+
+function badMetadata(fields: FieldError[]): Refusal {
+  const named = fields.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+  return new Refusal('metadata_invalid', `The metadata cannot be kept: ${named}.`, { details: { fields } });
+}

@@ -1,0 +1,14 @@
+export { ComfyuiSimulator } from './simulator';
+export { SimulatedServer, type SimulatedServerOptions } from './simulated-server';
+export { spawnableSimulator } from './spawnable';
+export {
+  Blocker,
+  NodeRaised,
+  SystemExit,
+  type NodeCall,
+  type NodeClass,
+  type NodeResult,
+  type Pictures,
+} from './node-class';
+export type { Hold, RunPoint } from './hold-points';
+export type { HttpFault } from './http-faults';

@@ -1,0 +1,30 @@
+import type { NodeClass } from './node-class';
+import type { PromptQueue } from './prompt-queue';
+import type { ServerFolders } from './server-folders';
+import type { ServerLog } from './server-log';
+import type { Sockets } from './sockets';
+
+/** What the routes work on: the parts of a server, and what its life depends on. */
+export interface ServerParts {
+  readonly queue: PromptQueue;
+  readonly folders: ServerFolders;
+  readonly classes: Readonly<Record<string, NodeClass>>;
+  readonly log: ServerLog;
+  readonly sockets: Sockets;
+  /** Bodies of accepted posts, to the letter. */
+  readonly posted: { promptId: string; text: string }[];
+  /** Prompt ids of the interrupts asked for; null for the general form. */
+  readonly interrupts: (string | null)[];
+  readonly jobCancels: string[];
+  readonly argv: string[];
+  /** Has the routes below `/api/jobs` of later versions. */
+  readonly hasJobsApi: boolean;
+  readonly objectInfo: string;
+  nextNumber(): number;
+  /** Tells every socket how much is queued. */
+  announce(): void;
+  raiseInterrupt(): void;
+  freeMemory(): void;
+  /** Something that a test may wait for has changed. */
+  changed(): void;
+}

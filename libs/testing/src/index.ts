@@ -1,0 +1,11 @@
+export { assertDescribed, type SeenAnswer } from './api-description';
+export { ApiClient, type Answer, type Call } from './api-client';
+export { ComfyuiSimulator, spawnableSimulator, type NodeClass, type SimulatedServerOptions } from './comfyui-simulator';
+export { eventually } from './eventually';
+export { makeAccount, makePool } from './factories';
+export { createTestDatabase, type TestDatabase } from './test-database';
+export { TestProcess, type ProcessRole } from './test-process';
+export { createTestFolder, type TestFolder } from './test-folder';
+export { testRedisUrl } from './test-redis';
+export { testS3, type TestS3 } from './test-s3';
+export { TestStack, type TestAccount, type TestStackOptions } from './test-stack';

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from './test-database';
+import { TestProcess } from './test-process';
+import { testRedisUrl } from './test-redis';
+
+const ADMIN_TOKEN = 'admin-token-of-a-test';
+
+export interface TestStackOptions {
+  surface?: 'cloud' | 'self_hosted';
+  workers?: number;
+  /** More environment for every process. */
+  settings?: Record<string, string>;
+}
+
+/** An account as a test acts through it. */
+export interface TestAccount {
+  id: string;
+  apiKey: string;
+}
+
+/** The whole service as real processes, on a database and a pool of its own. */
+export class TestStack {
+  readonly workers: TestProcess[] = [];
+  maintenance!: TestProcess;
+  api!: TestProcess;
+
+  private constructor(
+    readonly test: TestDatabase,
+    readonly env: NodeJS.ProcessEnv,
+    private readonly folder: string,
+  ) {}
+
+  static async start(options: TestStackOptions = {}): Promise<TestStack> {
+    const test = await createTestDatabase(4);
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-test-'));
+    const env = {
+      DATABASE_URL: test.url,
+      REDIS_URL: testRedisUrl(),
+      // Stacks share a Redis; a pool of its own keeps the lanes apart.
+      MILLRACE_POOL: `pool-${randomBytes(6).toString('hex')}`,
+      MILLRACE_BLOB_DIR: join(folder, 'blobs'),
+      MILLRACE_WORK_DIR: join(folder, 'work'),
+      MILLRACE_SECRET_KEY: randomBytes(32).toString('base64'),
+      MILLRACE_ADMIN_TOKEN: ADMIN_TOKEN,
+      MILLRACE_SURFACE: options.surface ?? 'cloud',
+      MILLRACE_PORT: '0',
+      MILLRACE_OPS_PORT: '0',
+      MILLRACE_DRAIN_SECONDS: '1',
+      ...options.settings,
+    };
+    const stack = new TestStack(test, env, folder);
+    try {
+      await stack.boot(options.workers ?? 1);
+    } catch (error) {
+      await stack.stop();
+      throw error;
+    }
+    return stack;
+  }
+
+  private async boot(workers: number): Promise<void> {
+    const [api, maintenance] = await Promise.all([
+      this.spawn('api'),
+      this.spawn('maintenance'),
+      ...Array.from({ length: workers }, () => this.addWorker()),
+    ]);
+    this.api = api;
+    this.maintenance = maintenance;
+  }
+
+  /** Start one more process of the stack, for the test to end. */
+  async spawn(role: 'api' | 'maintenance' | 'worker', settings: Record<string, string> = {}): Promise<TestProcess> {
+    const started = await TestProcess.start(role, { ...this.env, ...settings });
+    this.processes.push(started);
+    return started;
+  }
+
+  async addWorker(settings: Record<string, string> = {}): Promise<TestProcess> {
+    const workDir = join(this.folder, `work-${this.workers.length}-${randomBytes(4).toString('hex')}`);
+    const worker = await this.spawn('worker', { MILLRACE_WORK_DIR: workDir, ...settings });
+    this.workers.push(worker);
+    return worker;
+  }
+
+  private readonly processes: TestProcess[] = [];
+
+  get publicUrl(): string {
+    return this.api.publicUrl;
+  }
+
+  /** Ask the admin API. @throws when it does not answer with success. */
+  async admin<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(`${this.api.opsUrl}/admin/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** An account with credits and a key that may do everything. */
+  async createAccount(creditMicros = 100_000_000, limits: object = {}): Promise<TestAccount> {
+    const { id } = await this.admin<{ id: string }>('POST', '/accounts', { name: 'a test', ...limits });
+    if (creditMicros > 0) {
+      await this.admin('POST', `/accounts/${id}/credits`, { amount_micros: creditMicros, reason: 'to be spent' });
+    }
+    const { key } = await this.admin<{ key: string }>('POST', `/accounts/${id}/api-keys`, { name: 'a test' });
+    return { id, apiKey: key };
+  }
+
+  /** End every process at once and throw the data away. */
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((running) => running.end()));
+    await this.test.drop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

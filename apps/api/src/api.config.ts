@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { assetSettings } from '@millrace/assets';
+import { billingSettings } from '@millrace/billing';
+import { databaseSettings } from '@millrace/database';
+import { jobSettings } from '@millrace/jobs';
+import { messagingSettings, secretKeySetting } from '@millrace/messaging';
+import { poolName } from '@millrace/deployments';
+import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
+
+export const apiSettings = {
+  ...processSettings,
+  ...databaseSettings,
+  ...messagingSettings,
+  ...secretKeySetting,
+  ...assetSettings,
+  ...billingSettings,
+  ...jobSettings,
+  surface: setting(
+    'SURFACE',
+    'What the public listener serves besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',
+    z.enum(['cloud', 'self_hosted']).default('cloud'),
+  ),
+  pool: setting('POOL', 'Pool that runs the jobs of the cloud and self-hosted surfaces.', poolName),
+  port: setting('PORT', 'Port of the public listener.', integer({ min: 0, max: 65_535 }).default(8_080)),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    'Outer origin under which customers reach this service, e.g. https://api.example.com. Unset: the Host they sent.',
+    z
+      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+      .refine((url) => new URL(url).pathname === '/', 'must have no path')
+      .transform((url) => new URL(url).origin)
+      .optional(),
+  ),
+  deploymentDomain: setting(
+    'DEPLOYMENT_DOMAIN',
+    'Domain under which each deployment has a host of its own, <id>.<domain>. Unset: deployments by prefix only.',
+    z
+      .string()
+      .regex(/^[a-z0-9.-]+$/, 'must be a host name')
+      .optional(),
+  ),
+  token: secretSetting(
+    'TOKEN',
+    'The one bearer token of the self-hosted surface. Unset: it is open to whoever reaches it.',
+    z.string().min(8, 'must be at least 8 characters').optional(),
+  ),
+  adminToken: secretSetting(
+    'ADMIN_TOKEN',
+    'Bearer token of the admin API on the ops listener. Unset: the admin API refuses everyone.',
+    z.string().min(16, 'must be at least 16 characters').optional(),
+  ),
+  keyEnvironment: setting(
+    'KEY_ENVIRONMENT',
+    'Word in the API keys made here, e.g. live or test: mr_<word>_...',
+    z
+      .string()
+      .regex(/^[a-z]{1,10}$/, 'must be 1 to 10 lower-case letters')
+      .default('live'),
+  ),
+  drainSeconds: setting(
+    'DRAIN_SECONDS',
+    'How long a stopping process leaves event streams open, in seconds; less than MILLRACE_STOP_SECONDS.',
+    integer({ min: 0, max: 86_400 }).default(10),
+  ),
+  maxStreamsPerAccount: setting(
+    'MAX_STREAMS_PER_ACCOUNT',
+    'Event streams that one account may have open on this process.',
+    integer({ min: 1 }).default(100),
+  ),
+};
+export type ApiSettings = SettingsOf<typeof apiSettings>;

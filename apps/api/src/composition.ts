@@ -1,0 +1,111 @@
+import { AccountStore, AccountsService, ApiKeyStore, AuditLogStore, Authenticator } from '@millrace/accounts';
+import {
+  AssetService,
+  ContentLinks,
+  ContentService,
+  UploadService,
+  composeAssets,
+  openBlobStore,
+} from '@millrace/assets';
+import { CreditsService, LedgerStore } from '@millrace/billing';
+import { Database, assertSchema } from '@millrace/database';
+import { CatalogueReader, CatalogueStore, PoolStore, Targets } from '@millrace/deployments';
+import { JobFeed, JobReads, Lifecycle, SubmissionService, composeJobs } from '@millrace/jobs';
+import { RedisConnections } from '@millrace/messaging';
+import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
+import { AdminController } from './admin/admin.controller';
+import { AdminGuard } from './admin/admin-guard';
+import type { ApiSettings } from './api.config';
+import { AssetPresenter } from './assets/asset.presenter';
+import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
+import { Callers, SELF_HOSTED_ACCOUNT } from './http/callers';
+import { ContentController } from './assets/content.controller';
+import { ContentSender } from './assets/content-sender';
+import { Destinations } from './jobs/destinations';
+import { EventsController } from './jobs/events.controller';
+import { JobPresenter } from './jobs/job.presenter';
+import { JobsController, MAX_WORKFLOW_BYTES } from './jobs/jobs.controller';
+import type { PublicParts } from './http/public-app';
+import { OpenApiController } from './openapi/openapi.controller';
+import { Streams } from './jobs/streams';
+
+/** What the api process serves: on its public listener, and to operators. */
+export interface Api {
+  database: Database;
+  metrics: Metrics;
+  streams: Streams;
+  public: Pick<PublicParts, 'controllers' | 'providers'>;
+  ops: Pick<PublicParts, 'controllers' | 'providers'>;
+}
+
+/**
+ * Wire the api process. Every object is made here, once, and handed to Nest as it is.
+ *
+ * @throws BootError, SettingsError when it cannot run as configured.
+ */
+export async function composeApi(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Api> {
+  const metrics = new Metrics('api');
+  const database = new Database(settings, 'millrace-api');
+  await assertSchema(database);
+  const redis = new RedisConnections(settings.redisUrl, logger);
+  await redis.assertNoEviction();
+  const store = await openBlobStore(settings);
+
+  const accountStore = new AccountStore();
+  const apiKeys = new ApiKeyStore();
+  const audit = new AuditLogStore();
+  const accounts = new AccountsService(database, accountStore, apiKeys, audit, settings.keyEnvironment);
+  await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
+  const authenticator = new Authenticator(database, apiKeys, logger);
+
+  const assets = composeAssets({ database, store, settings });
+  const catalogues = new CatalogueReader(database, new CatalogueStore());
+  const targets = new Targets(database, new PoolStore(), catalogues, BigInt(settings.priceMicrosPerSecond));
+  const { secretKey } = settings;
+  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+
+  const links = new ContentLinks([secretKey], settings.signedUrlSeconds);
+  const callers = new Callers(authenticator, settings.token);
+  const streams = new Streams(metrics, settings.maxStreamsPerAccount);
+
+  shutdown.add('database', () => database.close());
+  shutdown.add('blob store', () => store.close());
+  shutdown.add('Redis', () => redis.close());
+  shutdown.add('jobs', () => jobs.close());
+  shutdown.add('API keys', () => authenticator.close());
+
+  return {
+    database,
+    metrics,
+    streams,
+    public: {
+      controllers: [JobsController, EventsController, AssetsController, ContentController, OpenApiController],
+      providers: [
+        { provide: Callers, useValue: callers },
+        { provide: Destinations, useValue: new Destinations(targets, settings.pool) },
+        { provide: SubmissionService, useValue: jobs.submissions },
+        { provide: Lifecycle, useValue: jobs.lifecycle },
+        { provide: JobReads, useValue: jobs.reads },
+        { provide: JobFeed, useValue: jobs.feed() },
+        { provide: JobPresenter, useValue: new JobPresenter(links) },
+        { provide: Streams, useValue: streams },
+        { provide: MAX_WORKFLOW_BYTES, useValue: settings.maxWorkflowBytes },
+        { provide: AssetService, useValue: assets.assets },
+        { provide: UploadService, useValue: assets.uploads },
+        { provide: ContentService, useValue: assets.content },
+        { provide: ContentLinks, useValue: links },
+        { provide: ContentSender, useValue: new ContentSender(assets.assets, assets.content, links) },
+        { provide: AssetPresenter, useValue: new AssetPresenter(links) },
+        { provide: IDEMPOTENCY_SECONDS, useValue: settings.idempotencySeconds },
+      ],
+    },
+    ops: {
+      controllers: [AdminController],
+      providers: [
+        { provide: AdminGuard, useValue: new AdminGuard(settings.adminToken) },
+        { provide: AccountsService, useValue: accounts },
+        { provide: CreditsService, useValue: new CreditsService(database, new LedgerStore()) },
+      ],
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { resolveSurface, type Surface, type SurfaceRules } from './surface';
+
+/** What every handler may know of a request. */
+export interface RequestContext {
+  requestId: string;
+  surface: Surface;
+}
+
+const contexts = new WeakMap<object, RequestContext>();
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** @throws when the request did not come through `contextMiddleware`. */
+export function contextOf(request: object): RequestContext {
+  const context = contexts.get(request);
+  if (context === undefined) throw new Error('the request has no context');
+  return context;
+}
+
+/**
+ * First of all handlers: gives a request its id (the client's own where it is sound) and its surface, and takes the mount
+ * prefix off its path, so that one set of routes serves every surface.
+ */
+export function contextMiddleware(rules: SurfaceRules): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    const sent = request.headers['x-request-id'];
+    const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
+    const { surface, url } = resolveSurface(rules, request.headers.host ?? 'localhost', request.url);
+    request.url = url;
+    contexts.set(request, { requestId, surface });
+    response.setHeader('X-Request-Id', requestId);
+    next();
+  };
+}

@@ -1,0 +1,46 @@
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { assertScope } from '@millrace/accounts';
+import { JobFeed, type FeedItem } from '@millrace/jobs';
+import { Callers } from '../http/callers';
+import { JobPresenter } from './job.presenter';
+import { contextOf } from '../http/request-context';
+import { Streams, type StreamEvent } from './streams';
+import type { Surface } from '../http/surface';
+
+/** A job's event stream (contract, section 6; wire supplement, section 3). */
+@Controller('api/v2/jobs')
+export class EventsController {
+  constructor(
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(JobFeed) private readonly feed: JobFeed,
+    @Inject(JobPresenter) private readonly presenter: JobPresenter,
+    @Inject(Streams) private readonly streams: Streams,
+  ) {}
+
+  @Get(':id/events')
+  async events(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const { caller, scope } = await this.callers.identify(request);
+    assertScope(caller, 'jobs:read');
+    const { surface } = contextOf(request);
+    const { feed } = this;
+    const present = (item: FeedItem): StreamEvent => this.present(surface, item);
+    const account = { id: caller.accountId, limit: caller.limits.streamLimit };
+    await this.streams.serve(response, account, async function* (signal) {
+      for await (const item of feed.follow(scope, id, signal)) yield present(item);
+    });
+  }
+
+  private present(surface: Surface, item: FeedItem): StreamEvent {
+    switch (item.kind) {
+      case 'status':
+        return { event: 'status', data: this.presenter.present(surface, item.job, item.queuePosition) };
+      case 'output':
+        return { event: 'output', data: this.presenter.output(surface, item.job, item.output) };
+      case 'progress':
+        return { event: 'progress', data: item.progress };
+      case 'preview':
+        return { event: 'preview', data: item.preview };
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { isTerminal, type Job, type JobListItem, type JobMetrics, type Output } from '@millrace/contracts';
+import type { ContentLinks } from '@millrace/assets';
+import type { JobOutputRecord, JobRecord } from '@millrace/jobs';
+import type { Surface } from '../http/surface';
+
+/** What a job looks like on the wire (contract, section 2). */
+export class JobPresenter {
+  constructor(private readonly links: ContentLinks) {}
+
+  /** @param withLogs only `GET /jobs/{id}` carries logs (contract, 2.6). */
+  present(surface: Surface, job: JobRecord, queuePosition: number | null, withLogs = false): Job {
+    const self = `${surface.prefix}/api/v2/jobs/${job.id}`;
+    const capturesLogs = surface.kind === 'deployment';
+    return {
+      id: job.id,
+      status: job.status,
+      created_at: job.createdAt.toISOString(),
+      started_at: job.startedAt?.toISOString() ?? null,
+      completed_at: job.completedAt?.toISOString() ?? null,
+      expires_at: job.expiresAt.toISOString(),
+      queue_position: job.status === 'queued' ? queuePosition : null,
+      progress: job.progress,
+      outputs: job.outputs.map((output) => this.output(surface, job, output)),
+      error: job.error,
+      metadata: job.metadata,
+      metrics: metricsOf(job),
+      urls: {
+        self,
+        events: `${self}/events`,
+        cancel: `${self}/cancel`,
+        ...(capturesLogs ? { logs: `${self}/logs` } : {}),
+      },
+      ...(withLogs && job.logs !== null
+        ? { logs: { ...job.logs, captured_at: new Date(job.logs.captured_at).toISOString() } }
+        : {}),
+    };
+  }
+
+  /** An item of a list: the job, and what lists are sorted and shown by. */
+  item(surface: Surface, job: JobRecord, queuePosition: number | null): JobListItem {
+    return {
+      ...this.present(surface, job, queuePosition),
+      create_time: job.createdAt.toISOString(),
+      update_time: job.updatedAt.toISOString(),
+      deployment_id: job.deploymentId,
+    };
+  }
+
+  output(surface: Surface, job: JobRecord, output: JobOutputRecord): Output {
+    const link = this.links.toContent(surface, { id: output.assetId, accountId: job.accountId });
+    return {
+      node_id: output.nodeId,
+      name: output.name,
+      type: output.type,
+      content_type: output.contentType,
+      size_bytes: output.sizeBytes,
+      id: output.assetId,
+      hash: output.hash,
+      url: link.url,
+      url_expires_at: link.expiresAt.toISOString(),
+      job_id: job.id,
+    };
+  }
+}
+
+/** `charged_micros` is additive: what the job cost, in micro-credits, where there is money at all. */
+function metricsOf(job: JobRecord): JobMetrics {
+  const end = job.completedAt?.getTime();
+  const start = job.startedAt?.getTime();
+  const ranAndEnded = isTerminal(job.status) && start !== undefined && end !== undefined;
+  return {
+    queue_ms: start === undefined ? null : start - job.createdAt.getTime(),
+    execution_ms: ranAndEnded ? end - start : null,
+    ...(job.surface === 'self_hosted' ? {} : { charged_micros: job.chargedMicros }),
+  };
+}

@@ -1,0 +1,109 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { assertScope } from '@millrace/accounts';
+import type { Job, JobNodes, JobPage, Scope } from '@millrace/contracts';
+import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
+import { readText } from '../http/body';
+import { Callers, type Visitor } from '../http/callers';
+import { parseJobQuery } from './job-query';
+import { idempotencyKeyOf } from '../http/idempotency-key';
+import { JobPresenter } from './job.presenter';
+import { contextOf } from '../http/request-context';
+import { Destinations } from './destinations';
+
+export const MAX_WORKFLOW_BYTES = Symbol('MAX_WORKFLOW_BYTES');
+
+/** Jobs over HTTP (contract, section 4; wire supplement, section 1). */
+@Controller('api/v2/jobs')
+export class JobsController {
+  constructor(
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(Destinations) private readonly destinations: Destinations,
+    @Inject(SubmissionService) private readonly submissions: SubmissionService,
+    @Inject(Lifecycle) private readonly lifecycle: Lifecycle,
+    @Inject(JobReads) private readonly reads: JobReads,
+    @Inject(JobPresenter) private readonly presenter: JobPresenter,
+    @Inject(MAX_WORKFLOW_BYTES) private readonly maxWorkflowBytes: number,
+  ) {}
+
+  @Post()
+  @HttpCode(201)
+  async submit(@Req() request: Request): Promise<Job> {
+    const { caller, scope } = await this.visitor(request, 'jobs:write');
+    const { surface } = contextOf(request);
+    const target = await this.destinations.of(surface, caller);
+    const { job, queuePosition } = await this.submissions.submit({
+      caller,
+      scope,
+      target,
+      body: await readText(request, this.maxWorkflowBytes),
+      idempotencyKey: idempotencyKeyOf(request),
+      traceparent: traceparentOf(request),
+    });
+    return this.presenter.present(surface, job, queuePosition);
+  }
+
+  @Get()
+  async list(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<JobPage> {
+    const { scope } = await this.visitor(request, 'jobs:read');
+    const { surface } = contextOf(request);
+    const { jobs, nextCursor } = await this.reads.list(scope, parseJobQuery(query));
+    const items = await Promise.all(
+      jobs.map(async (job) => this.presenter.item(surface, job, await this.reads.queuePosition(job))),
+    );
+    return nextCursor === undefined ? { jobs: items } : { jobs: items, next_cursor: nextCursor };
+  }
+
+  @Get(':id')
+  async get(@Req() request: Request, @Param('id') id: string): Promise<Job> {
+    const { scope } = await this.visitor(request, 'jobs:read');
+    const job = await this.reads.getLive(scope, id, { withLogs: scope.surface === 'deployment' });
+    return this.present(request, job, true);
+  }
+
+  /** The graph's own text, not a copy that went through a parser (wire supplement, section 4). */
+  @Get(':id/workflow')
+  async workflow(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const { scope } = await this.visitor(request, 'jobs:read');
+    const workflow = await this.reads.workflow(scope, id);
+    response.type('application/json').send(`{"workflow":${workflow},"format":"api"}`);
+  }
+
+  /** Additive: what each node of the finished attempt took. */
+  @Get(':id/nodes')
+  async nodes(@Req() request: Request, @Param('id') id: string): Promise<JobNodes> {
+    const { scope } = await this.visitor(request, 'jobs:read');
+    return { nodes: (await this.reads.nodeTimings(scope, id)).map(presentTiming) };
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  async cancel(@Req() request: Request, @Param('id') id: string): Promise<Job> {
+    const { scope } = await this.visitor(request, 'jobs:write');
+    const { id: known } = await this.reads.get(scope, id);
+    await this.lifecycle.cancel(scope, known);
+    return this.present(request, await this.reads.getLive(scope, known), false);
+  }
+
+  private async visitor(request: Request, needed: Scope): Promise<Visitor> {
+    const visitor = await this.callers.identify(request);
+    assertScope(visitor.caller, needed);
+    return visitor;
+  }
+
+  private async present(request: Request, job: JobRecord, withLogs: boolean): Promise<Job> {
+    const position = await this.reads.queuePosition(job);
+    return this.presenter.present(contextOf(request).surface, job, position, withLogs);
+  }
+}
+
+function presentTiming({ nodeId, classType, state, ms }: NodeTiming): JobNodes['nodes'][number] {
+  return { node_id: nodeId, class_type: classType, state, ms };
+}
+
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+function traceparentOf(request: Request): string | null {
+  const { traceparent } = request.headers;
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null;
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { Response } from 'express';
+import { Refusal, type JobEventName } from '@millrace/contracts';
+import type { Metrics } from '@millrace/platform';
+
+/** Clients give a silent stream up after 30 to 45 s, and proxies after 60. */
+const HEARTBEAT_MS = 15_000;
+/** A client that has taken nothing for this long is gone, or as good as. */
+const STALLED_MS = 120_000;
+const RETRY_SECONDS = 5;
+
+export interface StreamEvent {
+  event: JobEventName;
+  data: object;
+}
+
+/** The event streams that are open on this process. */
+export class Streams {
+  private readonly open = new Map<string, Set<AbortController>>();
+  private whenEmpty: (() => void)[] = [];
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly limitPerAccount: number,
+  ) {}
+
+  /** @throws Refusal `too_many_streams`. */
+  private enter(accountId: string, limit: number | null): AbortController {
+    const own = this.open.get(accountId) ?? new Set();
+    const most = limit ?? this.limitPerAccount;
+    if (own.size >= most) {
+      throw new Refusal('too_many_streams', `This account has ${most} event streams open, which is its limit.`, {
+        retryAfterSeconds: RETRY_SECONDS,
+      });
+    }
+    const stream = new AbortController();
+    own.add(stream);
+    this.open.set(accountId, own);
+    this.metrics.streamsOpen.inc();
+    return stream;
+  }
+
+  private leave(accountId: string, stream: AbortController): void {
+    const own = this.open.get(accountId);
+    own?.delete(stream);
+    if (own?.size === 0) this.open.delete(accountId);
+    if (this.open.size === 0) for (const tell of this.whenEmpty.splice(0)) tell();
+    this.metrics.streamsOpen.dec();
+  }
+
+  /**
+   * Send events to one client until they end, the client goes, or the process stops. The next event is only asked for when
+   * the client has taken the last: a slow client holds one event in memory, however much happens meanwhile.
+   *
+   * @param follow starts the events; what it throws before the first one is the answer instead of a stream.
+   * @throws Refusal `too_many_streams`.
+   */
+  async serve(
+    response: Response,
+    account: { id: string; limit: number | null },
+    follow: (signal: AbortSignal) => AsyncGenerator<StreamEvent, void, void>,
+  ): Promise<void> {
+    const stream = this.enter(account.id, account.limit);
+    response.on('close', () => stream.abort());
+    try {
+      const events = follow(stream.signal);
+      const first = await events.next();
+      begin(response);
+      const heartbeat = setInterval(() => {
+        if (!response.writableNeedDrain) response.write(': alive\n\n');
+      }, HEARTBEAT_MS);
+      try {
+        if (!first.done) await send(response, first.value, stream.signal);
+        for await (const event of events) await send(response, event, stream.signal);
+      } finally {
+        clearInterval(heartbeat);
+      }
+      response.end();
+    } finally {
+      this.leave(account.id, stream);
+    }
+  }
+
+  /** Resolves as soon as no stream is open. */
+  async allEnded(): Promise<void> {
+    if (this.open.size > 0) await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
+  }
+
+  /** End every stream: the process must go. Clients come back to another, and find the truth there. */
+  close(): void {
+    for (const own of this.open.values()) for (const stream of own) stream.abort();
+  }
+}
+
+function begin(response: Response): void {
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+    Connection: 'keep-alive',
+  });
+  response.socket?.setNoDelay(true);
+  response.flushHeaders();
+}
+
+async function send(response: Response, { event, data }: StreamEvent, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  if (response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+  const stalled = AbortSignal.timeout(STALLED_MS);
+  try {
+    await once(response, 'drain', { signal: AbortSignal.any([signal, stalled]) });
+  } catch {
+    if (stalled.aborted) response.destroy();
+  }
+}

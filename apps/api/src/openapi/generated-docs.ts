@@ -1,0 +1,32 @@
+import { ERROR_CATALOGUE, INVALID_REQUEST, INVALID_REQUEST_STATUSES } from '@millrace/contracts';
+import { describeApi } from './document';
+
+/** Pages of docs/ that are made from the code: name and text. */
+export function generatedDocs(): { name: string; text: string }[] {
+  return [
+    { name: 'openapi.json', text: `${JSON.stringify(describeApi(), null, 2)}\n` },
+    { name: 'errors.md', text: errorPage() },
+  ];
+}
+
+const INTRODUCTION = `# Errors
+
+Made from \`libs/contracts/src/errors.ts\`; change it there and run \`node dist/apps/api/src/openapi/write-docs.js\`.
+
+Every error answer, whatever caused it, is \`{"error": {"code", "message", "details"}}\`, with \`details\` only where there is more
+to tell. Decide by \`code\`; the message is for people. Every answer carries \`X-Request-Id\`. Every 429 carries \`Retry-After\`:
+whole seconds, at least 1.
+
+What goes wrong while a job runs is no HTTP error: it stands in \`job.error\`.
+`;
+
+function errorPage(): string {
+  const entries = [
+    ...Object.entries(ERROR_CATALOGUE).map(([code, facts]) => ({ code, ...facts, status: String(facts.status) })),
+    { code: 'invalid_request', ...INVALID_REQUEST, status: INVALID_REQUEST_STATUSES.join(', ') },
+  ].sort((a, b) => a.status.localeCompare(b.status) || a.code.localeCompare(b.code));
+  const sections = entries.map(
+    ({ code, status, cause, cure }) => `## \`${code}\`\n\n${status}. ${cause}\n\n**Cure:** ${cure}\n`,
+  );
+  return [INTRODUCTION, ...sections].join('\n');
+}

@@ -1,0 +1,75 @@
+/** The parts of an OpenAPI 3.1 document that this one has. */
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: { title: string; version: string; summary: string; description: string };
+  servers: Server[];
+  security: SecurityRequirement[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, PathItem>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    parameters: Record<string, Parameter>;
+    headers: Record<string, Header>;
+    securitySchemes: Record<string, object>;
+  };
+}
+
+export interface Server {
+  url: string;
+  description: string;
+  variables?: Record<string, { default: string; description: string }>;
+}
+
+export type SecurityRequirement = Record<string, string[]>;
+
+/** JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
+export type JsonSchema = Record<string, unknown>;
+
+export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+export type PathItem = Partial<Record<Method, Operation>>;
+
+export interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security?: SecurityRequirement[];
+  parameters?: (Parameter | Reference)[];
+  requestBody?: { required: boolean; content: Record<string, MediaType> };
+  responses: Record<string, ResponseObject>;
+  /** Events of a stream: name to when it is sent and what its data is. */
+  'x-sse-events'?: Record<string, { description: string; schema: Reference }>;
+}
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+  style?: 'deepObject';
+  explode?: boolean;
+  example?: unknown;
+}
+
+export interface Header {
+  description: string;
+  schema: JsonSchema;
+}
+
+export interface MediaType {
+  schema: JsonSchema;
+  encoding?: Record<string, { contentType?: string; style?: 'form'; explode?: boolean }>;
+  example?: unknown;
+}
+
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, Header | Reference>;
+  content?: Record<string, MediaType>;
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { ApiClient } from './api.client';
+import { AssetsClient } from './assets.client';
+import { Downloader } from './download';
+import { EXIT, type ExitCode } from './failure';
+import type { Host } from './host';
+import { JobsClient } from './jobs.client';
+import { Printer } from './printer';
+import { resolveSettings, type GlobalFlags, type Settings } from './settings';
+import { readLogin } from './stored-login';
+import { VERSION } from './version';
+
+/** The service, by what is asked of it. */
+export interface Clients {
+  api: ApiClient;
+  jobs: JobsClient;
+  assets: AssetsClient;
+  downloads: Downloader;
+}
+
+/** What a command runs in. */
+export class CommandContext {
+  readonly printer: Printer;
+
+  constructor(
+    readonly host: Host,
+    readonly flags: GlobalFlags,
+  ) {
+    this.printer = new Printer(host);
+  }
+
+  /** True where standard output is read by a program. */
+  get asJson(): boolean {
+    return this.flags.json === true;
+  }
+
+  /** @throws {UsageFailure} when no service is named. */
+  async clients(): Promise<Clients> {
+    return this.clientsOf(resolveSettings(this.flags, this.host.env, await readLogin(this.host)));
+  }
+
+  clientsOf(settings: Settings): Clients {
+    const api = new ApiClient(settings, this.host, `millrace-cli/${VERSION}`);
+    const assets = new AssetsClient(api, this.host);
+    return { api, assets, jobs: new JobsClient(api), downloads: new Downloader(api, assets) };
+  }
+
+  /** The result as JSON, or as the lines that `show` makes of it. */
+  print<T>(value: T, show: (value: T) => string[]): void {
+    if (this.asJson) this.printer.json(value);
+    else this.printer.lines(show(value));
+  }
+}
+
+/** One verb of the command line. Returns the exit code; nothing means success. */
+export type Verb<A extends unknown[]> = (context: CommandContext, ...args: A) => Promise<ExitCode | void>;
+
+/** Turns a verb into commander's callback. */
+export type Bind = <A extends unknown[]>(verb: Verb<A>) => (this: Command, ...args: A) => Promise<void>;
+
+/** @param ended told the exit code of the verb that ran. */
+export function binder(host: Host, ended: (code: ExitCode) => void): Bind {
+  return (verb) =>
+    async function run(this: Command, ...args) {
+      const context = new CommandContext(host, this.optsWithGlobals<GlobalFlags>());
+      ended((await verb(context, ...args)) ?? EXIT.succeeded);
+    };
+}

@@ -1,0 +1,228 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeHost } from './fixtures/fake-host';
+import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/job-words';
+import { bytes, json, refusal, StandInService } from './fixtures/stand-in-service';
+import { runCli } from './program';
+
+const CONTENT = Buffer.from('a picture');
+const DATES = { create_time: '2026-11-21T06:23:00.000Z', update_time: '2026-11-21T06:23:00.000Z', deployment_id: null };
+
+let service: StandInService;
+let folder: string;
+let host: FakeHost;
+
+beforeEach(async () => {
+  service = await StandInService.start();
+  folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'));
+  host = new FakeHost({ env: { MILLRACE_URL: `${service.url}/deployment/d1` }, homeDir: folder });
+});
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+function millrace(...args: string[]): Promise<number> {
+  return runCli(args, host);
+}
+
+/** The same paths under the prefix of a deployment, which the base address names. */
+function at(path: string): string {
+  return `/deployment/d1${path}`;
+}
+
+describe('millrace jobs', () => {
+  it('lists over as many pages as were asked for, filtered by status and labels', async () => {
+    const item = { ...jobOf({ metadata: { user: 'ada' }, queue_position: 4 }), ...DATES };
+    const first = json(200, { jobs: Array<unknown>(100).fill(item), next_cursor: 'next' });
+    service.on(`GET ${at('/api/v2/jobs')}`, first, json(200, { jobs: Array<unknown>(20).fill(item) }));
+    expect(await millrace('jobs', 'ls', '--limit', '120', '--status', 'queued', '--label', 'user=ada')).toBe(0);
+    expect(service.received.map(({ path }) => decodeURIComponent(path.split('?')[1] ?? ''))).toEqual([
+      'limit=100&status=queued&metadata[user]=ada',
+      'limit=20&status=queued&metadata[user]=ada&cursor=next',
+    ]);
+    expect(host.printed.match(/● queued position 4 .*user=ada/g)).toHaveLength(120);
+  });
+
+  it('shows a job, its nodes and its files', async () => {
+    const outputs = [outputOf(service.url, 1, CONTENT, { name: 'evil\u001b[2J.png' })];
+    service.on(`GET ${at(JOB_PATH)}`, json(200, succeeded({ outputs, metadata: { user: '\u202eada' } })));
+    expect(await millrace('jobs', 'get', JOB_ID)).toBe(0);
+    expect(host.printed).toMatch(/succeeded[^]*user=\\u\{202e\}ada[^]*evil\.png/);
+  });
+
+  it('cancels', async () => {
+    service.on(`POST ${at(JOB_PATH)}/cancel`, json(200, jobOf({ status: 'canceling' })));
+    expect(await millrace('--json', 'jobs', 'cancel', JOB_ID)).toBe(0);
+    expect(JSON.parse(host.printed)).toMatchObject({ job: { status: 'canceling' } });
+    expect(service.received[0]?.body).toHaveLength(0);
+  });
+
+  it('prints a log as plain text', async () => {
+    const log = { text: 'one\u001b[31m\rtwo\n', truncated: true, captured_at: DATES.create_time, complete: true };
+    service.on(`GET ${at(JOB_PATH)}/logs`, json(200, log));
+    expect(await millrace('jobs', 'logs', JOB_ID)).toBe(0);
+    expect(host.printed).toBe('one\ntwo\n');
+    expect(host.noted).toContain('Only the end');
+  });
+
+  it('says so when there is no log', async () => {
+    service.on(`GET ${at(JOB_PATH)}/logs`, (response) => void response.writeHead(204).end());
+    expect(await millrace('jobs', 'logs', JOB_ID)).toBe(0);
+    expect(host.printed).toBe('');
+  });
+
+  it('prints a workflow digit for digit', async () => {
+    const workflow = '{"3": {"inputs": {"seed": 18446744073709551615, "cfg": 1.0}}}';
+    service.on(
+      `GET ${at(JOB_PATH)}/workflow`,
+      (response) => void response.end(`{"format":"api","workflow": ${workflow} }`),
+    );
+    expect(await millrace('jobs', 'workflow', JOB_ID)).toBe(0);
+    expect(host.printed).toBe(workflow);
+  });
+
+  it('refuses what is no id without asking', async () => {
+    expect(await millrace('jobs', 'get', '../keys')).toBe(2);
+    expect(service.received).toHaveLength(0);
+  });
+});
+
+describe('millrace assets', () => {
+  it('uploads, and tries again when the service fails on the way', async () => {
+    const file = join(folder, 'photo.JPG');
+    await writeFile(file, CONTENT);
+    service.on(`POST ${at('/api/v2/assets')}`, json(503, {}), json(201, assetOf(service.url, 1)));
+    expect(await millrace('assets', 'put', file, '--tag', 'in', '--expires-in', '60')).toBe(0);
+    const [first, second] = service.received;
+    expect(second?.body.toString()).toMatch(
+      /image\/jpeg[^]*name="tags"\r\n\r\nin[^]*name="expires_in"\r\n\r\n60[^]*a picture/,
+    );
+    expect(first?.headers['idempotency-key']).not.toBe(second?.headers['idempotency-key']);
+  });
+
+  it('fetches into a folder, to a file and to standard output', async () => {
+    const { id, hash } = outputOf(service.url, 1, CONTENT);
+    const asset = assetOf(service.url, 1, { hash, size_bytes: CONTENT.byteLength, file_path: '../p.png' });
+    service.on(`GET ${at(`/api/v2/assets/${id}`)}`, json(200, asset)).on('GET /files/1', bytes(CONTENT));
+    expect(await millrace('assets', 'get', id, '-o', folder)).toBe(0);
+    expect(await millrace('assets', 'get', id, '-o', join(folder, 'q.png'))).toBe(0);
+    expect(await readFile(join(folder, 'p.png'))).toEqual(CONTENT);
+    expect(await readFile(join(folder, 'q.png'))).toEqual(CONTENT);
+    const before = host.printed.length;
+    expect(await millrace('assets', 'get', id, '-o', '-')).toBe(0);
+    expect(host.printed.slice(before)).toBe(CONTENT.toString());
+  });
+
+  it('deletes, and tells why not', async () => {
+    const { id } = outputOf(service.url, 1, CONTENT);
+    service.on(`DELETE ${at(`/api/v2/assets/${id}`)}`, refusal(409, 'asset_in_use', 'A job refers to it.'));
+    expect(await millrace('assets', 'rm', id)).toBe(3);
+    expect(host.noted).toMatch(/asset_in_use \(409\) A job refers to it[^]*→ Wait/);
+  });
+});
+
+describe('the account', () => {
+  it('stands at the origin, whatever the prefix of the deployment', async () => {
+    service.on('GET /platform/v1/credits', json(200, { available_micros: 24_993_600, held_micros: 0 }));
+    expect(await millrace('credits')).toBe(0);
+    expect(host.printed).toContain('24.9936');
+  });
+
+  it('makes keys, and prints the secret alone on standard output', async () => {
+    service.on('POST /platform/v1/api-keys', json(201, { id: 'k1', key: 'mr_secret' }));
+    expect(await millrace('keys', 'create', 'ci', '--scope', 'jobs:read', 'jobs:write')).toBe(0);
+    expect(host.printed).toBe('mr_secret\n');
+    expect(JSON.parse(service.received[0]?.body.toString() ?? '')).toEqual({
+      name: 'ci',
+      scopes: ['jobs:read', 'jobs:write'],
+    });
+  });
+
+  it('rotates and revokes keys', async () => {
+    service.on('POST /platform/v1/api-keys/k1/rotate', json(200, { id: 'k2', key: 'mr_new' }));
+    service.on('DELETE /platform/v1/api-keys/k1', (response) => void response.writeHead(204).end());
+    expect(await millrace('keys', 'rotate', 'k1', '--overlap', '60')).toBe(0);
+    expect(await millrace('keys', 'revoke', 'k1')).toBe(0);
+    expect(service.received[0]?.body.toString()).toBe('{"overlap_seconds":60}');
+  });
+
+  it('shows lists of the service as tables', async () => {
+    service.on('GET /platform/v1/deployments', json(200, { deployments: [{ id: 'd1', state: 'ready', workers: 2 }] }));
+    expect(await millrace('deployments', 'ls')).toBe(0);
+    expect(host.printed).toMatch(/id +state +workers\n +d1 +ready +2\n/);
+  });
+
+  it('gives usage as the service groups it, or as CSV', async () => {
+    service.on(
+      'GET /platform/v1/usage',
+      json(200, { rows: [] }),
+      (response) => void response.end('day,charged_micros\n'),
+    );
+    expect(await millrace('usage', '--from', '2026-11-01', '--group-by', 'label:user')).toBe(0);
+    expect(await millrace('usage', '--csv')).toBe(0);
+    expect(service.received[0]?.path).toBe('/platform/v1/usage?group_by=label%3Auser&from=2026-11-01');
+    expect(service.received[1]?.headers.accept).toBe('text/csv');
+    expect(host.printed).toMatch(/Nothing was used\.\nday,charged_micros\n$/);
+  });
+});
+
+describe('millrace admin', () => {
+  beforeEach(() => Object.assign(host.env, { MILLRACE_OPS_URL: service.url, MILLRACE_ADMIN_TOKEN: 'token' }));
+
+  it('speaks to the ops listener with its own token', async () => {
+    service.on('POST /admin/v1/accounts/a1/credits', json(200, { id: 'a1' }));
+    expect(
+      await millrace('admin', '--ops-url', service.url, '--admin-token', 'token', 'grant', 'a1', '2.5', 'welcome'),
+    ).toBe(0);
+    expect(service.received[0]?.headers.authorization).toBe('Bearer token');
+    expect(service.received[0]?.body.toString()).toBe('{"amount_micros":2500000,"reason":"welcome"}');
+  });
+
+  it('takes both from the environment, and flags as fields', async () => {
+    service.on('POST /admin/v1/accounts', json(201, { id: 'a1' }));
+    expect(await millrace('admin', 'create-account', 'Ada', '--running-limit', '4')).toBe(0);
+    expect(service.received[0]?.body.toString()).toBe('{"name":"Ada","running_limit":4}');
+  });
+
+  it('exits with 1 when an invariant does not hold', async () => {
+    service.on('GET /admin/v1/audit', json(200, { ok: true }), json(200, { ok: false }));
+    expect(await millrace('admin', 'audit')).toBe(0);
+    expect(await millrace('admin', 'audit')).toBe(1);
+  });
+});
+
+describe('the service', () => {
+  it('is read again when a read fails, and is believed when it refuses', async () => {
+    service.on(
+      'GET /platform/v1/credits',
+      json(502, {}),
+      refusal(429, 'rate_limited', 'Slower.', { headers: { 'retry-after': '1' } }),
+      json(200, {}),
+    );
+    expect(await millrace('credits')).toBe(0);
+    service.on('GET /platform/v1/credits', refusal(403, 'forbidden', 'usage:read is needed.'));
+    expect(await millrace('credits')).toBe(3);
+    expect(service.received).toHaveLength(4);
+  });
+
+  it.each([
+    ['a page of something else', (url: string) => bytes(Buffer.from(`<html>${url}</html>`)), 6],
+    ['a job that is none', () => json(200, { id: 'x' }), 6],
+    ['an error without an envelope', () => json(418, 'teapot'), 3],
+  ])('may answer with %s', async (_what, answer, code) => {
+    service.on(`GET ${at(JOB_PATH)}`, answer(service.url));
+    expect(await millrace('jobs', 'get', JOB_ID)).toBe(code);
+  });
+
+  it('may redirect a write, which is not followed blindly', async () => {
+    service.on(
+      'POST /platform/v1/api-keys',
+      (response) => void response.writeHead(301, { location: 'https://other.example/' }).end(),
+    );
+    expect(await millrace('keys', 'create', 'ci')).toBe(6);
+    expect(host.noted).toContain('redirects this request to https://other.example/');
+  });
+});

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import type { Bind, CommandContext } from './command-context';
+import { factLines, recordLines } from './records';
+import { recordOf, recordsOf } from './wire';
+
+export function addDeployments(program: Command, bind: Bind): void {
+  const deployments = program.command('deployments').description('where your jobs may run');
+  deployments.command('ls').description('all deployments').action(bind(list));
+  deployments.command('get').description('one deployment').argument('<deployment>', 'its id').action(bind(get));
+}
+
+async function list(context: CommandContext): Promise<void> {
+  const { api } = await context.clients();
+  const answer = await api.json(api.platform('/deployments'));
+  context.print(answer, (value) =>
+    recordLines(recordsOf(value), context.host.nowMs(), context.printer.paint, 'No deployments.'),
+  );
+}
+
+async function get(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  const answer = await api.json(api.platform(`/deployments/${encodeURIComponent(id)}`));
+  context.print(answer, (value) => factLines(recordOf(value), context.host.nowMs(), context.printer.paint));
+}

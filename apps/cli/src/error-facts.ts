@@ -1,0 +1,51 @@
+/**
+ * What can be read off whatever was thrown. By shape and not by class: errors of the platform may come from another realm
+ * or be no `Error` at all.
+ */
+interface Thrown {
+  name?: unknown;
+  message?: unknown;
+  code?: unknown;
+  cause?: unknown;
+  errors?: unknown;
+  path?: unknown;
+}
+
+function shapeOf(error: unknown): Thrown {
+  return typeof error === 'object' && error !== null ? error : {};
+}
+
+/** `ENOENT` and the like. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = shapeOf(error);
+  return typeof code === 'string' ? code : undefined;
+}
+
+export function isAbort(error: unknown): boolean {
+  return shapeOf(error).name === 'AbortError';
+}
+
+/** A fault of a file system, on a path or of an open file. */
+export function isDiskFault(error: unknown): boolean {
+  return typeof shapeOf(error).path === 'string' || DISK_FAULTS.has(codeOf(error));
+}
+
+/** Faults of a write to an open file, which carry no path. */
+const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
+
+/** The error and all that it wraps, outermost first. */
+export function* chainOf(error: unknown): Generator<unknown> {
+  if (error === undefined || error === null) return;
+  yield error;
+  const { cause, errors } = shapeOf(error);
+  if (Array.isArray(errors)) for (const inner of errors) yield* chainOf(inner);
+  yield* chainOf(cause);
+}
+
+/** The sentence of the innermost error: a failed fetch wraps what went wrong on the wire. */
+export function reasonOf(error: unknown): string {
+  const messages = [...chainOf(error)]
+    .map((one) => shapeOf(one).message)
+    .filter((text) => typeof text === 'string' && text);
+  return String(messages.at(-1) ?? error);
+}

@@ -1,0 +1,73 @@
+/** What the process's exit code says: the outcome of a job, or why there is none. */
+export const EXIT = {
+  succeeded: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  canceled: 4,
+  expired: 5,
+  unavailable: 6,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** What may be known about a failure beyond its sentence. */
+export interface FailureFacts {
+  /** The code of the error envelope, or a word of this program's own. */
+  code?: string;
+  /** HTTP status. */
+  status?: number;
+  details?: Record<string, unknown> | null;
+  requestId?: string;
+  /** Seconds that the service asks to wait before the same request is sent again. */
+  retryAfterSeconds?: number;
+  /** What the reader can do. */
+  cure?: string;
+  cause?: unknown;
+}
+
+/** A failure with an exit code and a sentence for the reader. Everything else that is thrown is a fault of this program. */
+export class CliFailure extends Error {
+  readonly code: string;
+
+  constructor(
+    readonly exitCode: ExitCode,
+    message: string,
+    readonly facts: FailureFacts = {},
+  ) {
+    super(message, { cause: facts.cause });
+    this.name = new.target.name;
+    this.code = facts.code ?? this.name;
+  }
+}
+
+/** The command line, a file it names or the settings are wrong; nothing was asked of the service. */
+export class UsageFailure extends CliFailure {
+  constructor(message: string, cure?: string) {
+    super(EXIT.usage, message, { code: 'usage', cure });
+  }
+}
+
+/** The service understood and said no (4xx). */
+export class ServiceRefusal extends CliFailure {
+  /** Class names by node id, for a refusal that names nodes. */
+  nodeClasses: ReadonlyMap<string, string> = new Map();
+
+  constructor(message: string, facts: FailureFacts) {
+    super(EXIT.refused, message, facts);
+  }
+}
+
+/** The service cannot be reached, failed (5xx), or did not keep its word: an answer or bytes that cannot be right. */
+export class ServiceFailure extends CliFailure {
+  constructor(message: string, facts: FailureFacts = {}) {
+    super(EXIT.unavailable, message, { code: 'service_unavailable', ...facts });
+  }
+}
+
+/** The reader pressed Ctrl-C, and the command left what it was doing. */
+export class Interrupted extends CliFailure {
+  constructor(message: string, cure?: string) {
+    super(EXIT.interrupted, message, { code: 'interrupted', cure });
+  }
+}

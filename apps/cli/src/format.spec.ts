@@ -1,0 +1,51 @@
+import { microsOf } from './admin-verbs';
+import { age, credits, duration, elapsed, size } from './format';
+
+describe('figures for people', () => {
+  it.each([
+    [0, '0 ms'],
+    [870.4, '870 ms'],
+    [4210, '4.2 s'],
+    [59_949, '59.9 s'],
+    [59_960, '1 min 00 s'],
+    [65_000, '1 min 05 s'],
+    [7_800_000, '2 h 10 min'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  it('a time that runs is shown in whole seconds', () => {
+    expect([elapsed(-5), elapsed(1999), elapsed(61_000)]).toEqual(['0 s', '1 s', '1 min 01 s']);
+  });
+
+  it.each([
+    [812, '812 B'],
+    [24_130, '24.1 kB'],
+    [412_345, '412 kB'],
+    [999_600, '1.0 MB'],
+    [3_200_000_000_000_000, '3200 TB'],
+  ])('%d bytes are %s', (bytes, text) => {
+    expect(size(bytes)).toBe(text);
+  });
+
+  it.each([
+    [6400, '0.0064'],
+    [1_000_000, '1'],
+    [24_993_600, '24.9936'],
+    [-1, '-0.000001'],
+    [0, '0'],
+  ])('%d micro-credits are %s credits', (micros, text) => {
+    expect(credits(micros)).toBe(text);
+  });
+
+  it('an amount typed in credits is exact in micro-credits', () => {
+    expect([microsOf('25'), microsOf('0.5'), microsOf('0.000001')]).toEqual([25_000_000, 500_000, 1]);
+    expect(() => microsOf('1.2345678')).toThrow(/no amount/);
+  });
+
+  it('says how long ago a time was', () => {
+    const nowMs = Date.parse('2026-11-21T12:00:00Z');
+    expect(age('2026-11-21T11:59:48Z', nowMs)).toBe('12 s ago');
+    expect(age('2026-11-19T11:00:00Z', nowMs)).toBe('2 d ago');
+  });
+});

@@ -1,0 +1,114 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCli } from './program';
+import { FakeHost } from './fixtures/fake-host';
+import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/job-words';
+import { events, json, StandInService } from './fixtures/stand-in-service';
+
+const RUNNING = jobOf({ status: 'running' });
+
+let service: StandInService;
+let folder: string;
+let host: FakeHost;
+
+beforeEach(async () => {
+  service = await StandInService.start();
+  folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'));
+  host = new FakeHost({ env: { MILLRACE_URL: service.url } });
+  await writeFile(join(folder, 'graph.json'), '{}');
+  service.on('POST /api/v2/jobs', json(201, jobOf())).on(`GET ${JOB_PATH}`, json(200, RUNNING));
+  service.on(`GET ${JOB_PATH}/events`, events([['status', RUNNING]], 'open'));
+});
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+function run(...args: string[]): Promise<number> {
+  return runCli(['run', join(folder, 'graph.json'), '--no-out', ...args], host);
+}
+
+/** From the cancel request on the job is canceled, as every read says. */
+function cancelable(): void {
+  service.on(`POST ${JOB_PATH}/cancel`, (response, request) => {
+    service.on(`GET ${JOB_PATH}`, json(200, succeeded({ status: 'canceled' })));
+    return json(200, jobOf({ status: 'canceling' }))(response, request);
+  });
+}
+
+describe('Ctrl-C during a run', () => {
+  it('cancels the job and waits for its end', async () => {
+    cancelable();
+    const code = run();
+    await host.noting('running');
+    host.pressCtrlC();
+    expect(await code).toBe(4);
+    expect(service.requests(`POST ${JOB_PATH}/cancel`)).toHaveLength(1);
+    expect(host.noted).toContain('Canceling the job; press Ctrl-C again');
+  });
+
+  it('twice leaves at once and says how to watch again', async () => {
+    service.on(`POST ${JOB_PATH}/cancel`, json(200, jobOf({ status: 'canceling' })));
+    const code = run();
+    await host.noting('running');
+    host.pressCtrlC();
+    await service.asked(`POST ${JOB_PATH}/cancel`);
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+    expect(host.noted).toContain(`millrace watch ${JOB_ID}`);
+  });
+
+  it('leaves the job alone under --on-interrupt detach', async () => {
+    const code = run('--on-interrupt', 'detach');
+    await host.noting('running');
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+    expect(service.requests(`POST ${JOB_PATH}/cancel`)).toHaveLength(0);
+  });
+
+  it('while the submission is under way waits for its answer, then cancels the job that came of it', async () => {
+    cancelable();
+    let admit = (): void => undefined;
+    service.on('POST /api/v2/jobs', (response, request) => {
+      admit = () => void json(201, jobOf())(response, request);
+    });
+    const code = run();
+    await service.asked('POST /api/v2/jobs');
+    host.pressCtrlC();
+    expect(host.noted).toContain('Waiting for the answer');
+    admit();
+    expect(await code).toBe(4);
+  });
+
+  it('while a submission is under way that is then refused leaves it at that', async () => {
+    const full = json(429, { error: { code: 'queue_full', message: 'The queue is full.' } }, { 'retry-after': '1' });
+    service.on('POST /api/v2/jobs', (response, request) => {
+      host.pressCtrlC();
+      return full(response, request);
+    });
+    expect(await run()).toBe(130);
+    expect(service.requests('POST /api/v2/jobs')).toHaveLength(1);
+    expect(host.noted).toContain('no job was created');
+  });
+
+  it('while the service asks to wait ends the wait, and no job is left', async () => {
+    const full = json(429, { error: { code: 'queue_full', message: 'The queue is full.' } }, { 'retry-after': '500' });
+    service.on('POST /api/v2/jobs', full);
+    const code = run();
+    await host.noting('The queue is full');
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+  });
+});
+
+describe('Ctrl-C while watching', () => {
+  it('leaves the job alone', async () => {
+    const code = runCli(['watch', JOB_ID], host);
+    await host.noting('running');
+    host.pressCtrlC();
+    expect(await code).toBe(130);
+    expect(service.requests(`POST ${JOB_PATH}/cancel`)).toHaveLength(0);
+  });
+});

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+import { homedir } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Host } from './host';
+import { SHOW_CURSOR } from './live.progress-view';
+import { runCli } from './program';
+
+const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const;
+
+const host: Host = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  homeDir: homedir(),
+  onInterrupt(listener) {
+    for (const signal of INTERRUPTS) process.on(signal, listener);
+    return () => {
+      for (const signal of INTERRUPTS) process.off(signal, listener);
+    };
+  },
+  wait: (ms, signal) => delay(ms, undefined, { signal }),
+  nowMs: Date.now,
+};
+
+// A reader that has gone (`| head`) is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.on('exit', () => {
+  if (process.stderr.isTTY) process.stderr.write(SHOW_CURSOR);
+});
+
+void runCli(process.argv.slice(2), host).then(
+  (code) => {
+    process.exitCode = code;
+    // A wait or a connection that nobody needs any more must not keep the process.
+    process.stdout.write('', () => process.exit());
+  },
+  (error: unknown) => {
+    process.stderr.write(
+      `millrace failed by a fault of its own: ${error instanceof Error ? error.stack : String(error)}\n`,
+    );
+    process.exit(70);
+  },
+);

@@ -1,0 +1,68 @@
+import { Command, CommanderError } from 'commander';
+import { addAdmin } from './admin.command';
+import { addAssets } from './assets.command';
+import { binder } from './command-context';
+import { addCredits } from './credits.command';
+import { addDeployments } from './deployments.command';
+import { isAbort } from './error-facts';
+import { CliFailure, EXIT, Interrupted, type ExitCode } from './failure';
+import { failureJson, failureLines } from './failure-report';
+import type { Host } from './host';
+import { addJobs } from './jobs.command';
+import { addKeys } from './keys.command';
+import { addLogin } from './login.command';
+import { Printer } from './printer';
+import { addRun, addSubmit } from './run.command';
+import type { GlobalFlags } from './settings';
+import { VERSION } from './version';
+import { addWatch } from './watch.command';
+
+const EXIT_CODES = `
+Exit codes: 0 succeeded, 1 the job failed, 2 usage or input, 3 refused by the service, 4 canceled, 5 expired,
+6 the service was unreachable or failed, 130 interrupted.
+
+Environment: MILLRACE_URL and MILLRACE_API_KEY, else COMFY_BASE_URL and COMFY_API_KEY, else what \`millrace login\` kept.`;
+
+/** Runs one command line. @param args without the program's own name. @returns the exit code. */
+export async function runCli(args: string[], host: Host): Promise<ExitCode> {
+  let code: ExitCode = EXIT.succeeded;
+  const program = programFor(host, (ended) => (code = ended));
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage;
+    return reportFailure(failureFrom(error), program.opts<GlobalFlags>().json === true, host);
+  }
+}
+
+function programFor(host: Host, ended: (code: ExitCode) => void): Command {
+  const program = new Command('millrace')
+    .description('Run node-graph workflows as durable jobs.')
+    .version(VERSION)
+    .option('--url <address>', 'the service')
+    .option('--api-key <key>', 'your API key; the environment keeps it out of the process list')
+    .option('--json', 'results as JSON on standard output, all else on standard error')
+    .addHelpText('after', EXIT_CODES)
+    .configureHelp({ sortSubcommands: false })
+    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(text) })
+    .exitOverride();
+  const bind = binder(host, ended);
+  for (const add of [addRun, addSubmit, addWatch, addJobs, addAssets]) add(program, bind);
+  for (const add of [addKeys, addCredits, addDeployments, addAdmin, addLogin]) add(program, bind);
+  return program;
+}
+
+/** An aborted wait is an interruption; anything unknown is a fault of this program and is thrown on. */
+function failureFrom(error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  if (isAbort(error)) return new Interrupted('Interrupted.');
+  throw error;
+}
+
+function reportFailure(failure: CliFailure, asJson: boolean, host: Host): ExitCode {
+  const printer = new Printer(host);
+  if (asJson) printer.json(failureJson(failure));
+  printer.notes(...failureLines(failure, printer.paintNote));
+  return failure.exitCode;
+}

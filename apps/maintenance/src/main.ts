@@ -1,0 +1,40 @@
+import 'reflect-metadata';
+import { composeAssets, openBlobStore } from '@millrace/assets';
+import { Database, assertSchema } from '@millrace/database';
+import { RetireSilentWorkersLoop, WorkerStore } from '@millrace/deployments';
+import { composeJobs } from '@millrace/jobs';
+import { RedisConnections } from '@millrace/messaging';
+import { Metrics, Shutdown, openOpsListener, readSettings, runMain, type Logger } from '@millrace/platform';
+import { LoopRunner } from './loop-runner';
+import { maintenanceSettings } from './maintenance.config';
+
+/** The maintenance process: every loop there is. Any number of such processes share them. */
+async function main(logger: Logger): Promise<void> {
+  const settings = readSettings(maintenanceSettings, process.env);
+  const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
+  const metrics = new Metrics('maintenance');
+  const database = new Database(settings, 'millrace-maintenance');
+  shutdown.add('database', () => database.close());
+  await assertSchema(database);
+  const redis = new RedisConnections(settings.redisUrl, logger);
+  shutdown.add('Redis', () => redis.close());
+  const store = await openBlobStore(settings);
+  shutdown.add('blob store', () => store.close());
+  const assets = composeAssets({ database, store, settings });
+  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
+  shutdown.add('jobs', () => jobs.close());
+
+  const loops = [...jobs.loops, ...assets.loops, new RetireSilentWorkersLoop(database, new WorkerStore())];
+  const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
+  const readiness = [{ name: 'database', check: () => database.ping() }];
+  const ops = await openOpsListener({ port: settings.opsPort, logger, metrics, shutdown, readiness });
+  shutdown.add('ops listener', () => ops.close());
+  for (const runner of runners) runner.start();
+  shutdown.add('loops', async () => {
+    await Promise.all(runners.map((runner) => runner.stop()));
+  });
+  shutdown.listen();
+  logger.info({ opsPort: ops.port, loops: loops.map((loop) => loop.name) }, 'running');
+}
+
+runMain('maintenance', main);

@@ -1,0 +1,16 @@
+import { assetSettings } from '@millrace/assets';
+import { billingSettings } from '@millrace/billing';
+import { databaseSettings } from '@millrace/database';
+import { jobSettings } from '@millrace/jobs';
+import { messagingSettings } from '@millrace/messaging';
+import { processSettings, type SettingsOf } from '@millrace/platform';
+
+export const maintenanceSettings = {
+  ...processSettings,
+  ...databaseSettings,
+  ...messagingSettings,
+  ...assetSettings,
+  ...billingSettings,
+  ...jobSettings,
+};
+export type MaintenanceSettings = SettingsOf<typeof maintenanceSettings>;

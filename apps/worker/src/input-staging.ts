@@ -1,0 +1,85 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { BlobStoreError, type ContentService } from '@millrace/assets';
+import { Refusal } from '@millrace/contracts';
+import type { InputFile } from '@millrace/engines';
+import type { JobFailure } from '@millrace/jobs';
+import { backoffMs } from '@millrace/platform';
+import { assetReferences, parseWorkflow, replaceAssetReferences } from '@millrace/workflow';
+
+const TRIES = 4;
+const RETRY_BASE_MS = 250;
+const RETRY_CAP_MS = 4_000;
+
+/** A workflow as the engine takes it: its inputs on disk, its asset references replaced by their names. */
+export interface StagedInputs {
+  workflow: string;
+  inputs: InputFile[];
+}
+
+/** The inputs could not be brought to the worker; `failure` is told to the job's owner. */
+export class InputUnavailable extends Error {
+  constructor(readonly failure: JobFailure) {
+    super(failure.message);
+    this.name = 'InputUnavailable';
+  }
+}
+
+/**
+ * Bring every asset that a graph refers to into `folder`. Numbers, key order and escapes of the graph stay as submitted.
+ *
+ * @throws InputUnavailable when an asset is gone or the blob store stays away.
+ */
+export async function stageInputs(
+  content: Pick<ContentService, 'openInput'>,
+  accountId: string,
+  workflow: string,
+  folder: string,
+): Promise<StagedInputs> {
+  const { references } = assetReferences(parseWorkflow(workflow));
+  if (references.length === 0) return { workflow, inputs: [] };
+  await mkdir(folder, { recursive: true });
+  const inputs = new Map<string, InputFile>();
+  for (const { id, nodeId } of references) {
+    if (!inputs.has(id)) inputs.set(id, await stageOne(content, accountId, id, nodeId, folder));
+  }
+  const replacements = references.map(({ start, end, id }) => ({ start, end, value: inputs.get(id)?.name ?? '' }));
+  return { workflow: replaceAssetReferences(workflow, replacements), inputs: [...inputs.values()] };
+}
+
+async function stageOne(
+  content: Pick<ContentService, 'openInput'>,
+  accountId: string,
+  id: string,
+  nodeId: string,
+  folder: string,
+): Promise<InputFile> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const { asset, body } = await content.openInput(accountId, id);
+      const name = `${id}${extensionOf(asset.filePath)}`;
+      const path = join(folder, name);
+      await pipeline(body, createWriteStream(path));
+      return { name, path, contentType: asset.contentType };
+    } catch (error) {
+      const passing = error instanceof BlobStoreError && error.fault === 'unreachable';
+      if (!passing || attempt + 1 >= TRIES) throw unavailable(id, nodeId, error);
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
+    }
+  }
+}
+
+/** Engines go by extensions; anything unusual in one is left out. */
+function extensionOf(filePath: string | null): string {
+  const extension = extname(filePath ?? '').toLowerCase();
+  return /^\.[a-z0-9]{1,10}$/.test(extension) ? extension : '';
+}
+
+function unavailable(id: string, nodeId: string, error: unknown): unknown {
+  if (!(error instanceof BlobStoreError) && !(error instanceof Refusal)) return error;
+  const reason = error instanceof Refusal ? 'it does not exist any more' : `the blob store failed: ${error.message}`;
+  const message = `The input asset ${id} could not be read: ${reason}`;
+  return new InputUnavailable({ code: 'input_unavailable', message, node_id: nodeId });
+}

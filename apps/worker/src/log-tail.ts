@@ -1,0 +1,32 @@
+/** Captured output of a run: its end, as long as `maxBytes` allow, in write order. */
+export class LogTail {
+  private chunks: string[] = [];
+  private sizeBytes = 0;
+  private cut = false;
+
+  constructor(private readonly maxBytes: number) {}
+
+  append(text: string): void {
+    if (text === '') return;
+    this.chunks.push(text);
+    this.sizeBytes += Buffer.byteLength(text);
+    // Cutting costs a copy of the whole; once in a while is enough.
+    if (this.sizeBytes > 2 * this.maxBytes) this.trim();
+  }
+
+  /** The tail, and whether anything was left out. A character is never cut in two. */
+  read(): { text: string; truncated: boolean } {
+    if (this.sizeBytes > this.maxBytes) this.trim();
+    return { text: this.chunks.join(''), truncated: this.cut };
+  }
+
+  private trim(): void {
+    const bytes = Buffer.from(this.chunks.join(''));
+    let start = bytes.length - this.maxBytes;
+    while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    const kept = bytes.subarray(start).toString('utf8');
+    this.chunks = [kept];
+    this.sizeBytes = Buffer.byteLength(kept);
+    this.cut = true;
+  }
+}

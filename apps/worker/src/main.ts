@@ -1,0 +1,71 @@
+import 'reflect-metadata';
+import { mkdir, rm } from 'node:fs/promises';
+import { composeAssets, openBlobStore } from '@millrace/assets';
+import { newId } from '@millrace/contracts';
+import { Database, assertSchema } from '@millrace/database';
+import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
+import { composeJobs } from '@millrace/jobs';
+import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
+import { Metrics, Shutdown, VERSION, openOpsListener, readSettings, runMain, type Logger } from '@millrace/platform';
+import { openEngines } from './engines';
+import { PoolWorker } from './worker';
+import { workerSettings } from './worker.config';
+
+/** The worker process: takes attempts from its pool's lane and runs them. */
+async function main(logger: Logger): Promise<void> {
+  const settings = readSettings(workerSettings, process.env);
+  const engines = openEngines(settings, logger);
+  const shutdown = new Shutdown(logger, (settings.stopSeconds + settings.drainSeconds) * 1000);
+  const metrics = new Metrics('worker');
+  const database = new Database(settings, 'millrace-worker');
+  shutdown.add('database', () => database.close());
+  await assertSchema(database);
+  const redis = new RedisConnections(settings.redisUrl, logger);
+  shutdown.add('Redis', () => redis.close());
+  await redis.assertNoEviction();
+  const store = await openBlobStore(settings);
+  shutdown.add('blob store', () => store.close());
+  const assets = composeAssets({ database, store, settings });
+  const { secretKey } = settings;
+  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+  shutdown.add('jobs', () => jobs.close());
+  await rm(settings.workDir, { recursive: true, force: true });
+  await mkdir(settings.workDir, { recursive: true });
+
+  const worker = new PoolWorker({
+    identity: { id: newId(), poolId: settings.pool, version: VERSION },
+    database,
+    pools: new PoolStore(),
+    workers: new WorkerStore(),
+    catalogues: new CatalogueStore(),
+    lifecycle: jobs.lifecycle,
+    engines,
+    attempt: { jobs, assets, logger, metrics, ...settings },
+    logger,
+    drainMs: settings.drainSeconds * 1000,
+  });
+  const readiness = [{ name: 'database', check: () => database.ping() }];
+  const ops = await openOpsListener({ port: settings.opsPort, logger, metrics, shutdown, readiness });
+  shutdown.add('ops listener', () => ops.close());
+  shutdown.add('worker', () => worker.stop());
+  await worker.start();
+  const lane = new LaneConsumer(
+    redis.consumer(),
+    settings.pool,
+    engines.length,
+    (message) => worker.take(message),
+    (error) => logger.debug({ err: error }, 'the lane has a problem'),
+  );
+  listenForControl(redis.subscriber(), settings.pool, (message) => {
+    if (message.kind === 'cancel') worker.cancel(message.jobId);
+  });
+  lane.start();
+  shutdown.add('attempts', async () => {
+    await Promise.all([lane.drain(), worker.drain()]);
+    await lane.close();
+  });
+  shutdown.listen();
+  logger.info({ opsPort: ops.port, pool: settings.pool, engine: settings.engine }, 'working');
+}
+
+runMain('worker', main);

@@ -1,0 +1,39 @@
+import { basename, extname } from 'node:path';
+import type { EngineOutput } from '@millrace/engines';
+
+const MAX_NAME_LENGTH = 200;
+
+/** Gives outputs the names under which clients save them: the engine's own, made unique within the job. */
+export class OutputNames {
+  private readonly taken = new Set<string>();
+  private readonly texts = new Map<string, number>();
+
+  constructor(private readonly classOf: (nodeId: string) => string) {}
+
+  nameOf(output: EngineOutput): string {
+    const wanted = output.kind === 'file' ? cleanName(output.name) : this.textName(output.nodeId);
+    let name = wanted;
+    for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) {
+      const extension = extname(wanted);
+      name = `${wanted.slice(0, wanted.length - extension.length)}-${n}${extension}`;
+    }
+    // Told apart without regard to case: two names that differ in case alone are one file on many systems.
+    this.taken.add(name.toLowerCase());
+    return name;
+  }
+
+  /** `<class>_<node>_<n>.txt` (wire supplement, section 7). */
+  private textName(nodeId: string): string {
+    const n = (this.texts.get(nodeId) ?? 0) + 1;
+    this.texts.set(nodeId, n);
+    return cleanName(`${this.classOf(nodeId)}_${nodeId}_${n}.txt`);
+  }
+}
+
+/** A plain file name: no folder, nothing that a shell, a header or a file system reads as anything else. */
+function cleanName(name: string): string {
+  const plain = basename(name.replaceAll('\\', '/')).replace(/[\p{Cc}\p{Cs}<>:"|?*/\u202a-\u202e\u2066-\u2069]/gu, '_');
+  const extension = extname(plain).slice(0, 20);
+  const stem = plain.slice(0, plain.length - extname(plain).length).slice(0, MAX_NAME_LENGTH);
+  return stem === '' || /^\.+$/.test(stem) ? `output${extension}` : stem + extension;
+}

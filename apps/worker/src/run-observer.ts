@@ -1,0 +1,110 @@
+import type { Progress } from '@millrace/contracts';
+import type { EngineEvent, EngineOutput } from '@millrace/engines';
+import type { ClaimedAttempt, JobSignals, NodeTiming } from '@millrace/jobs';
+import { ProgressTracker, type ProgressPlan } from '@millrace/workflow';
+import { LogTail } from './log-tail';
+import { NodeClock } from './node-clock';
+import { previewOf } from './preview';
+import { Throttle } from './throttle';
+
+const PROGRESS_EVERY_MS = 250;
+const PREVIEW_EVERY_MS = 500;
+
+type PreviewEvent = Extract<EngineEvent, { type: 'preview' }>;
+
+/** Hears a run and keeps what is known of it: progress, times, log; passes outputs on and shows the rest. */
+export class RunObserver {
+  private readonly tracker: ProgressTracker;
+  private readonly clock: NodeClock;
+  private readonly log: LogTail;
+  private readonly progress: Throttle<Progress>;
+  private readonly previews: Throttle<PreviewEvent>;
+  private startedAt: number | null = null;
+
+  constructor(
+    claimed: ClaimedAttempt,
+    plan: ProgressPlan,
+    signals: Pick<JobSignals, 'progressed' | 'previewed'>,
+    logTailBytes: number,
+    private readonly onOutput: (output: EngineOutput) => void,
+  ) {
+    this.tracker = new ProgressTracker(plan, claimed.progress?.value ?? 0);
+    this.clock = new NodeClock(plan);
+    this.log = new LogTail(logTailBytes);
+    this.progress = new Throttle(PROGRESS_EVERY_MS, (progress) =>
+      signals.progressed(claimed.jobId, claimed.attempt, progress),
+    );
+    this.previews = new Throttle(PREVIEW_EVERY_MS, (event) => {
+      void previewOf(event).then((preview) => {
+        if (preview !== null) signals.previewed(claimed.jobId, claimed.attempt, preview);
+      });
+    });
+  }
+
+  /** Called by the engine, in order. */
+  readonly hear = (event: EngineEvent): void => {
+    switch (event.type) {
+      case 'started':
+        this.startedAt ??= performance.now();
+        return;
+      case 'nodes_cached':
+        this.tracker.nodesCached(event.nodeIds);
+        this.clock.cached(event.nodeIds);
+        break;
+      case 'node_started':
+        this.tracker.nodeStarted(event.nodeId);
+        this.clock.started(event.nodeId);
+        break;
+      case 'node_step':
+        this.tracker.nodeStep(event.nodeId, event.step, event.steps);
+        break;
+      case 'node_finished':
+        this.tracker.nodeFinished(event.nodeId);
+        this.clock.finished(event.nodeId);
+        break;
+      case 'preview':
+        this.previews.offer(event);
+        return;
+      case 'output':
+        this.onOutput(event.output);
+        return;
+      case 'log':
+        this.log.append(event.text);
+        return;
+    }
+    this.progress.offer(this.tracker.snapshot());
+  };
+
+  /** The run succeeded: all of it is done. */
+  succeeded(): void {
+    this.tracker.finished();
+    this.progress.offer(this.tracker.snapshot());
+  }
+
+  failedAt(nodeId: string | null): void {
+    this.clock.failed(nodeId);
+  }
+
+  snapshot(): Progress {
+    return this.tracker.snapshot();
+  }
+
+  timings(): NodeTiming[] {
+    return this.clock.read();
+  }
+
+  /** Engine time so far, in whole milliseconds. */
+  engineMs(): number {
+    return this.startedAt === null ? 0 : Math.round(performance.now() - this.startedAt);
+  }
+
+  readLog(): { text: string; truncated: boolean } {
+    return this.log.read();
+  }
+
+  /** Send what was held back. */
+  close(): void {
+    this.progress.close();
+    this.previews.close();
+  }
+}

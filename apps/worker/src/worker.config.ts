@@ -1,0 +1,73 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { assetSettings } from '@millrace/assets';
+import { billingSettings } from '@millrace/billing';
+import { databaseSettings } from '@millrace/database';
+import { poolName } from '@millrace/deployments';
+import { jobSettings } from '@millrace/jobs';
+import { messagingSettings, secretKeySetting } from '@millrace/messaging';
+import { integer, processSettings, setting, type SettingsOf } from '@millrace/platform';
+
+export const workerSettings = {
+  ...processSettings,
+  ...databaseSettings,
+  ...messagingSettings,
+  ...secretKeySetting,
+  ...assetSettings,
+  ...billingSettings,
+  ...jobSettings,
+  pool: setting('POOL', 'Pool that this worker serves: the shared one, or that of a deployment.', poolName),
+  engine: setting(
+    'ENGINE',
+    'What runs the workflows: cpu (embedded) or comfyui.',
+    z.enum(['cpu', 'comfyui']).default('cpu'),
+  ),
+  comfyuiUrls: setting(
+    'COMFYUI_URL',
+    'Addresses of the ComfyUI servers of this worker alone, separated by commas, e.g. http://127.0.0.1:8188. One engine each.',
+    z
+      .string()
+      .transform((text) => text.split(',').map((url) => url.trim()))
+      .pipe(z.array(z.url({ protocol: /^https?$/, error: 'must be http:// URLs, separated by commas' })).min(1))
+      .optional(),
+  ),
+  comfyuiCommand: setting(
+    'COMFYUI_COMMAND',
+    'Command that starts a ComfyUI of this worker, e.g. "python main.py"; words are separated by spaces. Excludes MILLRACE_COMFYUI_URL.',
+    z
+      .string()
+      .transform((text) => text.trim().split(/ +/))
+      .optional(),
+  ),
+  comfyuiDir: setting(
+    'COMFYUI_DIR',
+    "ComfyUI's own folder, in which MILLRACE_COMFYUI_COMMAND runs.",
+    z.string().optional(),
+  ),
+  comfyuiDevices: setting(
+    'COMFYUI_DEVICES',
+    'Numbers of the GPUs, separated by commas: one ComfyUI each. Unset: one, on what it chooses.',
+    z
+      .string()
+      .regex(/^\d+(,\d+)*$/, 'must be numbers separated by commas, e.g. 0,1')
+      .transform((text) => text.split(',').map(Number))
+      .optional(),
+  ),
+  capacity: setting(
+    'WORKER_CAPACITY',
+    'Attempts that a worker with the engine cpu runs at once; each has an engine of its own.',
+    integer({ min: 1, max: 64 }).default(1),
+  ),
+  workDir: setting(
+    'WORK_DIR',
+    'Folder for the files of running attempts; emptied when the worker starts.',
+    z.string().default(join(tmpdir(), `millrace-worker-${process.pid}`)),
+  ),
+  drainSeconds: setting(
+    'DRAIN_SECONDS',
+    'How long a stopping worker lets its attempts run before it gives them back, in seconds.',
+    integer({ min: 0, max: 86_400 }).default(20),
+  ),
+};
+export type WorkerSettings = SettingsOf<typeof workerSettings>;

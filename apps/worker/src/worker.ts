@@ -1,0 +1,140 @@
+import { hostname } from 'node:os';
+import type { NodeCatalogue } from '@millrace/contracts';
+import type { Database } from '@millrace/database';
+import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
+import type { Engine } from '@millrace/engines';
+import type { Lifecycle } from '@millrace/jobs';
+import type { Logger } from '@millrace/platform';
+import type { DispatchMessage } from '@millrace/contracts';
+import { Attempt, type AttemptParts } from './attempt';
+import { EngineSlot } from './engine-slot';
+
+const REPORT_EVERY_MS = 3_000;
+
+export interface WorkerIdentity {
+  id: string;
+  poolId: string;
+  version: string;
+}
+
+export interface WorkerParts {
+  identity: WorkerIdentity;
+  database: Database;
+  pools: PoolStore;
+  workers: WorkerStore;
+  catalogues: CatalogueStore;
+  lifecycle: Lifecycle;
+  engines: Engine[];
+  attempt: Omit<AttemptParts, 'catalogue'>;
+  logger: Logger;
+  drainMs: number;
+}
+
+/**
+ * One member of a pool: announces itself and what it can run, runs the attempts it is handed, each on an engine of its own,
+ * and goes in order.
+ */
+export class PoolWorker {
+  private readonly free: EngineSlot[];
+  private readonly running = new Map<string, { attempt: Attempt; done: Promise<void> }>();
+  private readonly leaving = new AbortController();
+  private catalogue: NodeCatalogue = {};
+  private state: WorkerState = 'starting';
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly parts: WorkerParts) {
+    this.free = parts.engines.map((engine) => new EngineSlot(engine, parts.logger));
+  }
+
+  /** Bring the engines up, publish what they can run, and be counted on. */
+  async start(): Promise<void> {
+    const { database, engines, identity, pools, workers } = this.parts;
+    await Promise.all(engines.map((engine) => engine.start()));
+    const kind = engines[0]?.kind ?? 'cpu';
+    await pools.ensure(database, identity.poolId, kind);
+    await workers.register(database, {
+      ...identity,
+      engine: kind,
+      host: hostname(),
+      pid: process.pid,
+      capacity: engines.length,
+    });
+    await this.publishCatalogue();
+    this.state = 'ready';
+    await this.report();
+    this.timer = setInterval(() => void this.report(), REPORT_EVERY_MS);
+  }
+
+  private async publishCatalogue(): Promise<void> {
+    const { catalogues, database, engines, identity } = this.parts;
+    const engine = engines[0];
+    if (engine === undefined) return;
+    this.catalogue = await engine.catalogue();
+    await catalogues.publish(database, identity.poolId, engine.kind, this.catalogue);
+  }
+
+  /** Say how it is, and learn whether to drain. Never rejects. */
+  private async report(): Promise<void> {
+    const { database, engines, identity, logger, workers } = this.parts;
+    try {
+      const healths = await Promise.all(engines.map((engine) => engine.health()));
+      const problem = healths.find((health) => !health.ready)?.problem ?? null;
+      const state = this.state === 'ready' && problem !== null ? 'starting' : this.state;
+      const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
+      const told = await workers.heartbeat(database, identity.id, { state, residentModels, problem });
+      if (told === 'draining' && this.state === 'ready') this.state = 'draining';
+    } catch (error) {
+      logger.warn({ err: error }, 'the worker could not report');
+    }
+  }
+
+  /** Take an attempt from the lane and run it. Resolves when it is over for this worker; never rejects. */
+  async take(message: DispatchMessage): Promise<void> {
+    const { identity, lifecycle, logger } = this.parts;
+    try {
+      if (this.state !== 'ready') return;
+      const claimed = await lifecycle.claim(message, identity.id);
+      if (claimed === null) return;
+      const slot = this.free.pop();
+      if (slot === undefined) {
+        await lifecycle.handBack(claimed);
+        return;
+      }
+      const attempt = new Attempt(
+        { ...this.parts.attempt, catalogue: () => this.catalogue },
+        claimed,
+        slot,
+        this.leaving.signal,
+      );
+      const done = attempt.run().finally(() => {
+        this.free.push(slot);
+        this.running.delete(claimed.jobId);
+      });
+      this.running.set(claimed.jobId, { attempt, done });
+      await done;
+    } catch (error) {
+      logger.error({ err: error, job: message.jobId }, 'an attempt could not be taken');
+    }
+  }
+
+  /** A word that a job is to be canceled. */
+  cancel(jobId: string): void {
+    this.running.get(jobId)?.attempt.checkForCancel();
+  }
+
+  /** Take nothing more; let what runs end within the drain time, and give the rest back. */
+  async drain(): Promise<void> {
+    this.state = 'draining';
+    await this.report();
+    const timer = setTimeout(() => this.leaving.abort(), this.parts.drainMs);
+    await Promise.all([...this.running.values()].map(({ done }) => done));
+    clearTimeout(timer);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    this.state = 'stopped';
+    await this.report();
+    await Promise.all(this.parts.engines.map((engine) => engine.close()));
+  }
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { runCommand } from './lib/command.mjs';
+import { MODULES, ROOT } from './lib/paths.mjs';
+import { setUp } from './lib/setup.mjs';
+import { duration, say } from './lib/terminal.mjs';
+import { runTool } from './lib/tools.mjs';
+
+/** @typedef {{ name: string, program: string[] }} Check */
+
+/** The longest first: two run at a time. @type {Check[]} */
+const CHECKS = [
+  { name: 'types', program: bin('typescript/bin/tsc', '--pretty', 'false', '-p', 'tsconfig.json') },
+  { name: 'lint', program: bin('eslint/bin/eslint.js', '.') },
+  { name: 'format', program: bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.') },
+  {
+    name: 'import law',
+    program: bin('dependency-cruiser/bin/dependency-cruise.mjs', '--output-type', 'err', 'apps', 'libs'),
+  },
+  { name: 'lock file', program: [join(ROOT, 'scripts', 'lockfile.mjs')] },
+  { name: 'database structure', program: [join(ROOT, 'scripts', 'structure.mjs')] },
+];
+const SIDE_BY_SIDE = 2;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  await setUp(scope);
+  const waiting = [...CHECKS];
+  /** @type {string[]} */
+  const failed = [];
+  const runSome = async () => {
+    for (let check = waiting.shift(); check; check = waiting.shift()) {
+      if (!(await passes(scope, check))) failed.push(check.name);
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, runSome));
+  say(failed.length === 0 ? 'All checks pass.' : `Failed: ${failed.join(', ')}.`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+/**
+ * @param {import('./lib/scope.mjs').Scope} scope
+ * @param {Check} check
+ */
+async function passes(scope, { name, program }) {
+  const startedAt = performance.now();
+  const { code, output } = await runTool(scope, process.execPath, program, { cwd: ROOT });
+  const time = duration(performance.now() - startedAt);
+  say(`  ${code === 0 ? '✓' : '✗'} ${name}  ${time}`);
+  if (code !== 0) say(`\n${output.trim()}\n`);
+  return code === 0;
+}
+
+/**
+ * @param {string} script a package's program
+ * @param {...string} args
+ */
+function bin(script, ...args) {
+  return [join(MODULES, ...script.split('/')), ...args];
+}
+
+await runCommand(main);

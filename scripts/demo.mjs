@@ -1,0 +1,42 @@
+import { rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import process from 'node:process';
+import { startInBackground } from './lib/background.mjs';
+import { runCommand } from './lib/command.mjs';
+import { Failure } from './lib/failure.mjs';
+import { readFlags } from './lib/flags.mjs';
+import { DIST, ROOT } from './lib/paths.mjs';
+import { setUp } from './lib/setup.mjs';
+import { say, task } from './lib/terminal.mjs';
+import { runTool } from './lib/tools.mjs';
+
+const GRAPH = join('examples', 'portrait-in-coral.json');
+const INPUT = `1.image=${join('examples', 'input.png')}`;
+const OUTPUT = 'demo-output';
+const HELP = `npm run demo [-- --keep]    one job from an uploaded image to the files in demo-output/, on a stack of its own
+
+  --keep   leave the stack up at the end`;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  const flags = readFlags(HELP, { keep: { type: 'boolean' } });
+  await setUp(scope, process.env);
+  const stack = await task(scope, 'Starting a stack', () => startInBackground(scope));
+  // The files of one demo only: those of the last one would push the new ones' names aside.
+  rmSync(join(ROOT, OUTPUT), { recursive: true, force: true });
+  const cli = join(DIST, 'apps', 'cli', 'src', 'main.js');
+  const args = [cli, 'run', GRAPH, '--input', INPUT, '--out', OUTPUT];
+  say();
+  const { code } = await runTool(scope, process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, MILLRACE_URL: stack.run.publicUrl, MILLRACE_API_KEY: stack.run.apiKey },
+    show: true,
+  });
+  if (code !== 0) throw new Failure(`The demo's job did not succeed (exit code ${code}).`);
+  if (!flags.keep) return;
+  stack.keep();
+  say(`The stack stays up: ${stack.run.publicUrl}, described in ${relative(ROOT, join(stack.folder, 'run.json'))}.`);
+  say(`Stop it with: kill ${stack.pid}`);
+}
+
+await runCommand(main);

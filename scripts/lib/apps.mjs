@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { makeFolder } from './files.mjs';
+import { isHealthy } from './health.mjs';
+import { DIST } from './paths.mjs';
+
+/** @typedef {import('./data-folder.mjs').DataFolder} DataFolder */
+/** @typedef {Record<string, string | undefined>} Environment */
+
+/** A job that runs when the stack is told to stop is given back this soon; a later start takes it up again. */
+const DRAIN_SECONDS = '3';
+const STOP_SECONDS = '10';
+/** What a process may take beyond its own limit before it is killed. */
+const STOP_MARGIN_MS = 3_000;
+
+/**
+ * The settings that all processes of a stack share.
+ *
+ * @param {{
+ *   env: Environment,
+ *   folder: DataFolder,
+ *   secrets: import('./secrets.mjs').Secrets,
+ *   servers: { databaseUrl: string, redisUrl: string },
+ *   surface: string,
+ * }} parts
+ * @returns {Environment}
+ */
+export function baseEnvironment({ env, folder, secrets, servers, surface }) {
+  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_|^INIT_CWD$/.test(name)));
+  const s3 = Boolean(env.S3_ENDPOINT || env.S3_BUCKET);
+  if (!s3) makeFolder(folder.at('blobs'));
+  return {
+    MILLRACE_DRAIN_SECONDS: DRAIN_SECONDS,
+    MILLRACE_STOP_SECONDS: STOP_SECONDS,
+    MILLRACE_ADMIN_TOKEN: secrets.adminToken,
+    MILLRACE_SECRET_KEY: secrets.secretKey,
+    ...(s3 ? {} : { MILLRACE_BLOB_DIR: folder.at('blobs') }),
+    ...inherited,
+    MILLRACE_SURFACE: surface,
+    DATABASE_URL: servers.databaseUrl,
+    REDIS_URL: servers.redisUrl,
+  };
+}
+
+/**
+ * One process of ours. It ends by itself when this process is gone.
+ *
+ * @param {DataFolder} folder
+ * @param {'api' | 'worker' | 'maintenance'} app
+ * @param {string} name
+ * @param {number} opsPort
+ * @param {Environment} environment
+ * @returns {import('./service.mjs').ServiceSpec}
+ */
+export function appSpec(folder, app, name, opsPort, environment) {
+  const stopMs = Number(environment.MILLRACE_STOP_SECONDS) * 1_000 + STOP_MARGIN_MS;
+  return {
+    role: app,
+    name,
+    commandLine: [process.execPath, '--enable-source-maps', join(DIST, 'apps', app, 'src', 'main.js')],
+    options: { env: { ...environment, MILLRACE_OPS_PORT: String(opsPort) } },
+    ipc: true,
+    logFile: folder.log(name),
+    isReady: (pid) => isHealthy(opsPort, pid),
+    stopSteps: [
+      { signal: 'SIGTERM', waitMs: Number.isFinite(stopMs) ? stopMs : STOP_MARGIN_MS },
+      { signal: 'SIGKILL', waitMs: STOP_MARGIN_MS },
+    ],
+  };
+}

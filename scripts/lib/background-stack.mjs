@@ -1,0 +1,40 @@
+// A stack on a temporary folder for another command: started by `background.mjs` and spoken to over its channel. It stops
+// when that command does, unless it was told to stay.
+import process from 'node:process';
+import { runCommand } from './command.mjs';
+import { temporaryFolder } from './data-folder.mjs';
+import { Failure, Interrupted, sentenceOf } from './failure.mjs';
+import { startStack, choosePorts, untilEnded } from './stack.mjs';
+
+/**
+ * @typedef {{ event: 'ready', run: import('./stack.mjs').RunFile, folder: string }
+ *   | { event: 'failed', sentence: string, exitCode: number }} Report
+ */
+
+/** @param {import('./scope.mjs').Scope} scope */
+async function main(scope) {
+  let staying = false;
+  process.on('message', () => {
+    staying = true;
+    process.disconnect();
+  });
+  process.on('disconnect', () => (staying ? undefined : scope.end(new Interrupted('SIGHUP'))));
+  try {
+    const folder = await temporaryFolder(scope, 'demo');
+    const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
+    const run = await startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings: {} });
+    report({ event: 'ready', run, folder: folder.path });
+  } catch (error) {
+    report({ event: 'failed', sentence: sentenceOf(error), exitCode: error instanceof Failure ? error.exitCode : 1 });
+    throw error;
+  }
+  const reason = await untilEnded(scope);
+  if (!(reason instanceof Interrupted)) throw reason;
+}
+
+/** @param {Report} message */
+function report(message) {
+  if (process.connected) process.send?.(message);
+}
+
+await runCommand(main);

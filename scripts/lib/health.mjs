@@ -1,0 +1,38 @@
+const TIMEOUT_MS = 2_000;
+
+/**
+ * Whether the process on an ops port is the one that was started, and ready for work.
+ *
+ * @param {number} opsPort
+ * @param {number} pid
+ * @returns {Promise<boolean>}
+ */
+export async function isHealthy(opsPort, pid) {
+  const live = await get(`http://127.0.0.1:${opsPort}/health/live`);
+  if (!live) return false;
+  const { pid: answering } = /** @type {{ pid?: unknown }} */ (await live.json().catch(() => ({})));
+  if (answering !== pid) return false;
+  const ready = await get(`http://127.0.0.1:${opsPort}/health/ready`);
+  await ready?.body?.cancel();
+  return ready?.ok ?? false;
+}
+
+/**
+ * Whether an address answers a plain request with success.
+ *
+ * @param {string} url
+ */
+export async function answers(url) {
+  const response = await get(url);
+  await response?.body?.cancel();
+  return response?.ok ?? false;
+}
+
+/** @param {string} url */
+async function get(url) {
+  try {
+    return await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from './files.mjs';
+import { endProcess, isRunning, ownIdentity } from './processes.mjs';
+import { pause } from './scope.mjs';
+
+/** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
+
+/**
+ * What a lock file says: its holder, and a tool that the holder runs and that may outlive it.
+ *
+ * @typedef {{ id: string, holder: ProcessIdentity, tool?: ProcessIdentity }} LockRecord
+ */
+
+/** A thief that died between two system calls blocks the theft no longer than this. */
+const THEFT_LIMIT_MS = 10_000;
+const THEFT_PAUSE_MS = 20;
+
+/** A file that one live process holds. A lock whose holder died is taken over, once. */
+export class Lock {
+  /**
+   * @param {string} path
+   * @param {LockRecord} record
+   */
+  constructor(path, record) {
+    this.path = path;
+    this.record = record;
+  }
+
+  /** @param {ProcessIdentity} tool whoever takes over a dead holder's lock ends this first */
+  noteTool(tool) {
+    this.record.tool = tool;
+    writeAside(this.path, this.record);
+    renameSync(asideOf(this.path, this.record), this.path);
+  }
+
+  release() {
+    if (readLock(this.path)?.id === this.record.id) rmSync(this.path, { force: true });
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<Lock | ProcessIdentity>} the lock, or who holds it
+ */
+export async function tryLock(path) {
+  makeFolder(dirname(path));
+  /** @type {LockRecord} */
+  const record = { id: randomUUID(), holder: ownIdentity() };
+  writeAside(path, record);
+  try {
+    for (;;) {
+      if (linkOnce(asideOf(path, record), path)) return new Lock(path, record);
+      const other = readLock(path);
+      if (other && isRunning(other.holder)) return other.holder;
+      if (other) await breakLock(path, other);
+      else rmSync(path, { force: true });
+      await pause(THEFT_PAUSE_MS);
+    }
+  } finally {
+    rmSync(asideOf(path, record), { force: true });
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {LockRecord | undefined}
+ */
+export function readLock(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Remove a dead holder's lock. Only the one who creates the file named after that very lock may, so nobody removes the lock
+ * of the next holder by mistake.
+ *
+ * @param {string} path
+ * @param {LockRecord} dead
+ */
+async function breakLock(path, dead) {
+  if (dead.tool) await endProcess(dead.tool, [{ signal: 'SIGKILL', waitMs: 5_000 }]);
+  const theft = `${path}.${dead.id}.broken`;
+  if (!linkOnce(path, theft)) {
+    const age = Date.now() - (statSync(theft, { throwIfNoEntry: false })?.ctimeMs ?? Date.now());
+    if (age > THEFT_LIMIT_MS) rmSync(theft, { force: true });
+    return;
+  }
+  if (readLock(path)?.id === dead.id) rmSync(path, { force: true });
+  rmSync(theft, { force: true });
+}
+
+/**
+ * @param {string} path
+ * @param {LockRecord} record
+ */
+function asideOf(path, record) {
+  return `${path}.${record.id}`;
+}
+
+/**
+ * @param {string} path
+ * @param {LockRecord} record
+ */
+function writeAside(path, record) {
+  writeFileSync(asideOf(path, record), JSON.stringify(record), { flag: 'w' });
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ * @returns {boolean} false when `to` exists, or `from` no longer does
+ */
+function linkOnce(from, to) {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (['EEXIST', 'ENOENT'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) return false;
+    throw error;
+  }
+}

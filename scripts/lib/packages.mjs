@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import process from 'node:process';
+import { Failure, systemSentenceIn } from './failure.mjs';
+import { digestOf, readJson, writeJson, writeWhole } from './files.mjs';
+import { HOME, MODULES, ROOT } from './paths.mjs';
+import { task } from './terminal.mjs';
+import { runTool } from './tools.mjs';
+
+/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {Record<string, { version?: string, link?: boolean, optional?: boolean, devOptional?: boolean }>} Packages */
+
+/** Written last, inside the folder that `npm ci` removes first: it stands only beside a finished installation. */
+const STAMP = join(MODULES, '.millrace-installed.json');
+/** Stands from the beginning of an installation of ours to its good end; npm's own files do not tell a bad one. */
+const UNDER_WAY = join(HOME, 'installing');
+/** npm writes this one last, too, with what it really put there. */
+const INSTALLED = join(MODULES, '.package-lock.json');
+
+/**
+ * Make node_modules what package-lock.json says. Nothing is done where it already is, however it came about.
+ *
+ * @param {Scope} scope
+ * @param {import('./lock.mjs').Lock} lock
+ */
+export async function installPackages(scope, lock) {
+  const digest = digestOf(readFileSync(join(ROOT, 'package-lock.json')), process.platform, process.arch);
+  const stamp = /** @type {{ digest?: string } | undefined} */ (readJson(STAMP));
+  if (stamp?.digest === digest && everyPackage(isThere)) return;
+  if (existsSync(UNDER_WAY) || !matchesLock()) {
+    await task(scope, 'Installing packages', () => runNpm(scope, lock));
+  }
+  writeJson(STAMP, { digest });
+}
+
+/** Whether what npm says it installed is what the lock wants, and is all there. */
+function matchesLock() {
+  const wanted = packagesIn(join(ROOT, 'package-lock.json'));
+  const installed = packagesIn(INSTALLED);
+  if (!wanted || !installed) return false;
+  const agrees = Object.entries(wanted).every(([path, { version, optional, devOptional, link }]) => {
+    if (path === '' || link) return true;
+    const found = installed[path];
+    return found ? found.version === version : Boolean(optional || devOptional);
+  });
+  return agrees && everyPackage(isThatVersion);
+}
+
+/** @param {(path: string, version: string | undefined) => boolean} holds */
+function everyPackage(holds) {
+  const installed = packagesIn(INSTALLED);
+  return installed !== undefined && Object.entries(installed).every(([path, { version }]) => holds(path, version));
+}
+
+/** @param {string} path */
+function isThere(path) {
+  return existsSync(join(ROOT, path, 'package.json'));
+}
+
+/**
+ * @param {string} path
+ * @param {string | undefined} version
+ */
+function isThatVersion(path, version) {
+  const manifest = /** @type {{ version?: string } | undefined} */ (readJson(join(ROOT, path, 'package.json')));
+  return manifest !== undefined && (version === undefined || manifest.version === version);
+}
+
+/**
+ * @param {string} lockFile
+ * @returns {Packages | undefined}
+ */
+function packagesIn(lockFile) {
+  return /** @type {{ packages?: Packages } | undefined} */ (readJson(lockFile))?.packages;
+}
+
+/**
+ * @param {Scope} scope
+ * @param {import('./lock.mjs').Lock} lock
+ */
+async function runNpm(scope, lock) {
+  const [command = 'npm', ...before] = npmCommand();
+  // Development packages are needed to build, also where NODE_ENV=production would make npm leave them out.
+  const args = ['ci', '--include=dev', '--include=optional', '--prefer-offline', '--no-audit', '--no-fund'];
+  writeWhole(UNDER_WAY, '');
+  const { code, output } = await runTool(scope, command, [...before, ...args], {
+    cwd: ROOT,
+    onSpawn: (tool) => lock.noteTool(tool),
+  }).catch((error) => {
+    if (error?.code === 'ENOENT') throw new Failure('npm was not found: install it beside Node and try again.');
+    throw error;
+  });
+  // To npm a file that it could not write is worth a warning.
+  if (code === 0 && !/TAR_ENTRY_ERROR/.test(output)) return rmSync(UNDER_WAY);
+  throw new Failure(systemSentenceIn(output) ?? reasonOf(output));
+}
+
+/** The npm that started this command, else the one on PATH. */
+function npmCommand() {
+  const path = process.env.npm_execpath;
+  return path && basename(path) === 'npm-cli.js' ? [process.execPath, path] : ['npm'];
+}
+
+/** @param {string} output */
+function reasonOf(output) {
+  const log = join(HOME, 'npm-ci.log');
+  writeWhole(log, output);
+  if (/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/.test(output)) {
+    return `The packages could not be downloaded: the registry was not reached (details in ${log}).`;
+  }
+  const line = output.split('\n').find((text) => /^npm error (?!code|errno|syscall)/.test(text));
+  return `npm ci failed: ${line?.replace(/^npm error /, '') ?? 'no reason given'} (details in ${log}).`;
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { postgresPrograms } from './embedded-binaries.mjs';
+import { freePort } from './ports.mjs';
+import {
+  POSTGRES_STOP,
+  POSTGRES_USER,
+  assertVersion,
+  endLeftover,
+  giveTo,
+  initialize,
+  isServing,
+  postgresEnvironment,
+} from './postgres-data.mjs';
+import { chooseLauncher } from './postgres-launcher.mjs';
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_line_prefix: '%m [%p] ',
+  logging_collector: 'off',
+};
+/** For data that nobody needs after a crash. */
+const THROWAWAY_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/**
+ * `throwaway` trades safety against a crash for speed.
+ *
+ * @typedef {{ password: string, preferredPort?: number, throwaway?: boolean }} PostgresOptions
+ */
+
+/**
+ * Start an embedded PostgreSQL over the fleet's folder, where its data is made when it is not there.
+ *
+ * @param {import('./fleet.mjs').Fleet} fleet
+ * @param {PostgresOptions} options
+ * @returns {Promise<{ port: number, url: (database: string) => string }>}
+ */
+export async function startPostgres(fleet, { password, preferredPort, throwaway = false }) {
+  const { scope, folder } = fleet;
+  const dir = folder.at('postgres');
+  const programs = postgresPrograms();
+  const launcher = await chooseLauncher(scope, programs, folder.path);
+  await endLeftover(dir);
+  if (!existsSync(dir)) await initialize(scope, { programs, launcher, dir, password, throwaway });
+  assertVersion(programs, dir);
+  await giveTo(scope, launcher, dir);
+  const port = await freePort(preferredPort);
+  const settings = Object.entries({ ...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : {}), port: String(port) });
+  const flags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  await fleet.start([
+    {
+      role: 'postgres',
+      name: 'PostgreSQL',
+      commandLine: [...launcher.prefix('SIGINT'), join(programs, 'postgres'), '-D', dir, ...flags],
+      options: { ...launcher.options, env: postgresEnvironment() },
+      logFile: folder.log('postgres'),
+      isReady: async (pid) => isServing(dir, pid),
+      stopSteps: POSTGRES_STOP,
+    },
+  ]);
+  const url = (/** @type {string} */ database) =>
+    `postgresql://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${database}`;
+  return { port, url };
+}

@@ -1,0 +1,11 @@
+// The part of the platform's WebAssembly that schema-engine-shim.mjs uses: TypeScript declares it with the browser's types
+// only.
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports: Record<string, unknown>);
+    readonly exports: Record<string, unknown>;
+  }
+}

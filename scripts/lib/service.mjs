@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { Failure, sentenceOf } from './failure.mjs';
+import { lastWords, openLog } from './logs.mjs';
+import { endProcess, identify } from './processes.mjs';
+import { pause } from './scope.mjs';
+import { say } from './terminal.mjs';
+
+/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
+
+/**
+ * One long-running process of a stack.
+ *
+ * @typedef {{
+ *   role: string,
+ *   name: string,
+ *   commandLine: string[],
+ *   options?: { cwd?: string, env?: NodeJS.ProcessEnv, uid?: number, gid?: number },
+ *   ipc?: boolean,
+ *   logFile: string,
+ *   isReady: (pid: number) => Promise<boolean>,
+ *   stopSteps: import('./processes.mjs').StopStep[],
+ * }} ServiceSpec
+ * `name` tells several of one role apart. `ipc`: the process ends when this one is gone.
+ */
+
+/**
+ * What a service tells whoever holds it: that its pid changed, and that it can not be kept alive.
+ *
+ * @typedef {{ changed: () => void, lost: (failure: Failure) => void }} Watcher
+ */
+
+const READY_LIMIT_MS = 60_000;
+const READY_POLL_MS = 25;
+/** An end within this time of becoming ready, by the process itself, counts towards giving up. */
+const QUICK_MS = 10_000;
+const QUICK_DEATHS_LIMIT = 5;
+const FIRST_BACKOFF_MS = 100;
+const LAST_BACKOFF_MS = 5_000;
+
+/** A process that is started, watched, started again when it dies, and stopped. */
+export class Service {
+  #stopping = new AbortController();
+  #quickDeaths = 0;
+  #backoffMs = FIRST_BACKOFF_MS;
+  /** @type {ProcessIdentity | undefined} */
+  #identity;
+
+  /**
+   * @param {ServiceSpec} spec
+   * @param {Watcher} watcher
+   */
+  constructor(spec, watcher) {
+    this.spec = spec;
+    this.watcher = watcher;
+  }
+
+  /** The running process; undefined between a death and the next start. */
+  get identity() {
+    return this.#identity;
+  }
+
+  /**
+   * Start it and wait until it is ready. From then on its death is answered with a new start.
+   *
+   * @param {Scope} scope
+   * @throws {Failure} when it ends or hangs before it is ready
+   */
+  async start(scope) {
+    const signal = AbortSignal.any([scope.signal, this.#stopping.signal]);
+    const { ended } = await this.#launch(signal);
+    void this.#keepAlive(ended);
+  }
+
+  /** @param {AbortSignal} [hurry] */
+  async stop(hurry) {
+    this.#stopping.abort(new Failure(`${this.spec.name} was stopped.`));
+    if (this.#identity && !(await endProcess(this.#identity, this.spec.stopSteps, hurry))) {
+      throw new Failure(`${this.spec.name} (pid ${this.#identity.pid}) could not be stopped: end it yourself.`);
+    }
+    this.#identity = undefined;
+  }
+
+  /**
+   * @param {AbortSignal} signal
+   * @returns {Promise<{ ended: Promise<Death> }>} settles when ready; `ended` does when the process ends
+   */
+  async #launch(signal) {
+    signal.throwIfAborted();
+    const { logFile, isReady, name } = this.spec;
+    const { fd, from } = openLog(logFile);
+    const child = this.#spawn(fd);
+    closeSync(fd);
+    /** @type {Death | undefined} */
+    let death;
+    const ended = new Promise((/** @type {(death: Death) => void} */ resolve) => {
+      const end = (/** @type {string} */ how) => resolve((death ??= { how, byItself: child.exitCode !== null, from }));
+      child.on('error', (error) => end(error.message));
+      child.on('exit', (code, by) => end(by ? `was ended by ${by}` : `ended with code ${code}`));
+    });
+    if (child.pid !== undefined) this.#identity = identify(child.pid);
+    this.watcher.changed();
+    const deadline = Date.now() + READY_LIMIT_MS;
+    while (!(child.pid !== undefined && (await isReady(child.pid)))) {
+      signal.throwIfAborted();
+      if (death) throw this.#failureOf(death);
+      if (Date.now() > deadline) throw new Failure(`${name} was not ready within a minute; see ${logFile}.`);
+      await pause(READY_POLL_MS, signal);
+    }
+    return { ended };
+  }
+
+  /** @param {number} fd */
+  #spawn(fd) {
+    const { commandLine, options, ipc } = this.spec;
+    const [command = '', ...args] = commandLine;
+    // Its own process group: a terminal's Ctrl-C reaches this process alone, which then stops the rest in order.
+    const child = spawn(command, args, {
+      ...options,
+      detached: true,
+      stdio: ipc ? ['ignore', fd, fd, 'ipc'] : ['ignore', fd, fd],
+    });
+    child.channel?.unref();
+    return child;
+  }
+
+  /**
+   * @param {Death} death
+   * @param {string} [what]
+   */
+  #failureOf({ how, from }, what = 'could not start') {
+    const { name, logFile } = this.spec;
+    const words = lastWords(logFile, from) || `it ${how}; see ${logFile}.`;
+    return new Failure(`${name} ${what}: ${words}`);
+  }
+
+  /** @param {Promise<Death>} firstEnd */
+  async #keepAlive(firstEnd) {
+    const { signal } = this.#stopping;
+    let ended = firstEnd;
+    try {
+      for (;;) {
+        const readyAt = Date.now();
+        this.#noteDeath(await ended, Date.now() - readyAt);
+        ({ ended } = await this.#revive());
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.watcher.lost(
+        error instanceof Failure ? error : new Failure(`${this.spec.name} was lost: ${sentenceOf(error)}`),
+      );
+    }
+  }
+
+  /**
+   * @param {Death} death
+   * @param {number} livedMs
+   * @throws {Failure} when it dies too often
+   */
+  #noteDeath(death, livedMs) {
+    this.#stopping.signal.throwIfAborted();
+    if (livedMs > QUICK_MS) {
+      this.#quickDeaths = 0;
+      this.#backoffMs = FIRST_BACKOFF_MS;
+    } else if (death.byItself) this.#quickDeaths += 1;
+    if (this.#quickDeaths >= QUICK_DEATHS_LIMIT) throw this.#failureOf(death, 'does not stay up');
+    say(`${this.spec.name} ${death.how}; starting it again.`);
+  }
+
+  /** Start again until it is ready, each time after a longer pause. */
+  async #revive() {
+    for (;;) {
+      await pause(this.#backoffMs, this.#stopping.signal);
+      this.#backoffMs = Math.min(LAST_BACKOFF_MS, this.#backoffMs * 2);
+      try {
+        return await this.#launch(this.#stopping.signal);
+      } catch (error) {
+        this.#quickDeaths += 1;
+        if (this.#stopping.signal.aborted || this.#quickDeaths >= QUICK_DEATHS_LIMIT) throw error;
+      }
+    }
+  }
+}
+
+/** @typedef {{ how: string, byItself: boolean, from: number }} Death */

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { Lock, tryLock } from './lock.mjs';
+import { installPackages } from './packages.mjs';
+import { HOME } from './paths.mjs';
+import { generateClient } from './prisma-client.mjs';
+import { prepareServers } from './servers.mjs';
+import { say } from './terminal.mjs';
+
+const POLL_MS = 100;
+
+/**
+ * Bring the checkout to where its programs run: packages, database client, build. Commands that begin at the same time in
+ * one checkout take turns.
+ *
+ * @param {import('./scope.mjs').Scope} scope
+ * @param {NodeJS.ProcessEnv} [env] of a stack to be started: what the machine must have for it is seen to first, because
+ *   the packages take a minute
+ */
+export async function setUp(scope, env) {
+  const lock = await waitForLock(scope);
+  const release = scope.defer(() => lock.release());
+  if (env) await prepareServers(scope, env);
+  await installPackages(scope, lock);
+  await generateClient(scope);
+  await build(scope);
+  await release();
+}
+
+/** @param {import('./scope.mjs').Scope} scope */
+async function waitForLock(scope) {
+  const path = join(HOME, 'setup.lock');
+  for (let told = false; ; told = true) {
+    const held = await tryLock(path);
+    if (held instanceof Lock) return held;
+    if (!told) say(`  Waiting for another command's set-up (pid ${held.pid}) …`);
+    await scope.pause(POLL_MS);
+  }
+}

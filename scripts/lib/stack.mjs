@@ -1,0 +1,141 @@
+import { rmSync } from 'node:fs';
+import { obtainApiKey } from './account.mjs';
+import { appSpec, baseEnvironment } from './apps.mjs';
+import { Failure } from './failure.mjs';
+import { writeJson } from './files.mjs';
+import { Fleet } from './fleet.mjs';
+import { migrate } from './migrate.mjs';
+import { choosePort, freePort } from './ports.mjs';
+import { readSecrets, saveSecrets } from './secrets.mjs';
+import { notePorts, readPorts, startServers } from './servers.mjs';
+import { task } from './terminal.mjs';
+
+/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('./data-folder.mjs').DataFolder} DataFolder */
+
+/**
+ * What a stack is started with. `settings`: environment variables of the processes, over those of this process.
+ *
+ * @typedef {{
+ *   surface: 'cloud' | 'self_hosted',
+ *   port: number,
+ *   opsPort: number,
+ *   workers: number,
+ *   settings: Record<string, string>,
+ * }} StackOptions
+ */
+
+/**
+ * What outside tools read to find a running stack.
+ *
+ * @typedef {{
+ *   publicUrl: string,
+ *   opsUrl: string,
+ *   apiKey: string,
+ *   adminToken: string,
+ *   databaseUrl: string,
+ *   redisUrl: string,
+ *   blobStore: 'fs' | 's3',
+ *   processes: { role: string, pid: number }[],
+ * }} RunFile
+ * `apiKey` is empty where the surface asks for none.
+ */
+
+/**
+ * Choose the ports of the two listeners: those asked for, else those of the last time, else free ones.
+ *
+ * @param {DataFolder} folder
+ * @param {{ port: number, opsPort: number }} wanted
+ */
+export async function choosePorts(folder, wanted) {
+  const known = readPorts(folder);
+  return {
+    port: await choosePort(wanted.port, '--port', known.public),
+    opsPort: await choosePort(wanted.opsPort, '--ops-port', known.ops),
+  };
+}
+
+/**
+ * Start everything on a folder and write `run.json` there when all is ready. The scope stops it.
+ *
+ * @param {Scope} scope
+ * @param {DataFolder} folder
+ * @param {StackOptions} options
+ * @returns {Promise<RunFile>}
+ */
+export async function startStack(scope, folder, options) {
+  const env = { ...process.env, ...options.settings };
+  const fleet = new Fleet(scope, folder);
+  const { port, opsPort } = options;
+  const secrets = readSecrets(folder.at('secrets.json'));
+  const servers = await startServers(fleet, env, { secrets });
+  await task(scope, 'Migrating the database', () => migrate(scope, servers.databaseUrl));
+  const common = baseEnvironment({ env, folder, secrets, servers, surface: options.surface });
+  await task(scope, 'Starting the processes', () => startApps(fleet, common, options));
+  notePorts(folder, { public: port, ops: opsPort });
+  const addresses = {
+    publicUrl: (env.MILLRACE_PUBLIC_URL || `http://127.0.0.1:${port}`).replace(/\/+$/, ''),
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    adminToken: common.MILLRACE_ADMIN_TOKEN ?? '',
+  };
+  const local = { ...addresses, publicUrl: `http://127.0.0.1:${port}` };
+  const apiKey =
+    options.surface === 'cloud' ? await obtainApiKey(local, secrets.apiKey) : (common.MILLRACE_TOKEN ?? '');
+  if (options.surface === 'cloud') saveSecrets(folder.at('secrets.json'), { ...secrets, apiKey });
+  return keepRunFile(fleet, { ...addresses, apiKey, ...servers, blobStore: common.S3_BUCKET ? 's3' : 'fs' });
+}
+
+/**
+ * @param {Fleet} fleet
+ * @param {Record<string, string | undefined>} common
+ * @param {StackOptions} options
+ */
+async function startApps(fleet, common, { port, opsPort, workers }) {
+  const api = appSpec(fleet.folder, 'api', 'api', opsPort, { ...common, MILLRACE_PORT: String(port) });
+  const maintenance = appSpec(fleet.folder, 'maintenance', 'maintenance', await freePort(), common);
+  const pool = [];
+  for (let number = 1; number <= workers; number += 1) {
+    const name = `worker-${number}`;
+    const MILLRACE_WORK_DIR = fleet.folder.at('work', name);
+    pool.push(appSpec(fleet.folder, 'worker', name, await freePort(), { ...common, MILLRACE_WORK_DIR }));
+  }
+  // In this order they are stopped from the last to the first: workers give back what they run while the api still answers.
+  await Promise.all([fleet.start([maintenance, api]), fleet.start(pool)]);
+}
+
+/**
+ * Write the run file now and whenever a process was started anew, and remove it before anything is stopped.
+ *
+ * @param {Fleet} fleet
+ * @param {Omit<RunFile, 'processes'>} facts
+ * @returns {RunFile}
+ */
+function keepRunFile(fleet, facts) {
+  const path = fleet.folder.at('run.json');
+  const current = () => ({
+    ...facts,
+    processes: fleet.services.flatMap(({ identity, spec }) => {
+      return identity ? [{ role: spec.role, pid: identity.pid }] : [];
+    }),
+  });
+  const write = () => writeJson(path, current(), 0o600);
+  fleet.scope.check();
+  fleet.changed = () => (fleet.scope.signal.aborted ? undefined : write());
+  fleet.scope.defer(() => {
+    fleet.changed = () => undefined;
+    rmSync(path, { force: true });
+  });
+  write();
+  return current();
+}
+
+/**
+ * Wait until the scope ends.
+ *
+ * @param {Scope} scope
+ * @returns {Promise<Failure>} why
+ */
+export async function untilEnded({ signal }) {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  return signal.reason instanceof Failure ? signal.reason : new Failure(String(signal.reason));
+}

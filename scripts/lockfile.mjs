@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from './lib/command.mjs';
+import { Failure } from './lib/failure.mjs';
+import { writeJson } from './lib/files.mjs';
+import { readFlags } from './lib/flags.mjs';
+import { completeLockfile, missingPlatformPackages } from './lib/lockfile.mjs';
+import { ROOT } from './lib/paths.mjs';
+import { say } from './lib/terminal.mjs';
+
+const FILE = join(ROOT, 'package-lock.json');
+const HELP = `Looks whether package-lock.json has an entry for every platform, without which npm ci refuses it.
+
+  --write   add the missing entries`;
+
+async function main() {
+  const flags = readFlags(HELP, { write: { type: 'boolean' } });
+  const lock = JSON.parse(readFileSync(FILE, 'utf8'));
+  const missing = Object.keys(missingPlatformPackages(lock));
+  if (missing.length === 0) return say('package-lock.json has an entry for every platform.');
+  if (!flags.write) {
+    throw new Failure(
+      `package-lock.json lacks ${missing.length} packages of other platforms, such as ${missing[0]}: ` +
+        'run node scripts/lockfile.mjs --write.',
+    );
+  }
+  writeJson(FILE, completeLockfile(lock));
+  say(`package-lock.json has ${missing.length} more entries.`);
+}
+
+await runCommand(main);

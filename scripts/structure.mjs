@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from './lib/command.mjs';
+import { temporaryFolder } from './lib/data-folder.mjs';
+import { Failure } from './lib/failure.mjs';
+import { writeWhole } from './lib/files.mjs';
+import { readFlags } from './lib/flags.mjs';
+import { Fleet } from './lib/fleet.mjs';
+import { migrate, onDatabase } from './lib/migrate.mjs';
+import { ROOT } from './lib/paths.mjs';
+import { startPostgres } from './lib/postgres.mjs';
+import { runPrisma } from './lib/prisma.mjs';
+import { setUp } from './lib/setup.mjs';
+import { describeStructure } from './lib/structure.mjs';
+import { say } from './lib/terminal.mjs';
+
+const FILE = join(ROOT, 'prisma', 'structure.sql');
+const NO_DIFFERENCE = 'No difference detected';
+const HELP = `Compares what the migrations make of an empty database with prisma/structure.sql and prisma/schema.prisma.
+
+  --write   write prisma/structure.sql anew instead of comparing with it`;
+
+/** @typedef {import('./lib/scope.mjs').Scope} Scope */
+
+/** @param {Scope} scope */
+async function main(scope) {
+  const flags = readFlags(HELP, { write: { type: 'boolean' } });
+  await setUp(scope);
+  const folder = await temporaryFolder(scope, 'structure');
+  const { url } = await startPostgres(new Fleet(scope, folder), { password: 'throwaway', throwaway: true });
+  await migrate(scope, url('structure'));
+  const structure = await onDatabase(url('structure'), describeStructure);
+  if (flags.write) writeWhole(FILE, structure);
+  else assertSame(structure);
+  await assertSchemaAgrees(scope, url('structure'));
+  say(flags.write ? 'prisma/structure.sql is written.' : 'The migrations, structure.sql and schema.prisma agree.');
+}
+
+/** @param {string} structure */
+function assertSame(structure) {
+  const wanted = structure.split('\n');
+  const found = readFileSync(FILE, 'utf8').split('\n');
+  const at = wanted.findIndex((line, index) => line !== found[index]);
+  if (at < 0 && wanted.length === found.length) return;
+  const line = at < 0 ? wanted.length : at;
+  throw new Failure(
+    `prisma/structure.sql, line ${line + 1}, says «${(found[line] ?? '').trim()}» where the migrations give ` +
+      `«${(wanted[line] ?? '').trim()}»: run node scripts/structure.mjs --write.`,
+  );
+}
+
+/**
+ * Prisma compares the migrated database with its schema. CHECKs, triggers, functions, partial and expression indexes are
+ * outside what its schema can say, and it leaves them alone; everything else must be equal. Its exit code is not enough:
+ * a schema engine that breaks off also ends with 0.
+ *
+ * @param {Scope} scope
+ * @param {string} url
+ */
+async function assertSchemaAgrees(scope, url) {
+  const args = ['migrate', 'diff', '--from-config-datasource', '--to-schema', 'prisma/schema.prisma', '--exit-code'];
+  const { code, output } = await runPrisma(scope, args, url);
+  if (code === 0 && output.includes(NO_DIFFERENCE)) return;
+  const changes = output.split('\n').filter((line) => /^\s*\[[*+-]\]/.test(line));
+  if (changes.length === 0)
+    throw new Failure(`Prisma could not compare the schema: ${output.trim().split('\n').at(-1)}`);
+  const list = changes.map((line) => `  ${line}`).join('\n');
+  throw new Failure(`prisma/schema.prisma does not say what the migrations make; to get from them to it:\n${list}`);
+}
+
+await runCommand(main);

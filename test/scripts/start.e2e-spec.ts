@@ -1,0 +1,167 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { eventually } from '@millrace/testing';
+import { identify } from '../../scripts/lib/processes.mjs';
+
+const START = join(__dirname, '..', '..', 'scripts', 'start.mjs');
+/** A cold start of every process on two busy cores. */
+const START_LIMIT_MS = 90_000;
+
+interface RunFile {
+  publicUrl: string;
+  opsUrl: string;
+  apiKey: string;
+  adminToken: string;
+  databaseUrl: string;
+  redisUrl: string;
+  blobStore: string;
+  processes: { role: string; pid: number }[];
+}
+
+let data: string;
+beforeAll(() => (data = mkdtempSync(join(tmpdir(), 'millrace-start-'))));
+afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+interface Started {
+  child: ChildProcess;
+  output: () => string;
+}
+
+/** The command with nothing but embedded parts, as on a machine that has no servers. */
+function start(...flags: string[]): Started {
+  const embedded = Object.entries(process.env).filter(
+    ([name]) => !/^(DATABASE_URL|REDIS_URL|S3_\w+|MILLRACE_\w+)$/.test(name),
+  );
+  const child = spawn(process.execPath, [START, '--data', data, ...flags], { env: Object.fromEntries(embedded) });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+  return { child, output: () => output };
+}
+
+async function startReady(...flags: string[]): Promise<Started> {
+  const started = start(...flags);
+  await eventually(
+    'the stack is ready',
+    () => {
+      if (started.child.exitCode !== null) throw new Error(started.output());
+      return started.output().includes('Ready. Ctrl-C stops everything.');
+    },
+    START_LIMIT_MS,
+  );
+  return started;
+}
+
+function readRunFile(): RunFile {
+  return JSON.parse(readFileSync(join(data, 'run.json'), 'utf8')) as RunFile;
+}
+
+/** Whether the run file names this pid. */
+function hasPid(pid: number): boolean {
+  return readRunFile().processes.some((process) => process.pid === pid);
+}
+
+function pidOf(role: string): number {
+  return readRunFile().processes.find((process) => process.role === role)?.pid ?? 0;
+}
+
+/** @returns the exit code, once everything that the command said and did is over. */
+async function ended({ child }: Started): Promise<number | null> {
+  if (child.exitCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+const get = (url: string, token?: string): Promise<Response> =>
+  fetch(url, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+
+describe('npm start', () => {
+  jest.setTimeout(2 * START_LIMIT_MS);
+  let running: Started;
+  let first: RunFile;
+
+  it('brings up everything that its run file names', async () => {
+    running = await startReady('--workers', '2');
+    first = readRunFile();
+    expect(statSync(join(data, 'run.json')).mode & 0o077).toBe(0);
+    expect(first.processes.map(({ role }) => role).sort()).toEqual(
+      ['api', 'maintenance', 'postgres', 'redis', 'worker', 'worker'].sort(),
+    );
+    expect(first.processes.filter(({ pid }) => !identify(pid))).toEqual([]);
+    expect(first.blobStore).toBe('fs');
+    const live = (await (await get(`${first.opsUrl}/health/live`)).json()) as { pid: number };
+    expect(live.pid).toBe(pidOf('api'));
+    expect((await get(`${first.publicUrl}/api/v2/jobs`, first.apiKey)).status).toBe(200);
+    expect((await get(`${first.publicUrl}/api/v2/jobs`)).status).toBe(401);
+    const client = new pg.Client({ connectionString: first.databaseUrl });
+    await client.connect();
+    expect((await client.query('SHOW fsync')).rows).toEqual([{ fsync: 'on' }]);
+    await client.end();
+    expect(running.output()).toContain(first.apiKey);
+  });
+
+  it('refuses to start a second time on the same data, naming who holds it', async () => {
+    const second = start();
+    expect(await ended(second)).toBe(1);
+    expect(second.output()).toBe(
+      `A stack already runs on ${data} (pid ${running.child.pid}): stop it first, or choose another --data.\n`,
+    );
+  });
+
+  it('refuses a port that is taken, naming it', async () => {
+    const { port } = new URL(first.publicUrl);
+    const second = start('--data', join(data, 'other'), '--port', port);
+    expect(await ended(second)).toBe(1);
+    expect(second.output()).toBe(
+      `Port ${port} is already in use: choose another with --port N, or a free one with --port 0.\n`,
+    );
+  });
+
+  it.each(['worker', 'api', 'maintenance', 'redis', 'postgres'])(
+    'starts the %s again when it is killed, and says so in the run file',
+    async (role) => {
+      const killed = pidOf(role);
+      process.kill(killed, 'SIGKILL');
+      await eventually('another process has its role', () => !hasPid(killed) && identify(pidOf(role)), 30_000);
+      await eventually('the stack is whole again', async () => {
+        const answer = await get(`${first.publicUrl}/api/v2/jobs`, first.apiKey).catch(() => undefined);
+        return answer?.status === 200;
+      });
+    },
+  );
+
+  it('after being killed outright starts again with the same data, key and addresses', async () => {
+    const left = readRunFile().processes;
+    running.child.kill('SIGKILL');
+    await ended(running);
+    running = await startReady();
+    expect(left.filter(({ pid }) => identify(pid) && !hasPid(pid))).toEqual([]);
+    const { publicUrl, opsUrl, apiKey, databaseUrl } = readRunFile();
+    expect({ publicUrl, opsUrl, apiKey, databaseUrl }).toEqual({
+      publicUrl: first.publicUrl,
+      opsUrl: first.opsUrl,
+      apiKey: first.apiKey,
+      databaseUrl: first.databaseUrl,
+    });
+    expect((await get(`${publicUrl}/api/v2/jobs`, apiKey)).status).toBe(200);
+  });
+
+  it('stops all of it on Ctrl-C, and nothing remains but the data', async () => {
+    const { processes } = readRunFile();
+    running.child.kill('SIGINT');
+    expect(await ended(running)).toBe(0);
+    expect(processes.filter(({ pid }) => identify(pid))).toEqual([]);
+    expect(existsSync(join(data, 'run.json'))).toBe(false);
+    expect(running.output().trim().split('\n').at(-1)).toBe('stopping…');
+  });
+
+  it('ends with the sentence of a process that refuses a setting, and leaves nothing running', async () => {
+    const refused = start('--set', 'LEASE_SECONDS=soon');
+    expect(await ended(refused)).toBe(1);
+    expect(refused.output().trim().split('\n').at(-1)).toMatch(/MILLRACE_LEASE_SECONDS=soon is not valid/);
+    expect(existsSync(join(data, 'run.json'))).toBe(false);
+    expect(existsSync(join(data, 'processes.json'))).toBe(false);
+  });
+});

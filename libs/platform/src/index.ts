@@ -1,3 +1,4 @@
+export { type Auditor, type Finding } from './auditor';
 export { BootError, runMain } from './boot';
 export { backoffMs } from './backoff';
 export { type ReadinessCheck } from './health';

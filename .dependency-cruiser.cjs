@@ -115,6 +115,7 @@ module.exports = {
     owner('redis-in-messaging', 'bullmq|ioredis', ['^libs/messaging/', '^libs/testing/']),
     owner('s3-in-assets', '@aws-sdk/[^/]+', ['^libs/assets/']),
     owner('websocket-in-engines', 'ws', ['^libs/engines/', '^libs/testing/']),
+    owner('tracing-in-platform', '@opentelemetry/[^/]+', ['^libs/platform/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),
   ],
   options: {

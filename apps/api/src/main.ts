@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { Module } from '@nestjs/common';
-import { Shutdown, listen, openOpsListener, readSettings, runMain, type Logger } from '@millrace/platform';
+import { Shutdown, listen, openOpsListener, openTracing, readSettings, runMain, type Logger } from '@millrace/platform';
 import { apiSettings } from './api.config';
 import { composeApi } from './composition';
 import { createPublicApp, speakEnvelope } from './http/public-app';
@@ -14,10 +14,12 @@ class AdminModule {}
 async function main(logger: Logger): Promise<void> {
   const settings = readSettings(apiSettings, process.env);
   const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
+  const tracing = openTracing('api', settings, true);
+  shutdown.add('tracing', () => tracing.close());
   const api = await composeApi(settings, logger, shutdown);
   const { surface: shared, publicUrl, deploymentDomain } = settings;
   const rules = { shared, publicUrl, deploymentDomain };
-  const { app } = await createPublicApp({ ...api.public, logger, rules });
+  const { app } = await createPublicApp({ ...api.public, logger, metrics: api.metrics, rules });
   const ops = await openOpsListener({
     port: settings.opsPort,
     logger,

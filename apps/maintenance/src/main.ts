@@ -4,7 +4,15 @@ import { Database, assertSchema } from '@millrace/database';
 import { RetireSilentWorkersLoop, WorkerStore } from '@millrace/deployments';
 import { composeJobs } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
-import { Metrics, Shutdown, openOpsListener, readSettings, runMain, type Logger } from '@millrace/platform';
+import {
+  Metrics,
+  Shutdown,
+  openOpsListener,
+  openTracing,
+  readSettings,
+  runMain,
+  type Logger,
+} from '@millrace/platform';
 import { LoopRunner } from './loop-runner';
 import { maintenanceSettings } from './maintenance.config';
 
@@ -12,6 +20,8 @@ import { maintenanceSettings } from './maintenance.config';
 async function main(logger: Logger): Promise<void> {
   const settings = readSettings(maintenanceSettings, process.env);
   const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
+  const tracing = openTracing('maintenance', settings);
+  shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('maintenance');
   const database = new Database(settings, 'millrace-maintenance');
   shutdown.add('database', () => database.close());

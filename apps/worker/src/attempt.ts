@@ -5,7 +5,7 @@ import type { Assets } from '@millrace/assets';
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { EngineFailure, EngineResult } from '@millrace/engines';
 import type { AttemptResult, ClaimedAttempt, JobFailure, Jobs } from '@millrace/jobs';
-import { backoffMs, type Logger, type Metrics } from '@millrace/platform';
+import { backoffMs, inSpan, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress } from '@millrace/workflow';
 import type { EngineSlot } from './engine-slot';
 import { InputUnavailable, stageInputs, type StagedInputs } from './input-staging';
@@ -103,16 +103,18 @@ export class Attempt {
     }
     const extraData = this.claimed.hasSecrets ? await secrets?.get(this.claimed.jobId) : {};
     if (extraData === null || extraData === undefined) return this.failed(credentialLost);
-    const result = await this.slot.run(
-      {
-        runId: randomUUID(),
-        cacheScope: this.claimed.accountId,
-        workflow: staged.workflow,
-        inputs: staged.inputs,
-        outputDir: join(this.folder, 'out'),
-        extraData,
-      },
-      { signal: AbortSignal.any([this.lease.signal, this.draining]), onEvent: this.observer.hear },
+    const work = {
+      runId: randomUUID(),
+      cacheScope: this.claimed.accountId,
+      workflow: staged.workflow,
+      inputs: staged.inputs,
+      outputDir: join(this.folder, 'out'),
+      extraData,
+    };
+    const signal = AbortSignal.any([this.lease.signal, this.draining]);
+    const { kind } = this.slot.engine;
+    const result = await inSpan('engine.run', { attributes: { 'millrace.engine': kind } }, () =>
+      this.slot.run(work, { signal, onEvent: this.observer.hear }),
     );
     const engineMs = this.observer.engineMs();
     this.parts.metrics.engineSeconds.inc({ pool: this.claimed.poolId }, engineMs / 1000);

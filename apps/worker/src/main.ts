@@ -6,7 +6,16 @@ import { Database, assertSchema } from '@millrace/database';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
 import { composeJobs } from '@millrace/jobs';
 import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
-import { Metrics, Shutdown, VERSION, openOpsListener, readSettings, runMain, type Logger } from '@millrace/platform';
+import {
+  Metrics,
+  Shutdown,
+  VERSION,
+  openOpsListener,
+  openTracing,
+  readSettings,
+  runMain,
+  type Logger,
+} from '@millrace/platform';
 import { openEngines } from './engines';
 import { PoolWorker } from './worker';
 import { workerSettings } from './worker.config';
@@ -16,6 +25,8 @@ async function main(logger: Logger): Promise<void> {
   const settings = readSettings(workerSettings, process.env);
   const engines = openEngines(settings, logger);
   const shutdown = new Shutdown(logger, (settings.stopSeconds + settings.drainSeconds) * 1000);
+  const tracing = openTracing('worker', settings);
+  shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('worker');
   const database = new Database(settings, 'millrace-worker');
   shutdown.add('database', () => database.close());

@@ -1,11 +1,10 @@
 import { hostname } from 'node:os';
-import type { NodeCatalogue } from '@millrace/contracts';
+import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
 import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import type { Lifecycle } from '@millrace/jobs';
-import type { Logger } from '@millrace/platform';
-import type { DispatchMessage } from '@millrace/contracts';
+import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlot } from './engine-slot';
 
@@ -89,7 +88,20 @@ export class PoolWorker {
   }
 
   /** Take an attempt from the lane and run it. Resolves when it is over for this worker; never rejects. */
-  async take(message: DispatchMessage): Promise<void> {
+  take(message: DispatchMessage): Promise<void> {
+    const { jobId, attempt, traceparent } = message;
+    const attributes = {
+      'millrace.job': jobId,
+      'millrace.attempt': attempt,
+      'millrace.pool': this.parts.identity.poolId,
+    };
+    return underTrace(traceparent, () => {
+      if (attempt === 1) recordSpan('queue', { startMs: createdAtOf(jobId), endMs: Date.now() }, { attributes });
+      return inSpan('attempt', { role: 'consumer', attributes }, () => this.attempt(message));
+    });
+  }
+
+  private async attempt(message: DispatchMessage): Promise<void> {
     const { identity, lifecycle, logger } = this.parts;
     try {
       if (this.state !== 'ready') return;

@@ -9,6 +9,11 @@ export function newId(): string {
   return v7();
 }
 
+/** When a record was made, in milliseconds since the epoch, as its id tells (RFC 9562, section 5.7). */
+export function createdAtOf(id: string): number {
+  return parseInt(id.replace('-', '').slice(0, 12), 16);
+}
+
 /** True when `text` has the textual form of a UUID, any version. Anything else can never name one of our records. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);

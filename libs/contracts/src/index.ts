@@ -39,7 +39,7 @@ export {
   type LiveEvent,
 } from './events';
 export { BlobHashSchema, parseBlobHash } from './hash';
-export { newId, isUuid } from './ids';
+export { createdAtOf, newId, isUuid } from './ids';
 export {
   JOB_STATUSES,
   TERMINAL_STATUSES,

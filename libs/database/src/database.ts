@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { type Prisma, PrismaClient } from '@prisma/client';
 import pg from 'pg';
 import type { DatabaseSettings } from './database.settings';
+import { inChildSpan } from '@millrace/platform';
 import { translateError } from './errors';
 
 /**
@@ -44,11 +45,11 @@ export class Database implements Statements {
   }
 
   async query<T>(sql: Prisma.Sql): Promise<T[]> {
-    return run(() => this.client.$queryRaw<T[]>(sql));
+    return traced(sql, () => this.client.$queryRaw<T[]>(sql));
   }
 
   async execute(sql: Prisma.Sql): Promise<number> {
-    return run(() => this.client.$executeRaw(sql));
+    return traced(sql, () => this.client.$executeRaw(sql));
   }
 
   /** Resolves when PostgreSQL answers. */
@@ -65,8 +66,8 @@ export class Database implements Statements {
       this.client.$transaction((tx) =>
         work({
           models: tx,
-          query: <R>(sql: Prisma.Sql) => run(() => tx.$queryRaw<R[]>(sql)),
-          execute: (sql) => run(() => tx.$executeRaw(sql)),
+          query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
+          execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
         }),
       ),
     );
@@ -102,6 +103,14 @@ export class Database implements Statements {
     await this.client.$disconnect();
     await this.pool.end();
   }
+}
+
+const QUERY_TEXT_LIMIT = 2_000;
+
+/** Within a trace a statement is a span, told by its text, which carries no values. */
+function traced<T>(sql: Prisma.Sql, statement: () => Promise<T>): Promise<T> {
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': sql.sql.slice(0, QUERY_TEXT_LIMIT) };
+  return inChildSpan('postgresql', { role: 'client', attributes }, () => run(statement));
 }
 
 async function run<T>(statement: () => Promise<T>): Promise<T> {

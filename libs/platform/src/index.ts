@@ -8,6 +8,17 @@ export { NestLogger } from './nest-logger';
 export { listen, openOpsListener, type OpenListener, type OpsListener } from './ops-listener';
 export { processSettings, type ProcessSettings } from './process.settings';
 export { Metrics } from './metrics';
+export {
+  currentTraceparent,
+  inChildSpan,
+  inSpan,
+  openSpan,
+  openTracing,
+  recordSpan,
+  underTrace,
+  type SpanOptions,
+  type SpanRole,
+} from './tracing';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';
 export {

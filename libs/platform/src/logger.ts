@@ -1,4 +1,5 @@
 import pino, { type Logger, type LoggerOptions } from 'pino';
+import { traceIds } from './tracing';
 
 export type { Logger } from 'pino';
 
@@ -25,6 +26,7 @@ export function createLogger(role: string, level: string): Logger {
   const options: LoggerOptions = {
     level,
     base: { role, pid: process.pid },
+    mixin: traceIds,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },

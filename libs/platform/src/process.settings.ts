@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { integer, setting, type SettingsOf } from './settings';
+import { tracingSettings } from './tracing.settings';
 
 /** What every process reads. */
 export const processSettings = {
+  ...tracingSettings,
   logLevel: setting(
     'LOG_LEVEL',
     'Least severe log lines that are written.',

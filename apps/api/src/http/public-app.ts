@@ -3,9 +3,10 @@ import { Module, type DynamicModule, type INestApplication } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
-import { NestLogger, type Logger } from '@millrace/platform';
+import { NestLogger, type Logger, type Metrics } from '@millrace/platform';
 import { EnvelopeFilter } from './envelope.filter';
 import { envelopeOf, rawAnswer } from './error-envelope';
+import { observeRequests } from './observe-requests';
 import { contextMiddleware } from './request-context';
 import { RouteTable } from './route-table';
 import type { SurfaceRules } from './surface';
@@ -19,6 +20,7 @@ export interface PublicParts {
   providers: NonNullable<DynamicModule['providers']>;
   rules: SurfaceRules;
   logger: Logger;
+  metrics: Metrics;
 }
 
 /** Upload of a large file over a slow line takes hours; idle connections are closed by the timeouts below. */
@@ -32,6 +34,7 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
   server.disable('x-powered-by');
   server.set('etag', false);
   server.set('query parser', 'simple');
+  server.use(observeRequests(parts.metrics));
   server.use(contextMiddleware(parts.rules));
   const module: DynamicModule = {
     module: PublicModule,

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { assertScope } from '@millrace/accounts';
 import type { Job, JobNodes, JobPage, Scope } from '@millrace/contracts';
 import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
+import { currentTraceparent } from '@millrace/platform';
 import { readText } from '../http/body';
 import { Callers, type Visitor } from '../http/callers';
 import { parseJobQuery } from './job-query';
@@ -38,7 +39,7 @@ export class JobsController {
       target,
       body: await readText(request, this.maxWorkflowBytes),
       idempotencyKey: idempotencyKeyOf(request),
-      traceparent: traceparentOf(request),
+      traceparent: currentTraceparent(),
     });
     return this.presenter.present(surface, job, queuePosition);
   }
@@ -99,11 +100,4 @@ export class JobsController {
 
 function presentTiming({ nodeId, classType, state, ms }: NodeTiming): JobNodes['nodes'][number] {
   return { node_id: nodeId, class_type: classType, state, ms };
-}
-
-const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-function traceparentOf(request: Request): string | null {
-  const { traceparent } = request.headers;
-  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null;
 }

@@ -16,13 +16,27 @@ const USAGE_EXIT_CODE = 2;
  * @throws {Failure} one sentence, exit code 2
  */
 export function readFlags(help, options) {
+  return readCommandLine(help, options, false).values;
+}
+
+/**
+ * The same, with the words that belong to no flag.
+ *
+ * @template {FlagOptions} T
+ * @param {string} help
+ * @param {T} options
+ * @param {boolean} [allowPositionals]
+ * @throws {Failure} one sentence, exit code 2
+ */
+export function readCommandLine(help, options, allowPositionals = true) {
   try {
-    const { values } = util.parseArgs({ options: { ...options, help: { type: /** @type {const} */ ('boolean') } } });
+    const all = { ...options, help: { type: /** @type {const} */ ('boolean') } };
+    const { values, positionals } = util.parseArgs({ options: all, allowPositionals });
     if (/** @type {{ help?: boolean }} */ (values).help) {
       say(help);
       process.exit(0);
     }
-    return values;
+    return { values, words: positionals };
   } catch (error) {
     throw misuse(String(/** @type {Error} */ (error).message).split('. ')[0] ?? '');
   }

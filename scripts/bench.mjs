@@ -1,0 +1,109 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { describeFinding } from '../bench/lib/finding.mjs';
+import { startLoad } from '../bench/lib/load.mjs';
+import { machineFacts } from '../bench/lib/machine.mjs';
+import { runCommand } from './lib/command.mjs';
+import { temporaryFolder } from './lib/data-folder.mjs';
+import { makeFolder, writeJson } from './lib/files.mjs';
+import { misuse, readCommandLine, wholeNumber } from './lib/flags.mjs';
+import { ROOT } from './lib/paths.mjs';
+import { Scope } from './lib/scope.mjs';
+import { setUp } from './lib/setup.mjs';
+import { choosePorts, startStack } from './lib/stack.mjs';
+import { duration, say } from './lib/terminal.mjs';
+
+/** @typedef {import('../bench/lib/bench.js').Bench} Bench */
+/** @typedef {import('../bench/lib/bench.js').BenchFlags} BenchFlags */
+
+const FOLDER = join(ROOT, 'bench');
+const RESULTS = join(FOLDER, 'results');
+/** Fewer pairs say nothing on a machine that others use too. */
+const FEWEST_PAIRS = 7;
+const MOST_PAIRS = 1_000;
+const HELP = `npm run bench [-- NAME …] [flags]    the ratios of this service against what it stands on, in interleaved pairs
+
+  NAME        one of bench/*.bench.mjs; all of them without
+  --pairs N   pairs of each measure (${FEWEST_PAIRS} at least)
+  --url URL   engine: a running ComfyUI with the test nodes, in place of the simulator
+
+Each writes bench/results/NAME.json.`;
+
+/** @param {Scope} scope */
+async function main(scope) {
+  const { flags, names } = readArguments();
+  const benches = await Promise.all(names.map(load));
+  await setUp(scope, process.env);
+  for (const bench of benches) await measure(scope, bench, flags);
+}
+
+/** @returns {{ flags: BenchFlags, names: string[] }} */
+function readArguments() {
+  const text = { type: /** @type {const} */ ('string') };
+  const known = readdirSync(FOLDER).flatMap((file) => (file.endsWith('.bench.mjs') ? [file.slice(0, -10)] : []));
+  const { values, words } = readCommandLine(HELP, { pairs: text, url: text });
+  const strange = words.find((name) => !known.includes(name));
+  if (strange !== undefined) throw misuse(`there is no bench «${strange}», only ${known.join(', ')}`);
+  const bounds = { fallback: FEWEST_PAIRS, least: FEWEST_PAIRS, most: MOST_PAIRS };
+  const pairs = wholeNumber('--pairs', values.pairs, bounds);
+  return { flags: { pairs, url: values.url }, names: words.length > 0 ? words : known };
+}
+
+/**
+ * @param {string} name
+ * @returns {Promise<Bench>}
+ */
+async function load(name) {
+  const module = await import(pathToFileURL(join(FOLDER, `${name}.bench.mjs`)).href);
+  return module.bench;
+}
+
+/**
+ * Run one bench in a scope of its own, so that nothing of it is left when the next one begins.
+ *
+ * @param {Scope} scope
+ * @param {Bench} bench
+ * @param {BenchFlags} flags
+ */
+async function measure(scope, bench, flags) {
+  say(`\n${bench.name}: ${bench.title}`);
+  const own = new Scope();
+  const end = () => own.end(scope.signal.reason);
+  scope.signal.addEventListener('abort', end);
+  const close = scope.defer(async () => {
+    scope.signal.removeEventListener('abort', end);
+    for (const failure of await own.close()) throw failure;
+  });
+  const startedAt = new Date();
+  const findings = await bench.run(await contextOf(own, flags));
+  await close();
+  for (const finding of findings) say(describeFinding(finding));
+  makeFolder(RESULTS);
+  const seconds = (Date.now() - startedAt.getTime()) / 1000;
+  const facts = { bench: bench.name, title: bench.title, startedAt, seconds, flags, machine: machineFacts() };
+  writeJson(join(RESULTS, `${bench.name}.json`), { ...facts, findings });
+  say(`  took ${duration(seconds * 1000)}; every pair is in bench/results/${bench.name}.json`);
+}
+
+/**
+ * @param {Scope} scope
+ * @param {BenchFlags} flags
+ * @returns {Promise<import('../bench/lib/bench.js').BenchContext>}
+ */
+async function contextOf(scope, flags) {
+  const folder = await temporaryFolder(scope, 'bench');
+  return {
+    scope,
+    folder,
+    flags,
+    startStack: async (options) => {
+      const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
+      return startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings: {}, ...options });
+    },
+    startLoad: (file) => startLoad(scope, join(FOLDER, file)),
+  };
+}
+
+await runCommand(main);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { runCommand } from './lib/command.mjs';
-import { MODULES, ROOT } from './lib/paths.mjs';
+import { DIST, MODULES, ROOT } from './lib/paths.mjs';
 import { setUp } from './lib/setup.mjs';
 import { duration, say } from './lib/terminal.mjs';
 import { runTool } from './lib/tools.mjs';
 
-/** @typedef {{ name: string, program: string[] }} Check */
+/** @typedef {{ name: string, program: string[], env?: NodeJS.ProcessEnv }} Check */
 
 /** The longest first: two run at a time. @type {Check[]} */
 const CHECKS = [
@@ -16,6 +16,12 @@ const CHECKS = [
   {
     name: 'import law',
     program: bin('dependency-cruiser/bin/dependency-cruise.mjs', '--output-type', 'err', 'apps', 'libs'),
+  },
+  { name: 'api description', program: [join(DIST, 'apps', 'api', 'src', 'openapi', 'write-docs.js'), '--check'] },
+  {
+    name: 'api description lint',
+    program: bin('@redocly/cli/bin/cli.js', 'lint', join('docs', 'openapi.json')),
+    env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   },
   { name: 'lock file', program: [join(ROOT, 'scripts', 'lockfile.mjs')] },
   { name: 'database structure', program: [join(ROOT, 'scripts', 'structure.mjs')] },
@@ -42,9 +48,12 @@ async function main(scope) {
  * @param {import('./lib/scope.mjs').Scope} scope
  * @param {Check} check
  */
-async function passes(scope, { name, program }) {
+async function passes(scope, { name, program, env }) {
   const startedAt = performance.now();
-  const { code, output } = await runTool(scope, process.execPath, program, { cwd: ROOT });
+  const { code, output } = await runTool(scope, process.execPath, program, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+  });
   const time = duration(performance.now() - startedAt);
   say(`  ${code === 0 ? '✓' : '✗'} ${name}  ${time}`);
   if (code !== 0) say(`\n${output.trim()}\n`);

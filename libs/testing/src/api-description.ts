@@ -9,17 +9,22 @@ const DESCRIBED = /^\/(api\/v2|content)(\/|$)/;
 
 type Schema = Record<string, unknown>;
 
+interface DescribedHeader {
+  required?: boolean;
+  schema: Schema;
+}
 interface DescribedResponse {
-  headers?: Record<string, unknown>;
+  headers?: Record<string, DescribedHeader | { $ref: string }>;
   content?: Record<string, { schema: Schema }>;
 }
 interface DescribedOperation {
   operationId: string;
   responses: Record<string, DescribedResponse>;
+  'x-sse-events'?: Record<string, { schema: Schema }>;
 }
 interface ApiDocument {
   paths: Record<string, Record<string, DescribedOperation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; headers: Record<string, DescribedHeader> };
 }
 
 /** An answer as a client saw it. */
@@ -35,15 +40,15 @@ export interface SeenAnswer {
 }
 
 /**
- * Holds answers to docs/openapi.json: the status is one that the operation has, the body has its shape, and no field that
- * the document does not know.
+ * Holds answers to docs/openapi.json: the status is one that the operation has, every header that always comes is there,
+ * the body has its shape, and no field that the document does not know.
  */
 export class ApiDescription {
   private readonly shapes: Schema;
   private readonly readers = new Map<string, z.ZodType>();
   private readonly routes: { template: string; pattern: RegExp; operations: Record<string, DescribedOperation> }[];
 
-  constructor(document: ApiDocument) {
+  constructor(private readonly document: ApiDocument) {
     this.shapes = strict(document.components.schemas) as Schema;
     this.routes = Object.entries(document.paths)
       .map(([template, operations]) => ({ template, pattern: patternOf(template), operations }))
@@ -81,7 +86,36 @@ export class ApiDescription {
     }
     const response = operation.responses[String(answer.status)];
     if (response === undefined) return `${operation.operationId} has no such status`;
-    return this.faultOfBody(answer, response);
+    return this.faultOfHeaders(answer, response) ?? this.faultOfBody(answer, response);
+  }
+
+  private faultOfHeaders({ headers: seen }: SeenAnswer, { headers = {} }: DescribedResponse): string | null {
+    for (const [name, described] of Object.entries(headers)) {
+      const header = this.headerOf(described);
+      const value = seen[name.toLowerCase()];
+      if (value === undefined && header.required === true) return `it has no ${name}`;
+      const read = header.schema.type === 'integer' ? Number(value) : value;
+      const fits = value === undefined || this.readerOf(header.schema).safeParse(read).success;
+      if (!fits) return `${name} is ${value}`;
+    }
+    return null;
+  }
+
+  private headerOf(described: DescribedHeader | { $ref: string }): DescribedHeader {
+    if (!('$ref' in described)) return described;
+    const name = described.$ref.slice(described.$ref.lastIndexOf('/') + 1);
+    const found = this.document.components.headers[name];
+    if (found === undefined) throw new Error(`the document has no header ${name}`);
+    return found;
+  }
+
+  /** What is wrong with a frame of a job's event stream, in a sentence; null when the document has it as it is. */
+  faultOfEvent(name: string, data: string): string | null {
+    const operations = Object.values(this.document.paths).flatMap((item) => Object.values(item));
+    const schema = operations.map((operation) => operation['x-sse-events']?.[name]?.schema).find(Boolean);
+    if (schema === undefined) return `the event ${name} is not in the document`;
+    const { error } = this.readerOf(schema).safeParse(JSON.parse(data));
+    return error === undefined ? null : `the event ${name} is not as it should be: ${z.prettifyError(error)}`;
   }
 
   private faultOfBody(answer: SeenAnswer, { content = {} }: DescribedResponse): string | null {
@@ -117,11 +151,43 @@ const errorContent = { 'application/json': { schema: { $ref: '#/components/schem
 
 let description: ApiDescription | undefined;
 
+function known(): ApiDescription {
+  description ??= ApiDescription.read();
+  return description;
+}
+
 /** @throws when the document does not have an answer as it is. */
 export function assertDescribed(answer: SeenAnswer): void {
-  description ??= ApiDescription.read();
-  const fault = description.faultOf(answer);
+  const fault = known().faultOf(answer);
   if (fault !== null) throw new Error(`docs/openapi.json does not describe an answer. ${fault}`);
+}
+
+/** Hold a frame of a job's event stream to the document. @throws when it is not in it as it is. */
+export function assertEventDescribed(name: string, data: string): void {
+  const fault = known().faultOfEvent(name, data);
+  if (fault !== null) throw new Error(`docs/openapi.json does not describe an event: ${fault}`);
+}
+
+/**
+ * A fetch that holds every answer of `origin` to the document, for clients that bring no hook of their own. Answers come
+ * through untouched; bodies are read only where they are JSON.
+ */
+export function describedFetch(origin: string, inner: typeof fetch = fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await inner(input, init);
+    const request = new Request(input, { method: init?.method });
+    const url = new URL(request.url);
+    if (url.origin !== origin || response.redirected) return response;
+    const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
+    assertDescribed({
+      method: request.method,
+      path: url.pathname + url.search,
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text: isJson ? await response.clone().text() : null,
+    });
+    return response;
+  };
 }
 
 function patternOf(template: string): RegExp {

@@ -1,4 +1,10 @@
-export { assertDescribed, type SeenAnswer } from './api-description';
+export {
+  ApiDescription,
+  assertDescribed,
+  assertEventDescribed,
+  describedFetch,
+  type SeenAnswer,
+} from './api-description';
 export { ApiClient, type Answer, type Call } from './api-client';
 export { ComfyuiSimulator, spawnableSimulator, type NodeClass, type SimulatedServerOptions } from './comfyui-simulator';
 export { eventually } from './eventually';

@@ -62,13 +62,14 @@ export class TestStack {
   }
 
   private async boot(workers: number): Promise<void> {
-    const [api, maintenance] = await Promise.all([
-      this.spawn('api'),
-      this.spawn('maintenance'),
+    const starts = [
+      this.spawn('api').then((api) => (this.api = api)),
+      this.spawn('maintenance').then((maintenance) => (this.maintenance = maintenance)),
       ...Array.from({ length: workers }, () => this.addWorker()),
-    ]);
-    this.api = api;
-    this.maintenance = maintenance;
+    ];
+    // All of them, so that none comes up after the others were ended because one failed.
+    const failed = (await Promise.allSettled(starts)).find((start) => start.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
 
   /** Start one more process of the stack, for the test to end. */

@@ -111,9 +111,13 @@ const RANGE: Parameter = {
   description: 'One range of bytes, e.g. `bytes=0-1023`. Several at once are answered with the whole.',
   schema: string,
 };
-const ETAG: Header = { description: 'Names the bytes; they never change.', schema: string };
-const CONTENT_RANGE: Header = { description: 'Which bytes these are, of how many.', schema: string };
-const LOCATION: Header = { description: 'Where the bytes are: absolute, and good for a short time.', schema: string };
+const ETAG: Header = { description: 'Names the bytes; they never change.', required: true, schema: string };
+const CONTENT_RANGE: Header = { description: 'Which bytes these are, of how many.', required: true, schema: string };
+const LOCATION: Header = {
+  description: 'Where the bytes are: absolute, and good for a short time.',
+  required: true,
+  schema: { type: 'string', format: 'uri' },
+};
 
 function bytes(description: string, headers: Record<string, Header>): ResponseObject {
   const content = { '*/*': { schema: { type: 'string', format: 'binary' } } };
@@ -169,7 +173,10 @@ export const ASSET_PATHS: Record<string, PathItem> = {
   '/api/v2/assets/by-hash/{hash}': { head: headAssetByHash },
   '/api/v2/assets/{id}': { get: getAsset, delete: deleteAsset },
   '/api/v2/assets/{id}/content': { get: getAssetContent },
-  '/content/{id}': { get: getSignedContent },
+  '/content/{id}': {
+    servers: [{ url: '/', description: 'The host of any surface, without its prefix.' }],
+    get: getSignedContent,
+  },
 };
 
 /** Shapes that these operations speak of. */

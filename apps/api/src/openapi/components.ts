@@ -95,9 +95,14 @@ export const PARAMETERS = {
 export const HEADERS = {
   RequestId: {
     description: 'Id of the request: the one that was sent, or a new one. Tell it to support.',
+    required: true,
     schema: { type: 'string' },
   },
-  RetryAfter: { description: 'Whole seconds to wait, at least 1.', schema: { type: 'integer', minimum: 1 } },
+  RetryAfter: {
+    description: 'Whole seconds to wait, at least 1.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
 } as const satisfies Record<string, Header>;
 
 export function parameterRef(name: keyof typeof PARAMETERS): Reference {

@@ -27,7 +27,10 @@ export type JsonSchema = Record<string, unknown>;
 
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
-export type PathItem = Partial<Record<Method, Operation>>;
+export type PathItem = Partial<Record<Method, Operation>> & {
+  /** Where the path is, if not on every surface. */
+  servers?: Server[];
+};
 
 export interface Operation {
   operationId: string;
@@ -59,6 +62,8 @@ export interface Parameter {
 
 export interface Header {
   description: string;
+  /** It comes with every such answer. */
+  required?: true;
   schema: JsonSchema;
 }
 

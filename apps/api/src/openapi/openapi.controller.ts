@@ -22,6 +22,7 @@ export class OpenApiController {
   @Get('reference')
   reference(@Res() response: Response): void {
     response.setHeader('Content-Security-Policy', REFERENCE_POLICY);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'public, max-age=300');
     response.type('html').send(this.page);
   }

@@ -36,7 +36,7 @@ export const apiSettings = {
     'Domain under which each deployment has a host of its own, <id>.<domain>. Unset: deployments by prefix only.',
     z
       .string()
-      .regex(/^[a-z0-9.-]+$/, 'must be a host name')
+      .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'must be a host name in lower case, such as apps.example.com')
       .optional(),
   ),
   token: secretSetting(

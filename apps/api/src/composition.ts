@@ -9,7 +9,14 @@ import {
 } from '@millrace/assets';
 import { CreditsService, LedgerStore } from '@millrace/billing';
 import { Database, assertSchema } from '@millrace/database';
-import { CatalogueReader, CatalogueStore, PoolStore, Targets } from '@millrace/deployments';
+import {
+  CatalogueReader,
+  CatalogueStore,
+  DeploymentStore,
+  DeploymentsService,
+  PoolStore,
+  Targets,
+} from '@millrace/deployments';
 import { JobFeed, JobReads, Lifecycle, SubmissionService, composeJobs } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
@@ -18,7 +25,7 @@ import { AdminGuard } from './admin/admin-guard';
 import type { ApiSettings } from './api.config';
 import { AssetPresenter } from './assets/asset.presenter';
 import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
-import { Callers, SELF_HOSTED_ACCOUNT } from './http/callers';
+import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './http/callers';
 import { ContentController } from './assets/content.controller';
 import { ContentSender } from './assets/content-sender';
 import { Destinations } from './jobs/destinations';
@@ -56,16 +63,19 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const audit = new AuditLogStore();
   const accounts = new AccountsService(database, accountStore, apiKeys, audit, settings.keyEnvironment);
   await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
+  await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
   const authenticator = new Authenticator(database, apiKeys, logger);
 
   const assets = composeAssets({ database, store, settings });
   const catalogues = new CatalogueReader(database, new CatalogueStore());
-  const targets = new Targets(database, new PoolStore(), catalogues, BigInt(settings.priceMicrosPerSecond));
+  const deployments = new DeploymentsService(database, new DeploymentStore());
+  const price = BigInt(settings.priceMicrosPerSecond);
+  const targets = new Targets(database, new PoolStore(), catalogues, deployments, price);
   const { secretKey } = settings;
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
 
   const links = new ContentLinks([secretKey], settings.signedUrlSeconds);
-  const callers = new Callers(authenticator, settings.token);
+  const callers = new Callers(authenticator, deployments, settings.token);
   const streams = new Streams(metrics, settings.maxStreamsPerAccount);
 
   shutdown.add('database', () => database.close());

@@ -37,7 +37,8 @@ export class LoopRunner {
     let nextMs = everyMs * (0.9 + 0.2 * Math.random());
     try {
       // Null: another process has this loop at present.
-      const count = await this.database.withLock(`loop:${name}`, () => this.loop.runOnce());
+      const runOnce = (): Promise<number> => this.loop.runOnce();
+      const count = this.loop.everywhere ? await runOnce() : await this.database.withLock(`loop:${name}`, runOnce);
       this.failures = 0;
       if (count !== null) this.metrics.loopRuns.inc({ loop: name, outcome: count > 0 ? 'done' : 'idle' });
       if (count !== null && count > 0) nextMs = 0;

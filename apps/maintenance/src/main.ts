@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { Database, assertSchema } from '@millrace/database';
-import { RetireSilentWorkersLoop, WorkerStore } from '@millrace/deployments';
+import { RetireSilentWorkersLoop, SweepStoppedWorkersLoop, WorkerStore } from '@millrace/deployments';
 import { composeJobs } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
@@ -34,7 +34,13 @@ async function main(logger: Logger): Promise<void> {
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
   shutdown.add('jobs', () => jobs.close());
 
-  const loops = [...jobs.loops, ...assets.loops, new RetireSilentWorkersLoop(database, new WorkerStore())];
+  const workers = new WorkerStore();
+  const loops = [
+    ...jobs.loops,
+    ...assets.loops,
+    new RetireSilentWorkersLoop(database, workers),
+    new SweepStoppedWorkersLoop(database, workers),
+  ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];
   const ops = await openOpsListener({ port: settings.opsPort, logger, metrics, shutdown, readiness });

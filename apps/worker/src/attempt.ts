@@ -17,6 +17,8 @@ import { RunObserver } from './run-observer';
 const TELL_FOR_MS = 60_000;
 const TELL_BASE_MS = 100;
 const TELL_CAP_MS = 2_000;
+/** What a run prints is kept this often while it goes on: of a lost worker's run, all but so much can be read. */
+const KEEP_LOG_EVERY_MS = 5_000;
 
 export interface AttemptParts {
   jobs: Pick<Jobs, 'lifecycle' | 'outputs' | 'signals' | 'secrets'>;
@@ -47,6 +49,7 @@ export class Attempt {
   private readonly outputs: OutputPipeline;
   private readonly folder: string;
   private readonly log: Logger;
+  private keptLength = 0;
 
   /** @param draining aborts when the worker must go: the attempt is then given back. */
   constructor(
@@ -75,19 +78,35 @@ export class Attempt {
 
   /** Run to the end, for this worker. Never rejects. */
   async run(): Promise<void> {
+    const keeping = setInterval(() => void this.keepLog(), KEEP_LOG_EVERY_MS);
     try {
       await mkdir(join(this.folder, 'out'), { recursive: true });
       const end = await this.compute();
+      clearInterval(keeping);
       this.observer.close();
+      if (end.kind !== 'finished') await this.keepLog();
       await this.tell(end);
     } catch (error) {
       this.log.error({ err: error }, 'the attempt broke off; it is tried again when its lease has run out');
     } finally {
+      clearInterval(keeping);
       this.observer.close();
       await this.lease.close();
       await rm(this.folder, { recursive: true, force: true }).catch((error: unknown) =>
         this.log.warn({ err: error }, 'the files of an attempt could not be removed'),
       );
+    }
+  }
+
+  /** Keep what the run has printed and was not kept yet. Never rejects. */
+  private async keepLog(): Promise<void> {
+    const { logLength } = this.observer;
+    if (!this.claimed.keepsLogs || logLength === this.keptLength) return;
+    try {
+      await this.parts.jobs.lifecycle.keepLog(this.claimed, this.observer.readLog());
+      this.keptLength = logLength;
+    } catch (error) {
+      this.log.warn({ err: error }, 'what the run printed could not be kept yet');
     }
   }
 

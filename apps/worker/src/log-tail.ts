@@ -3,11 +3,18 @@ export class LogTail {
   private chunks: string[] = [];
   private sizeBytes = 0;
   private cut = false;
+  private appended = 0;
 
   constructor(private readonly maxBytes: number) {}
 
+  /** How much was appended so far, the part that was left out included: it grows with everything that is said. */
+  get length(): number {
+    return this.appended;
+  }
+
   append(text: string): void {
     if (text === '') return;
+    this.appended += text.length;
     this.chunks.push(text);
     this.sizeBytes += Buffer.byteLength(text);
     // Cutting costs a copy of the whole; once in a while is enough.

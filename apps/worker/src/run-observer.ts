@@ -98,6 +98,11 @@ export class RunObserver {
     return this.startedAt === null ? 0 : Math.round(performance.now() - this.startedAt);
   }
 
+  /** How much the run has printed so far. */
+  get logLength(): number {
+    return this.log.length;
+  }
+
   readLog(): { text: string; truncated: boolean } {
     return this.log.read();
   }

@@ -45,10 +45,12 @@ export class PoolWorker {
     this.free = parts.engines.map((engine) => new EngineSlot(engine, parts.logger));
   }
 
-  /** Bring the engines up, publish what they can run, and be counted on. */
+  /**
+   * Announce itself, bring the engines up, publish what they can run, and be counted on. From its announcement to its
+   * readiness is what a start takes.
+   */
   async start(): Promise<void> {
     const { database, engines, identity, pools, workers } = this.parts;
-    await Promise.all(engines.map((engine) => engine.start()));
     const kind = engines[0]?.kind ?? 'cpu';
     await pools.ensure(database, identity.poolId, kind);
     await workers.register(database, {
@@ -58,10 +60,11 @@ export class PoolWorker {
       pid: process.pid,
       capacity: engines.length,
     });
+    this.timer = setInterval(() => void this.report(), REPORT_EVERY_MS);
+    await Promise.all(engines.map((engine) => engine.start()));
     await this.publishCatalogue();
     this.state = 'ready';
     await this.report();
-    this.timer = setInterval(() => void this.report(), REPORT_EVERY_MS);
   }
 
   private async publishCatalogue(): Promise<void> {

@@ -16,7 +16,11 @@ export type BillingSettings = SettingsOf<typeof billingSettings>;
 
 const DEFAULT_HOLD_SECONDS = 600n;
 
-/** What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price. */
+/**
+ * What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price; nothing where
+ * nothing is charged.
+ */
 export function holdMicrosOf(settings: Pick<BillingSettings, 'holdMicros'>, priceMicrosPerSecond: bigint): bigint {
+  if (priceMicrosPerSecond === 0n) return 0n;
   return settings.holdMicros === undefined ? priceMicrosPerSecond * DEFAULT_HOLD_SECONDS : BigInt(settings.holdMicros);
 }

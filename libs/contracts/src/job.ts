@@ -73,6 +73,11 @@ export const JobLogsSchema = z
   .meta({ id: 'JobLogs', description: 'Captured standard output. Untrusted: render as plain text.' });
 export type JobLogs = z.infer<typeof JobLogsSchema>;
 
+export const CapturedLogsSchema = JobLogsSchema.extend({
+  complete: z.boolean().meta({ description: 'False when the run went on after this was read back, or broke off unheard.' }),
+}).meta({ id: 'CapturedLogs', description: 'What a run printed, as an answer of its own. Untrusted: render as plain text.' });
+export type CapturedLogs = z.infer<typeof CapturedLogsSchema>;
+
 /** Labels of the caller's own, e.g. an end user's id. Limits: wire supplement, section 1. */
 export const METADATA_LIMITS = { pairs: 16, valueLength: 256 } as const;
 export const METADATA_KEY = /^[A-Za-z0-9_.-]{1,40}$/;

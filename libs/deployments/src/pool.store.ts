@@ -1,23 +1,13 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
-/** Workers that serve one queue of work with one kind of engine. */
+/** Workers that serve one queue of work with one kind of engine: the shared one, or that of a deployment. */
 export interface Pool {
   id: string;
   engine: string;
   catalogueDigest: string | null;
   lookAhead: number;
   queueLimit: number | null;
-  deployment: PoolDeployment | null;
-}
-
-/** The deployment that a pool belongs to; the shared pool belongs to none. */
-export interface PoolDeployment {
-  id: string;
-  accountId: string;
-  demo: boolean;
-  desiredState: 'running' | 'stopped';
-  priceMicrosPerSecond: bigint | null;
 }
 
 /** The SQL of pools. */
@@ -30,22 +20,14 @@ export class PoolStore {
   }
 
   async find(tx: Statements, id: string): Promise<Pool | null> {
-    const row = await tx.models.pool.findUnique({ where: { id }, include: { deployment: true } });
+    const row = await tx.models.pool.findUnique({ where: { id } });
     if (row === null) return null;
-    const { deployment } = row;
     return {
       id: row.id,
       engine: row.engine,
       catalogueDigest: row.catalogueDigest,
       lookAhead: row.lookAhead,
       queueLimit: row.queueLimit,
-      deployment: deployment && {
-        id: deployment.id,
-        accountId: deployment.accountId,
-        demo: deployment.demo,
-        desiredState: deployment.desiredState as PoolDeployment['desiredState'],
-        priceMicrosPerSecond: deployment.priceMicrosPerSecond,
-      },
     };
   }
 

@@ -1,6 +1,8 @@
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { CatalogueReader } from './catalogue-reader';
+import type { Deployment } from './deployment';
+import { noDeployment, type DeploymentsService } from './deployments.service';
 import type { Pool, PoolStore } from './pool.store';
 
 /** Where a submission will run, and on what terms. */
@@ -24,6 +26,7 @@ export class Targets {
     private readonly database: Statements,
     private readonly pools: PoolStore,
     private readonly catalogues: CatalogueReader,
+    private readonly deployments: DeploymentsService,
     private readonly defaultPriceMicrosPerSecond: bigint,
   ) {}
 
@@ -44,8 +47,46 @@ export class Targets {
       poolId,
       catalogue: await this.catalogues.read(pool.catalogueDigest),
       queueLimit: pool.queueLimit,
-      priceMicrosPerSecond: pool.deployment?.priceMicrosPerSecond ?? this.defaultPriceMicrosPerSecond,
+      priceMicrosPerSecond: this.defaultPriceMicrosPerSecond,
     };
+  }
+
+  /**
+   * Where jobs of a deployment run. Whoever calls has made sure that the caller may use it.
+   *
+   * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`, which is noted as a wish for workers; 404
+   * `not_found`.
+   */
+  async deployment(id: string): Promise<Target> {
+    const deployment = await this.readyDeployment(id);
+    if (deployment.idle) await this.deployments.noteWanted(id);
+    return {
+      poolId: deployment.poolId,
+      // A deployment is ready only after a worker has said what it can run.
+      catalogue: await this.catalogues.read(deployment.catalogueDigest ?? ''),
+      queueLimit: deployment.queueLimit,
+      priceMicrosPerSecond: deployment.priceMicrosPerSecond ?? this.defaultPriceMicrosPerSecond,
+    };
+  }
+
+  /** Nobody is sent away for what was true a second ago. */
+  private async readyDeployment(id: string): Promise<Deployment> {
+    const believed = await this.deployments.find(id);
+    const deployment = believed?.state === 'ready' ? believed : await this.deployments.findNow(id);
+    if (deployment === null) throw noDeployment(id);
+    if (deployment.state === 'ready') return deployment;
+    if (deployment.state === 'stopped') {
+      throw new Refusal(
+        'deployment_stopped',
+        'This deployment is stopped and takes no jobs until its operator starts it.',
+      );
+    }
+    await this.deployments.noteWanted(id);
+    throw new Refusal(
+      'deployment_not_ready',
+      `This deployment is ${deployment.state}. Wait as long as Retry-After says and send the same request again.`,
+      { retryAfterSeconds: deployment.retryAfterSeconds },
+    );
   }
 
   private pool(id: string): Promise<Pool | null> {

@@ -31,26 +31,36 @@ export class WorkerStore {
   }
 
   /**
-   * Say that a worker lives and how it is. A draining worker stays draining whatever it reports.
+   * Say that a worker lives and how it is. A draining worker stays draining whatever it reports. The first ready worker of a
+   * deployment makes it ready, and whoever wanted it has it.
    *
    * @returns the state that holds now; null when the worker is not registered.
    */
   async heartbeat(tx: Statements, id: string, report: WorkerReport): Promise<WorkerState | null> {
     const [row] = await tx.query<{ state: WorkerState }>(Prisma.sql`
-      UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
-        state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
-        stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
-      WHERE id = ${id}::uuid AND state <> 'stopped'
-      RETURNING state`);
+      WITH worker AS (
+        UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
+          state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
+          ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
+          stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
+        WHERE id = ${id}::uuid AND state <> 'stopped'
+        RETURNING pool_id, state
+      ), deployment AS (
+        UPDATE deployments d SET first_ready_at = coalesce(d.first_ready_at, now()), wanted_at = NULL
+        FROM worker WHERE d.pool_id = worker.pool_id AND worker.state = 'ready'
+          AND (d.first_ready_at IS NULL OR d.wanted_at IS NOT NULL)
+      )
+      SELECT state FROM worker`);
     return row?.state ?? null;
   }
 
-  /** How many attempts the pool's live, ready workers can run at once. */
+  /** How many attempts the pool's live, ready workers can run at once; none while its deployment is stopped. */
   async capacity(tx: Statements, poolId: string): Promise<number> {
     const [row] = await tx.query<{ capacity: number }>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
       WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped'
-        AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`);
+        AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
+        AND NOT EXISTS (SELECT 1 FROM deployments d WHERE d.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
     return row?.capacity ?? 0;
   }
 
@@ -59,6 +69,20 @@ export class WorkerStore {
     return tx.execute(Prisma.sql`
       UPDATE workers SET state = 'stopped', stopped_at = now() WHERE id IN (
         SELECT id FROM workers WHERE state <> 'stopped' AND last_seen_at < now() - make_interval(secs => ${afterSeconds})
+        LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
+  }
+
+  /**
+   * Forget workers that stopped long ago, `limit` at most; the latest of each pool stays, because it tells how the pool was
+   * left. @returns how many.
+   */
+  async deleteStopped(tx: Statements, afterSeconds: number, limit: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM workers WHERE id IN (
+        SELECT w.id FROM workers w
+        WHERE w.state = 'stopped' AND w.stopped_at < now() - make_interval(secs => ${afterSeconds})
+          AND EXISTS (SELECT 1 FROM workers n WHERE n.pool_id = w.pool_id AND n.last_seen_at > w.last_seen_at
+                      AND (n.ready_at IS NOT NULL OR w.ready_at IS NULL))
         LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
   }
 }

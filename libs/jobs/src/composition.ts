@@ -25,6 +25,9 @@ import { LifecycleStore } from './lifecycle.store';
 import { OutputRecorder } from './output-recorder';
 import { OutputStore } from './output.store';
 import { QueueOutlook } from './queue-outlook';
+import { MeasureQueuesLoop } from './measure-queues.loop';
+import { QueueDepthStore } from './queue-depth.store';
+import { RecallStoppedJobsLoop } from './recall-stopped-jobs.loop';
 import { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
 import { RescueLostJobsLoop } from './rescue-lost-jobs.loop';
 import { SubmissionService } from './submission.service';
@@ -90,6 +93,8 @@ export function composeJobs(parts: JobsParts): Jobs {
       new DispatchLoop(database, pools, dispatcher),
       new RequeueMissingJobsLoop(database, pools, dispatcher),
       new RescueLostJobsLoop(lifecycle),
+      new RecallStoppedJobsLoop(lifecycle),
+      new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
       new ExpireOverdueJobsLoop(lifecycle),
       new SweepExpiredJobsLoop(database, jobStore),
       new SweepIdempotencyKeysLoop(database),

@@ -5,6 +5,7 @@ export {
   type ClaimedAttempt,
   type Fence,
   type JobFailure,
+  type JobLogRecord,
   type JobOutputRecord,
   type JobRecord,
   type JobScope,

@@ -1,7 +1,7 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
 import type { LivePublisher } from '@millrace/messaging';
-import type { JobRecord, JobScope, JobTransitionRecord, NodeTiming } from './job';
+import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from './job';
 import type { JobFilter, JobStore } from './job.store';
 import type { QueueOutlook } from './queue-outlook';
 
@@ -62,6 +62,11 @@ export class JobReads {
     const workflow = isUuid(id) ? await this.store.workflow(this.database, scope, id) : null;
     if (workflow === null) throw noJob(id);
     return workflow;
+  }
+
+  /** What the run printed; null until the job has ended, and where nothing is captured. @throws Refusal `not_found`. */
+  async logs(scope: JobScope, id: string): Promise<JobLogRecord | null> {
+    return (await this.get(scope, id, { withLogs: true })).logs;
   }
 
   /** Times of nodes, empty until an attempt has ended. @throws Refusal `not_found`. */

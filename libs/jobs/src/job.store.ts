@@ -26,7 +26,7 @@ interface JobRow {
   metadata: JobMetadata;
   charged_micros: bigint | null;
   outputs: OutputRow[];
-  logs: { text: string; truncated: boolean; captured_at: string } | null;
+  logs: { text: string; truncated: boolean; complete: boolean; captured_at: string } | null;
 }
 
 interface OutputRow {
@@ -63,11 +63,11 @@ const jobColumns = Prisma.sql`
 
 /** The SQL that reads jobs. Every method takes the scope: a job of another account or surface is not found. */
 export class JobStore {
-  /** One statement: the row and its outputs, and its logs where `withLogs`. */
+  /** One statement: the row and its outputs, and its logs where `withLogs` and the job has ended. */
   async find(statements: Statements, scope: JobScope, id: string, withLogs: boolean): Promise<JobRecord | null> {
     const logs = withLogs
-      ? Prisma.sql`(SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'captured_at', l.captured_at)
-          FROM job_logs l WHERE l.job_id = j.id)`
+      ? Prisma.sql`(SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'complete', l.complete,
+          'captured_at', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done')`
       : Prisma.sql`NULL::json`;
     const [row] = await statements.query<JobRow>(Prisma.sql`
       SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
@@ -155,7 +155,12 @@ function recordOf(row: JobRow): JobRecord {
     metadata: row.metadata,
     chargedMicros: row.charged_micros === null ? null : Number(row.charged_micros),
     outputs: row.outputs.map(outputOf),
-    logs: row.logs,
+    logs: row.logs && {
+      text: row.logs.text,
+      truncated: row.logs.truncated,
+      complete: row.logs.complete,
+      capturedAt: new Date(row.logs.captured_at),
+    },
   };
 }
 

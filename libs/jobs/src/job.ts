@@ -1,7 +1,6 @@
 import type {
   JobError,
   JobErrorCode,
-  JobLogs,
   JobMetadata,
   JobStatus,
   OutputType,
@@ -40,7 +39,7 @@ export interface JobRecord extends JobScope {
   chargedMicros: number | null;
   outputs: JobOutputRecord[];
   /** Present where it was asked for and captured. */
-  logs: JobLogs | null;
+  logs: JobLogRecord | null;
 }
 
 export interface JobOutputRecord {
@@ -52,6 +51,16 @@ export interface JobOutputRecord {
   contentType: string;
   sizeBytes: number;
   hash: string;
+}
+
+/** The tail of what a run printed. */
+export interface JobLogRecord {
+  text: string;
+  /** Something before `text` was left out. */
+  truncated: boolean;
+  /** False when it was kept while the run went on, and its worker never told the rest. */
+  complete: boolean;
+  capturedAt: Date;
 }
 
 /** One move of a job's status. */

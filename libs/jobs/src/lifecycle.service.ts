@@ -102,6 +102,16 @@ export class Lifecycle {
     return moved;
   }
 
+  /** Keep what a run has printed so far, in case its end is never told. */
+  async keepLog(fence: Fence, log: { text: string; truncated: boolean }): Promise<void> {
+    await this.store.keepLog(this.database, fence, log);
+  }
+
+  /** Have jobs of stopped deployments wait that no worker has claimed yet. @returns how many. */
+  async recallFromStopped(): Promise<number> {
+    return this.store.recallFromStopped(this.database);
+  }
+
   /** Act on jobs whose worker is lost: next attempt, or the end. @returns how many were acted on. */
   async rescueLost(limit: number): Promise<number> {
     const lost = await this.store.listLost(this.database, limit);

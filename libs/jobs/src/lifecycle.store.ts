@@ -237,12 +237,7 @@ export class LifecycleStore {
           WHERE o.job_id = job.id AND o.attempt < job.attempt AND job.status = 'succeeded'`,
       },
     ];
-    if (ending.log !== null) {
-      const sql = Prisma.sql`
-        INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
-        SELECT id, ${storable(ending.log.text)}, ${ending.log.truncated}, true, now() FROM job`;
-      parts.push({ name: 'log', sql });
-    }
+    parts.push(ending.log === null ? unheardLogPart : logPart(ending.log));
     return this.moved(statements, parts);
   }
 
@@ -261,6 +256,42 @@ export class LifecycleStore {
   async takeBack(statements: Statements, jobId: string): Promise<MovedJob | null> {
     const guard = Prisma.sql`j.id = ${jobId}::uuid AND ${leaseIsOver} AND j.status = 'running' AND j.attempt < j.max_attempts`;
     return this.release(statements, guard, 'lost', Prisma.sql`j.max_attempts`);
+  }
+
+  /**
+   * Keep what an attempt has printed so far, in case its worker never tells the rest; also after the job was ended over its
+   * head. Nothing happens once another attempt has begun, or the whole log is there.
+   */
+  async keepLog(
+    statements: Statements,
+    { jobId, attempt }: Fence,
+    log: { text: string; truncated: boolean },
+  ): Promise<void> {
+    await statements.execute(Prisma.sql`
+      INSERT INTO job_logs AS l (job_id, text, truncated, complete, captured_at)
+      SELECT j.id, ${storable(log.text)}, ${log.truncated}, false, now() FROM jobs j
+      WHERE j.id = ${jobId}::uuid AND j.attempt = ${attempt} AND j.surface = 'deployment'
+      ON CONFLICT (job_id) DO UPDATE
+        SET text = excluded.text, truncated = excluded.truncated, captured_at = excluded.captured_at
+        WHERE NOT l.complete`);
+  }
+
+  /** Take back from the lanes of stopped deployments what no worker has claimed. @returns how many jobs wait again. */
+  async recallFromStopped(statements: Statements): Promise<number> {
+    const rows = await statements.query(Prisma.sql`
+      WITH job AS (
+        UPDATE jobs j SET delivery = 'waiting', dispatched_at = NULL, updated_at = now()
+        FROM deployments d
+        WHERE d.desired_state = 'stopped' AND j.pool_id = d.pool_id
+          AND j.delivery IN ('dispatched', 'leased') AND j.delivery = 'dispatched'
+        RETURNING j.id, j.pool_id, j.account_id
+      ), queue AS (
+        UPDATE account_queues q SET in_flight = q.in_flight - c.jobs, waiting = q.waiting + c.jobs
+        FROM (SELECT pool_id, account_id, count(*)::int AS jobs FROM job GROUP BY pool_id, account_id) c
+        WHERE q.pool_id = c.pool_id AND q.account_id = c.account_id
+      )
+      SELECT id FROM job`);
+    return rows.length;
   }
 
   /** Jobs whose lease has run out, oldest first. */
@@ -362,6 +393,30 @@ const queuePart: NamedQuery = {
     SET waiting = q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END,
         in_flight = q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END
     FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id`,
+};
+
+/** The whole log of a run, as its worker told it with the end. */
+function logPart({ text, truncated }: { text: string; truncated: boolean }): NamedQuery {
+  return {
+    name: 'log',
+    sql: Prisma.sql`
+      INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
+      SELECT id, ${storable(text)}, ${truncated}, true, now() FROM job
+      ON CONFLICT (job_id) DO UPDATE
+        SET text = excluded.text, truncated = excluded.truncated, complete = true, captured_at = excluded.captured_at`,
+  };
+}
+
+/**
+ * Every job of a deployment has a log when it has ended (contract, 2.6): one that no worker told of keeps what was kept of
+ * it, and one that never ran printed nothing.
+ */
+const unheardLogPart: NamedQuery = {
+  name: 'log',
+  sql: Prisma.sql`
+    INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
+    SELECT id, '', false, attempt = 0, now() FROM job WHERE surface = 'deployment'
+    ON CONFLICT (job_id) DO NOTHING`,
 };
 
 function transitionPart(cause: string): NamedQuery {

@@ -19,7 +19,8 @@ import { validateGraph } from './validate-workflow.step';
 export interface Submission {
   caller: Caller;
   scope: JobScope;
-  target: Target;
+  /** Finds where it runs. @throws Refusal when nothing takes jobs there now. */
+  target: () => Promise<Target>;
   body: string;
   idempotencyKey: string | undefined;
   traceparent: string | null;
@@ -56,11 +57,12 @@ export class SubmissionService {
    */
   async submit(submission: Submission): Promise<AcceptedJob> {
     try {
+      const target = await submission.target();
       const requested = readSubmission(submission.body);
-      validateGraph(requested.graph, submission.target.catalogue);
+      validateGraph(requested.graph, target.catalogue);
       const inputAssetIds = await this.checkAssets(submission.caller.accountId, requested.graph);
-      await this.checkRoom(submission.target);
-      return await this.record(submission, requested, inputAssetIds);
+      await this.checkRoom(target);
+      return await this.record(submission, target, requested, inputAssetIds);
     } catch (error) {
       throw await this.preferReuse(submission, error);
     }
@@ -90,8 +92,13 @@ export class SubmissionService {
     if ((await this.outlook.waiting(target.poolId)) >= limit) throw queueFull('The queue of this service is full.');
   }
 
-  private async record(submission: Submission, requested: RequestedJob, inputAssetIds: string[]): Promise<AcceptedJob> {
-    const draft = this.draftOf(submission, requested, inputAssetIds);
+  private async record(
+    submission: Submission,
+    target: Target,
+    requested: RequestedJob,
+    inputAssetIds: string[],
+  ): Promise<AcceptedJob> {
+    const draft = this.draftOf(submission, target, requested, inputAssetIds);
     const { extraData } = requested;
     if (extraData !== null) {
       await this.secrets.put(draft.id, extraData, this.settings.jobExecutionDeadlineSeconds);
@@ -110,7 +117,12 @@ export class SubmissionService {
     return { job: acceptedRecord(draft, recorded), queuePosition };
   }
 
-  private draftOf({ caller, scope, target, ...rest }: Submission, requested: RequestedJob, inputs: string[]): JobDraft {
+  private draftOf(
+    { caller, scope, ...rest }: Submission,
+    target: Target,
+    requested: RequestedJob,
+    inputs: string[],
+  ): JobDraft {
     const { graph, metadata, extraData } = requested;
     const { limits } = caller;
     const billed = scope.surface !== 'self_hosted';

@@ -3,6 +3,8 @@ export interface Loop {
   readonly name: string;
   /** Pause between two runs, in milliseconds; a run that did something is followed by the next at once. */
   readonly everyMs: number;
+  /** Runs on every maintenance process; any other runs on one of them at a time. */
+  readonly everywhere?: boolean;
   /** Do one batch. @returns how many things were done; 0 when there was nothing to do. */
   runOnce(): Promise<number>;
 }

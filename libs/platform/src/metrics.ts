@@ -65,6 +65,12 @@ export class Metrics {
     labelNames: ['pool'],
     registers: [this.registry],
   });
+  readonly poolPendingJobs = new Gauge({
+    name: 'millrace_pool_pending_jobs',
+    help: 'Jobs that need workers of a pool: queued and running, and 1 where a deployment without workers is wanted.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
   readonly loopRuns = new Counter({
     name: 'millrace_loop_runs_total',
     help: 'Runs of a maintenance loop by outcome: done, idle, failed.',

@@ -1,12 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import { bearerOf, type Authenticator, type Caller } from '@millrace/accounts';
-import { Refusal, SCOPES } from '@millrace/contracts';
+import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
+import { noDeployment, type DeploymentsService } from '@millrace/deployments';
 import type { JobScope } from '@millrace/jobs';
 import { contextOf } from './request-context';
 
 /** The account through which the self-hosted surface acts. */
 export const SELF_HOSTED_ACCOUNT = '00000000-0000-7000-8000-000000000001';
+/** The account that the callers of demo deployments share. */
+export const DEMO_ACCOUNT = '00000000-0000-7000-8000-000000000002';
 
 /** Whoever sends a request, and where their jobs are found. */
 export interface Visitor {
@@ -18,18 +21,38 @@ export interface Visitor {
 export class Callers {
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly deployments: Pick<DeploymentsService, 'find'>,
     private readonly token: string | undefined,
   ) {}
 
-  /** @throws Refusal 401 `unauthorized`. */
+  /** @throws Refusal 401 `unauthorized`; 404 `not_found` for a deployment that is not the caller's. */
   async identify(request: Request): Promise<Visitor> {
-    const { surface } = contextOf(request);
-    const caller =
-      surface.kind === 'self_hosted'
-        ? this.selfHosted(request)
-        : await this.authenticator.authenticate(request.headers.authorization);
-    const { kind, deploymentId } = surface;
+    const { kind, deploymentId } = contextOf(request).surface;
+    const caller = await this.callerOf(request);
     return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId } };
+  }
+
+  private async callerOf(request: Request): Promise<Caller> {
+    const { kind, deploymentId } = contextOf(request).surface;
+    if (deploymentId !== null) return this.ofDeployment(request, deploymentId);
+    if (kind === 'self_hosted') return this.selfHosted(request);
+    return this.authenticator.authenticate(request.headers.authorization);
+  }
+
+  /**
+   * A demo deployment looks at no credential: whoever comes to it acts through the account that they all share, and is
+   * never charged. Of any other, none but the owner learns that it is there.
+   */
+  private async ofDeployment(request: Request, id: string): Promise<Caller> {
+    const deployment = await this.deployments.find(id);
+    if (deployment?.demo) {
+      const context = contextOf(request);
+      context.surface = { ...context.surface, demo: true };
+      return demoCaller;
+    }
+    const caller = await this.authenticator.authenticate(request.headers.authorization);
+    if (deployment?.accountId !== caller.accountId) throw noDeployment(id);
+    return caller;
   }
 
   private selfHosted(request: Request): Caller {
@@ -40,20 +63,26 @@ export class Callers {
   }
 }
 
-const selfHostedCaller: Caller = {
-  accountId: SELF_HOSTED_ACCOUNT,
-  apiKeyId: null,
-  scopes: new Set(SCOPES),
-  accountStatus: 'active',
-  limits: {
-    weight: 1,
-    runningLimit: null,
-    queueLimit: null,
-    requestsPerMinute: null,
-    streamLimit: null,
-    uploadBytesPerDay: null,
-  },
-};
+const selfHostedCaller = keylessCaller(SELF_HOSTED_ACCOUNT, SCOPES);
+const demoCaller = keylessCaller(DEMO_ACCOUNT, ['jobs:read', 'jobs:write', 'assets:read', 'assets:write']);
+
+/** Whoever comes without a key of an account's own. */
+function keylessCaller(accountId: string, scopes: readonly Scope[]): Caller {
+  return {
+    accountId,
+    apiKeyId: null,
+    scopes: new Set(scopes),
+    accountStatus: 'active',
+    limits: {
+      weight: 1,
+      runningLimit: null,
+      queueLimit: null,
+      requestsPerMinute: null,
+      streamLimit: null,
+      uploadBytesPerDay: null,
+    },
+  };
+}
 
 /** Compare credentials in a time that tells nothing of either. */
 export function equalTexts(a: string, b: string): boolean {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { targetOf } from './request-target';
 import { resolveSurface, type Surface, type SurfaceRules } from './surface';
 
 /** What every handler may know of a request. */
 export interface RequestContext {
-  requestId: string;
+  readonly requestId: string;
+  /** Told more of once the caller is identified. */
   surface: Surface;
 }
 
@@ -26,7 +28,8 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.headers['x-request-id'];
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
-    const { surface, url } = resolveSurface(rules, request.headers.host ?? 'localhost', request.url);
+    const target = targetOf(request);
+    const { surface, url } = resolveSurface(rules, target);
     request.url = url;
     contexts.set(request, { requestId, surface });
     response.setHeader('X-Request-Id', requestId);

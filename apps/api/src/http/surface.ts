@@ -1,50 +1,78 @@
-import type { SurfaceKind } from '@millrace/contracts';
+import { isUuid, type SurfaceKind } from '@millrace/contracts';
 
 /** The face of the service that a request came to, found from its host and path before anything else looks at it. */
 export interface Surface {
   kind: SurfaceKind;
-  /** Set exactly for deployments. */
+  /** Set exactly for deployments; in lower case. */
   deploymentId: string | null;
   /** Path under which the surface is mounted; part of every host-relative link. Empty where it has the host to itself. */
   prefix: string;
   /** Origin as the client sees it, for absolute links. */
   origin: string;
+  /** True for a public demo deployment; known once its caller is identified. */
+  demo: boolean;
 }
 
 export interface SurfaceRules {
   shared: 'cloud' | 'self_hosted';
   publicUrl: string | undefined;
+  /** In lower case, without a dot at its end. */
   deploymentDomain: string | undefined;
 }
 
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const MOUNTED = new RegExp(`^/deployment/(${UUID})(/api/.*)$`, 'i');
-
-/**
- * Tell the surface of a request, and the path that is left when its mount prefix is taken off (contract, section 1).
- *
- * @param host value of the Host header.
- * @param url request target: path and query.
- */
-export function resolveSurface(rules: SurfaceRules, host: string, url: string): { surface: Surface; url: string } {
-  const origin = rules.publicUrl ?? `http://${host}`;
-  const mounted = MOUNTED.exec(url);
-  if (mounted?.[1] !== undefined && mounted[2] !== undefined) {
-    const deploymentId = mounted[1].toLowerCase();
-    const prefix = `/deployment/${mounted[1]}`;
-    return { surface: { kind: 'deployment', deploymentId, prefix, origin }, url: mounted[2] };
-  }
-  const deploymentId = deploymentOfHost(rules.deploymentDomain, host);
-  if (deploymentId !== null) {
-    const scheme = new URL(origin).protocol;
-    return { surface: { kind: 'deployment', deploymentId, prefix: '', origin: `${scheme}//${host}` }, url };
-  }
-  return { surface: { kind: rules.shared, deploymentId: null, prefix: '', origin }, url };
+/** What a request was sent to. */
+export interface RequestTarget {
+  scheme: 'http' | 'https';
+  /** Name and, where it is not the scheme's own, port. */
+  host: string;
+  /** Path and query. */
+  url: string;
 }
 
-function deploymentOfHost(domain: string | undefined, host: string): string | null {
-  if (domain === undefined) return null;
-  const name = host.toLowerCase().replace(/:\d+$/, '');
-  const label = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : '';
-  return new RegExp(`^${UUID}$`).test(label) ? label : null;
+/** Only what is spelled like this is mounted: routes below may take other spellings, a mount point has one. */
+const MOUNTED = /^\/deployment\/([^/?]+)(\/api\/.*)$/;
+
+/**
+ * Tell the surface of a request, and the path that is left when its mount prefix is taken off (contract, section 1). The host
+ * of a deployment is its own alone: nothing is mounted there.
+ */
+export function resolveSurface(
+  rules: SurfaceRules,
+  { scheme, host, url }: RequestTarget,
+): { surface: Surface; url: string } {
+  const origin = rules.publicUrl ?? `${scheme}://${host}`;
+  const ofHost = deploymentOfHost(rules, host);
+  if (ofHost !== null) {
+    const outer = rules.publicUrl === undefined ? `${scheme}:` : new URL(rules.publicUrl).protocol;
+    return { surface: deploymentSurface(ofHost, '', `${outer}//${host}`), url };
+  }
+  const [, segment = '', rest = ''] = MOUNTED.exec(url) ?? [];
+  const mounted = idOf(segment);
+  if (mounted !== null) return { surface: deploymentSurface(mounted, `/deployment/${mounted}`, origin), url: rest };
+  return { surface: { kind: rules.shared, deploymentId: null, prefix: '', origin, demo: false }, url };
+}
+
+function deploymentSurface(deploymentId: string, prefix: string, origin: string): Surface {
+  return { kind: 'deployment', deploymentId, prefix, origin, demo: false };
+}
+
+/** Names are compared without case, without a port, and without the dot that ends a fully qualified one (RFC 4343, 1034). */
+function deploymentOfHost({ deploymentDomain }: SurfaceRules, host: string): string | null {
+  if (deploymentDomain === undefined) return null;
+  const name = host
+    .toLowerCase()
+    .replace(/:\d*$/, '')
+    .replace(/\.$/, '');
+  return name.endsWith(`.${deploymentDomain}`) ? idOf(name.slice(0, -deploymentDomain.length - 1)) : null;
+}
+
+/** The id that a path segment or a label spells, in any case and any percent-encoding (RFC 3986, 6.2.2). */
+function idOf(segment: string): string | null {
+  let text = segment;
+  try {
+    text = decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+  return isUuid(text) ? text.toLowerCase() : null;
 }

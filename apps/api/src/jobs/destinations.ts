@@ -1,5 +1,3 @@
-import type { Caller } from '@millrace/accounts';
-import { Refusal } from '@millrace/contracts';
 import type { Target, Targets } from '@millrace/deployments';
 import type { Surface } from '../http/surface';
 
@@ -10,9 +8,11 @@ export class Destinations {
     private readonly sharedPool: string,
   ) {}
 
-  /** @throws Refusal when nothing can run there now, or there is no such deployment for this caller. */
-  async of(surface: Surface, _caller: Caller): Promise<Target> {
-    if (surface.kind !== 'deployment') return this.targets.shared(this.sharedPool);
-    throw new Refusal('not_found', `There is no deployment ${surface.deploymentId} of this account.`);
+  /**
+   * @param surface one that the caller was identified on.
+   * @throws Refusal when nothing can run there now.
+   */
+  async of({ deploymentId }: Surface): Promise<Target> {
+    return deploymentId === null ? this.targets.shared(this.sharedPool) : this.targets.deployment(deploymentId);
   }
 }

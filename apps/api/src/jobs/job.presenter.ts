@@ -1,6 +1,14 @@
-import { isTerminal, type Job, type JobListItem, type JobMetrics, type Output } from '@millrace/contracts';
+import {
+  isTerminal,
+  type CapturedLogs,
+  type Job,
+  type JobListItem,
+  type JobLogs,
+  type JobMetrics,
+  type Output,
+} from '@millrace/contracts';
 import type { ContentLinks } from '@millrace/assets';
-import type { JobOutputRecord, JobRecord } from '@millrace/jobs';
+import type { JobLogRecord, JobOutputRecord, JobRecord } from '@millrace/jobs';
 import type { Surface } from '../http/surface';
 
 /** What a job looks like on the wire (contract, section 2). */
@@ -10,7 +18,6 @@ export class JobPresenter {
   /** @param withLogs only `GET /jobs/{id}` carries logs (contract, 2.6). */
   present(surface: Surface, job: JobRecord, queuePosition: number | null, withLogs = false): Job {
     const self = `${surface.prefix}/api/v2/jobs/${job.id}`;
-    const capturesLogs = surface.kind === 'deployment';
     return {
       id: job.id,
       status: job.status,
@@ -28,11 +35,9 @@ export class JobPresenter {
         self,
         events: `${self}/events`,
         cancel: `${self}/cancel`,
-        ...(capturesLogs ? { logs: `${self}/logs` } : {}),
+        ...(showsLogs(surface) ? { logs: `${self}/logs` } : {}),
       },
-      ...(withLogs && job.logs !== null
-        ? { logs: { ...job.logs, captured_at: new Date(job.logs.captured_at).toISOString() } }
-        : {}),
+      ...(withLogs && job.logs !== null && showsLogs(surface) ? { logs: jobLogsOf(job.logs) } : {}),
     };
   }
 
@@ -61,6 +66,20 @@ export class JobPresenter {
       job_id: job.id,
     };
   }
+}
+
+/** Deployments capture logs; a public demo withholds what it captured (contract, 2.6). */
+export function showsLogs({ kind, demo }: Surface): boolean {
+  return kind === 'deployment' && !demo;
+}
+
+/** Captured logs as an answer of their own. */
+export function presentLogs(logs: JobLogRecord): CapturedLogs {
+  return { ...jobLogsOf(logs), complete: logs.complete };
+}
+
+function jobLogsOf({ text, truncated, capturedAt }: JobLogRecord): JobLogs {
+  return { text, truncated, captured_at: capturedAt.toISOString() };
 }
 
 /** `charged_micros` is additive: what the job cost, in micro-credits, where there is money at all. */

@@ -1,14 +1,14 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { assertScope } from '@millrace/accounts';
-import type { Job, JobNodes, JobPage, Scope } from '@millrace/contracts';
+import { Refusal, type Job, type JobNodes, type JobPage, type Scope } from '@millrace/contracts';
 import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { readText } from '../http/body';
 import { Callers, type Visitor } from '../http/callers';
 import { parseJobQuery } from './job-query';
 import { idempotencyKeyOf } from '../http/idempotency-key';
-import { JobPresenter } from './job.presenter';
+import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
 import { contextOf } from '../http/request-context';
 import { Destinations } from './destinations';
 
@@ -32,11 +32,10 @@ export class JobsController {
   async submit(@Req() request: Request): Promise<Job> {
     const { caller, scope } = await this.visitor(request, 'jobs:write');
     const { surface } = contextOf(request);
-    const target = await this.destinations.of(surface, caller);
     const { job, queuePosition } = await this.submissions.submit({
       caller,
       scope,
-      target,
+      target: () => this.destinations.of(surface),
       body: await readText(request, this.maxWorkflowBytes),
       idempotencyKey: idempotencyKeyOf(request),
       traceparent: currentTraceparent(),
@@ -48,6 +47,7 @@ export class JobsController {
   async list(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<JobPage> {
     const { scope } = await this.visitor(request, 'jobs:read');
     const { surface } = contextOf(request);
+    if (surface.demo) throw noDemoList();
     const { jobs, nextCursor } = await this.reads.list(scope, parseJobQuery(query));
     const items = await Promise.all(
       jobs.map(async (job) => this.presenter.item(surface, job, await this.reads.queuePosition(job))),
@@ -58,7 +58,7 @@ export class JobsController {
   @Get(':id')
   async get(@Req() request: Request, @Param('id') id: string): Promise<Job> {
     const { scope } = await this.visitor(request, 'jobs:read');
-    const job = await this.reads.getLive(scope, id, { withLogs: scope.surface === 'deployment' });
+    const job = await this.reads.getLive(scope, id, { withLogs: showsLogs(contextOf(request).surface) });
     return this.present(request, job, true);
   }
 
@@ -68,6 +68,15 @@ export class JobsController {
     const { scope } = await this.visitor(request, 'jobs:read');
     const workflow = await this.reads.workflow(scope, id);
     response.type('application/json').send(`{"workflow":${workflow},"format":"api"}`);
+  }
+
+  /** What the run printed, once the job has ended (contract, 2.6); 204 where there is nothing to show, for whatever reason. */
+  @Get(':id/logs')
+  async logs(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const { scope } = await this.visitor(request, 'jobs:read');
+    const logs = await this.reads.logs(scope, id);
+    if (logs === null || !showsLogs(contextOf(request).surface)) response.status(204).end();
+    else response.json(presentLogs(logs));
   }
 
   /** Additive: what each node of the finished attempt took. */
@@ -96,6 +105,11 @@ export class JobsController {
     const position = await this.reads.queuePosition(job);
     return this.presenter.present(contextOf(request).surface, job, position, withLogs);
   }
+}
+
+/** Callers of a demo deployment share one account, and a list would show each the jobs of all. */
+function noDemoList(): Refusal {
+  return new Refusal('forbidden', 'A demo deployment lists no jobs; keep the id of yours, and read the job by it.');
 }
 
 function presentTiming({ nodeId, classType, state, ms }: NodeTiming): JobNodes['nodes'][number] {

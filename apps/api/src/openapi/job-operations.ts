@@ -1,4 +1,5 @@
 import {
+  CapturedLogsSchema,
   JOB_STATUSES,
   JobEventSchemas,
   JobNodesSchema,
@@ -137,6 +138,22 @@ const getJobNodes: Operation = {
   responses: { '200': jsonAnswer('The nodes.', JobNodesSchema), ...errorsBehindCredential('not_found') },
 };
 
+const getJobLogs: Operation = {
+  operationId: 'getJobLogs',
+  tags,
+  summary: 'Read what a job printed',
+  description:
+    'The end of what the run wrote to its standard output, in write order, for any job of a deployment that has ended, ' +
+    'however it ended; as long as the job can be retrieved. 204 wherever there is none: on other surfaces, before the end, ' +
+    'and on public demo deployments, which withhold it. `urls.logs` stands in the job only where logs are shown.',
+  parameters: [jobId, requestId],
+  responses: {
+    '200': jsonAnswer('What was printed.', CapturedLogsSchema),
+    '204': emptyAnswer('There is nothing to show.'),
+    ...errorsBehindCredential('not_found'),
+  },
+};
+
 /** JSON Schema can say what is inside a text; each frame's `data` is one of these. */
 const EVENT_STREAM = {
   type: 'string',
@@ -190,6 +207,7 @@ export const JOB_PATHS: Record<string, PathItem> = {
   '/api/v2/jobs': { get: listJobs, post: postJobs },
   '/api/v2/jobs/{id}': { get: getJob },
   '/api/v2/jobs/{id}/workflow': { get: getJobWorkflow },
+  '/api/v2/jobs/{id}/logs': { get: getJobLogs },
   '/api/v2/jobs/{id}/nodes': { get: getJobNodes },
   '/api/v2/jobs/{id}/events': { get: getJobEvents },
   '/api/v2/jobs/{id}/cancel': { post: cancelJob },
@@ -202,5 +220,6 @@ export const JOB_SCHEMAS = [
   JobSubmissionSchema,
   JobWorkflowSchema,
   JobNodesSchema,
+  CapturedLogsSchema,
   ...Object.values(JobEventSchemas),
 ];

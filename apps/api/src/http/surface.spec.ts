@@ -1,0 +1,95 @@
+import { resolveSurface, type RequestTarget, type SurfaceRules } from './surface';
+
+const ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+const OTHER = '0199a1b2-0000-7000-8000-00000000000b';
+const rules: SurfaceRules = {
+  shared: 'cloud',
+  publicUrl: 'https://api.example.com',
+  deploymentDomain: 'apps.example.com',
+};
+
+const resolve = (target: Partial<RequestTarget>, more: Partial<SurfaceRules> = {}): ReturnType<typeof resolveSurface> =>
+  resolveSurface(
+    { ...rules, ...more },
+    { scheme: 'http', host: 'api.example.com', url: '/api/v2/jobs', ...target },
+  );
+
+describe('a request to the service itself', () => {
+  it('comes to the shared surface, which has no prefix', () => {
+    const { surface, url } = resolve({ url: '/api/v2/jobs?limit=1' });
+    expect(surface).toMatchObject({ kind: 'cloud', deploymentId: null, prefix: '', origin: 'https://api.example.com' });
+    expect(url).toBe('/api/v2/jobs?limit=1');
+  });
+
+  it('has the origin that the client sent when no outer one is set', () => {
+    const target = { scheme: 'https', host: 'here:8443' } as const;
+    expect(resolve(target, { publicUrl: undefined }).surface.origin).toBe('https://here:8443');
+  });
+});
+
+describe('a request under a prefix', () => {
+  it('comes to the deployment, and its path is what follows the prefix', () => {
+    const { surface, url } = resolve({ url: `/deployment/${ID}/api/v2/jobs/1?x=/deployment/${OTHER}/api/` });
+    expect(surface).toMatchObject({ kind: 'deployment', deploymentId: ID, prefix: `/deployment/${ID}` });
+    expect(surface.origin).toBe('https://api.example.com');
+    expect(url).toBe(`/api/v2/jobs/1?x=/deployment/${OTHER}/api/`);
+  });
+
+  it.each([
+    ['in capitals', ID.toUpperCase()],
+    ['percent-encoded', `%30${ID.slice(1)}`],
+  ])('may spell the id %s; links have its plain form', (_, spelled) => {
+    const { surface } = resolve({ url: `/deployment/${spelled}/api/v2/jobs` });
+    expect(surface).toMatchObject({ deploymentId: ID, prefix: `/deployment/${ID}` });
+  });
+
+  it.each([
+    ['is no id', '/deployment/demo/api/v2/jobs'],
+    ['has a malformed escape', `/deployment/%zz${ID.slice(2)}/api/v2/jobs`],
+    ['hides a slash', `/deployment/${ID}%2Fapi/v2/jobs`],
+    ['is doubled', `/deployment/${ID}/deployment/${OTHER}/api/v2/jobs`],
+    ['leads elsewhere', `/deployment/${ID}/platform/v1/account`],
+    ['stands behind another path', `/api/v2/deployment/${ID}/api/v2/jobs`],
+    ['is spelled otherwise', `/Deployment/${ID}/api/v2/jobs`],
+  ])('is none when it %s', (_, url) => {
+    const resolved = resolve({ url });
+    expect(resolved.surface.kind).toBe('cloud');
+    expect(resolved.url).toBe(url);
+  });
+});
+
+describe("a request to a deployment's host", () => {
+  it.each([
+    `${ID}.apps.example.com`,
+    `${ID.toUpperCase()}.Apps.Example.COM`,
+    `${ID}.apps.example.com.`,
+    `${ID}.apps.example.com:8443`,
+  ])('comes to the deployment, without a prefix, at the origin it was sent to: %s', (host) => {
+    const { surface, url } = resolve({ host });
+    expect(surface).toMatchObject({ kind: 'deployment', deploymentId: ID, prefix: '', origin: `https://${host}` });
+    expect(url).toBe('/api/v2/jobs');
+  });
+
+  it('finds nothing mounted there, neither another deployment nor itself', () => {
+    const host = `${ID}.apps.example.com`;
+    for (const id of [OTHER, ID]) {
+      const { surface, url } = resolve({ host, url: `/deployment/${id}/api/v2/jobs` });
+      expect(surface.deploymentId).toBe(ID);
+      expect(url).toBe(`/deployment/${id}/api/v2/jobs`);
+    }
+  });
+
+  it.each([
+    'apps.example.com',
+    `x.${ID}.apps.example.com`,
+    `${ID}.apps.example.com.evil.test`,
+    `${ID}xapps.example.com`,
+    `${ID}.apps.example.org`,
+    'not-an-id.apps.example.com',
+  ])('is not one to %s', (host) => expect(resolve({ host }).surface.kind).toBe('cloud'));
+
+  it('is none without a domain for deployments', () => {
+    const { surface } = resolve({ host: `${ID}.apps.example.com` }, { deploymentDomain: undefined });
+    expect(surface.kind).toBe('cloud');
+  });
+});

@@ -1,0 +1,166 @@
+import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
+import { ConstraintError, type Statements } from '@millrace/database';
+import type { Deployment, DeploymentDraft } from './deployment';
+import { deploymentState, isIdle, type DeploymentFacts } from './deployment-state';
+import { startWaitSeconds } from './start-wait';
+import { WORKER_SILENCE_SECONDS } from './worker.store';
+
+interface DeploymentRow {
+  id: string;
+  account_id: string;
+  name: string;
+  demo: boolean;
+  pool_id: string;
+  engine: string;
+  desired_state: DeploymentFacts['desiredState'];
+  price_micros_per_second: bigint | null;
+  queue_limit: number | null;
+  catalogue_digest: string | null;
+  min_workers: number;
+  max_workers: number;
+  created_at: Date;
+  started_at: Date;
+  stopped_at: Date | null;
+  first_ready_at: Date | null;
+  ever_served: boolean;
+  ready_workers: number;
+  went_in_order: boolean;
+  typical_start_ms: number | null;
+  waited_ms: number;
+}
+
+/** How many of the latest starts tell what a start typically takes. */
+const STARTS_COMPARED = 20;
+
+const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+const startedAt = Prisma.sql`coalesce(d.started_at, d.created_at)`;
+
+/** Of all the workers a deployment ever had. One that fell silent is found `stopped` later than it was last seen. */
+const workersPart = Prisma.sql`
+  SELECT count(*) > 0 AS ever_served,
+         count(*) FILTER (WHERE w.state = 'ready' AND ${alive})::int AS ready_workers,
+         min(w.started_at) FILTER (WHERE w.state = 'starting' AND w.ready_at IS NULL AND ${alive}) AS starting_since,
+         max(w.last_seen_at) AS last_seen_at
+  FROM workers w WHERE w.pool_id = d.pool_id`;
+const lastPart = Prisma.sql`
+  SELECT CASE w.state WHEN 'draining' THEN ${alive} WHEN 'stopped' THEN w.stopped_at <= w.last_seen_at ELSE false END
+           AS went_in_order
+  FROM workers w WHERE w.pool_id = d.pool_id AND w.ready_at IS NOT NULL AND w.last_seen_at >= ${startedAt}
+  ORDER BY w.last_seen_at DESC LIMIT 1`;
+const typicalPart = Prisma.sql`
+  SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM l.ready_at - l.started_at)) * 1000 AS ms
+  FROM (SELECT w.ready_at, w.started_at FROM workers w WHERE w.pool_id = d.pool_id AND w.ready_at IS NOT NULL
+        ORDER BY w.ready_at DESC LIMIT ${STARTS_COMPARED}) l`;
+
+/**
+ * Since when the present start is going on: since a worker that is starting was started; else since the workers went that
+ * are always to be there, or since somebody wanted the deployment.
+ */
+const waitingSince = Prisma.sql`
+  coalesce(workers.starting_since,
+           CASE WHEN d.min_workers > 0 THEN greatest(${startedAt}, workers.last_seen_at) ELSE d.wanted_at END, now())`;
+
+const selection = Prisma.sql`
+  SELECT d.id, d.account_id, d.name, d.demo, d.pool_id, p.engine, d.desired_state, d.price_micros_per_second,
+         p.queue_limit, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
+         d.stopped_at, d.first_ready_at, workers.ever_served,
+         CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
+         coalesce(last.went_in_order, false) AS went_in_order, typical.ms::float8 AS typical_start_ms,
+         (extract(epoch FROM now() - ${waitingSince}) * 1000)::float8 AS waited_ms
+  FROM deployments d JOIN pools p ON p.id = d.pool_id
+  CROSS JOIN LATERAL (${workersPart}) workers LEFT JOIN LATERAL (${lastPart}) last ON true
+  CROSS JOIN LATERAL (${typicalPart}) typical`;
+
+/** The SQL of deployments. */
+export class DeploymentStore {
+  /**
+   * Create a deployment with a pool and a lane of its own, which bear its id.
+   *
+   * @returns its id; null when there is no such account.
+   */
+  async create(tx: Statements, draft: DeploymentDraft): Promise<string | null> {
+    const id = newId();
+    try {
+      await tx.execute(Prisma.sql`
+        WITH pool AS (
+          INSERT INTO pools (id, engine, queue_limit) VALUES (${id}, ${draft.engine}, ${draft.queueLimit}) RETURNING id
+        )
+        INSERT INTO deployments (id, account_id, name, demo, pool_id, price_micros_per_second, min_workers, max_workers,
+          started_at)
+        SELECT ${id}::uuid, ${draft.accountId}::uuid, ${draft.name}, ${draft.demo}, pool.id,
+          ${draft.priceMicrosPerSecond}, ${draft.minWorkers}, ${draft.maxWorkers}, now() FROM pool`);
+    } catch (error) {
+      if (error instanceof ConstraintError && error.constraint === 'deployments_account_id_fkey') return null;
+      throw error;
+    }
+    return id;
+  }
+
+  /** A deployment of any account, for whoever is to find out whose it is. */
+  async find(tx: Statements, id: string): Promise<Deployment | null> {
+    const [row] = await tx.query<DeploymentRow>(Prisma.sql`${selection} WHERE d.id = ${id}::uuid`);
+    return row === undefined ? null : deploymentOf(row);
+  }
+
+  /** The deployments of an account, newest first. */
+  async list(tx: Statements, accountId: string): Promise<Deployment[]> {
+    const rows = await tx.query<DeploymentRow>(Prisma.sql`
+      ${selection} WHERE d.account_id = ${accountId}::uuid ORDER BY d.id DESC`);
+    return rows.map(deploymentOf);
+  }
+
+  /**
+   * Say what an operator wants. Saying the same again changes nothing.
+   *
+   * @returns true when it was wanted otherwise before; false when not, or when there is no such deployment.
+   */
+  async setDesired(tx: Statements, id: string, desired: DeploymentFacts['desiredState']): Promise<boolean> {
+    const times =
+      desired === 'running'
+        ? Prisma.sql`started_at = now(), stopped_at = NULL`
+        : Prisma.sql`stopped_at = now(), wanted_at = NULL`;
+    const changed = await tx.execute(Prisma.sql`
+      UPDATE deployments SET desired_state = ${desired}, ${times}
+      WHERE id = ${id}::uuid AND desired_state <> ${desired}`);
+    return changed > 0;
+  }
+
+  /** Note that somebody wants a deployment that has no ready worker; the first to want it counts until one is ready. */
+  async noteWanted(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployments SET wanted_at = now()
+      WHERE id = ${id}::uuid AND wanted_at IS NULL AND desired_state = 'running'`);
+  }
+}
+
+function deploymentOf(row: DeploymentRow): Deployment {
+  const facts: DeploymentFacts = {
+    desiredState: row.desired_state,
+    minWorkers: row.min_workers,
+    everServed: row.ever_served,
+    readyWorkers: row.ready_workers,
+    wentInOrder: row.went_in_order,
+  };
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    demo: row.demo,
+    poolId: row.pool_id,
+    engine: row.engine,
+    state: deploymentState(facts),
+    idle: isIdle(facts),
+    readyWorkers: row.ready_workers,
+    minWorkers: row.min_workers,
+    maxWorkers: row.max_workers,
+    priceMicrosPerSecond: row.price_micros_per_second,
+    queueLimit: row.queue_limit,
+    catalogueDigest: row.catalogue_digest,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    stoppedAt: row.stopped_at,
+    firstReadyAt: row.first_ready_at,
+    retryAfterSeconds: startWaitSeconds({ typicalStartMs: row.typical_start_ms, waitedMs: row.waited_ms }),
+  };
+}

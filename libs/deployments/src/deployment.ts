@@ -1,0 +1,45 @@
+import type { DeploymentState } from '@millrace/contracts';
+
+/** A deployment as it stands: what was configured, and the state that follows from its workers. */
+export interface Deployment {
+  id: string;
+  accountId: string;
+  name: string;
+  /** Admits callers without a credential. */
+  demo: boolean;
+  poolId: string;
+  engine: string;
+  state: DeploymentState;
+  /** Ready without a worker: scaled to nothing until there is work. */
+  idle: boolean;
+  /** Workers that are ready and were heard of lately. */
+  readyWorkers: number;
+  minWorkers: number;
+  maxWorkers: number;
+  /** Null: the price of the platform. */
+  priceMicrosPerSecond: bigint | null;
+  /** Jobs that may wait in it; null: the platform's limit for a pool. */
+  queueLimit: number | null;
+  /** Null until a worker has said what it can run. */
+  catalogueDigest: string | null;
+  createdAt: Date;
+  /** When an operator last started it; its creation counts. */
+  startedAt: Date;
+  /** When an operator stopped it; null while it is to run. */
+  stoppedAt: Date | null;
+  firstReadyAt: Date | null;
+  /** Whole seconds after which asking again is worth it, while it is not ready. */
+  retryAfterSeconds: number;
+}
+
+/** What an operator says of a new deployment. */
+export interface DeploymentDraft {
+  accountId: string;
+  name: string;
+  demo: boolean;
+  engine: 'cpu' | 'comfyui';
+  priceMicrosPerSecond: bigint | null;
+  queueLimit: number | null;
+  minWorkers: number;
+  maxWorkers: number;
+}

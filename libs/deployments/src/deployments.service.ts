@@ -1,0 +1,115 @@
+import { Refusal, isUuid } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { Deployment, DeploymentDraft } from './deployment';
+import type { DeploymentStore } from './deployment.store';
+
+/** How old what a request is told of a deployment may be. */
+const BELIEVED_MS = 1_000;
+/** Deployments remembered; more than are asked for within a second. */
+const REMEMBERED = 1_000;
+
+/**
+ * Deployments, as operators manage them and requests find them. Changes take the transaction of the administrative act they
+ * are; `forget` follows its commit.
+ */
+export class DeploymentsService {
+  private readonly believed = new Map<string, { deployment: Promise<Deployment | null>; until: number }>();
+
+  constructor(
+    private readonly database: Statements,
+    private readonly store: DeploymentStore,
+  ) {}
+
+  /** @throws Refusal `not_found` when there is no such account. */
+  async create(tx: Statements, draft: DeploymentDraft): Promise<Deployment> {
+    const id = isUuid(draft.accountId) ? await this.store.create(tx, draft) : null;
+    if (id === null) throw new Refusal('not_found', `There is no account ${draft.accountId}.`);
+    return this.known(tx, id);
+  }
+
+  /**
+   * Have a deployment run. It takes jobs as soon as a worker is ready; those that waited go on.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async start(tx: Statements, id: string): Promise<{ deployment: Deployment; changed: boolean }> {
+    return this.want(tx, id, 'running');
+  }
+
+  /**
+   * Have a deployment take no more jobs and start none. What runs is let run to its end.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async stop(tx: Statements, id: string): Promise<{ deployment: Deployment; changed: boolean }> {
+    return this.want(tx, id, 'stopped');
+  }
+
+  private async want(
+    tx: Statements,
+    id: string,
+    desired: 'running' | 'stopped',
+  ): Promise<{ deployment: Deployment; changed: boolean }> {
+    const changed = isUuid(id) && (await this.store.setDesired(tx, id, desired));
+    return { deployment: await this.known(tx, id), changed };
+  }
+
+  /** The deployments of an account, newest first. */
+  async list(accountId: string): Promise<Deployment[]> {
+    return this.store.list(this.database, accountId);
+  }
+
+  /** A deployment of an account. @throws Refusal `not_found`. */
+  async get(accountId: string, id: string): Promise<Deployment> {
+    const deployment = isUuid(id) ? await this.store.find(this.database, id) : null;
+    if (deployment === null || deployment.accountId !== accountId) throw noDeployment(id);
+    return deployment;
+  }
+
+  /** A deployment of whichever account, at most a second old; null when there is none. */
+  find(id: string): Promise<Deployment | null> {
+    const now = performance.now();
+    const known = this.believed.get(id);
+    if (known !== undefined && known.until > now) return known.deployment;
+    return this.read(id, now);
+  }
+
+  /** A deployment of whichever account as it stands; null when there is none. */
+  findNow(id: string): Promise<Deployment | null> {
+    return this.read(id, performance.now());
+  }
+
+  /** Ask again at the next request: something was changed by this process. */
+  forget(id: string): void {
+    this.believed.delete(id);
+  }
+
+  /** Note that a deployment without a ready worker was asked to run something. */
+  async noteWanted(id: string): Promise<void> {
+    await this.store.noteWanted(this.database, id);
+  }
+
+  private read(id: string, now: number): Promise<Deployment | null> {
+    const deployment = this.store.find(this.database, id);
+    const entry = { deployment, until: now + BELIEVED_MS };
+    this.believed.delete(id);
+    const oldest = this.believed.keys().next();
+    if (this.believed.size >= REMEMBERED && !oldest.done) this.believed.delete(oldest.value);
+    this.believed.set(id, entry);
+    const drop = (): void => void (this.believed.get(id) === entry && this.believed.delete(id));
+    // Neither a failed reading nor an absence is believed: the next request asks again.
+    deployment.then((found) => found === null && drop(), drop);
+    return deployment;
+  }
+
+  private async known(tx: Statements, id: string): Promise<Deployment> {
+    const deployment = isUuid(id) ? await this.store.find(tx, id) : null;
+    if (deployment === null) throw noDeployment(id);
+    return deployment;
+  }
+}
+
+/** The one answer for a deployment that does not exist and for one of another account. */
+export function noDeployment(id: string): Refusal {
+  return new Refusal('not_found', `There is no deployment ${id} of this account.`);
+}

@@ -1,0 +1,70 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+
+/** How much work a pool has. */
+export interface QueueDepth {
+  poolId: string;
+  waiting: number;
+  dispatched: number;
+  leased: number;
+  /** Age of the job that has waited longest; 0 when none waits. */
+  oldestSeconds: number;
+  /** Its deployment is stopped: nothing more is started. */
+  stopped: boolean;
+  /** Its deployment has no ready worker, and somebody wanted it. */
+  wanted: boolean;
+}
+
+interface DepthRow {
+  pool_id: string;
+  waiting: number;
+  dispatched: number;
+  leased: number;
+  oldest_seconds: number;
+  stopped: boolean;
+  wanted: boolean;
+}
+
+/** The SQL that measures queues. */
+export class QueueDepthStore {
+  /** Every pool. Costs a walk over the accounts with jobs waiting and the jobs in flight, however many jobs wait. */
+  async measure(statements: Statements): Promise<QueueDepth[]> {
+    const rows = await statements.query<DepthRow>(Prisma.sql`
+      SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased, queued.oldest_seconds,
+             coalesce(d.desired_state = 'stopped', false) AS stopped, d.wanted_at IS NOT NULL AS wanted
+      FROM pools p LEFT JOIN deployments d ON d.pool_id = p.id
+      CROSS JOIN LATERAL (
+        SELECT coalesce(sum(q.waiting), 0)::int AS waiting,
+               coalesce(extract(epoch FROM now() - min(first.created_at)), 0)::float8 AS oldest_seconds
+        FROM account_queues q LEFT JOIN LATERAL (
+          SELECT j.created_at FROM jobs j
+          WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
+          ORDER BY j.priority DESC, j.id LIMIT 1
+        ) first ON true
+        WHERE q.pool_id = p.id AND q.waiting > 0
+      ) queued
+      CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,
+               count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased
+        FROM jobs j WHERE j.pool_id = p.id AND j.delivery IN ('dispatched', 'leased')
+      ) flying`);
+    return rows.map((row) => ({
+      poolId: row.pool_id,
+      waiting: row.waiting,
+      dispatched: row.dispatched,
+      leased: row.leased,
+      oldestSeconds: row.oldest_seconds,
+      stopped: row.stopped,
+      wanted: row.wanted,
+    }));
+  }
+}
+
+/**
+ * Jobs that need workers of a pool: what is queued and what runs, and one where a deployment without workers is wanted. Of a
+ * stopped deployment only what runs: its workers are let finish, and no others are brought.
+ */
+export function pendingJobs({ waiting, dispatched, leased, stopped, wanted }: QueueDepth): number {
+  if (stopped) return leased;
+  return Math.max(waiting + dispatched + leased, wanted ? 1 : 0);
+}

@@ -74,8 +74,13 @@ export const JobLogsSchema = z
 export type JobLogs = z.infer<typeof JobLogsSchema>;
 
 export const CapturedLogsSchema = JobLogsSchema.extend({
-  complete: z.boolean().meta({ description: 'False when the run went on after this was read back, or broke off unheard.' }),
-}).meta({ id: 'CapturedLogs', description: 'What a run printed, as an answer of its own. Untrusted: render as plain text.' });
+  complete: z
+    .boolean()
+    .meta({ description: 'False when the run went on after this was read back, or broke off unheard.' }),
+}).meta({
+  id: 'CapturedLogs',
+  description: 'What a run printed, as an answer of its own. Untrusted: render as plain text.',
+});
 export type CapturedLogs = z.infer<typeof CapturedLogsSchema>;
 
 /** Labels of the caller's own, e.g. an end user's id. Limits: wire supplement, section 1. */

@@ -26,7 +26,5 @@ export function deploymentState(facts: DeploymentFacts): DeploymentState {
 
 /** True for a deployment that is ready without a worker. */
 export function isIdle(facts: DeploymentFacts): boolean {
-  return (
-    facts.desiredState === 'running' && facts.readyWorkers === 0 && facts.minWorkers === 0 && facts.wentInOrder
-  );
+  return facts.desiredState === 'running' && facts.readyWorkers === 0 && facts.minWorkers === 0 && facts.wentInOrder;
 }

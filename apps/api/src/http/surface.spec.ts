@@ -9,10 +9,7 @@ const rules: SurfaceRules = {
 };
 
 const resolve = (target: Partial<RequestTarget>, more: Partial<SurfaceRules> = {}): ReturnType<typeof resolveSurface> =>
-  resolveSurface(
-    { ...rules, ...more },
-    { scheme: 'http', host: 'api.example.com', url: '/api/v2/jobs', ...target },
-  );
+  resolveSurface({ ...rules, ...more }, { scheme: 'http', host: 'api.example.com', url: '/api/v2/jobs', ...target });
 
 describe('a request to the service itself', () => {
   it('comes to the shared surface, which has no prefix', () => {

@@ -59,10 +59,7 @@ function deploymentSurface(deploymentId: string, prefix: string, origin: string)
 /** Names are compared without case, without a port, and without the dot that ends a fully qualified one (RFC 4343, 1034). */
 function deploymentOfHost({ deploymentDomain }: SurfaceRules, host: string): string | null {
   if (deploymentDomain === undefined) return null;
-  const name = host
-    .toLowerCase()
-    .replace(/:\d*$/, '')
-    .replace(/\.$/, '');
+  const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
   return name.endsWith(`.${deploymentDomain}`) ? idOf(name.slice(0, -deploymentDomain.length - 1)) : null;
 }
 

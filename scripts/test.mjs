@@ -4,6 +4,7 @@ import { runCommand } from './lib/command.mjs';
 import { temporaryFolder } from './lib/data-folder.mjs';
 import { readJson } from './lib/files.mjs';
 import { Fleet } from './lib/fleet.mjs';
+import { helmProgram } from './lib/helm-program.mjs';
 import { migrate, onDatabase } from './lib/migrate.mjs';
 import { MODULES, ROOT } from './lib/paths.mjs';
 import { readSecrets } from './lib/secrets.mjs';
@@ -27,6 +28,7 @@ async function main(scope) {
   const fleet = new Fleet(scope, folder);
   const { databaseUrl, redisUrl } = await startServers(fleet, process.env, { secrets, throwaway: true });
   const s3 = await startTestS3(fleet, process.env);
+  const helm = await helmProgram(scope);
   const template = await makeTemplate(scope, databaseUrl);
   const report = folder.at('report.json');
   const args = [JEST, ...process.argv.slice(2), '--reporters=default', `--reporters=${REPORTER}`];
@@ -39,6 +41,7 @@ async function main(scope) {
       MILLRACE_TEST_S3_ENDPOINT: s3.endpoint,
       MILLRACE_TEST_S3_ACCESS_KEY_ID: s3.accessKeyId,
       MILLRACE_TEST_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      MILLRACE_TEST_HELM: helm,
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
       MILLRACE_TEST_REPORT: report,
     },

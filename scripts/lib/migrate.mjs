@@ -27,8 +27,13 @@ export async function migrate(scope, url) {
   if (code !== 0) throw new Failure(`The migrations failed: ${reasonIn(output)}`);
 }
 
-/** @param {string} url */
-async function createDatabase(url) {
+/**
+ * Make the database that `url` names where the server has none of that name.
+ *
+ * @param {string} url
+ * @throws {Failure} when the server is out of reach, or refuses
+ */
+export async function createDatabase(url) {
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
   try {
     await onDatabase(url, async () => undefined);

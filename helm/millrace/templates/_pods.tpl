@@ -1,0 +1,168 @@
+{{- define "millrace.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "millrace.containerSecurity" -}}
+allowPrivilegeEscalation: false
+privileged: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- /* What every pod of the release has: (list $ $placement $component). */ -}}
+{{- define "millrace.podCommon" -}}
+{{- $root := index . 0 -}}
+{{- $placement := index . 1 -}}
+{{- $selector := index . 2 -}}
+serviceAccountName: {{ include "millrace.serviceAccount" $root }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  {{- include "millrace.podSecurity" $root | nindent 2 }}
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with $placement.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $placement.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $placement.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $placement.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+topologySpreadConstraints:
+  {{- if $placement.topologySpreadConstraints }}
+  {{- toYaml $placement.topologySpreadConstraints | nindent 2 }}
+  {{- else }}
+  {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- $selector | nindent 8 }}
+  {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{- /* Probes of a process of ours. Started: the schema was recognised. Ready: PostgreSQL answers and the process is not
+stopping; Redis and S3 may be away. Live: the event loop turns. */ -}}
+{{- define "millrace.probes" -}}
+startupProbe:
+  httpGet: { path: /health/startup, port: ops }
+  periodSeconds: 2
+  timeoutSeconds: 5
+  failureThreshold: {{ . }}
+readinessProbe:
+  httpGet: { path: /health/ready, port: ops }
+  periodSeconds: 5
+  timeoutSeconds: 5
+  failureThreshold: 2
+livenessProbe:
+  httpGet: { path: /health/live, port: ops }
+  periodSeconds: 10
+  timeoutSeconds: 10
+  failureThreshold: 6
+{{- end -}}
+
+{{- /* A variable from a Secret: (list "NAME" "secret" "key"). */ -}}
+{{- define "millrace.secretEnv" -}}
+- name: {{ index . 0 }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ index . 1 }}
+      key: {{ index . 2 }}
+{{- end -}}
+
+{{- define "millrace.databaseEnv" -}}
+{{ include "millrace.secretEnv" (list "DATABASE_URL" (include "millrace.postgresSecret" .) (ternary "url" .Values.postgres.external.key .Values.postgres.bundled.enabled)) }}
+{{- end -}}
+
+{{- define "millrace.s3Env" -}}
+- name: S3_BUCKET
+  value: {{ .Values.s3.bucket | quote }}
+- name: S3_REGION
+  value: {{ .Values.s3.region | quote }}
+{{- if .Values.s3.bundled.enabled }}
+- name: S3_ENDPOINT
+  value: http://{{ include "millrace.fullname" . }}-s3:9000
+{{- else if .Values.s3.external.endpoint }}
+- name: S3_ENDPOINT
+  value: {{ .Values.s3.external.endpoint | quote }}
+{{- end }}
+{{- with .Values.s3.publicEndpoint }}
+- name: S3_PUBLIC_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
+{{- with (include "millrace.s3Secret" .) }}
+{{ include "millrace.secretEnv" (list "S3_ACCESS_KEY_ID" . "access-key-id") }}
+{{ include "millrace.secretEnv" (list "S3_SECRET_ACCESS_KEY" . "secret-access-key") }}
+{{- end }}
+{{- end -}}
+
+{{- /* Environment of a process: (list $ "api" $own), where `own` are its settings over those of all. */ -}}
+{{- define "millrace.env" -}}
+{{- $root := index . 0 -}}
+{{- $process := index . 1 -}}
+{{- $own := index . 2 -}}
+{{- $known := get ($root.Files.Get "files/settings.yaml" | fromYaml) $process -}}
+- name: NODE_ENV
+  value: production
+{{ include "millrace.databaseEnv" $root }}
+{{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}
+{{ include "millrace.s3Env" $root }}
+- name: MILLRACE_OPS_PORT
+  value: "9090"
+{{- $all := mustMergeOverwrite (deepCopy $root.Values.settings) (deepCopy $own) }}
+{{- range $name := keys $all | sortAlpha }}
+{{- if has $name $known }}
+- name: {{ $name }}
+  value: {{ get $all $name | toString | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.ports.ops" -}}
+- name: ops
+  containerPort: 9090
+  protocol: TCP
+{{- end -}}
+
+{{- /* Jobs of a pool that wait or run, whoever tells it: (list $ "pool"). The release's own, by its namespace. */ -}}
+{{- define "millrace.workQuery" -}}
+{{- $root := index . 0 -}}
+sum(max by (delivery) (millrace_queue_depth{namespace="{{ $root.Release.Namespace }}",pool="{{ index . 1 }}"}))
+{{- end -}}
+
+{{- /* A pod that runs to its end and needs no account of its own: in hook mode the release's does not exist yet. */ -}}
+{{- define "millrace.setupPod" -}}
+restartPolicy: OnFailure
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  {{- include "millrace.podSecurity" . | nindent 2 }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end -}}

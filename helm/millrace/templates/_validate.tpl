@@ -1,0 +1,84 @@
+{{- /* Values that fit the schema and yet cannot work together: one sentence for each, all at once. */ -}}
+{{- define "millrace.faults" -}}
+{{- $v := .Values -}}
+{{- if not $v.image.repository }}
+image.repository is not set: build the images (docs/operations.md), push them, and name their common prefix, e.g. registry.example.com/millrace.
+{{- end }}
+{{- range $name, $key := dict "postgres" "url" "redis" "url" }}
+{{- $server := index $v $name }}
+{{- if and (not $server.bundled.enabled) (not $server.external.existingSecret) }}
+{{ $name }}.external.existingSecret is not set: name a Secret with the connection URL, or set {{ $name }}.bundled.enabled for a demo.
+{{- end }}
+{{- if and $server.bundled.enabled $server.external.existingSecret }}
+{{ $name }}.bundled.enabled and {{ $name }}.external.existingSecret are both set: choose one of them.
+{{- end }}
+{{- end }}
+{{- if and $v.s3.bundled.enabled (or $v.s3.external.endpoint $v.s3.external.existingSecret) }}
+s3.bundled.enabled is set beside s3.external: choose one of them.
+{{- end }}
+{{- if and $v.s3.bundled.enabled (not $v.s3.publicEndpoint) }}
+s3.publicEndpoint is not set: with the bundled S3 server, say under which URL customers reach it, because download links lead there.
+{{- end }}
+{{- if $v.networkPolicy.enabled }}
+{{- range $name := list "postgres" "redis" "s3" }}
+{{- $server := index $v $name }}
+{{- if and (not $server.bundled.enabled) (not $server.external.peers) }}
+{{ $name }}.external.peers is empty: say where the server is, e.g. [{ipBlock: {cidr: 10.0.0.0/8}}], or the network policy would cut it off.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and (eq $v.migrations.mode "hook") (or $v.postgres.bundled.enabled (not $v.postgres.external.existingSecret)) }}
+migrations.mode is hook, which runs before anything else is there: it needs postgres.external.existingSecret.
+{{- end }}
+{{- if and $v.selfHosted.existingSecret (ne $v.surface "self_hosted") }}
+selfHosted.existingSecret is set, but surface is {{ $v.surface }}: set surface to self_hosted, or unset it.
+{{- end }}
+{{- if not (hasKey $v.workers $v.defaultPool) }}
+defaultPool is {{ $v.defaultPool }}, which is no key of workers: jobs sent there would wait for ever.
+{{- end }}
+{{- if and $v.api.autoscaling.enabled (gt (int $v.api.autoscaling.minReplicas) (int $v.api.autoscaling.maxReplicas)) }}
+api.autoscaling.minReplicas is above api.autoscaling.maxReplicas: lower one or raise the other.
+{{- end }}
+{{- if and $v.ingress.enabled (not $v.ingress.host) }}
+ingress.host is not set: name the host of the API.
+{{- end }}
+{{- if and $v.ingress.deploymentHosts (not (get $v.settings "MILLRACE_DEPLOYMENT_DOMAIN")) }}
+ingress.deploymentHosts needs settings.MILLRACE_DEPLOYMENT_DOMAIN, the domain under which deployments have hosts of their own.
+{{- end }}
+{{- if and $v.gateway.enabled (not $v.gateway.parentRefs) }}
+gateway.parentRefs is empty: name the Gateway that the HTTPRoute joins.
+{{- end }}
+{{- range $name, $own := $v.workers }}
+{{- $pool := include "millrace.pool" (list $ $own) | fromYaml }}
+{{- $comfyui := eq $pool.engine "comfyui" }}
+{{- if and $comfyui (eq $pool.comfyui.mode "sidecar") (not $pool.comfyui.image) }}
+workers.{{ $name }}.comfyui.image is not set: name an image with ComfyUI in its working directory, or set comfyui.mode to external.
+{{- end }}
+{{- if and $comfyui (eq $pool.comfyui.mode "external") (not $pool.comfyui.urls) }}
+workers.{{ $name }}.comfyui.urls is empty: name the ComfyUI servers of this pool, or set comfyui.mode to sidecar.
+{{- end }}
+{{- if and $comfyui (eq $pool.comfyui.mode "external") $v.networkPolicy.enabled (not $pool.comfyui.peers) }}
+workers.{{ $name }}.comfyui.peers is empty: say where those servers are, or the network policy would cut them off.
+{{- end }}
+{{- if and $comfyui (eq $pool.comfyui.mode "external") (or (gt (int $pool.replicas) 1) (ne $pool.autoscaling.kind "none")) }}
+workers.{{ $name }} has more than one replica on external ComfyUI servers, and a server may have one worker only: set replicas to 1 and autoscaling.kind to none, or make a pool for each.
+{{- end }}
+{{- if and (not $comfyui) (gt (int $pool.gpu.count) 0) }}
+workers.{{ $name }}.gpu.count is {{ $pool.gpu.count }}, but the engine cpu uses no GPU: set engine to comfyui, or gpu.count to 0.
+{{- end }}
+{{- if and $comfyui (gt (int $pool.capacity) 1) }}
+workers.{{ $name }}.capacity is {{ $pool.capacity }}, but a ComfyUI runs one job at a time: set capacity to 1.
+{{- end }}
+{{- with $pool.autoscaling }}
+{{- if and (ne .kind "none") (gt (int .minReplicas) (int .maxReplicas)) }}
+workers.{{ $name }}.autoscaling.minReplicas is above maxReplicas: lower one or raise the other.
+{{- end }}
+{{- if and (eq .kind "keda") (not .prometheusUrl) }}
+workers.{{ $name }}.autoscaling.prometheusUrl is not set: KEDA asks that Prometheus how much work there is.
+{{- end }}
+{{- if and (eq .kind "hpa") (lt (int .minReplicas) 1) }}
+workers.{{ $name }}.autoscaling.minReplicas is 0, which a plain HorizontalPodAutoscaler refuses: set it to 1, or kind to keda.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}

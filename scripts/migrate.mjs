@@ -1,0 +1,27 @@
+import process from 'node:process';
+import { runCommand } from './lib/command.mjs';
+import { Failure } from './lib/failure.mjs';
+import { readFlags } from './lib/flags.mjs';
+import { createDatabase, migrate, onDatabase } from './lib/migrate.mjs';
+import { say } from './lib/terminal.mjs';
+
+const HELP = `Brings the database that DATABASE_URL names to this version's schema. Any number of these may run at once: they take
+turns, and those that come later find the work done.`;
+
+/** Any number, the same in all versions: whoever migrates holds it. */
+const ADVISORY_LOCK = 7_216_001;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  readFlags(HELP, {});
+  const url = process.env.DATABASE_URL;
+  if (!url) throw new Failure('DATABASE_URL is not set: name the PostgreSQL database to migrate.');
+  await createDatabase(url);
+  await onDatabase(url, async (client) => {
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await migrate(scope, url);
+  });
+  say('The database is at the schema of this version.');
+}
+
+await runCommand(main);

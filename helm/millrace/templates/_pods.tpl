@@ -146,10 +146,10 @@ livenessProbe:
   protocol: TCP
 {{- end -}}
 
-{{- /* Jobs of a pool that wait or run, whoever tells it: (list $ "pool"). The release's own, by its namespace. */ -}}
+{{- /* Jobs that need workers of a pool: (list $ "pool"). Every maintenance process tells the same number; while the database
+is away they tell none, and KEDA falls back. */ -}}
 {{- define "millrace.workQuery" -}}
-{{- $root := index . 0 -}}
-sum(max by (delivery) (millrace_queue_depth{namespace="{{ $root.Release.Namespace }}",pool="{{ index . 1 }}"}))
+max(millrace_pool_pending_jobs{namespace="{{ (index . 0).Release.Namespace }}",pool="{{ index . 1 }}"})
 {{- end -}}
 
 {{- /* A pod that runs to its end and needs no account of its own: in hook mode the release's does not exist yet. */ -}}

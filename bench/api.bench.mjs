@@ -1,0 +1,61 @@
+import { findingOf, measurePairs } from './lib/pairs.mjs';
+
+/** @typedef {import('./lib/bench.js').BenchContext} BenchContext */
+
+/** Of each side of a pair. */
+const SECONDS = 2;
+const FREE = {
+  MILLRACE_QUEUE_LIMIT_PER_ACCOUNT: '1000000',
+  MILLRACE_QUEUE_LIMIT_PER_POOL: '10000000',
+  MILLRACE_RATE_LIMIT_PER_MINUTE: '100000000',
+};
+
+/** @type {import('./lib/bench.js').Bench} */
+export const bench = {
+  name: 'api',
+  title: 'what HTTP, checks and framework cost over the statement behind them (P1, P12, P13)',
+  async run(context) {
+    const stack = await context.startStack({ workers: 0, settings: FREE });
+    const load = await context.startLoad('api.load.mjs');
+    await load.call('prepare', stack);
+    /** @param {string} ours @param {string} floor @param {object} [more] */
+    const ratio = (ours, floor, more = {}) =>
+      measurePairs({
+        pairs: context.flags.pairs,
+        ours: () => load.call(ours, { seconds: SECONDS, ...more }),
+        floor: () => load.call(floor, { seconds: SECONDS }),
+        compare: (one, other) => one / other,
+      });
+    const common = { unit: 'ratio', sideUnit: 'per second', isHigherBetter: true };
+    return [
+      findingOf({
+        ...common,
+        measure: 'P1 submit: POST /jobs over its one statement committed bare, 32 at once',
+        gate: 0.5,
+        goal: 0.8,
+        pairs: await ratio('submissionsPerSecond', 'bareCommitsPerSecond'),
+      }),
+      findingOf({
+        ...common,
+        measure: 'P12 reject: 401 over the path that accepts',
+        gate: 3,
+        goal: 5,
+        pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { path: 'unauthorized' }),
+      }),
+      findingOf({
+        ...common,
+        measure: 'P12 reject: 422 invalid_workflow over the path that accepts',
+        gate: 3,
+        goal: 5,
+        pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { path: 'invalid_workflow' }),
+      }),
+      findingOf({
+        ...common,
+        measure: 'P13 poll: GET /jobs/{id} over a bare select by id, 32 at once',
+        gate: 0.4,
+        goal: 0.6,
+        pairs: await ratio('pollsPerSecond', 'bareSelectsPerSecond'),
+      }),
+    ];
+  },
+};

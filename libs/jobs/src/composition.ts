@@ -10,11 +10,13 @@ import {
   sendControl,
   type RedisConnections,
 } from '@millrace/messaging';
-import type { Logger, Loop, Metrics } from '@millrace/platform';
+import type { Auditor, Logger, Loop, Metrics } from '@millrace/platform';
 import { DispatchLoop } from './dispatch.loop';
 import { DispatchStore } from './dispatch.store';
 import { Dispatcher } from './dispatcher';
 import { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
+import { JobAudit } from './job-audit';
+import { JobAuditStore } from './job-audit.store';
 import { JobFeed } from './job-feed';
 import { JobReads } from './job-reads.service';
 import { JobSignals } from './job-signals';
@@ -22,6 +24,7 @@ import { JobStore } from './job.store';
 import type { JobSettings } from './job.settings';
 import { Lifecycle } from './lifecycle.service';
 import { LifecycleStore } from './lifecycle.store';
+import { LaneAudit } from './lane-audit';
 import { OutputRecorder } from './output-recorder';
 import { OutputStore } from './output.store';
 import { QueueOutlook } from './queue-outlook';
@@ -58,6 +61,8 @@ export interface Jobs {
   secrets: EphemeralSecrets | null;
   /** Chores, for the process that runs chores. */
   loops: Loop[];
+  /** Proofs of what always holds. */
+  auditors: Auditor[];
   /** Opens a connection of its own for subscriptions. */
   feed(): JobFeed;
   close(): Promise<void>;
@@ -79,6 +84,7 @@ export function composeJobs(parts: JobsParts): Jobs {
   const lifecycle = new Lifecycle(database, new LifecycleStore(ledger), signals, dispatcher, metrics, settings);
   const jobStore = new JobStore();
   const reads = new JobReads(database, jobStore, outlook, live);
+  const auditStore = new JobAuditStore();
   const submissionStore = new SubmissionStore(ledger, settings);
   return {
     submissions:
@@ -99,6 +105,7 @@ export function composeJobs(parts: JobsParts): Jobs {
       new SweepExpiredJobsLoop(database, jobStore),
       new SweepIdempotencyKeysLoop(database),
     ],
+    auditors: [new JobAudit(database, auditStore), new LaneAudit(database, auditStore, pools, lanes)],
     feed: () => new JobFeed(reads, new LiveSubscriber(redis.subscriber()), live),
     close: () => lanes.close(),
   };

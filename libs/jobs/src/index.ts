@@ -11,6 +11,9 @@ export {
   type JobScope,
   type NodeTiming,
 } from './job';
+export { JobAudit } from './job-audit';
+export { JobAuditStore } from './job-audit.store';
+export { LaneAudit } from './lane-audit';
 export { FEED_TIMING, JobFeed, type FeedTiming } from './job-feed';
 export { JobReads, type JobRecordPage } from './job-reads.service';
 export { JobSignals } from './job-signals';

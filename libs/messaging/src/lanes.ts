@@ -26,6 +26,13 @@ export class LaneProducer {
     return Promise.all(messages.map(async (message) => (await queue.getJob(entryId(message))) !== undefined));
   }
 
+  /** The hints in a pool's lane, waiting or taken: `limit` of each kind from position `from`. */
+  async list(poolId: string, from: number, limit: number): Promise<DispatchMessage[]> {
+    const entries = await this.queue(poolId).getJobs(['waiting', 'active'], from, from + limit - 1);
+    // An entry may go between the listing and the reading.
+    return entries.flatMap((entry) => DispatchMessageSchema.safeParse((entry as Job | undefined)?.data).data ?? []);
+  }
+
   /** Entries waiting and taken in a pool's lane. */
   async depth(poolId: string): Promise<{ waiting: number; active: number }> {
     const counts = await this.queue(poolId).getJobCounts('waiting', 'active');

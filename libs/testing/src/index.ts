@@ -15,3 +15,7 @@ export { createTestFolder, type TestFolder } from './test-folder';
 export { testRedisUrl } from './test-redis';
 export { testS3, type TestS3 } from './test-s3';
 export { TestStack, type TestAccount, type TestStackOptions } from './test-stack';
+export { FaultProxy, type ProxyMode } from './faults/fault-proxy';
+export { Random } from './faults/random';
+export { Member, type MemberSpec } from './faults/member';
+export { runFaults, type FaultReport, type FaultRun, type FaultyStack } from './faults/run-faults';

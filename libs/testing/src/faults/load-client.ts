@@ -1,0 +1,218 @@
+import { isTerminal, type Asset, type ErrorEnvelope, type Job, type Progress } from '@millrace/contracts';
+import type { History, SubmissionHistory } from './history';
+import type { Random } from './random';
+import { makeGraph, makePicture } from './workload';
+
+const CALL_MS = 10_000;
+const STREAM_MS = 30_000;
+const POLL_MS = 250;
+
+/** Where clients find the service, and as whom. */
+export interface LoadTarget {
+  /** Origins of the API processes; each call goes to any of them. */
+  origins: string[];
+  accountId: string;
+  apiKey: string;
+  /** Sent as a credential with some jobs: must be found nowhere afterwards. */
+  canary: string;
+}
+
+interface Answer<T> {
+  status: number;
+  body: T;
+}
+
+/** One client under way: submits, watches, cancels, uploads, repeats itself; believes nothing it was not told. */
+export class LoadClient {
+  private readonly assets: string[] = [];
+  private count = 0;
+
+  constructor(
+    private readonly name: string,
+    private readonly target: LoadTarget,
+    private readonly history: History,
+    private readonly random: Random,
+    private readonly until: AbortSignal,
+  ) {}
+
+  /** Go on until the signal aborts. */
+  async run(): Promise<void> {
+    while (!this.until.aborted) {
+      if (this.random.chance(0.15)) await this.upload();
+      const jobId = await this.submit();
+      if (jobId === null) await pause(this.random.whole(50, 300));
+      else await this.attend(jobId);
+    }
+  }
+
+  /** Submit a job, and again while nobody knows what became of it. @returns its id where it is known. */
+  private async submit(): Promise<string | null> {
+    this.count += 1;
+    const label = `${this.name}-${this.count}`;
+    const key = this.random.chance(0.75) ? `key-${label}` : null;
+    const submission = this.history.submission(label, this.target.accountId, key);
+    const assetId = this.assets.length === 0 ? null : this.random.pick(this.assets);
+    const { graph } = makeGraph(this.random, assetId);
+    const secrets = this.random.chance(0.1) ? { extra_data: { api_key_vendor_org: this.target.canary } } : {};
+    const body = JSON.stringify({ workflow: graph, metadata: { label }, ...secrets });
+    let jobId = await this.trySubmission(submission, body);
+    const tries = submission.tries;
+    for (let again = 0; key !== null && again < 3; again += 1) {
+      const unknown = tries.at(-1)?.outcome === 'unknown';
+      if (!unknown && !this.random.chance(0.1)) break;
+      jobId = (await this.trySubmission(submission, body)) ?? jobId;
+    }
+    return jobId;
+  }
+
+  private async trySubmission(submission: SubmissionHistory, body: string): Promise<string | null> {
+    const headers: Record<string, string> = submission.key === null ? {} : { 'Idempotency-Key': submission.key };
+    const answer = await this.call<Job>('POST', '/api/v2/jobs', { text: body, headers });
+    if (answer?.status === 201) {
+      submission.tries.push({ outcome: 'ok', code: null, jobId: answer.body.id });
+      this.history.saw(answer.body.id, answer.body.status, null);
+      return answer.body.id;
+    }
+    const refused = answer !== null && answer.status < 500;
+    const code = refused ? codeOf(answer.body) : null;
+    submission.tries.push({ outcome: refused ? 'refused' : 'unknown', code, jobId: null });
+    return null;
+  }
+
+  private async attend(jobId: string): Promise<void> {
+    const dice = this.random.next();
+    if (dice < 0.15) return;
+    if (dice < 0.35) {
+      await pause(this.random.whole(0, 2_000));
+      const answer = await this.call<Job>('POST', `/api/v2/jobs/${jobId}/cancel`);
+      if (answer?.status === 200) this.see(answer.body);
+      if (this.random.chance(0.3)) await this.call<Job>('POST', `/api/v2/jobs/${jobId}/cancel`);
+    }
+    if (dice < 0.7) await this.poll(jobId);
+    else await this.stream(jobId);
+  }
+
+  private see(job: Job): void {
+    this.history.saw(job.id, job.status, job.progress?.value ?? null);
+  }
+
+  private async poll(jobId: string): Promise<void> {
+    const patience = Date.now() + this.random.whole(1_000, 15_000);
+    while (!this.until.aborted && Date.now() < patience) {
+      const answer = await this.call<Job>('GET', `/api/v2/jobs/${jobId}`);
+      if (answer?.status === 404) this.history.breach('acknowledged-is-found', jobId, 'was accepted and is not found');
+      if (answer?.status === 200) {
+        this.see(answer.body);
+        if (isTerminal(answer.body.status)) return;
+      }
+      await pause(POLL_MS);
+    }
+  }
+
+  /** Read a stream until the job has ended, coming back when it breaks off. */
+  private async stream(jobId: string): Promise<void> {
+    const patience = Date.now() + this.random.whole(2_000, 20_000);
+    while (!this.until.aborted && Date.now() < patience) {
+      const ended = await this.readStream(jobId).catch(() => false);
+      if (!ended) {
+        await pause(POLL_MS);
+        continue;
+      }
+      const again = await this.call<Job>('GET', `/api/v2/jobs/${jobId}`);
+      if (again?.status === 200) this.see(again.body);
+      return;
+    }
+  }
+
+  /** @returns whether it told the end. */
+  private async readStream(jobId: string): Promise<boolean> {
+    const signal = AbortSignal.any([this.until, AbortSignal.timeout(STREAM_MS)]);
+    const response = await fetch(`${this.random.pick(this.target.origins)}/api/v2/jobs/${jobId}/events`, {
+      headers: { authorization: `Bearer ${this.target.apiKey}` },
+      signal,
+    });
+    if (response.status !== 200 || response.body === null) {
+      await response.body?.cancel();
+      return false;
+    }
+    let told = false;
+    let value = 0;
+    let text = '';
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const event = /^event: (\w+)\ndata: (.*)$/m.exec(text.slice(0, end));
+        text = text.slice(end + 2);
+        if (told && event !== null) this.history.breach('end-is-last', jobId, `${event[1]} came after the end`);
+        if (event?.[1] === 'status') {
+          const job = JSON.parse(event[2] ?? '') as Job;
+          this.history.saw(jobId, job.status, null);
+          told = isTerminal(job.status);
+        } else if (event?.[1] === 'progress') {
+          const progress = JSON.parse(event[2] ?? '') as Progress;
+          if (progress.value < value) {
+            this.history.breach('stream-never-goes-back', jobId, `told ${value} and then ${progress.value}`);
+          }
+          value = progress.value;
+        }
+      }
+    }
+    if (!told && !signal.aborted) return false;
+    return told;
+  }
+
+  private async upload(): Promise<void> {
+    const form = new FormData();
+    form.set('content_type', 'image/png');
+    form.set('file_path', `${this.name}.png`);
+    form.set('file', new Blob([await makePicture(this.random)]), `${this.name}.png`);
+    const answer = await this.call<Asset>('POST', '/api/v2/assets', { form });
+    if (answer === null || answer.status >= 300) return;
+    const { id, hash } = answer.body;
+    this.assets.push(id);
+    this.history.uploads.set(id, { accountId: this.target.accountId, hash: hash ?? '' });
+  }
+
+  /** @returns null when there was no answer: the outcome is unknown. */
+  private async call<T>(
+    method: string,
+    path: string,
+    { text, form, headers = {} }: { text?: string; form?: FormData; headers?: Record<string, string> } = {},
+  ): Promise<Answer<T> | null> {
+    const json: Record<string, string> = text === undefined ? {} : { 'content-type': 'application/json' };
+    try {
+      const response = await fetch(this.random.pick(this.target.origins) + path, {
+        method,
+        headers: { authorization: `Bearer ${this.target.apiKey}`, ...json, ...headers },
+        body: text ?? form,
+        signal: AbortSignal.timeout(CALL_MS),
+      });
+      const answer = { status: response.status, body: (await response.json()) as T };
+      this.note(method, path, answer);
+      return answer;
+    } catch (error) {
+      this.history.counts.unknown += 1;
+      if (error instanceof SyntaxError) this.history.breach('answers-are-json', path, `${method}: ${error.message}`);
+      return null;
+    }
+  }
+
+  private note(method: string, path: string, { status, body }: Answer<unknown>): void {
+    if (status < 400) this.history.counts.ok += 1;
+    else if (status < 500) this.history.counts.refused += 1;
+    else this.history.counts.unknown += 1;
+    if (status < 400) return;
+    const code = codeOf(body);
+    const sound = code !== null && (status < 500 || code === 'upstream_error');
+    if (!sound) this.history.breach('errors-are-envelopes', path, `${method} answered ${status} with code ${code}`);
+  }
+}
+
+function codeOf(body: unknown): string | null {
+  const { error } = body as Partial<ErrorEnvelope>;
+  return error !== undefined && typeof error.message === 'string' ? error.code : null;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

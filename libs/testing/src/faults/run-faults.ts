@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { composeAssets, openBlobStore, assetSettings } from '@millrace/assets';
+import { billingSettings } from '@millrace/billing';
+import { Database } from '@millrace/database';
+import { composeJobs, jobSettings } from '@millrace/jobs';
+import { RedisConnections } from '@millrace/messaging';
+import { Metrics, createLogger, readSettings, type Auditor, type Finding } from '@millrace/platform';
+import { History } from './history';
+import { Injector, type FaultKind, type Victims } from './injector';
+import { LoadClient, type LoadTarget } from './load-client';
+import type { Member } from './member';
+import { Random } from './random';
+import { judge, type Verdict } from './verdict';
+
+/** A stack that is up, and may be harmed. */
+export interface FaultyStack {
+  victims: Omit<Victims, 'leaseMs'>;
+  origins: string[];
+  opsUrl: string;
+  adminToken: string;
+  /** Past the proxies. */
+  databaseUrl: string;
+  /** Environment of the processes, past the proxies. */
+  env: NodeJS.ProcessEnv;
+  /** Holds all data and logs. */
+  folder: string;
+  leaseMs: number;
+}
+
+export interface FaultRun {
+  seconds: number;
+  seed: number;
+  clients: number;
+  say: (line: string) => void;
+}
+
+export interface FaultReport {
+  faults: Record<FaultKind, number>;
+  outcomes: Record<string, number>;
+  statuses: Record<string, number>;
+  drainSeconds: number;
+  verdicts: Verdict[];
+}
+
+const DRAIN_LIMIT_MS = 120_000;
+const CLIENTS_END_MS = 15_000;
+
+/** Put a stack under load, harm it for a while, let it come to rest, and prove that it kept its promises. */
+export async function runFaults(stack: FaultyStack, { seconds, seed, clients, say }: FaultRun): Promise<FaultReport> {
+  const random = new Random(seed);
+  const history = new History();
+  const canary = `canary-${randomBytes(16).toString('hex')}`;
+  const targets = await Promise.all([makeTarget(stack, canary, 10_000_000_000), makeTarget(stack, canary, 3_000_000)]);
+  const stop = new AbortController();
+  const victims = { ...stack.victims, leaseMs: stack.leaseMs };
+  const injector = new Injector(victims, history, new Random(random.whole(1, 1e9)), stop.signal);
+  const load = Array.from({ length: clients }, (_, index) => {
+    const target = targets[index % 4 === 3 ? 1 : 0];
+    if (target === undefined) throw new Error('there is no account');
+    return new LoadClient(`c${seed}-${index}`, target, history, new Random(random.whole(1, 1e9)), stop.signal).run();
+  });
+  const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
+  const ending = setTimeout(() => stop.abort(), seconds * 1_000);
+  await injector.run();
+  clearTimeout(ending);
+  clearInterval(timer);
+  await Promise.race([Promise.all(load), pause(CLIENTS_END_MS)]);
+  say('Faults are over; the stack comes to rest.');
+  const began = performance.now();
+  await drain(stack);
+  const drainSeconds = (performance.now() - began) / 1000;
+  const auditing = await openAuditors(stack);
+  try {
+    const collapses = [...stack.victims.apps, stack.victims.postgres].flatMap((member) => member.collapses);
+    const { databaseUrl, folder } = stack;
+    const evidence = {
+      history,
+      databaseUrl,
+      auditors: auditing.auditors,
+      faults: injector.total,
+      collapses,
+      canary,
+      folder,
+    };
+    const verdicts = await settled(() => judge(evidence));
+    const faults = Object.fromEntries(injector.counts) as Record<FaultKind, number>;
+    return { faults, outcomes: outcomesOf(history), statuses: await statuses(stack), drainSeconds, verdicts };
+  } finally {
+    await auditing.close();
+  }
+}
+
+/** The lanes are emptied by workers a moment after the last job has ended. */
+async function settled(look: () => Promise<Verdict[]>): Promise<Verdict[]> {
+  const until = Date.now() + 10_000;
+  for (;;) {
+    const verdicts = await look();
+    const lanes = verdicts.find(({ invariant }) => invariant === 'audit of lanes');
+    if ((lanes?.breaches.length ?? 0) === 0 || Date.now() > until) return verdicts;
+    await pause(500);
+  }
+}
+
+function outcomesOf({ counts, submissions }: History): Record<string, number> {
+  const tries = submissions.flatMap((submission) => submission.tries);
+  return {
+    'calls answered': counts.ok,
+    'calls refused': counts.refused,
+    'calls unknown': counts.unknown,
+    'jobs acknowledged': tries.filter(({ jobId }) => jobId !== null).length,
+    'submissions unknown': tries.filter(({ outcome }) => outcome === 'unknown').length,
+  };
+}
+
+async function statuses({ databaseUrl }: FaultyStack): Promise<Record<string, number>> {
+  return query(
+    databaseUrl,
+    `SELECT status || coalesce(' ' || (error ->> 'code'), '') AS name, count(*)::int FROM jobs GROUP BY 1 ORDER BY 1`,
+  );
+}
+
+async function query(databaseUrl: string, sql: string): Promise<Record<string, number>> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; count: number }>(sql);
+    return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+  } finally {
+    await client.end();
+  }
+}
+
+/** Wait until every process serves and no job is alive. */
+async function drain(stack: FaultyStack): Promise<void> {
+  const { apps, postgres, redis } = stack.victims;
+  const members: Member[] = [postgres, redis, ...apps];
+  await Promise.all(members.map((member) => member.untilReady(DRAIN_LIMIT_MS)));
+  const until = Date.now() + DRAIN_LIMIT_MS;
+  while (Date.now() < until) {
+    const { alive } = await query(
+      stack.databaseUrl,
+      `SELECT 'alive' AS name, count(*)::int FROM jobs WHERE delivery <> 'done'`,
+    );
+    if (alive === 0) return;
+    await pause(250);
+  }
+}
+
+async function makeTarget(stack: FaultyStack, canary: string, micros: number): Promise<LoadTarget> {
+  const admin = async (path: string, body: object): Promise<Record<string, string>> => {
+    const response = await fetch(`${stack.opsUrl}/admin/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stack.adminToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, string>;
+  };
+  const { id = '' } = await admin('accounts', { name: 'under faults' });
+  await admin(`accounts/${id}/credits`, { amount_micros: micros, reason: 'to be spent' });
+  const { key = '' } = await admin(`accounts/${id}/api-keys`, { name: 'under faults' });
+  return { origins: stack.origins, accountId: id, apiKey: key, canary };
+}
+
+/** The auditors of the libs, on the servers themselves. */
+async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; close: () => Promise<void> }> {
+  const settings = readSettings({ ...assetSettings, ...jobSettings, ...billingSettings }, stack.env);
+  const logger = createLogger('audit', 'fatal');
+  const database = new Database(
+    { databaseUrl: stack.databaseUrl, databasePoolSize: 4, databaseTimeoutMs: 60_000 },
+    'millrace-audit',
+  );
+  const redis = new RedisConnections(stack.victims.redisUrl, logger);
+  const store = await openBlobStore(settings);
+  const assets = composeAssets({ database, store, settings });
+  const metrics = new Metrics('audit');
+  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
+  const storage: Auditor = {
+    name: 'storage',
+    async *findings(): AsyncGenerator<Finding> {
+      const { corruptBlobs, lostBlobs, strayKeys } = await assets.audit.run(true);
+      for (const { hash } of corruptBlobs)
+        yield { check: 'bytes-are-their-hash', subject: hash, detail: 'they are not' };
+      for (const { hash } of lostBlobs) yield { check: 'blob-has-its-bytes', subject: hash, detail: 'it has not' };
+      for (const key of strayKeys) yield { check: 'object-has-its-record', subject: key, detail: 'it has none' };
+    },
+  };
+  return {
+    auditors: [...jobs.auditors, storage],
+    close: async () => {
+      await jobs.close();
+      redis.close();
+      store.close();
+      await database.close();
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

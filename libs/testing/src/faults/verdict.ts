@@ -1,0 +1,245 @@
+import { createReadStream, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Auditor, Finding } from '@millrace/platform';
+import type { History } from './history';
+
+/** One invariant after a run: on how much it was checked, and what broke it. */
+export interface Verdict {
+  invariant: string;
+  /** Things that were looked at; 0 where the check itself does not count them. */
+  checked: number;
+  breaches: Finding[];
+}
+
+/** What the checks need to know of the run. */
+export interface Evidence {
+  history: History;
+  databaseUrl: string;
+  auditors: Auditor[];
+  faults: number;
+  /** Ends of processes that nobody caused. */
+  collapses: string[];
+  /** Must be in none of the files below `folder`. */
+  canary: string;
+  folder: string;
+}
+
+interface JobRow {
+  id: string;
+  account_id: string;
+  label: string;
+  status: string;
+  attempt: number;
+}
+
+/** Check everything that must hold after a run. */
+export async function judge(evidence: Evidence): Promise<Verdict[]> {
+  const client = new pg.Client({ connectionString: evidence.databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<JobRow>(
+      `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt FROM jobs`,
+    );
+    const { history } = evidence;
+    return [
+      acknowledged(history, rows),
+      refused(history, rows),
+      keys(history, rows),
+      sightings(history, rows),
+      attempts(rows, evidence.faults),
+      drained(rows),
+      ...(await money(client)),
+      await uploads(client, history),
+      ...seen(history),
+      { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },
+      await secrets(evidence),
+      ...(await audits(evidence.auditors)),
+    ];
+  } finally {
+    await client.end();
+  }
+}
+
+function verdict(invariant: string, checked: number, broken: { subject: string; detail: string }[]): Verdict {
+  return { invariant, checked, breaches: broken.map((one) => ({ check: invariant, ...one })) };
+}
+
+function acknowledged(history: History, rows: JobRow[]): Verdict {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const told = history.submissions.flatMap((submission) =>
+    submission.tries.flatMap(({ jobId }) => (jobId === null ? [] : [{ submission, jobId }])),
+  );
+  const broken = told.filter(({ submission, jobId }) => {
+    const row = byId.get(jobId);
+    return row === undefined || row.label !== submission.label || row.account_id !== submission.accountId;
+  });
+  return verdict(
+    'one row per acknowledged 201',
+    told.length,
+    broken.map(({ jobId, submission }) => ({ subject: jobId, detail: `${submission.label} was answered 201` })),
+  );
+}
+
+/** A submission of which every try was refused, by its key at first or for any other reason, made nothing. */
+function refused(history: History, rows: JobRow[]): Verdict {
+  const made = new Set(rows.map((row) => row.label));
+  const all = history.submissions.filter(
+    ({ tries }) => tries.length > 0 && tries.every(({ outcome }) => outcome === 'refused'),
+  );
+  const broken = all.filter(({ label }) => made.has(label));
+  return verdict(
+    'a 4xx created nothing',
+    all.length,
+    broken.map(({ label, tries }) => ({
+      subject: label,
+      detail: `refused with ${tries[0]?.code}, and there is a job`,
+    })),
+  );
+}
+
+/** One job per key at most; and a key that is refused as used belongs to a job that is there. */
+function keys(history: History, rows: JobRow[]): Verdict {
+  const counts = new Map<string, number>();
+  for (const { label } of rows) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const broken: { subject: string; detail: string }[] = [];
+  for (const { label, key, tries } of history.submissions) {
+    const count = counts.get(label) ?? 0;
+    const most = key === null ? tries.filter(({ outcome }) => outcome !== 'refused').length : 1;
+    if (count > most) broken.push({ subject: label, detail: `has ${count} jobs` });
+    const reused = tries.some(({ code }) => code === 'idempotency_key_reuse');
+    if (reused && count === 0) broken.push({ subject: label, detail: 'was told that its key is used, and has no job' });
+  }
+  return verdict('one job per key', history.submissions.length, broken);
+}
+
+function sightings(history: History, rows: JobRow[]): Verdict {
+  const byId = new Map(rows.map((row) => [row.id, row.status]));
+  const terminal = new Set(['succeeded', 'canceled', 'failed', 'expired']);
+  const last = [...history.lastSeen()];
+  const broken = last.filter(([id, status]) => terminal.has(status) && byId.get(id) !== status);
+  return verdict(
+    'a terminal status that was seen stands',
+    last.length,
+    broken.map(([id, status]) => ({ subject: id, detail: `was seen ${status} and is ${byId.get(id)}` })),
+  );
+}
+
+function attempts(rows: JobRow[], faults: number): Verdict {
+  const broken = rows.filter((row) => row.attempt - 1 > faults);
+  return verdict(
+    'attempts - 1 <= faults',
+    rows.length,
+    broken.map((row) => ({ subject: row.id, detail: `has ${row.attempt} attempts after ${faults} faults` })),
+  );
+}
+
+function drained(rows: JobRow[]): Verdict {
+  const broken = rows.filter((row) => ['queued', 'running', 'canceling'].includes(row.status));
+  return verdict(
+    'everything ends',
+    rows.length,
+    broken.map((row) => ({ subject: row.id, detail: `is still ${row.status} at attempt ${row.attempt}` })),
+  );
+}
+
+async function money(client: pg.Client): Promise<Verdict[]> {
+  const count = async (table: string): Promise<number> => {
+    const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
+    return Number(rows[0]?.count);
+  };
+  const balances = await client.query<{ subject: string; detail: string }>(`
+    SELECT b.account_id::text AS subject,
+           format('says %s available and %s held; its entries sum to %s and %s', b.available_micros, b.held_micros,
+             e.available, e.held) AS detail
+    FROM balances b CROSS JOIN LATERAL (
+      SELECT coalesce(sum(CASE 'available' WHEN to_book THEN amount_micros WHEN from_book THEN -amount_micros END), 0) AS available,
+             coalesce(sum(CASE 'held' WHEN to_book THEN amount_micros WHEN from_book THEN -amount_micros END), 0) AS held
+      FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id WHERE t.account_id = b.account_id) e
+    WHERE (b.available_micros, b.held_micros) IS DISTINCT FROM (e.available::bigint, e.held::bigint)
+       OR b.available_micros < 0 OR b.held_micros < 0`);
+  const holds = await client.query<{ subject: string; detail: string }>(`
+    SELECT h.job_id::text AS subject, format('its hold has %s ends', count(e.id)) AS detail
+    FROM ledger_transactions h JOIN jobs j ON j.id = h.job_id
+    LEFT JOIN ledger_transactions e ON e.job_id = h.job_id AND e.kind IN ('settle', 'release')
+    WHERE h.kind = 'hold' GROUP BY h.job_id, j.delivery
+    HAVING count(e.id) <> CASE WHEN j.delivery = 'done' THEN 1 ELSE 0 END`);
+  return [
+    verdict('balance = sum of its entries', await count('balances'), balances.rows),
+    verdict('each hold ends once', await count("ledger_transactions WHERE kind = 'hold'"), holds.rows),
+  ];
+}
+
+async function uploads(client: pg.Client, history: History): Promise<Verdict> {
+  const broken: { subject: string; detail: string }[] = [];
+  for (const [id, { accountId, hash }] of history.uploads) {
+    const { rows } = await client.query<{ account_id: string; hash: string }>(
+      'SELECT account_id, hash FROM assets WHERE id = $1',
+      [id],
+    );
+    const [row] = rows;
+    const sound = row?.account_id === accountId && row.hash === hash;
+    if (!sound) broken.push({ subject: id, detail: `was answered with ${hash}, and is ${row?.hash}` });
+  }
+  return verdict('an upload that was answered is there', history.uploads.size, broken);
+}
+
+/** What clients saw themselves, by check. */
+function seen({ breaches, counts }: History): Verdict[] {
+  const names = [
+    'status-never-goes-back',
+    'progress-never-goes-back',
+    'stream-never-goes-back',
+    'end-is-last',
+    'accepted-cancel-ends-canceled',
+    'acknowledged-is-found',
+    'answers-are-json',
+    'errors-are-envelopes',
+  ];
+  const answers = counts.ok + counts.refused + counts.unknown;
+  return names.map((name) => ({
+    invariant: name,
+    checked: answers,
+    breaches: breaches.filter(({ check }) => check === name),
+  }));
+}
+
+function collapse(detail: string): Finding {
+  return { check: 'processes-survive', subject: detail.split(' ')[0] ?? '', detail };
+}
+
+/** The canary in any file of the stack: data of PostgreSQL with its log, dumps of Redis, blobs, logs. */
+async function secrets({ folder, canary }: Evidence): Promise<Verdict> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const broken: { subject: string; detail: string }[] = [];
+  for (const file of files) {
+    if (await contains(file, canary)) broken.push({ subject: file, detail: 'a forwarded credential is in this file' });
+  }
+  return verdict('no secret on any disk', files.length, broken);
+}
+
+async function contains(file: string, text: string): Promise<boolean> {
+  let tail = '';
+  try {
+    for await (const chunk of createReadStream(file, { encoding: 'latin1', highWaterMark: 1_048_576 })) {
+      const part = tail + String(chunk);
+      if (part.includes(text)) return true;
+      tail = part.slice(-text.length);
+    }
+  } catch {
+    // It went between the listing and the reading.
+  }
+  return false;
+}
+
+async function audits(auditors: Auditor[]): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const auditor of auditors) {
+    const breaches: Finding[] = [];
+    for await (const finding of auditor.findings()) breaches.push(finding);
+    verdicts.push({ invariant: `audit of ${auditor.name}`, checked: 0, breaches });
+  }
+  return verdicts;
+}

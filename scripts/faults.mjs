@@ -1,0 +1,70 @@
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import process from 'node:process';
+import { runCommand } from './lib/command.mjs';
+import { temporaryFolder } from './lib/data-folder.mjs';
+import { startFaultyStack } from './lib/faulty-stack.mjs';
+import { readFlags, wholeNumber } from './lib/flags.mjs';
+import { DIST } from './lib/paths.mjs';
+import { setUp } from './lib/setup.mjs';
+import { say, task } from './lib/terminal.mjs';
+
+/** @typedef {import('../libs/testing/src/index').FaultReport} FaultReport */
+
+const HELP = `npm run faults [-- flags]    a stack of its own under load and under faults, then every invariant
+
+  --seconds N   how long faults go on (60)
+  --seed S      decides what is done when; a random one without it
+  --clients N   clients that submit, watch and cancel meanwhile (6)
+
+Exits with 0 when nothing was broken.`;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  const text = { type: /** @type {const} */ ('string') };
+  const flags = readFlags(HELP, { seconds: text, seed: text, clients: text });
+  const seconds = wholeNumber('--seconds', flags.seconds, { fallback: 60, least: 1, most: 86_400 });
+  const seed = wholeNumber('--seed', flags.seed, { fallback: randomInt(1, 1_000_000), least: 1, most: 2_000_000_000 });
+  const clients = wholeNumber('--clients', flags.clients, { fallback: 6, least: 1, most: 100 });
+  await setUp(scope, process.env);
+  const folder = await temporaryFolder(scope, 'faults');
+  /** @type {typeof import('../libs/testing/src/index')} */
+  const testing = await import(join(DIST, 'libs', 'testing', 'src', 'index.js'));
+  const stack = await task(scope, 'Starting a stack behind proxies', () => startFaultyStack(scope, folder, testing));
+  say(`Seed ${seed}: faults for ${seconds} s, ${clients} clients.`);
+  const report = await testing.runFaults(stack, { seconds, seed, clients, say });
+  return tell(report, seed);
+}
+
+/**
+ * @param {FaultReport} report
+ * @param {number} seed
+ * @returns {number} the exit code
+ */
+function tell({ faults, outcomes, statuses, drainSeconds, verdicts }, seed) {
+  const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  list(`Faults injected: ${total}`, faults);
+  list('What clients were told', outcomes);
+  list(`Jobs, ${drainSeconds.toFixed(1)} s after the last fault`, statuses);
+  say('\nInvariants');
+  for (const { invariant, checked, breaches } of verdicts) {
+    const mark = breaches.length === 0 ? 'holds ' : 'BROKEN';
+    say(`  ${mark}  ${invariant}${checked > 0 ? ` (${checked})` : ''}`);
+    for (const { check, subject, detail } of breaches.slice(0, 5)) say(`          ${check} ${subject}: ${detail}`);
+    if (breaches.length > 5) say(`          and ${breaches.length - 5} more`);
+  }
+  const broken = verdicts.reduce((sum, { breaches }) => sum + breaches.length, 0);
+  say(`\nSeed ${seed}: ${total} faults, ${broken} breaches.`);
+  return broken === 0 ? 0 : 1;
+}
+
+/**
+ * @param {string} title
+ * @param {Record<string, number>} counts
+ */
+function list(title, counts) {
+  say(`\n${title}`);
+  for (const [name, count] of Object.entries(counts)) say(`  ${String(count).padStart(7)}  ${name}`);
+}
+
+await runCommand(main);

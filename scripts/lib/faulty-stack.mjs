@@ -1,0 +1,157 @@
+import { makeFolder } from './files.mjs';
+import { appSpec, baseEnvironment } from './apps.mjs';
+import { migrate } from './migrate.mjs';
+import { freePort } from './ports.mjs';
+import { readSecrets } from './secrets.mjs';
+import { startTestS3 } from './s3.mjs';
+import { startServers } from './servers.mjs';
+
+/** @typedef {typeof import('../../libs/testing/src/index')} Testing */
+/** @typedef {import('../../libs/testing/src/index').Member} Member */
+/** @typedef {import('../../libs/testing/src/index').FaultyStack} FaultyStack */
+/** @typedef {import('./service.mjs').ServiceSpec} ServiceSpec */
+
+const LEASE_SECONDS = 4;
+const BUCKET = 'faults';
+/** So that a run of faults is about recovery and not about running out of tries. */
+const SETTINGS = {
+  MILLRACE_LEASE_SECONDS: String(LEASE_SECONDS),
+  MILLRACE_MAX_ATTEMPTS: '20',
+  MILLRACE_JOB_EXECUTION_DEADLINE_SECONDS: '120',
+  MILLRACE_QUEUE_LIMIT_PER_ACCOUNT: '200',
+  MILLRACE_DATABASE_TIMEOUT_MS: '4000',
+  MILLRACE_DRAIN_SECONDS: '1',
+  MILLRACE_STOP_SECONDS: '5',
+};
+
+/** A fleet whose processes are started again however often they end: nothing gives up on them. */
+class LastingFleet {
+  /** @type {Member[]} */
+  members = [];
+
+  /**
+   * @param {import('./scope.mjs').Scope} scope
+   * @param {import('./data-folder.mjs').DataFolder} folder
+   * @param {Testing} testing
+   */
+  constructor(scope, folder, testing) {
+    this.scope = scope;
+    this.folder = folder;
+    this.testing = testing;
+  }
+
+  /** @param {ServiceSpec[]} specs */
+  async start(specs) {
+    const group = specs.map((spec) => new this.testing.Member(spec));
+    this.members.push(...group);
+    this.scope.defer(async () => void (await Promise.all(group.map((member) => member.stop()))));
+    await Promise.all(group.map((member) => member.start()));
+  }
+
+  /** @param {string} role */
+  of(role) {
+    return this.members.filter((member) => member.spec.role === role);
+  }
+
+  /** @param {string} role */
+  one(role) {
+    const [member] = this.of(role);
+    if (!member) throw new Error(`there is no ${role}`);
+    return member;
+  }
+}
+
+/**
+ * Two API processes, one maintenance process and three workers on servers of their own, which they reach through proxies.
+ *
+ * @param {import('./scope.mjs').Scope} scope
+ * @param {import('./data-folder.mjs').DataFolder} folder
+ * @param {Testing} testing
+ * @returns {Promise<FaultyStack>}
+ */
+export async function startFaultyStack(scope, folder, testing) {
+  const fleet = new LastingFleet(scope, folder, testing);
+  const secrets = readSecrets(folder.at('secrets.json'));
+  // Its own servers, whatever the environment names: they are about to be harmed.
+  const lasting = /** @type {import('./fleet.mjs').Fleet} */ (/** @type {unknown} */ (fleet));
+  const { databaseUrl, redisUrl } = await startServers(lasting, {}, { secrets });
+  const s3 = await startTestS3(lasting, {});
+  makeFolder(folder.at('s3', 'data', BUCKET));
+  await migrate(scope, databaseUrl);
+  const proxies = await startProxies(scope, testing, { postgres: databaseUrl, redis: redisUrl, s3: s3.endpoint });
+  const direct = {
+    S3_BUCKET: BUCKET,
+    S3_ENDPOINT: s3.endpoint,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  };
+  const servers = { databaseUrl: through(databaseUrl, proxies.postgres), redisUrl: through(redisUrl, proxies.redis) };
+  const env = { PATH: process.env.PATH, ...SETTINGS, ...direct, S3_ENDPOINT: through(s3.endpoint, proxies.s3) };
+  const common = baseEnvironment({ env, folder, secrets, servers, surface: 'cloud' });
+  const { apiPorts, opsPort } = await startApps(fleet, common);
+  return {
+    victims: {
+      apps: ['api', 'maintenance', 'worker'].flatMap((role) => fleet.of(role)),
+      postgres: fleet.one('postgres'),
+      redis: fleet.one('redis'),
+      redisUrl,
+      proxies,
+    },
+    origins: apiPorts.map((port) => `http://127.0.0.1:${port}`),
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    adminToken: secrets.adminToken,
+    databaseUrl,
+    env: { ...common, ...direct },
+    folder: folder.path,
+    leaseMs: LEASE_SECONDS * 1_000,
+  };
+}
+
+/**
+ * @param {LastingFleet} fleet
+ * @param {Record<string, string | undefined>} common
+ */
+async function startApps(fleet, common) {
+  const { folder } = fleet;
+  const apiPorts = [await freePort(), await freePort()];
+  const opsPort = await freePort();
+  const specs = [appSpec(folder, 'maintenance', 'maintenance', await freePort(), common)];
+  for (const [index, port] of apiPorts.entries()) {
+    const ops = index === 0 ? opsPort : await freePort();
+    specs.push(appSpec(folder, 'api', `api-${index + 1}`, ops, { ...common, MILLRACE_PORT: String(port) }));
+  }
+  for (let number = 1; number <= 3; number += 1) {
+    const name = `worker-${number}`;
+    const MILLRACE_WORK_DIR = folder.at('work', name);
+    specs.push(appSpec(folder, 'worker', name, await freePort(), { ...common, MILLRACE_WORK_DIR }));
+  }
+  await fleet.start(specs);
+  return { apiPorts, opsPort };
+}
+
+/**
+ * @template {string} N
+ * @param {import('./scope.mjs').Scope} scope
+ * @param {Testing} testing
+ * @param {Record<N, string>} urls
+ */
+async function startProxies(scope, testing, urls) {
+  const proxies = /** @type {Record<N, import('../../libs/testing/src/index').FaultProxy>} */ ({});
+  for (const name of /** @type {N[]} */ (Object.keys(urls))) {
+    const { hostname: host, port } = new URL(urls[name]);
+    const proxy = await testing.FaultProxy.start({ host, port: Number(port) });
+    scope.defer(() => proxy.close());
+    proxies[name] = proxy;
+  }
+  return proxies;
+}
+
+/**
+ * @param {string} url
+ * @param {import('../../libs/testing/src/index').FaultProxy} proxy
+ */
+function through(url, proxy) {
+  const changed = new URL(url);
+  changed.port = String(proxy.port);
+  return changed.href.replace(/\/$/, '');
+}

@@ -408,9 +408,11 @@ CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id)
 CREATE UNIQUE INDEX job_outputs_asset_id_key ON public.job_outputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_name_key ON public.job_outputs USING btree (job_id, attempt, name);
 CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC);
+CREATE INDEX jobs_canceling_idx ON public.jobs USING btree (id) WHERE ((status = 'canceling'::text) AND (delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text])));
 CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
 CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
+CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
 CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);

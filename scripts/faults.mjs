@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto';
+import { cpSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { runCommand } from './lib/command.mjs';
 import { temporaryFolder } from './lib/data-folder.mjs';
 import { startFaultyStack } from './lib/faulty-stack.mjs';
 import { readFlags, wholeNumber } from './lib/flags.mjs';
-import { DIST } from './lib/paths.mjs';
+import { DIST, HOME } from './lib/paths.mjs';
 import { setUp } from './lib/setup.mjs';
 import { say, task } from './lib/terminal.mjs';
 
@@ -15,6 +17,7 @@ const HELP = `npm run faults [-- flags]    a stack of its own under load and und
 
   --seconds N   how long faults go on (60)
   --seed S      decides what is done when; a random one without it
+  --logs        keep what the processes logged, also when nothing was broken
   --clients N   clients that submit, watch and cancel meanwhile (6)
 
 Exits with 0 when nothing was broken.`;
@@ -22,18 +25,24 @@ Exits with 0 when nothing was broken.`;
 /** @param {import('./lib/scope.mjs').Scope} scope */
 async function main(scope) {
   const text = { type: /** @type {const} */ ('string') };
-  const flags = readFlags(HELP, { seconds: text, seed: text, clients: text });
+  const flags = readFlags(HELP, { seconds: text, seed: text, clients: text, logs: { type: 'boolean' } });
   const seconds = wholeNumber('--seconds', flags.seconds, { fallback: 60, least: 1, most: 86_400 });
   const seed = wholeNumber('--seed', flags.seed, { fallback: randomInt(1, 1_000_000), least: 1, most: 2_000_000_000 });
   const clients = wholeNumber('--clients', flags.clients, { fallback: 6, least: 1, most: 100 });
   await setUp(scope, process.env);
   const folder = await temporaryFolder(scope, 'faults');
   /** @type {typeof import('../libs/testing/src/index')} */
-  const testing = await import(join(DIST, 'libs', 'testing', 'src', 'index.js'));
+  const testing = createRequire(import.meta.url)(join(DIST, 'libs', 'testing', 'src', 'index.js'));
   const stack = await task(scope, 'Starting a stack behind proxies', () => startFaultyStack(scope, folder, testing));
   say(`Seed ${seed}: faults for ${seconds} s, ${clients} clients.`);
   const report = await testing.runFaults(stack, { seconds, seed, clients, say });
-  return tell(report, seed);
+  const code = tell(report, seed);
+  if (code !== 0 || flags.logs) {
+    const logs = join(HOME, `faults-${seed}`);
+    cpSync(folder.at('logs'), logs, { recursive: true });
+    say(`What the processes logged is kept in ${logs}.`);
+  }
+  return code;
 }
 
 /**

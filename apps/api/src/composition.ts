@@ -8,7 +8,7 @@ import {
   openBlobStore,
 } from '@millrace/assets';
 import { CreditsService, LedgerStore } from '@millrace/billing';
-import { Database, assertSchema } from '@millrace/database';
+import { BOOT_PATIENCE_MS, Database, assertSchema, patiently } from '@millrace/database';
 import {
   CatalogueReader,
   CatalogueStore,
@@ -62,8 +62,10 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const apiKeys = new ApiKeyStore();
   const audit = new AuditLogStore();
   const accounts = new AccountsService(database, accountStore, apiKeys, audit, settings.keyEnvironment);
-  await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
-  await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
+  await patiently(BOOT_PATIENCE_MS, async () => {
+    await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
+    await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
+  });
   const authenticator = new Authenticator(database, apiKeys, logger);
 
   const assets = composeAssets({ database, store, settings });

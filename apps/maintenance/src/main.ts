@@ -28,6 +28,7 @@ async function main(logger: Logger): Promise<void> {
   await assertSchema(database);
   const redis = new RedisConnections(settings.redisUrl, logger);
   shutdown.add('Redis', () => redis.close());
+  await redis.assertNoEviction();
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });

@@ -48,6 +48,8 @@ export class Attempt {
   private readonly observer: RunObserver;
   private readonly outputs: OutputPipeline;
   private readonly folder: string;
+  /** Aborts when the attempt is to end, for whatever reason. */
+  private readonly over: AbortSignal;
   private readonly log: Logger;
   private keptLength = 0;
 
@@ -56,19 +58,21 @@ export class Attempt {
     private readonly parts: AttemptParts,
     private readonly claimed: ClaimedAttempt,
     private readonly slot: EngineSlot,
-    private readonly draining: AbortSignal,
+    draining: AbortSignal,
   ) {
     const { jobs } = parts;
     this.log = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
     this.folder = join(parts.workDir, `${claimed.jobId}.${claimed.attempt}`);
     const plan = planProgress(parseWorkflow(claimed.workflow), parts.catalogue());
     const classOf = (nodeId: string): string => plan.nodes.get(nodeId)?.classType ?? 'output';
-    this.outputs = new OutputPipeline(claimed, parts.assets.assets, jobs.outputs, classOf, this.log);
+    const progress = (): ReturnType<RunObserver['snapshot']> => this.observer.snapshot();
+    this.lease = new LeaseKeeper(jobs.lifecycle, claimed, parts.leaseSeconds * 1000, progress, this.log);
+    const gone = this.lease.signal;
+    this.outputs = new OutputPipeline(claimed, parts.assets.assets, jobs.outputs, classOf, gone, this.log);
     this.observer = new RunObserver(claimed, plan, jobs.signals, parts.logTailBytes, (output) =>
       this.outputs.add(output),
     );
-    const progress = (): ReturnType<RunObserver['snapshot']> => this.observer.snapshot();
-    this.lease = new LeaseKeeper(jobs.lifecycle, claimed, parts.leaseSeconds * 1000, progress, this.log);
+    this.over = AbortSignal.any([this.lease.signal, draining]);
   }
 
   /** Look now whether the job is to be canceled. */
@@ -80,14 +84,16 @@ export class Attempt {
   async run(): Promise<void> {
     const keeping = setInterval(() => void this.keepLog(), KEEP_LOG_EVERY_MS);
     try {
-      await mkdir(join(this.folder, 'out'), { recursive: true });
-      const end = await this.compute();
+      const end = await this.compute().catch((error: unknown) => this.brokenOff(error));
       clearInterval(keeping);
       this.observer.close();
       if (end.kind !== 'finished') await this.keepLog();
       await this.tell(end);
     } catch (error) {
-      this.log.error({ err: error }, 'the attempt broke off; it is tried again when its lease has run out');
+      this.log.error(
+        { err: error },
+        'the end of an attempt could not be told; it is tried again when its lease has run out',
+      );
     } finally {
       clearInterval(keeping);
       this.observer.close();
@@ -112,11 +118,13 @@ export class Attempt {
 
   private async compute(): Promise<AttemptEnd> {
     const { secrets } = this.parts.jobs;
+    await mkdir(join(this.folder, 'out'), { recursive: true });
     let staged: StagedInputs;
     try {
       const { accountId, workflow } = this.claimed;
-      staged = await stageInputs(this.parts.assets.content, accountId, workflow, join(this.folder, 'in'));
+      staged = await stageInputs(this.parts.assets.content, accountId, workflow, join(this.folder, 'in'), this.over);
     } catch (error) {
+      if (this.over.aborted) return this.conclude({ status: 'interrupted' }, 0);
       if (error instanceof InputUnavailable) return this.failed(error.failure);
       throw error;
     }
@@ -130,10 +138,9 @@ export class Attempt {
       outputDir: join(this.folder, 'out'),
       extraData,
     };
-    const signal = AbortSignal.any([this.lease.signal, this.draining]);
     const { kind } = this.slot.engine;
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': kind } }, () =>
-      this.slot.run(work, { signal, onEvent: this.observer.hear }),
+      this.slot.run(work, { signal: this.over, onEvent: this.observer.hear }),
     );
     const engineMs = this.observer.engineMs();
     this.parts.metrics.engineSeconds.inc({ pool: this.claimed.poolId }, engineMs / 1000);
@@ -159,6 +166,12 @@ export class Attempt {
     }
     this.observer.succeeded();
     return this.ended('succeeded', null, engineMs);
+  }
+
+  /** What no step foresaw is this worker's doing: another may fare better, and the attempts are bounded. */
+  private brokenOff(error: unknown): AttemptEnd {
+    this.log.error({ err: error }, 'an attempt broke off');
+    return this.lease.end === 'lost' ? { kind: 'lease_lost' } : { kind: 'engine_lost', reason: 'its worker failed' };
   }
 
   private failed(failure: JobFailure): AttemptEnd {

@@ -30,6 +30,7 @@ export class InputUnavailable extends Error {
 /**
  * Bring every asset that a graph refers to into `folder`. Numbers, key order and escapes of the graph stay as submitted.
  *
+ * @param signal aborting ends the staging with an error.
  * @throws InputUnavailable when an asset is gone or the blob store stays away.
  */
 export async function stageInputs(
@@ -37,13 +38,14 @@ export async function stageInputs(
   accountId: string,
   workflow: string,
   folder: string,
+  signal: AbortSignal,
 ): Promise<StagedInputs> {
   const { references } = assetReferences(parseWorkflow(workflow));
   if (references.length === 0) return { workflow, inputs: [] };
   await mkdir(folder, { recursive: true });
   const inputs = new Map<string, InputFile>();
   for (const { id, nodeId } of references) {
-    if (!inputs.has(id)) inputs.set(id, await stageOne(content, accountId, id, nodeId, folder));
+    if (!inputs.has(id)) inputs.set(id, await stageOne(content, accountId, id, nodeId, folder, signal));
   }
   const replacements = references.map(({ start, end, id }) => ({ start, end, value: inputs.get(id)?.name ?? '' }));
   return { workflow: replaceAssetReferences(workflow, replacements), inputs: [...inputs.values()] };
@@ -55,17 +57,19 @@ async function stageOne(
   id: string,
   nodeId: string,
   folder: string,
+  signal: AbortSignal,
 ): Promise<InputFile> {
   for (let attempt = 0; ; attempt += 1) {
     try {
+      signal.throwIfAborted();
       const { asset, body } = await content.openInput(accountId, id);
       const name = `${id}${extensionOf(asset.filePath)}`;
       const path = join(folder, name);
-      await pipeline(body, createWriteStream(path));
+      await pipeline(body, createWriteStream(path), { signal });
       return { name, path, contentType: asset.contentType };
     } catch (error) {
       const passing = error instanceof BlobStoreError && error.fault === 'unreachable';
-      if (!passing || attempt + 1 >= TRIES) throw unavailable(id, nodeId, error);
+      if (!passing || signal.aborted || attempt + 1 >= TRIES) throw unavailable(id, nodeId, error);
       await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
     }
   }

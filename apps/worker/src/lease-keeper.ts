@@ -25,7 +25,7 @@ export class LeaseKeeper {
     private readonly progress: () => Progress | null,
     private readonly logger: Logger,
   ) {
-    this.timer = setInterval(() => void this.beat(), leaseMs / BEATS_PER_LEASE);
+    this.timer = setInterval(() => this.tick(), leaseMs / BEATS_PER_LEASE);
   }
 
   /** Aborts when the attempt is over for this worker; `end` then tells why. */
@@ -43,6 +43,12 @@ export class LeaseKeeper {
     return this.beating;
   }
 
+  private tick(): void {
+    // A renewal may hang for longer than the lease: what counts is when the last one came through.
+    if (performance.now() - this.renewedAt > this.leaseMs) this.over('lost');
+    else void this.beat();
+  }
+
   private async renew(): Promise<void> {
     const asked = performance.now();
     let status: JobStatus | null;
@@ -50,7 +56,6 @@ export class LeaseKeeper {
       status = await this.lifecycle.heartbeat(this.fence, this.progress());
     } catch (error) {
       this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
-      if (performance.now() - this.renewedAt > this.leaseMs) this.over('lost');
       return;
     }
     this.renewedAt = asked;

@@ -54,12 +54,15 @@ async function main(logger: Logger): Promise<void> {
     attempt: { jobs, assets, logger, metrics, ...settings },
     logger,
     drainMs: settings.drainSeconds * 1000,
+    onDraining: () => lane.pause(),
   });
-  const readiness = [{ name: 'database', check: () => database.ping() }];
+  const readiness = [
+    { name: 'database', check: () => database.ping() },
+    { name: 'worker', check: () => assertTaking(worker) },
+  ];
   const ops = await openOpsListener({ port: settings.opsPort, logger, metrics, shutdown, readiness });
   shutdown.add('ops listener', () => ops.close());
   shutdown.add('worker', () => worker.stop());
-  await worker.start();
   const lane = new LaneConsumer(
     redis.consumer(),
     settings.pool,
@@ -67,6 +70,7 @@ async function main(logger: Logger): Promise<void> {
     (message) => worker.take(message),
     (error) => logger.debug({ err: error }, 'the lane has a problem'),
   );
+  await worker.start();
   listenForControl(redis.subscriber(), settings.pool, (message) => {
     if (message.kind === 'cancel') worker.cancel(message.jobId);
   });
@@ -77,6 +81,11 @@ async function main(logger: Logger): Promise<void> {
   });
   shutdown.listen();
   logger.info({ opsPort: ops.port, pool: settings.pool, engine: settings.engine }, 'working');
+}
+
+/** @throws while the worker takes no attempts: it starts, or drains. */
+async function assertTaking(worker: PoolWorker): Promise<void> {
+  if (!worker.isReady) throw new Error('the worker takes no attempts at present');
 }
 
 runMain('worker', main);

@@ -4,10 +4,13 @@ import { Readable } from 'node:stream';
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
 import type { EngineOutput } from '@millrace/engines';
 import type { ClaimedAttempt, OutputRecorder } from '@millrace/jobs';
+import { isTransient } from '@millrace/database';
 import { backoffMs, type Logger } from '@millrace/platform';
 import { OutputNames } from './output-names';
 
 const STORE_TRIES = 4;
+/** PostgreSQL may be away for as long as a restart or a failover takes; the lease ends the waiting when it is lost. */
+const DATABASE_TRIES = 30;
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 4_000;
 
@@ -29,6 +32,8 @@ export class OutputPipeline {
     private readonly assets: Pick<AssetService, 'storeOutput'>,
     private readonly recorder: OutputRecorder,
     classOf: (nodeId: string) => string,
+    /** Aborts when the attempt is over for this worker: nothing is worth another try then. */
+    private readonly gone: AbortSignal,
     private readonly logger: Logger,
   ) {
     this.names = new OutputNames(classOf);
@@ -51,9 +56,11 @@ export class OutputPipeline {
   private async store(output: EngineOutput, name: string, ordinal: number): Promise<void> {
     if (this.end.status !== 'stored') return;
     try {
-      const stored = await this.storeBytes(output, name);
+      const stored = await this.retried(() => this.storeBytes(output, name));
       const { nodeId, index: nodeIndex } = output;
-      const recorded = await this.recorder.record(this.claimed, { nodeId, nodeIndex, ordinal, name, ...stored });
+      const draft = { nodeId, nodeIndex, ordinal, name, ...stored };
+      // Recording twice records once: the second takes the place of the first.
+      const recorded = await this.retried(() => this.recorder.record(this.claimed, draft));
       if (!recorded) this.end = { status: 'lease_lost' };
       if (output.kind === 'file') await rm(output.path, { force: true });
     } catch (error) {
@@ -66,15 +73,20 @@ export class OutputPipeline {
   }
 
   private async storeBytes(output: EngineOutput, name: string): Promise<StoredOutput> {
+    const source = output.kind === 'file' ? createReadStream(output.path) : Readable.from([Buffer.from(output.text)]);
+    const stored = await this.assets.storeOutput(this.claimed.accountId, source, { name });
+    // A text that a node reports is text, whatever it looks like.
+    return output.kind === 'text' ? { ...stored, contentType: 'text/plain; charset=utf-8' } : stored;
+  }
+
+  private async retried<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
-      const source = output.kind === 'file' ? createReadStream(output.path) : Readable.from([Buffer.from(output.text)]);
       try {
-        const stored = await this.assets.storeOutput(this.claimed.accountId, source, { name });
-        // A text that a node reports is text, whatever it looks like.
-        return output.kind === 'text' ? { ...stored, contentType: 'text/plain; charset=utf-8' } : stored;
+        return await work();
       } catch (error) {
-        const passing = error instanceof BlobStoreError && error.fault === 'unreachable';
-        if (!passing || attempt + 1 >= STORE_TRIES) throw error;
+        const unreachable = error instanceof BlobStoreError && error.fault === 'unreachable';
+        const tries = unreachable ? STORE_TRIES : isTransient(error) ? DATABASE_TRIES : 1;
+        if (attempt + 1 >= tries || this.gone.aborted) throw error;
         await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
       }
     }

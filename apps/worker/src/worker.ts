@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import { BOOT_PATIENCE_MS, ConstraintError, patiently, type Database } from '@millrace/database';
 import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import type { Lifecycle } from '@millrace/jobs';
@@ -27,6 +27,8 @@ export interface WorkerParts {
   attempt: Omit<AttemptParts, 'catalogue'>;
   logger: Logger;
   drainMs: number;
+  /** Called once when an operator asks the worker to drain: it must take nothing more from the lane. */
+  onDraining: () => void;
 }
 
 /**
@@ -50,21 +52,26 @@ export class PoolWorker {
    * readiness is what a start takes.
    */
   async start(): Promise<void> {
-    const { database, engines, identity, pools, workers } = this.parts;
+    const { database, engines, identity, pools } = this.parts;
     const kind = engines[0]?.kind ?? 'cpu';
-    await pools.ensure(database, identity.poolId, kind);
-    await workers.register(database, {
-      ...identity,
-      engine: kind,
-      host: hostname(),
-      pid: process.pid,
-      capacity: engines.length,
-    });
+    await patiently(BOOT_PATIENCE_MS, () => pools.ensure(database, identity.poolId, kind));
+    await patiently(BOOT_PATIENCE_MS, () => this.register(kind));
     this.timer = setInterval(() => void this.report(), REPORT_EVERY_MS);
     await Promise.all(engines.map((engine) => engine.start()));
-    await this.publishCatalogue();
+    await patiently(BOOT_PATIENCE_MS, () => this.publishCatalogue());
     this.state = 'ready';
     await this.report();
+  }
+
+  private async register(kind: string): Promise<void> {
+    const { database, engines, identity, workers } = this.parts;
+    const registration = { ...identity, engine: kind, host: hostname(), pid: process.pid, capacity: engines.length };
+    try {
+      await workers.register(database, registration);
+    } catch (error) {
+      // An earlier try came through, and its answer did not.
+      if (!(error instanceof ConstraintError && error.kind === 'unique')) throw error;
+    }
   }
 
   private async publishCatalogue(): Promise<void> {
@@ -84,7 +91,10 @@ export class PoolWorker {
       const state = this.state === 'ready' && problem !== null ? 'starting' : this.state;
       const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
       const told = await workers.heartbeat(database, identity.id, { state, residentModels, problem });
-      if (told === 'draining' && this.state === 'ready') this.state = 'draining';
+      if (told === 'draining' && this.state === 'ready') {
+        this.state = 'draining';
+        this.parts.onDraining();
+      }
     } catch (error) {
       logger.warn({ err: error }, 'the worker could not report');
     }
@@ -115,21 +125,24 @@ export class PoolWorker {
         await lifecycle.handBack(claimed);
         return;
       }
-      const attempt = new Attempt(
-        { ...this.parts.attempt, catalogue: () => this.catalogue },
-        claimed,
-        slot,
-        this.leaving.signal,
-      );
-      const done = attempt.run().finally(() => {
+      try {
+        const parts = { ...this.parts.attempt, catalogue: () => this.catalogue };
+        const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
+        const done = attempt.run();
+        this.running.set(claimed.jobId, { attempt, done });
+        await done;
+      } finally {
         this.free.push(slot);
         this.running.delete(claimed.jobId);
-      });
-      this.running.set(claimed.jobId, { attempt, done });
-      await done;
+      }
     } catch (error) {
       logger.error({ err: error, job: message.jobId }, 'an attempt could not be taken');
     }
+  }
+
+  /** True while it takes attempts. */
+  get isReady(): boolean {
+    return this.state === 'ready';
   }
 
   /** A word that a job is to be canceled. */

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { type Prisma, PrismaClient } from '@prisma/client';
 import pg from 'pg';
 import type { DatabaseSettings } from './database.settings';
 import { inChildSpan } from '@millrace/platform';
 import { translateError } from './errors';
+import { LockSession } from './lock-session';
 
 /**
  * Where a statement runs: the database, or a transaction of it. Stores take one, so that a use case decides what commits
@@ -19,22 +21,28 @@ export interface Statements {
   readonly models: Prisma.TransactionClient;
 }
 
+/** A connection that is silent this much longer than a statement may take is dead, though nothing has closed it. */
+const SILENCE_MARGIN_MS = 2_000;
+
 /** The process's connections to PostgreSQL: one pool, which Prisma shares. */
 export class Database implements Statements {
   private readonly pool: pg.Pool;
   private readonly client: PrismaClient;
+  private readonly locks: LockSession;
 
   /** Opens no connection: the first statement does. */
   constructor(settings: DatabaseSettings, applicationName: string) {
-    this.pool = new pg.Pool({
+    const connection = {
       connectionString: settings.databaseUrl,
-      max: settings.databasePoolSize,
       application_name: applicationName,
       connectionTimeoutMillis: settings.databaseTimeoutMs,
       statement_timeout: settings.databaseTimeoutMs,
       idle_in_transaction_session_timeout: settings.databaseTimeoutMs,
       keepAlive: true,
-    });
+      stream: () => impatientSocket(settings.databaseTimeoutMs + SILENCE_MARGIN_MS),
+    };
+    this.pool = new pg.Pool({ ...connection, max: settings.databasePoolSize });
+    this.locks = new LockSession(connection);
     // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
     this.pool.on('error', () => undefined);
     this.client = new PrismaClient({ adapter: new PrismaPg(this.pool, { statementNameGenerator }) });
@@ -74,32 +82,17 @@ export class Database implements Statements {
   }
 
   /**
-   * Run `work` while no other process holds the lock of this name; held on a connection of its own, so that the server
-   * frees it when this process dies.
+   * Run `work` while no other process holds the lock of this name. The server frees it when this process dies or freezes;
+   * what `work` does must therefore be safe to do twice at once.
    *
    * @returns what `work` returned, or null when another process holds the lock.
    */
   async withLock<T>(name: string, work: () => Promise<T>): Promise<T | null> {
-    const connection = await this.pool.connect();
-    const key = lockKey(name);
-    let broken: Error | undefined;
-    const onError = (error: Error): void => void (broken = error);
-    connection.on('error', onError);
-    try {
-      const { rows } = await connection.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
-      if (!rows[0]?.locked) return null;
-      try {
-        return await work();
-      } finally {
-        await connection.query('SELECT pg_advisory_unlock($1)', [key]).catch((error: Error) => (broken = error));
-      }
-    } finally {
-      connection.off('error', onError);
-      connection.release(broken);
-    }
+    return this.locks.withLock(name, work);
   }
 
   async close(): Promise<void> {
+    await this.locks.close();
     await this.client.$disconnect();
     await this.pool.end();
   }
@@ -135,7 +128,9 @@ function statementNameGenerator({ sql }: { sql: string }): string {
   return name;
 }
 
-/** Advisory locks are numbers: 63 bits of a hash of the name. */
-function lockKey(name: string): string {
-  return createHash('sha256').update(name).digest().readBigInt64BE(0).toString();
+/** A socket that ends itself when nothing has passed for so long: an unplugged peer closes nothing. */
+function impatientSocket(silentMs: number): Socket {
+  const socket = new Socket();
+  socket.setTimeout(silentMs, () => socket.destroy(new Error('the connection to PostgreSQL fell silent')));
+  return socket;
 }

@@ -1,5 +1,6 @@
 export { Database, type Statements } from './database';
 export { databaseSettings, type DatabaseSettings } from './database.settings';
+export { BOOT_PATIENCE_MS, patiently } from './patience';
 export { ConstraintError, RefusedError, isTransient } from './errors';
 export { composeStatement, type NamedQuery } from './compose';
 export { decodeCursor, encodeCursor } from './cursor';

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { BootError } from '@millrace/platform';
 import { ConstraintError } from './errors';
+import { BOOT_PATIENCE_MS, patiently } from './patience';
 import type { Statements } from './database';
 
 /**
@@ -15,7 +16,7 @@ export const REQUIRED_MIGRATION = '20261121000000_foundation';
  * @throws BootError with the cure when the schema is absent, behind, or half migrated.
  */
 export async function assertSchema(database: Statements): Promise<void> {
-  const rows = await readMigrations(database);
+  const rows = await patiently(BOOT_PATIENCE_MS, () => readMigrations(database));
   const failed = rows.find((row) => row.finished_at === null && row.rolled_back_at === null);
   if (failed) {
     throw new BootError(`The migration ${failed.migration_name} did not finish; mend it and run the migrations again.`);

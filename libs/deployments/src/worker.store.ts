@@ -32,7 +32,8 @@ export class WorkerStore {
 
   /**
    * Say that a worker lives and how it is. A draining worker stays draining whatever it reports. The first ready worker of a
-   * deployment makes it ready, and whoever wanted it has it.
+   * deployment makes it ready, and whoever wanted it has it. One that was
+   * taken for dead because nothing was heard of it is alive again.
    *
    * @returns the state that holds now; null when the worker is not registered.
    */
@@ -43,7 +44,7 @@ export class WorkerStore {
           state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
-        WHERE id = ${id}::uuid AND state <> 'stopped'
+        WHERE id = ${id}::uuid
         RETURNING pool_id, state
       ), deployment AS (
         UPDATE deployments d SET first_ready_at = coalesce(d.first_ready_at, now()), wanted_at = NULL

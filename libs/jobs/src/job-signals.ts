@@ -39,6 +39,11 @@ export class JobSignals {
     void this.live.publish(jobId, { kind: 'progress', attempt, progress });
   }
 
+  /** The progress that was shown last, as far as Redis remembers. Never rejects. */
+  lastShown(jobId: string): Promise<Progress | null> {
+    return this.live.progress(jobId);
+  }
+
   previewed(jobId: string, attempt: number, preview: Preview): void {
     void this.live.publish(jobId, { kind: 'preview', attempt, preview });
   }

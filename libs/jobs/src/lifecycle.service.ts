@@ -61,8 +61,12 @@ export class Lifecycle {
     if (claimed.attempt === 1) {
       this.metrics.startDelaySeconds.observe({ pool: claimed.poolId }, claimed.waitedMs / 1000);
       this.signals.started(claimed.jobId, claimed.seq);
+      return claimed;
     }
-    return claimed;
+    // What an earlier attempt showed is newer than its last heartbeat, and the next must not fall behind it.
+    const shown = await this.signals.lastShown(claimed.jobId);
+    const newer = shown !== null && shown.value > (claimed.progress?.value ?? 0);
+    return newer ? { ...claimed, progress: shown } : claimed;
   }
 
   /** Renew the lease. @returns the status to obey; null when the lease is lost and the attempt is over for this worker. */

@@ -294,13 +294,15 @@ export class LifecycleStore {
     return rows.length;
   }
 
-  /** Jobs whose lease has run out, oldest first. */
+  /** Jobs whose lease has run out, oldest first, and such as are to be canceled between two attempts. Two small indexes. */
   async listLost(statements: Statements, limit: number): Promise<LostJob[]> {
     const rows = await statements.query<{ id: string; status: JobStatus; attempt: number; max_attempts: number }>(
       Prisma.sql`
-        SELECT j.id, j.status, j.attempt, j.max_attempts FROM jobs j
-        WHERE ${leaseIsOver} OR (j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling')
-        ORDER BY j.lease_expires_at LIMIT ${limit}`,
+        (SELECT j.id, j.status, j.attempt, j.max_attempts FROM jobs j
+         WHERE ${leaseIsOver} ORDER BY j.lease_expires_at LIMIT ${limit})
+        UNION ALL
+        (SELECT j.id, j.status, j.attempt, j.max_attempts FROM jobs j
+         WHERE j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling' LIMIT ${limit})`,
     );
     return rows.map((row) => ({ id: row.id, status: row.status, last: row.attempt >= row.max_attempts }));
   }

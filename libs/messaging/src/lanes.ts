@@ -9,6 +9,13 @@ const LANE = 'lane';
 /** Ids of lane entries carry no colon (BullMQ refuses it) and are the same for the same attempt, so adding twice adds once. */
 const entryId = ({ jobId, attempt }: DispatchMessage): string => `${jobId}.${attempt}`;
 
+/**
+ * A hint that a worker took and died with is given to another after these: long before, Postgres has seen a claimed attempt's
+ * lease run out. A hint that comes a second time while its attempt runs is harmless: the claim finds nothing.
+ */
+const HINT_LOCK_MS = 10_000;
+const STALLED_EVERY_MS = 5_000;
+
 /** Puts hints into the lanes of the pools. */
 export class LaneProducer {
   private readonly queues = new Map<string, Queue>();
@@ -80,7 +87,16 @@ export class LaneConsumer {
         const message = DispatchMessageSchema.safeParse(entry.data);
         if (message.success) await take(message.data);
       },
-      { connection, prefix: prefixOf(poolId), concurrency, autorun: false, maxStalledCount: 1_000, drainDelay: 1 },
+      {
+        connection,
+        prefix: prefixOf(poolId),
+        concurrency,
+        autorun: false,
+        drainDelay: 1,
+        lockDuration: HINT_LOCK_MS,
+        stalledInterval: STALLED_EVERY_MS,
+        maxStalledCount: 1_000,
+      },
     );
     this.worker.on('error', onError);
   }
@@ -93,6 +109,11 @@ export class LaneConsumer {
   /** Take nothing more; resolves when every hint under way is done with. */
   async drain(): Promise<void> {
     await this.worker.pause();
+  }
+
+  /** Take nothing more from now on, and do not wait. */
+  pause(): void {
+    void this.worker.pause(true);
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,10 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { BootError, type Logger } from '@millrace/platform';
 
 const RECONNECT_CAP_MS = 2_000;
+/** A connection on which an answer is awaited this long is dead, though nothing has closed it. */
+const PRODUCER_SILENCE_MS = 5_000;
+const CONSUMER_SILENCE_MS = 15_000;
+const KEEP_ALIVE_MS = 10_000;
 
 /**
  * The process's ways to Redis. Redis is disposable: whoever sends fails fast and goes on without it, whoever listens waits
@@ -17,7 +21,12 @@ export class RedisConnections {
 
   /** For commands of a request: an absent server is an error at once, never a queue of commands in memory. */
   producer(): Redis {
-    return this.connect({ enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 2_000 });
+    return this.connect({
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      commandTimeout: 2_000,
+      socketTimeout: PRODUCER_SILENCE_MS,
+    });
   }
 
   /** For subscriptions; resubscribes by itself after a reconnect. */
@@ -27,13 +36,14 @@ export class RedisConnections {
 
   /** For BullMQ's workers, which block on it. */
   consumer(): Redis {
-    return this.connect({ maxRetriesPerRequest: null });
+    return this.connect({ maxRetriesPerRequest: null, socketTimeout: CONSUMER_SILENCE_MS });
   }
 
   private connect(options: RedisOptions): Redis {
     const redis = new Redis(this.url, {
       ...options,
       connectTimeout: 3_000,
+      keepAlive: KEEP_ALIVE_MS,
       retryStrategy: (times) => Math.min(RECONNECT_CAP_MS, 50 * times),
     });
     let away = false;

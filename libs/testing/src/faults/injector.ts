@@ -41,14 +41,17 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** Pauses between two faults of one family, in milliseconds. */
+/** Pauses between two faults of one family, in milliseconds: in five minutes, more than a hundred of each. */
 const PACE = {
   kill: [500, 2_000],
-  freeze: [1_500, 3_500],
-  redis: [1_000, 2_000],
-  postgres: [2_500, 5_000],
-  network: [250, 700],
+  freeze: [1_800, 3_200],
+  flush: [1_500, 3_500],
+  restartRedis: [2_500, 5_000],
+  restartPostgres: [8_000, 13_000],
+  network: [300, 1_000],
 } as const;
+
+const SPARE_LAST = 0.85;
 
 const NETWORK = ['slow', 'lose', 'reset', 'cut', 'mute'] as const;
 
@@ -73,8 +76,9 @@ export class Injector {
     await Promise.all([
       this.every('kill', () => this.killOne()),
       this.every('freeze', () => this.freezeOne()),
-      this.every('redis', () => this.hitRedis()),
-      this.every('postgres', () => this.restartPostgres()),
+      this.every('flush', () => this.emptyRedis()),
+      this.every('restartRedis', () => this.restartRedis()),
+      this.every('restartPostgres', () => this.restartPostgres()),
       this.every('network', () => this.hitNetwork()),
     ]);
     await Promise.all(this.thawing);
@@ -98,30 +102,36 @@ export class Injector {
   }
 
   private killOne(): void {
-    const member = this.random.pick(this.victims.apps);
-    if (!member.kill('SIGKILL')) return;
+    const serving = this.victims.apps.filter((member) => member.isReady && !this.spares(member));
+    const member = serving.length === 0 ? undefined : this.random.pick(serving);
+    if (member === undefined || !member.kill('SIGKILL')) return;
     const { role } = member.spec;
     this.count(role === 'api' ? 'kill api' : role === 'worker' ? 'kill worker' : 'kill maintenance');
   }
 
+  /** True for the last of its role that serves, most times: work must go on for faults to have something to break. */
+  private spares(member: Member): boolean {
+    const { role } = member.spec;
+    if (role === 'maintenance') return false;
+    const others = this.victims.apps.some(
+      (other) => other !== member && other.spec.role === role && other.isReady && !other.frozen,
+    );
+    return !others && this.random.chance(SPARE_LAST);
+  }
+
   /** Stop a worker past its lease, beside everything else that happens meanwhile; it then goes on as if nothing had. */
   private freezeOne(): void {
-    const workers = this.victims.apps.filter((member) => member.spec.role === 'worker' && member.isReady);
-    const worker = workers.find((member) => !member.frozen);
+    const awake = this.victims.apps.filter((member) => member.spec.role === 'worker' && !member.frozen);
+    const worker = awake.find((member) => member.isReady && !this.spares(member)) ?? awake.find((one) => !one.isReady);
     if (worker === undefined || !worker.freeze()) return;
     this.count('freeze worker');
-    const frozen = pause(this.victims.leaseMs + this.random.whole(500, 2_500)).then(() => worker.thaw());
+    const frozen = pause(this.victims.leaseMs + this.random.whole(300, 1_500)).then(() => worker.thaw());
     this.thawing.add(frozen);
     void frozen.finally(() => this.thawing.delete(frozen));
   }
 
-  private async hitRedis(): Promise<void> {
+  private async emptyRedis(): Promise<void> {
     this.history.redisLosses += 1;
-    if (this.random.chance(0.5)) {
-      // Its own stop leaves nothing behind, so that it comes back empty.
-      if (this.victims.redis.kill('SIGKILL')) this.count('restart redis');
-      return;
-    }
     const redis = new Redis(this.victims.redisUrl, { lazyConnect: true, retryStrategy: () => null });
     redis.on('error', () => undefined);
     try {
@@ -134,6 +144,12 @@ export class Injector {
       redis.disconnect();
     }
     this.history.redisLosses += 1;
+  }
+
+  /** It keeps nothing on disk, so it comes back empty. */
+  private restartRedis(): void {
+    this.history.redisLosses += 1;
+    if (this.victims.redis.kill('SIGKILL')) this.count('restart redis');
   }
 
   /** Immediate mode: nothing is written before the end, and the next start recovers from the log. */

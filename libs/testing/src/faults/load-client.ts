@@ -6,6 +6,7 @@ import { makeGraph, makePicture } from './workload';
 const CALL_MS = 10_000;
 const STREAM_MS = 30_000;
 const POLL_MS = 250;
+const UNKNOWN_PAUSE_MS = 200;
 
 /** Where clients find the service, and as whom. */
 export interface LoadTarget {
@@ -127,7 +128,7 @@ export class LoadClient {
   /** @returns whether it told the end. */
   private async readStream(jobId: string): Promise<boolean> {
     const signal = AbortSignal.any([this.until, AbortSignal.timeout(STREAM_MS)]);
-    const response = await fetch(`${this.random.pick(this.target.origins)}/api/v2/jobs/${jobId}/events`, {
+    const response = await this.send(`/api/v2/jobs/${jobId}/events`, {
       headers: { authorization: `Bearer ${this.target.apiKey}` },
       signal,
     });
@@ -181,10 +182,10 @@ export class LoadClient {
   ): Promise<Answer<T> | null> {
     const json: Record<string, string> = text === undefined ? {} : { 'content-type': 'application/json' };
     try {
-      const response = await fetch(this.random.pick(this.target.origins) + path, {
+      const response = await this.send(path, {
         method,
         headers: { authorization: `Bearer ${this.target.apiKey}`, ...json, ...headers },
-        body: text ?? form,
+        body: text ?? form ?? null,
         signal: AbortSignal.timeout(CALL_MS),
       });
       const answer = { status: response.status, body: (await response.json()) as T };
@@ -192,9 +193,25 @@ export class LoadClient {
       return answer;
     } catch (error) {
       this.history.counts.unknown += 1;
+      // Most often a process is on its way back; asking it without pause would only slow it down.
+      await pause(UNKNOWN_PAUSE_MS);
       if (error instanceof SyntaxError) this.history.breach('answers-are-json', path, `${method}: ${error.message}`);
       return null;
     }
+  }
+
+  /** To any of the processes; to the next where one refuses the connection, as a load balancer does. */
+  private async send(path: string, init: RequestInit): Promise<Response> {
+    const first = this.random.whole(0, this.target.origins.length - 1);
+    const origins = [...this.target.origins.slice(first), ...this.target.origins.slice(0, first)];
+    for (const origin of origins.slice(0, -1)) {
+      try {
+        return await fetch(origin + path, init);
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+      }
+    }
+    return fetch(origins.at(-1) + path, init);
   }
 
   private note(method: string, path: string, { status, body }: Answer<unknown>): void {
@@ -206,6 +223,11 @@ export class LoadClient {
     const sound = code !== null && (status < 500 || code === 'upstream_error');
     if (!sound) this.history.breach('errors-are-envelopes', path, `${method} answered ${status} with code ${code}`);
   }
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
+  return cause?.code === 'ECONNREFUSED';
 }
 
 function codeOf(body: unknown): string | null {

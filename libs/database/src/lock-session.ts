@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+
+/**
+ * The server ends the session when it has heard nothing for this long, and its locks with it: a frozen process must not keep
+ * others from what it was about to do. Loops speak every second.
+ */
+const SILENT_MS = 10_000;
+
+/**
+ * The locks of one process, all on one connection of their own: a connection for each would take the pool from the work
+ * that is to be done under them.
+ */
+export class LockSession {
+  private session: Promise<pg.Client> | null = null;
+  private readonly held = new Set<string>();
+
+  constructor(private readonly settings: pg.ClientConfig) {}
+
+  /** @returns what `work` returned, or null when the lock is held, here or elsewhere. */
+  async withLock<T>(name: string, work: () => Promise<T>): Promise<T | null> {
+    // One session may take a lock of its own twice.
+    if (this.held.has(name)) return null;
+    this.held.add(name);
+    try {
+      const session = await this.open();
+      const key = lockKey(name);
+      const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+      if (!rows[0]?.locked) return null;
+      try {
+        return await work();
+      } finally {
+        // Where this fails the session is over, and the lock with it.
+        await session.query('SELECT pg_advisory_unlock($1)', [key]).catch(() => undefined);
+      }
+    } finally {
+      this.held.delete(name);
+    }
+  }
+
+  private open(): Promise<pg.Client> {
+    this.session ??= this.connect();
+    return this.session;
+  }
+
+  private async connect(): Promise<pg.Client> {
+    const client = new pg.Client(this.settings);
+    const forget = (): void => {
+      this.session = null;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    try {
+      await client.connect();
+      await client.query(`SET idle_session_timeout = ${SILENT_MS}`);
+      return client;
+    } catch (error) {
+      forget();
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const session = await this.session?.catch(() => null);
+    await session?.end().catch(() => undefined);
+  }
+}
+
+/** Advisory locks are numbers: 63 bits of a hash of the name. */
+function lockKey(name: string): string {
+  return createHash('sha256').update(name).digest().readBigInt64BE(0).toString();
+}

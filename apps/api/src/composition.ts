@@ -1,4 +1,12 @@
-import { AccountStore, AccountsService, ApiKeyStore, AuditLogStore, Authenticator } from '@millrace/accounts';
+import {
+  AccountStore,
+  AccountsService,
+  ApiKeyStore,
+  ApiKeysService,
+  AuditLog,
+  AuditLogStore,
+  Authenticator,
+} from '@millrace/accounts';
 import {
   AssetService,
   ContentLinks,
@@ -20,8 +28,8 @@ import {
 import { JobFeed, JobReads, Lifecycle, SubmissionService, composeJobs } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
-import { AdminController } from './admin/admin.controller';
-import { AdminGuard } from './admin/admin-guard';
+import { ADMIN_CONTROLLERS } from './admin/admin.controllers';
+import { AdminDoor } from './admin/admin-door';
 import type { ApiSettings } from './api.config';
 import { AssetPresenter } from './assets/asset.presenter';
 import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
@@ -33,7 +41,11 @@ import { EventsController } from './jobs/events.controller';
 import { JobPresenter } from './jobs/job.presenter';
 import { JobsController, MAX_WORKFLOW_BYTES } from './jobs/jobs.controller';
 import type { PublicParts } from './http/public-app';
+import { AdminDocumentController, PlatformDocumentController } from './openapi/document-controllers';
 import { OpenApiController } from './openapi/openapi.controller';
+import { AccountOverview } from './platform/account-overview';
+import { PlatformDoor } from './platform/platform-door';
+import { PLATFORM_CONTROLLERS } from './platform/platform.controllers';
 import { Streams } from './jobs/streams';
 
 /** What the api process serves: on its public listener, and to operators. */
@@ -60,13 +72,16 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
 
   const accountStore = new AccountStore();
   const apiKeys = new ApiKeyStore();
-  const audit = new AuditLogStore();
-  const accounts = new AccountsService(database, accountStore, apiKeys, audit, settings.keyEnvironment);
+  const audit = new AuditLog(database, new AuditLogStore());
+  const accounts = new AccountsService(database, accountStore, audit);
   await patiently(BOOT_PATIENCE_MS, async () => {
     await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
     await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
   });
   const authenticator = new Authenticator(database, apiKeys, logger);
+  const { keyEnvironment } = settings;
+  const forget = (): void => authenticator.forget();
+  const keys = new ApiKeysService(database, accountStore, apiKeys, audit, keyEnvironment, forget);
 
   const assets = composeAssets({ database, store, settings });
   const catalogues = new CatalogueReader(database, new CatalogueStore());
@@ -91,9 +106,23 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
     metrics,
     streams,
     public: {
-      controllers: [JobsController, EventsController, AssetsController, ContentController, OpenApiController],
+      controllers: [
+        JobsController,
+        EventsController,
+        AssetsController,
+        ContentController,
+        OpenApiController,
+        ...PLATFORM_CONTROLLERS,
+        PlatformDocumentController,
+      ],
       providers: [
         { provide: Callers, useValue: callers },
+        { provide: PlatformDoor, useValue: new PlatformDoor(callers) },
+        {
+          provide: AccountOverview,
+          useValue: new AccountOverview(accounts, jobs.queues, assets.uploads, streams, settings),
+        },
+        { provide: ApiKeysService, useValue: keys },
         { provide: Destinations, useValue: new Destinations(targets, settings.pool) },
         { provide: SubmissionService, useValue: jobs.submissions },
         { provide: Lifecycle, useValue: jobs.lifecycle },
@@ -112,10 +141,12 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
       ],
     },
     ops: {
-      controllers: [AdminController],
+      controllers: [...ADMIN_CONTROLLERS, AdminDocumentController],
       providers: [
-        { provide: AdminGuard, useValue: new AdminGuard(settings.adminToken) },
+        { provide: AdminDoor, useValue: new AdminDoor(settings.adminToken) },
+        { provide: AuditLog, useValue: audit },
         { provide: AccountsService, useValue: accounts },
+        { provide: ApiKeysService, useValue: keys },
         { provide: CreditsService, useValue: new CreditsService(database, new LedgerStore()) },
       ],
     },

@@ -1,4 +1,4 @@
-import type { Account, Prisma } from '@prisma/client';
+import { Prisma, type Account } from '@prisma/client';
 import { newId, type AccountStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 
@@ -33,6 +33,20 @@ export class AccountStore {
 
   async find(tx: Statements, id: string): Promise<Account | null> {
     return tx.models.account.findUnique({ where: { id } });
+  }
+
+  /** Hold an account's row against changes until the transaction ends. @returns false when there is none. */
+  async lock(tx: Statements, id: string): Promise<boolean> {
+    return (await tx.query(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid FOR UPDATE`)).length > 0;
+  }
+
+  /** Accounts newest first, `limit` at most, older than `before` where one is given. */
+  async list(tx: Statements, before: string | null, limit: number): Promise<Account[]> {
+    return tx.models.account.findMany({
+      where: { id: { lt: before ?? undefined } },
+      orderBy: { id: 'desc' },
+      take: limit,
+    });
   }
 
   /** @returns null when there is no such account. */

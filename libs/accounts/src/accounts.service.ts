@@ -1,50 +1,33 @@
-import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import { Refusal, isUuid } from '@millrace/contracts';
+import { decodeCursor, pageOf, type Database, type Page } from '@millrace/database';
 import type { Account, AccountChanges, AccountStore } from './account.store';
-import { generateApiKey } from './api-key';
-import type { ApiKeyStore } from './api-key.store';
-import type { AuditLogStore } from './audit-log.store';
+import type { Act, ActDetails, Operator } from './audit-log';
+import type { AuditLog } from './audit-log.service';
 
-/** Who does an administrative act, and from where. */
-export interface Operator {
-  actor: string;
-  address: string | null;
-}
+const CURSOR = 'accounts';
 
-export interface IssuedApiKey {
-  id: string;
-  /** The key itself: shown now and never again. */
-  key: string;
-}
-
-/** Accounts and their keys, as an operator manages them. Every act is in the audit log. */
+/** Accounts, as an operator manages them. Every act is in the audit log. */
 export class AccountsService {
   constructor(
     private readonly database: Database,
     private readonly accounts: AccountStore,
-    private readonly keys: ApiKeyStore,
-    private readonly audit: AuditLogStore,
-    private readonly keyEnvironment: string,
+    private readonly audit: AuditLog,
   ) {}
 
   async createAccount(operator: Operator, account: AccountChanges & { name: string }): Promise<Account> {
-    return this.database.transaction(async (tx) => {
+    return this.audit.record(operator, async (tx, note) => {
       const created = await this.accounts.create(tx, account);
-      const details = { name: created.name };
-      await this.audit.append(tx, { ...operator, ...subject('account.create', created.id), details });
+      note({ ...actOn(created.id, 'account.create'), details: detailsOf(account) });
       return created;
     });
   }
 
   /** @throws Refusal `not_found`. */
   async updateAccount(operator: Operator, id: string, changes: AccountChanges): Promise<Account> {
-    return this.database.transaction(async (tx) => {
+    return this.audit.record(operator, async (tx, note) => {
       const updated = await this.accounts.update(tx, id, changes);
       if (updated === null) throw noAccount(id);
-      const { uploadBytesPerDay, ...rest } = changes;
-      const details =
-        uploadBytesPerDay === undefined ? rest : { ...rest, uploadBytesPerDay: String(uploadBytesPerDay) };
-      await this.audit.append(tx, { ...operator, ...subject('account.update', id), details });
+      note({ ...actOn(id, 'account.update'), details: detailsOf(changes) });
       return updated;
     });
   }
@@ -56,44 +39,29 @@ export class AccountsService {
     return account;
   }
 
+  /** A page of all accounts, newest first. @throws Refusal `invalid_cursor`. */
+  async listAccounts(page: { cursor: string | null; limit: number }): Promise<Page<Account>> {
+    const before = page.cursor === null ? null : decodeCursor(CURSOR, page.cursor, isUuid);
+    const rows = await this.accounts.list(this.database, before, page.limit + 1);
+    return pageOf(CURSOR, rows, page.limit, ({ id }) => id);
+  }
+
   /** Make sure that an account of a fixed id exists: the self-hosted surface and demo deployments act through one. */
   async ensureAccount(account: { id: string; name: string; kind: 'self_hosted' | 'demo' }): Promise<void> {
     await this.accounts.ensure(this.database, account);
   }
-
-  /** @throws Refusal `not_found`. */
-  async issueKey(
-    operator: Operator,
-    accountId: string,
-    draft: { name: string; scopes?: Scope[]; expiresAt?: Date | null },
-  ): Promise<IssuedApiKey> {
-    const { key, hash, lastFour } = generateApiKey(this.keyEnvironment);
-    return this.database.transaction(async (tx) => {
-      if ((await this.accounts.find(tx, accountId)) === null) throw noAccount(accountId);
-      const scopes = draft.scopes ?? [...SCOPES];
-      const expiresAt = draft.expiresAt ?? null;
-      const created = await this.keys.create(tx, { accountId, name: draft.name, hash, lastFour, scopes, expiresAt });
-      const details = { name: draft.name, scopes };
-      await this.audit.append(tx, {
-        ...operator,
-        action: 'api_key.create',
-        subjectType: 'api_key',
-        subjectId: created.id,
-        accountId,
-        details,
-      });
-      return { id: created.id, key };
-    });
-  }
 }
 
-function subject(
-  action: string,
-  id: string,
-): { action: string; subjectType: string; subjectId: string; accountId: string } {
+function actOn(id: string, action: string): Act {
   return { action, subjectType: 'account', subjectId: id, accountId: id };
 }
 
-function noAccount(id: string): Refusal {
+function detailsOf({ uploadBytesPerDay, ...changes }: AccountChanges): ActDetails {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const bytes = uploadBytesPerDay === undefined ? [] : [['uploadBytesPerDay', uploadBytesPerDay?.toString() ?? null]];
+  return Object.fromEntries([...given, ...bytes]) as ActDetails;
+}
+
+export function noAccount(id: string): Refusal {
   return new Refusal('not_found', `There is no account ${id}.`);
 }

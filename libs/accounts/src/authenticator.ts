@@ -2,7 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Logger } from '@millrace/platform';
 import { hashApiKey, isWellFormedApiKey } from './api-key';
-import type { ApiKeyStore } from './api-key.store';
+import type { ApiKeyStore, KeyHolder } from './api-key.store';
 import type { Caller } from './caller';
 
 /** A looked-up key is believed this long, so a revoked one is refused everywhere within 5 s of its revocation. */
@@ -10,9 +10,15 @@ const BELIEVED_MS = 3_000;
 const CACHE_SIZE = 10_000;
 const TOUCH_EVERY_MS = 10_000;
 
+interface Belief {
+  holder: Promise<KeyHolder | null>;
+  /** On the clock of `performance.now()`. */
+  until: number;
+}
+
 /** Tells who presents a bearer credential, mostly from memory. */
 export class Authenticator {
-  private readonly believed = new Map<string, { caller: Promise<Caller | null>; until: number }>();
+  private readonly believed = new Map<string, Belief>();
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 
@@ -38,17 +44,34 @@ export class Authenticator {
     return caller;
   }
 
-  private lookUp(hash: Buffer): Promise<Caller | null> {
+  private async lookUp(hash: Buffer): Promise<Caller | null> {
     const cacheKey = hash.toString('base64');
-    const now = performance.now();
-    const known = this.believed.get(cacheKey);
-    if (known !== undefined && known.until > now) return known.caller;
-    this.makeRoom();
-    const caller = this.keys.findCaller(this.database, hash);
-    this.believed.set(cacheKey, { caller, until: now + BELIEVED_MS });
-    // A failed lookup is no answer: the next request asks again.
-    caller.catch(() => this.believed.delete(cacheKey));
-    return caller;
+    let belief = this.believed.get(cacheKey);
+    if (belief === undefined || belief.until <= performance.now()) {
+      this.makeRoom();
+      belief = this.ask(cacheKey, hash);
+      this.believed.set(cacheKey, belief);
+    }
+    return (await belief.holder)?.caller ?? null;
+  }
+
+  /** A belief counts from before the question, and never outlives the key. */
+  private ask(cacheKey: string, hash: Buffer): Belief {
+    const asked = performance.now();
+    const belief: Belief = { holder: this.keys.findHolder(this.database, hash), until: asked + BELIEVED_MS };
+    belief.holder.then(
+      (holder) => {
+        if (typeof holder?.validMs === 'number') belief.until = Math.min(belief.until, asked + holder.validMs);
+      },
+      // A failed lookup is no answer: the next request asks again.
+      () => this.believed.get(cacheKey) === belief && this.believed.delete(cacheKey),
+    );
+    return belief;
+  }
+
+  /** Ask anew for every key: keys were changed by this very process, whose clients expect to see it at once. */
+  forget(): void {
+    this.believed.clear();
   }
 
   private makeRoom(): void {

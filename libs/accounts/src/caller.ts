@@ -30,6 +30,8 @@ export function assertScope(caller: Caller, scope: Scope): void {
     throw new Refusal('forbidden', 'This account is suspended; ask the operator of this service to reactivate it.');
   }
   if (!caller.scopes.has(scope)) {
+    if (caller.apiKeyId === null)
+      throw new Refusal('forbidden', `The scope ${scope} is not to be had without an API key.`);
     throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`);
   }
 }

@@ -1,7 +1,11 @@
 export { AccountStore, type Account, type AccountChanges } from './account.store';
-export { AccountsService, type IssuedApiKey, type Operator } from './accounts.service';
-export { ApiKeyStore } from './api-key.store';
+export { AccountsService } from './accounts.service';
 export { generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key';
-export { AuditLogStore, type AdministrativeAct } from './audit-log.store';
+export { API_KEY_STATES, apiKeyState, type ApiKeyRecord, type ApiKeyState } from './api-key-record';
+export { ApiKeyStore } from './api-key.store';
+export { ApiKeysService, issuerOf, type IssuedApiKey, type KeyIssuer, type KeyWish } from './api-keys.service';
+export type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit-log';
+export { AuditLog, type NoteAct } from './audit-log.service';
+export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
 export { assertScope, type AccountLimits, type Caller } from './caller';

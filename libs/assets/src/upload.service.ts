@@ -45,6 +45,11 @@ export class UploadService {
     private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds'>,
   ) {}
 
+  /** Bytes that an account has uploaded today (UTC). */
+  async bytesToday(accountId: string): Promise<number> {
+    return this.uploadDays.bytesToday(this.database, accountId);
+  }
+
   /**
    * Take in the bytes of an upload. Nothing of it can be seen until `commit`; whoever does not commit must discard.
    *

@@ -1,5 +1,5 @@
 import { newId } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
 import type { LedgerStore } from './ledger.store';
 
 export interface BalanceView {
@@ -14,16 +14,17 @@ export class CreditsService {
     private readonly ledger: LedgerStore,
   ) {}
 
-  /** Give an account credits. @returns its balance afterwards. */
+  /** Give an account credits, in the caller's transaction. @returns its balance afterwards. */
   async grant(
+    tx: Statements,
     operator: { actor: string },
     accountId: string,
     amountMicros: bigint,
     reason: string,
   ): Promise<BalanceView> {
     const cause = `grant:${newId()}`;
-    await this.ledger.credit(this.database, { accountId, amountMicros, kind: 'grant', cause, reason, ...operator });
-    return this.balance(accountId);
+    await this.ledger.credit(tx, { accountId, amountMicros, kind: 'grant', cause, reason, ...operator });
+    return this.ledger.balance(tx, accountId);
   }
 
   async balance(accountId: string): Promise<BalanceView> {

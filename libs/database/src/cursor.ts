@@ -18,3 +18,20 @@ export function decodeCursor(kind: string, cursor: string, isPosition: (position
   }
   throw new Refusal('invalid_cursor', 'The cursor is not one that this list returned; start again without it.');
 }
+
+/** A page of a list, and the cursor of the next; absent on the last. */
+export interface Page<T> {
+  items: T[];
+  nextCursor?: string;
+}
+
+/**
+ * Cut a page out of rows of which one more than fits was asked for: its presence is what tells that there is a next page.
+ *
+ * @param positionOf where the list goes on after a row, for `encodeCursor`.
+ */
+export function pageOf<T>(kind: string, rows: T[], limit: number, positionOf: (row: T) => string): Page<T> {
+  const last = rows[limit - 1];
+  if (rows.length <= limit || last === undefined) return { items: rows };
+  return { items: rows.slice(0, limit), nextCursor: encodeCursor(kind, positionOf(last)) };
+}

@@ -11,6 +11,8 @@ import {
   type RedisConnections,
 } from '@millrace/messaging';
 import type { Auditor, Logger, Loop, Metrics } from '@millrace/platform';
+import { AccountQueueStore } from './account-queue.store';
+import { AccountQueues } from './account-queues.service';
 import { DispatchLoop } from './dispatch.loop';
 import { DispatchStore } from './dispatch.store';
 import { Dispatcher } from './dispatcher';
@@ -55,6 +57,7 @@ export interface Jobs {
   submissions: SubmissionService | null;
   lifecycle: Lifecycle;
   reads: JobReads;
+  queues: AccountQueues;
   outputs: OutputRecorder;
   signals: JobSignals;
   dispatcher: Dispatcher;
@@ -91,6 +94,7 @@ export function composeJobs(parts: JobsParts): Jobs {
       secrets && new SubmissionService(database, submissionStore, assets, secrets, outlook, dispatcher, settings),
     lifecycle,
     reads,
+    queues: new AccountQueues(database, new AccountQueueStore()),
     outputs: new OutputRecorder(database, new OutputStore(), assets, signals),
     signals,
     dispatcher,

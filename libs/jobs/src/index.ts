@@ -1,3 +1,5 @@
+export { type AccountLoad } from './account-queue.store';
+export { AccountQueues } from './account-queues.service';
 export { composeJobs, type Jobs, type JobsParts } from './composition';
 export { Dispatcher } from './dispatcher';
 export { type FeedItem } from './following';

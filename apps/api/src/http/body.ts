@@ -48,9 +48,14 @@ function tooLarge(maxBytes: number): Refusal {
 
 const SMALL_BODY_BYTES = 65_536;
 
-/** Read a small JSON body of a known shape. @throws Refusal. */
-export async function readJson<T>(request: IncomingMessage, schema: z.ZodType<T>): Promise<T> {
-  const text = await readText(request, SMALL_BODY_BYTES);
+/**
+ * Read a small JSON body of a known shape.
+ *
+ * @param absent text that stands for a body that was not sent.
+ * @throws Refusal.
+ */
+export async function readJson<T>(request: IncomingMessage, schema: z.ZodType<T>, absent = ''): Promise<T> {
+  const text = (await readText(request, SMALL_BODY_BYTES)) || absent;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
-import { bearerOf, type Authenticator, type Caller } from '@millrace/accounts';
+import { assertScope, bearerOf, type Authenticator, type Caller } from '@millrace/accounts';
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import { noDeployment, type DeploymentsService } from '@millrace/deployments';
 import type { JobScope } from '@millrace/jobs';
@@ -30,6 +30,32 @@ export class Callers {
     const { kind, deploymentId } = contextOf(request).surface;
     const caller = await this.callerOf(request);
     return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId } };
+  }
+
+  /**
+   * Who sends a request, if they may do this.
+   *
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`.
+   */
+  async admit(request: Request, scope: Scope): Promise<Visitor> {
+    const visitor = await this.identify(request);
+    assertScope(visitor.caller, scope);
+    return visitor;
+  }
+
+  /**
+   * Whose API key a request presents, on whatever surface, if it may do this. The self-hosted surface has no keys: whoever
+   * may use it acts for its one account.
+   *
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`.
+   */
+  async admitKey(request: Request, scope: Scope): Promise<Caller> {
+    const isSelfHosted = contextOf(request).surface.kind === 'self_hosted';
+    const caller = isSelfHosted
+      ? this.selfHosted(request)
+      : await this.authenticator.authenticate(request.headers.authorization);
+    assertScope(caller, scope);
+    return caller;
   }
 
   private async callerOf(request: Request): Promise<Caller> {
@@ -63,7 +89,9 @@ export class Callers {
   }
 }
 
-const selfHostedCaller = keylessCaller(SELF_HOSTED_ACCOUNT, SCOPES);
+// There are no keys on the self-hosted surface, so nobody can make one.
+const selfHostedScopes = SCOPES.filter((scope) => scope !== 'keys:admin');
+const selfHostedCaller = keylessCaller(SELF_HOSTED_ACCOUNT, selfHostedScopes);
 const demoCaller = keylessCaller(DEMO_ACCOUNT, ['jobs:read', 'jobs:write', 'assets:read', 'assets:write']);
 
 /** Whoever comes without a key of an account's own. */

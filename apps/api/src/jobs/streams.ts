@@ -24,6 +24,11 @@ export class Streams {
     private readonly limitPerAccount: number,
   ) {}
 
+  /** How many streams an account has open. */
+  openOf(accountId: string): number {
+    return this.open.get(accountId)?.size ?? 0;
+  }
+
   /** @throws Refusal `too_many_streams`. */
   private enter(accountId: string, limit: number | null): AbortController {
     const own = this.open.get(accountId) ?? new Set();

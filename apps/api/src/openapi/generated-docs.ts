@@ -1,12 +1,21 @@
 import { ERROR_CATALOGUE, INVALID_REQUEST, INVALID_REQUEST_STATUSES } from '@millrace/contracts';
+import { describeAdminApi } from './admin-document';
 import { describeApi } from './document';
+import type { OpenApiDocument } from './openapi-types';
+import { describePlatformApi } from './platform-document';
 
 /** Pages of docs/ that are made from the code: name and text. */
 export function generatedDocs(): { name: string; text: string }[] {
   return [
-    { name: 'openapi.json', text: `${JSON.stringify(describeApi(), null, 2)}\n` },
+    { name: 'openapi.json', text: textOf(describeApi()) },
+    { name: 'platform-openapi.json', text: textOf(describePlatformApi()) },
+    { name: 'admin-openapi.json', text: textOf(describeAdminApi()) },
     { name: 'errors.md', text: errorPage() },
   ];
+}
+
+function textOf(document: OpenApiDocument): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 const INTRODUCTION = `# Errors

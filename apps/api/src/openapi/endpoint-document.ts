@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { ErrorEnvelopeSchema } from '@millrace/contracts';
+import { endpointsOf, type Endpoint } from '../http/endpoint';
+import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors, type ErrorName } from './answers';
+import { HEADERS, PARAMETERS, componentsOf, parameterRef, refTo } from './components';
+import type {
+  JsonSchema,
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  PathItem,
+  ResponseObject,
+  Server,
+} from './openapi-types';
+
+/** What a document says besides its endpoints. */
+export interface DocumentFrame {
+  title: string;
+  summary: string;
+  description: string;
+  tags: { name: string; description: string }[];
+  servers: Server[];
+  /** What the bearer credential is. */
+  credential: string;
+  /** Where the document itself is served, e.g. `/platform/v1/openapi.json`. */
+  path: string;
+}
+
+/** The document of an API that is made of endpoints: whatever its controllers serve, and nothing else. */
+export function describeEndpoints(frame: DocumentFrame, controllers: readonly object[]): OpenApiDocument {
+  const endpoints = controllers.flatMap(endpointsOf);
+  return {
+    openapi: '3.1.0',
+    info: { title: frame.title, version: '1.0.0', summary: frame.summary, description: frame.description },
+    servers: frame.servers,
+    security: [{ bearer: [] }],
+    tags: [...frame.tags, { name: 'reference', description: 'This document.' }],
+    paths: { ...pathsOf(endpoints), [frame.path]: { get: itself } },
+    components: {
+      schemas: componentsOf([ErrorEnvelopeSchema, ...endpoints.flatMap(schemasOf)]),
+      parameters: { RequestId: PARAMETERS.RequestId },
+      headers: HEADERS,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: frame.credential } },
+    },
+  };
+}
+
+const itself: Operation = {
+  operationId: 'getOpenApiDocument',
+  tags: ['reference'],
+  summary: 'Read this document',
+  description: 'Made from the same schemas that check requests.',
+  security: [],
+  responses: {
+    '200': { ...emptyAnswer('The document.'), content: { 'application/json': { schema: { type: 'object' } } } },
+    ...openErrors(),
+  },
+};
+
+function pathsOf(endpoints: Endpoint[]): Record<string, PathItem> {
+  const paths: Record<string, PathItem> = {};
+  for (const endpoint of endpoints) (paths[endpoint.path] ??= {})[endpoint.method] = operationOf(endpoint);
+  return paths;
+}
+
+function schemasOf({ answer, body }: Endpoint): z.ZodType[] {
+  return [answer.schema, body].filter((schema) => schema !== undefined);
+}
+
+function operationOf(endpoint: Endpoint): Operation {
+  const { id, tag, summary, description, scope, body, answer, errors = [] } = endpoint;
+  const parameters = [...pathParameters(endpoint), ...queryParameters(endpoint)];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: scope === undefined ? description : `${description}\n\nNeeds the scope \`${scope}\`.`,
+    ...(scope === undefined ? {} : { security: [{ bearer: [scope] }] }),
+    parameters: [...parameters, parameterRef('RequestId')],
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: refTo(body) } } } }),
+    responses: {
+      [answer.status]: answerOf(endpoint),
+      ...errorsBehindCredential(...new Set([...impliedErrors(endpoint), ...errors])),
+    },
+  };
+}
+
+/** What follows from the shape of an endpoint. */
+function impliedErrors({ path, body }: Endpoint): ErrorName[] {
+  const ofPath: ErrorName[] = path.includes('{') ? ['not_found'] : [];
+  const ofBody: ErrorName[] =
+    body === undefined ? [] : ['invalid_field', 'payload_too_large', 'unsupported_media_type'];
+  return [...ofPath, ...ofBody];
+}
+
+function answerOf({ answer }: Endpoint): ResponseObject {
+  if (answer.schema === undefined) return emptyAnswer(answer.description);
+  const response = jsonAnswer(answer.description, answer.schema);
+  const alternatives = Object.entries(answer.alternatives ?? {}).map(([type, description]) => [
+    type,
+    { schema: { type: 'string', description } },
+  ]);
+  return { ...response, content: { ...response.content, ...Object.fromEntries(alternatives) } };
+}
+
+function pathParameters({ path }: Endpoint): Parameter[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: 'Id of the record.',
+    schema: { type: 'string', format: 'uuid' },
+  }));
+}
+
+/** Each property of the query's schema is a parameter. */
+function queryParameters({ id, query }: Endpoint): Parameter[] {
+  if (query === undefined) return [];
+  if (!(query instanceof z.ZodObject)) throw new Error(`the query of ${id} is not described by an object`);
+  const properties: Record<string, z.ZodType> = query.shape;
+  return Object.entries(properties).map(([name, field]) => {
+    const { $schema: _, description, ...schema } = z.toJSONSchema(field, { io: 'input' }) as JsonSchema;
+    if (typeof description !== 'string') throw new Error(`the parameter ${name} of ${id} has no description`);
+    return { name, in: 'query', required: !field.isOptional(), description, schema };
+  });
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { API_KEY_STATES } from '@millrace/accounts';
+import { SCOPES, TimestampSchema } from '@millrace/contracts';
+import { recordName } from '../http/fields';
+
+const DAY_SECONDS = 86_400;
+
+const expiresAt = z.iso
+  .datetime({ offset: true, error: 'must be a time with a zone, e.g. 2030-01-31T12:00:00Z' })
+  .transform((text) => new Date(text))
+  .refine((time) => time.getTime() > Date.now(), 'must be in the future')
+  .nullable()
+  .default(null)
+  .meta({ description: 'From when on the key is refused; null or absent means never.' });
+
+/** What a new key shall be. */
+export const ApiKeyCreateSchema = z
+  .object({
+    name: recordName.meta({ description: 'What the key is for, 1 to 200 characters.' }),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .optional()
+      .meta({ description: 'What the key may do. Absent: all that the one who makes it may grant.' }),
+    expires_at: expiresAt,
+  })
+  .meta({ id: 'ApiKeyCreate', description: 'What a new API key shall be.' });
+
+export const ApiKeyRotateSchema = z
+  .object({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(30 * DAY_SECONDS)
+      .default(DAY_SECONDS)
+      .meta({ description: 'How long the old key goes on, in seconds, 0 to 2592000; a day where it is not given.' }),
+  })
+  .meta({ id: 'ApiKeyRotate', description: 'How a key is replaced.' });
+
+const keyShape = {
+  id: z.uuid(),
+  name: z.string(),
+  last_four: z.string().meta({ description: 'The last four characters of the key.' }),
+  scopes: z.array(z.enum(SCOPES)),
+  status: z.enum(API_KEY_STATES).meta({ description: 'Whether the key works, and why not.' }),
+  created_at: TimestampSchema,
+  expires_at: TimestampSchema.nullable(),
+  revoked_at: TimestampSchema.nullable().meta({
+    description: 'From when on the key is refused; ahead of now while it overlaps with its successor.',
+  }),
+  last_used_at: TimestampSchema.nullable().meta({ description: 'Up to half a minute late.' }),
+  rotated_to: z.uuid().nullable().meta({ description: 'The key that replaced it.' }),
+};
+
+export const ApiKeySchema = z
+  .object(keyShape)
+  .meta({ id: 'ApiKey', description: 'An API key as it is kept: the key itself is not known.' });
+
+export const IssuedApiKeySchema = z
+  .object({ ...keyShape, key: z.string().meta({ description: 'The key itself: shown now and never again.' }) })
+  .meta({ id: 'IssuedApiKey', description: 'An API key just made.' });
+
+export const ApiKeyListSchema = z
+  .object({ api_keys: z.array(ApiKeySchema) })
+  .meta({ id: 'ApiKeyList', description: 'All keys of the account, newest first.' });

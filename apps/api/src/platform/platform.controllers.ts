@@ -1,0 +1,5 @@
+import { AccountController } from './account.controller';
+import { ApiKeysController } from './api-keys.controller';
+
+/** Whatever the platform API serves; its document is made from these. */
+export const PLATFORM_CONTROLLERS = [AccountController, ApiKeysController];

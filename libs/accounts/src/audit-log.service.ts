@@ -1,0 +1,44 @@
+import { isUuid } from '@millrace/contracts';
+import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
+import type { Act, AuditEntry, AuditFilter, Operator } from './audit-log';
+import type { AuditLogStore } from './audit-log.store';
+
+/** Says what an act was, once it is known. */
+export type NoteAct = (act: Act) => void;
+
+const CURSOR = 'audit-log';
+
+/** The log of administrative acts. */
+export class AuditLog {
+  constructor(
+    private readonly database: Database,
+    private readonly store: AuditLogStore,
+  ) {}
+
+  /**
+   * Do an administrative act and record it, in one transaction: neither exists without the other.
+   *
+   * @param work makes its writes through `tx` and notes each act; what it throws undoes all of it.
+   * @throws whatever `work` throws; an Error when it noted nothing, which undoes its writes too.
+   */
+  async record<T>(operator: Operator, work: (tx: Statements, note: NoteAct) => Promise<T>): Promise<T> {
+    return this.database.transaction(async (tx) => {
+      const acts: Act[] = [];
+      const result = await work(tx, (act) => acts.push(act));
+      if (acts.length === 0) throw new Error('an administrative act did not say what it was');
+      for (const act of acts) await this.store.append(tx, operator, act);
+      return result;
+    });
+  }
+
+  /**
+   * A page of the log, newest first.
+   *
+   * @throws Refusal `invalid_cursor`.
+   */
+  async list(filter: AuditFilter, page: { cursor: string | null; limit: number }): Promise<Page<AuditEntry>> {
+    const before = page.cursor === null ? null : decodeCursor(CURSOR, page.cursor, isUuid);
+    const entries = await this.store.list(this.database, filter, before, page.limit + 1);
+    return pageOf(CURSOR, entries, page.limit, ({ id }) => id);
+  }
+}

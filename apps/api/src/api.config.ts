@@ -31,6 +31,11 @@ export const apiSettings = {
       .transform((url) => new URL(url).origin)
       .optional(),
   ),
+  trustedProxies: setting(
+    'TRUSTED_PROXIES',
+    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For. 0: the header is not believed.',
+    integer({ min: 0, max: 16 }).default(0),
+  ),
   deploymentDomain: setting(
     'DEPLOYMENT_DOMAIN',
     'Domain under which each deployment has a host of its own, <id>.<domain>. Unset: deployments by prefix only.',

@@ -22,7 +22,7 @@ export interface OpsListener {
   /** What else this process serves to operators. */
   modules?: DynamicModule[];
   /** Called before the listener opens. */
-  configure?(app: INestApplication): void;
+  configure?(app: INestApplication): unknown;
 }
 
 /** An open listener. */
@@ -52,6 +52,10 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
     abortOnError: false,
     bodyParser: false,
   });
+  // Express tells what it is, and hashes every answer for clients that never ask twice.
+  const server = app.getHttpAdapter().getInstance() as { set(name: string, value: unknown): void };
+  server.set('x-powered-by', false);
+  server.set('etag', false);
   parts.configure?.(app);
   return { port: await listen(app, parts.port, 'MILLRACE_OPS_PORT'), close: () => app.close() };
 }

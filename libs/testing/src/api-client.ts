@@ -21,7 +21,7 @@ export interface Call {
 
 /**
  * A client of the HTTP contract that hides nothing: no retries, no errors thrown for a status. Every answer is held to
- * docs/openapi.json: one that the document does not describe fails the test that got it.
+ * the OpenAPI document of its API in docs/: one that the document does not describe fails the test that got it.
  */
 export class ApiClient {
   /**

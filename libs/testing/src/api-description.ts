@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-const FILE = join(__dirname, '../../../docs/openapi.json');
+const DOCS = join(__dirname, '../../../docs');
 const MOUNT = /^\/deployment\/[^/]+(?=\/api\/)/;
-/** What the document tells of. */
-const DESCRIBED = /^\/(api\/v2|content)(\/|$)/;
+/** The documents, and the paths that each tells of. */
+const DOCUMENTS = [
+  { file: 'openapi.json', paths: /^\/(api\/v2|content)(\/|$)/ },
+  { file: 'platform-openapi.json', paths: /^\/platform\/v1(\/|$)/ },
+  { file: 'admin-openapi.json', paths: /^\/admin\/v1(\/|$)/ },
+];
 
 type Schema = Record<string, unknown>;
 
@@ -40,7 +44,7 @@ export interface SeenAnswer {
 }
 
 /**
- * Holds answers to docs/openapi.json: the status is one that the operation has, every header that always comes is there,
+ * Holds answers to a document of docs/: the status is one that the operation has, every header that always comes is there,
  * the body has its shape, and no field that the document does not know.
  */
 export class ApiDescription {
@@ -56,14 +60,13 @@ export class ApiDescription {
       .sort((a, b) => a.template.split('{').length - b.template.split('{').length);
   }
 
-  static read(): ApiDescription {
-    return new ApiDescription(JSON.parse(readFileSync(FILE, 'utf8')) as ApiDocument);
+  static read(file: string): ApiDescription {
+    return new ApiDescription(JSON.parse(readFileSync(join(DOCS, file), 'utf8')) as ApiDocument);
   }
 
   /** What is wrong with an answer, in a sentence; null when the document has it as it is. */
   faultOf(answer: SeenAnswer): string | null {
-    const path = (answer.path.split('?')[0] ?? '').replace(MOUNT, '');
-    if (!DESCRIBED.test(path)) return null;
+    const path = pathOf(answer);
     const fault = this.commonFaultOf(answer) ?? this.faultOfOperation(answer, path);
     return fault === null ? null : `${answer.method} ${path} answered ${answer.status}: ${fault}`;
   }
@@ -149,22 +152,29 @@ export class ApiDescription {
 
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } } };
 
-let description: ApiDescription | undefined;
+const descriptions = new Map<string, ApiDescription>();
 
-function known(): ApiDescription {
-  description ??= ApiDescription.read();
+function descriptionIn(file: string): ApiDescription {
+  const description = descriptions.get(file) ?? ApiDescription.read(file);
+  descriptions.set(file, description);
   return description;
 }
 
-/** @throws when the document does not have an answer as it is. */
+/** @throws when the document that tells of the answer's path does not have it as it is. */
 export function assertDescribed(answer: SeenAnswer): void {
-  const fault = known().faultOf(answer);
-  if (fault !== null) throw new Error(`docs/openapi.json does not describe an answer. ${fault}`);
+  const file = DOCUMENTS.find(({ paths }) => paths.test(pathOf(answer)))?.file;
+  if (file === undefined) return;
+  const fault = descriptionIn(file).faultOf(answer);
+  if (fault !== null) throw new Error(`docs/${file} does not describe an answer. ${fault}`);
+}
+
+function pathOf({ path }: SeenAnswer): string {
+  return (path.split('?')[0] ?? '').replace(MOUNT, '');
 }
 
 /** Hold a frame of a job's event stream to the document. @throws when it is not in it as it is. */
 export function assertEventDescribed(name: string, data: string): void {
-  const fault = known().faultOfEvent(name, data);
+  const fault = descriptionIn('openapi.json').faultOfEvent(name, data);
   if (fault !== null) throw new Error(`docs/openapi.json does not describe an event: ${fault}`);
 }
 

@@ -21,6 +21,8 @@ export interface PublicParts {
   rules: SurfaceRules;
   logger: Logger;
   metrics: Metrics;
+  /** Proxies in front of this process whose X-Forwarded-For is believed. */
+  trustedProxies: number;
 }
 
 /** Upload of a large file over a slow line takes hours; idle connections are closed by the timeouts below. */
@@ -31,9 +33,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** Make the public application: bare Express under Nest, with nothing on the path of a request that it does not need. */
 export async function createPublicApp(parts: PublicParts): Promise<{ app: INestApplication; routes: RouteTable }> {
   const server = express();
-  server.disable('x-powered-by');
-  server.set('etag', false);
-  server.set('query parser', 'simple');
+  configureExpress(server, parts.trustedProxies);
   server.use(observeRequests(parts.metrics));
   server.use(contextMiddleware(parts.rules));
   const module: DynamicModule = {
@@ -53,10 +53,25 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
 }
 
 /** Give the ops application the same request ids and the same errors as the public one. */
-export function speakEnvelope(app: INestApplication, rules: SurfaceRules, logger: Logger): void {
+export function configureOpsApp(
+  app: INestApplication,
+  { logger, rules, trustedProxies }: Pick<PublicParts, 'logger' | 'rules' | 'trustedProxies'>,
+): RouteTable {
   const server = app.getHttpAdapter().getInstance() as Express;
+  configureExpress(server, trustedProxies);
   app.use(contextMiddleware(rules));
-  app.useGlobalFilters(new EnvelopeFilter(logger, new RouteTable(server)));
+  const routes = new RouteTable(server);
+  app.useGlobalFilters(new EnvelopeFilter(logger, routes));
+  configureServer(app);
+  return routes;
+}
+
+/** Nothing that tells what serves, nothing that is computed for each answer in vain. */
+function configureExpress(server: Express, trustedProxies: number): void {
+  server.disable('x-powered-by');
+  server.set('etag', false);
+  server.set('query parser', 'simple');
+  server.set('trust proxy', trustedProxies);
 }
 
 function configureServer(app: INestApplication): void {

@@ -5,6 +5,7 @@ import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors, type Error
 import { HEADERS, PARAMETERS, componentsOf, parameterRef, refTo } from './components';
 import type {
   JsonSchema,
+  MediaType,
   OpenApiDocument,
   Operation,
   Parameter,
@@ -98,11 +99,11 @@ function impliedErrors({ path, body }: Endpoint): ErrorName[] {
 function answerOf({ answer }: Endpoint): ResponseObject {
   if (answer.schema === undefined) return emptyAnswer(answer.description);
   const response = jsonAnswer(answer.description, answer.schema);
-  const alternatives = Object.entries(answer.alternatives ?? {}).map(([type, description]) => [
-    type,
-    { schema: { type: 'string', description } },
-  ]);
-  return { ...response, content: { ...response.content, ...Object.fromEntries(alternatives) } };
+  const content: Record<string, MediaType> = { ...response.content };
+  for (const [type, description] of Object.entries(answer.alternatives ?? {})) {
+    content[type] = { schema: { type: 'string', description } };
+  }
+  return { ...response, content };
 }
 
 function pathParameters({ path }: Endpoint): Parameter[] {

@@ -1,0 +1,163 @@
+import { SCOPES } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
+import { RunningApi, type TestAccount } from '../fixtures/running-api';
+
+interface Key {
+  id: string;
+  key: string;
+  status: string;
+  scopes: string[];
+  last_four: string;
+  revoked_at: string | null;
+  rotated_to: string | null;
+  last_used_at: string | null;
+}
+
+let api: RunningApi;
+let account: TestAccount;
+beforeAll(async () => {
+  api = await RunningApi.open();
+  account = await api.account();
+});
+afterAll(() => api.close());
+
+const KEYS = '/platform/v1/api-keys';
+const make = (json: object, by = account.key) => api.client(by).call<Key>('POST', KEYS, { json });
+const rotate = (id: string, json: object, by = account.key) =>
+  api.client(by).call<Key>('POST', `${KEYS}/${id}/rotate`, { json });
+const list = async (): Promise<Key[]> =>
+  (await api.client(account.key).call<{ api_keys: Key[] }>('GET', KEYS)).body.api_keys;
+const statusOf = async (key: string): Promise<number> => (await api.client(key).call('GET', '/api/v2/jobs')).status;
+
+describe('an API key', () => {
+  it('is shown once, whole, and from then on by its last four characters', async () => {
+    const { status, body } = await make({ name: 'ci' });
+    expect(status).toBe(201);
+    expect(body.key).toMatch(/^mr_live_[0-9A-Za-z]{36}$/);
+    expect(body.last_four).toBe(body.key.slice(-4));
+    expect(await statusOf(body.key)).toBe(200);
+    const listed = await api.client(account.key).call('GET', KEYS);
+    expect(listed.text).toContain(body.id);
+    expect(listed.text).not.toContain(body.key);
+  });
+
+  it('may do what it was made for and is refused the rest by the name of the scope', async () => {
+    const { body } = await make({ name: 'reader', scopes: ['jobs:read'] });
+    expect(body.scopes).toEqual(['jobs:read']);
+    const refused = await api.client(body.key).submit('{}');
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('jobs:write');
+  });
+
+  it('grants only scopes that it has itself, whether it makes a key or replaces one', async () => {
+    const { body: weak } = await make({ name: 'weak', scopes: ['keys:admin', 'jobs:read'] });
+    const refused = await make({ name: 'more', scopes: ['jobs:read', 'jobs:write'] }, weak.key);
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
+    expect(refused.text).toContain('jobs:write');
+    expect((await rotate(account.keyId, {}, weak.key)).status).toBe(403);
+    const granted = await make({ name: 'same' }, weak.key);
+    expect(granted.body.scopes.sort()).toEqual(['jobs:read', 'keys:admin']);
+  });
+
+  it('expires when it was to expire', async () => {
+    const past = await make({ name: 'late', expires_at: '2020-01-01T00:00:00Z' });
+    expect(past).toMatchObject({ status: 422, body: { error: { details: { fields: [{ field: 'expires_at' }] } } } });
+    const { body } = await make({ name: 'short', expires_at: new Date(Date.now() + 1_500).toISOString() });
+    expect(await statusOf(body.key)).toBe(200);
+    await eventually('the key to be refused', async () => (await statusOf(body.key)) === 401, 5_000);
+    expect((await list()).find(({ id }) => id === body.id)).toMatchObject({ status: 'expired' });
+  });
+
+  it('is refused as soon as it is revoked, and revoking again changes nothing', async () => {
+    const { body } = await make({ name: 'gone' });
+    expect(await statusOf(body.key)).toBe(200);
+    const client = api.client(account.key);
+    expect((await client.call('DELETE', `${KEYS}/${body.id}`)).status).toBe(204);
+    expect(await statusOf(body.key)).toBe(401);
+    const { revoked_at: first } = (await list()).find(({ id }) => id === body.id) ?? {};
+    expect((await client.call('DELETE', `${KEYS}/${body.id}`)).status).toBe(204);
+    expect((await list()).find(({ id }) => id === body.id)).toMatchObject({ status: 'revoked', revoked_at: first });
+  });
+
+  it('tells when it was last used, within the batch that writes it down', async () => {
+    const { body } = await make({ name: 'used' });
+    await statusOf(body.key);
+    const used = await eventually(
+      'the use to be written down',
+      async () => (await list()).find(({ id, last_used_at: at }) => id === body.id && at !== null) ?? null,
+      20_000,
+    );
+    expect(Date.parse(used.last_used_at ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  });
+});
+
+describe('rotating a key', () => {
+  it('makes its like, and lets the old one go on for the overlap', async () => {
+    const { body: old } = await make({ name: 'turned', scopes: ['jobs:read'] });
+    const { status, body: made } = await rotate(old.id, { overlap_seconds: 2 });
+    expect({ status, scopes: made.scopes }).toEqual({ status: 201, scopes: ['jobs:read'] });
+    expect([await statusOf(old.key), await statusOf(made.key)]).toEqual([200, 200]);
+    await eventually('the old key to be refused', async () => (await statusOf(old.key)) === 401, 7_000);
+    expect(await statusOf(made.key)).toBe(200);
+    expect((await list()).find(({ id }) => id === old.id)).toMatchObject({ rotated_to: made.id, status: 'revoked' });
+  });
+
+  it('happens once, however many ask at the same time', async () => {
+    const { body: old } = await make({ name: 'contested' });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(old.id, { overlap_seconds: 60 })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
+    const live = (await list()).filter(({ status }) => status === 'live').length;
+    expect((await rotate(old.id, {})).text).toContain('was rotated before');
+    expect((await list()).filter(({ status }) => status === 'live').length).toBe(live);
+  });
+
+  it('without overlap ends the old key at once, and an ended key is not rotated', async () => {
+    const { body: old } = await make({ name: 'leaked' });
+    expect((await rotate(old.id, { overlap_seconds: 0 })).status).toBe(201);
+    expect(await statusOf(old.key)).toBe(401);
+    const { body: revoked } = await make({ name: 'ended' });
+    await api.client(account.key).call('DELETE', `${KEYS}/${revoked.id}`);
+    expect((await rotate(revoked.id, {})).text).toContain('is revoked');
+  });
+
+  it('needs no body, and revoking cuts an overlap short', async () => {
+    const { body: old } = await make({ name: 'cut' });
+    expect((await api.client(account.key).call('POST', `${KEYS}/${old.id}/rotate`)).status).toBe(201);
+    expect(await statusOf(old.key)).toBe(200);
+    await api.client(account.key).call('DELETE', `${KEYS}/${old.id}`);
+    expect(await statusOf(old.key)).toBe(401);
+  });
+});
+
+it('another account finds none of these keys', async () => {
+  const other = await api.account();
+  const client = api.client(other.key);
+  expect((await client.call('DELETE', `${KEYS}/${account.keyId}`)).status).toBe(404);
+  expect((await rotate(account.keyId, {}, other.key)).status).toBe(404);
+  const { body } = await client.call<{ api_keys: Key[] }>('GET', KEYS);
+  expect(body.api_keys.map(({ id }) => id)).toEqual([other.keyId]);
+});
+
+it('a suspended account is told so, whatever its key may do', async () => {
+  const other = await api.account({ scopes: SCOPES });
+  const patched = await api
+    .operator()
+    .call('PATCH', `/admin/v1/accounts/${other.id}`, { json: { status: 'suspended' } });
+  expect(patched.status).toBe(200);
+  await eventually('the suspension to hold', async () => (await statusOf(other.key)) === 403, 5_000);
+  const { body } = await api.client(other.key).call('GET', KEYS);
+  expect(body.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('suspended') as string });
+});
+
+it('tells an account its limits and its use', async () => {
+  const other = await api.account({ limits: { running_limit: 3, stream_limit: 5 } });
+  const { status, body } = await api.client(other.key).call<object>('GET', '/platform/v1/account');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    id: other.id,
+    plan: 'standard',
+    key: { id: other.keyId, scopes: [...SCOPES] },
+    limits: { running_jobs: 3, queued_jobs: 100, event_streams: 5, upload_bytes_per_day: null },
+    use: { running_jobs: 0, queued_jobs: 0, uploaded_bytes_today: 0, event_streams: 0 },
+  });
+});

@@ -20,7 +20,11 @@ const CHECKS = [
   { name: 'api description', program: [join(DIST, 'apps', 'api', 'src', 'openapi', 'write-docs.js'), '--check'] },
   {
     name: 'api description lint',
-    program: bin('@redocly/cli/bin/cli.js', 'lint', ...['openapi', 'platform-openapi', 'admin-openapi'].map((name) => join('docs', `${name}.json`))),
+    program: bin(
+      '@redocly/cli/bin/cli.js',
+      'lint',
+      ...['openapi', 'platform-openapi', 'admin-openapi'].map((name) => join('docs', `${name}.json`)),
+    ),
     env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   },
   { name: 'lock file', program: [join(ROOT, 'scripts', 'lockfile.mjs')] },

@@ -1,76 +1,115 @@
-import { chmodSync, cpSync, existsSync, readdirSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { chmodSync, copyFileSync, existsSync, linkSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { runCommand } from './lib/command.mjs';
-import { misuse, readFlags } from './lib/flags.mjs';
 import { Failure } from './lib/failure.mjs';
-import { makeFolder } from './lib/files.mjs';
+import { filesUnder, makeFolder } from './lib/files.mjs';
+import { misuse, readFlags } from './lib/flags.mjs';
 import { GENERATED_CLIENT, SETUP_ROOTS, packageClosure, serviceRoots } from './lib/package-closure.mjs';
-import { ROOT } from './lib/paths.mjs';
+import { DIST, ROOT } from './lib/paths.mjs';
 import { setUp } from './lib/setup.mjs';
 import { say, task } from './lib/terminal.mjs';
 
 const HELP = `Lays out what the images hold, each folder complete in itself: code and the packages it needs, nothing else.
 
   --out DIR   an empty or absent folder; gets DIR/services (api, worker, maintenance, the command line) and DIR/setup
-              (migrations, the bucket)`;
+              (migrations, the bucket)
+  --link      link files instead of copying them where the folder is on the same disk: quick, and nothing there may be changed`;
 
 /** What only tests and builds use. */
-const NOT_SHIPPED = [join(ROOT, 'dist', 'libs', 'testing'), join(ROOT, 'dist', '.build.json')];
+const NOT_SHIPPED = [join(DIST, 'libs', 'testing') + sep, join(DIST, '.build.json')];
+/** Of packages: types, source maps, and what Prisma's client needs for other databases. */
+const NOT_RUN =
+  /(\.d\.[cm]?ts|\.map|@prisma\/client\/runtime\/query_compiler_\w+\.(cockroachdb|mysql|sqlite|sqlserver)\..*)$/;
 const SETUP_SCRIPTS = ['migrate.mjs', 'make-bucket.mjs', 'lib'];
+
+/** @typedef {(file: string, place: string) => void} Put */
 
 /** @param {import('./lib/scope.mjs').Scope} scope */
 async function main(scope) {
-  const { out } = readFlags(HELP, { out: { type: 'string' } });
+  const { out, link } = readFlags(HELP, { out: { type: 'string' }, link: { type: 'boolean' } });
   if (out === undefined) throw misuse('--out is missing');
-  const target = resolve(out);
-  if (existsSync(target) && readdirSync(target).length > 0)
+  const target = resolve(String(out));
+  if (existsSync(target) && readdirSync(target).length > 0) {
     throw new Failure(`${out} is not empty; name another folder.`);
+  }
   await setUp(scope);
-  await task(scope, 'Laying out the services', async () => layOutServices(join(target, 'services')));
-  await task(scope, 'Laying out the set-up', async () => layOutSetup(join(target, 'setup')));
+  const put = link ? linkOrCopy : copyFileSync;
+  await task(scope, 'Laying out the services', async () => layOutServices(join(target, 'services'), put));
+  await task(scope, 'Laying out the set-up', async () => layOutSetup(join(target, 'setup'), put));
   say(`${out} holds services and setup.`);
 }
 
-/** @param {string} target */
-function layOutServices(target) {
-  copyPackages(target, serviceRoots());
-  copy(GENERATED_CLIENT, target);
-  copy(join(ROOT, 'package.json'), target);
-  copy(join(ROOT, 'dist'), target, (source) => !NOT_SHIPPED.includes(source));
+/**
+ * @param {string} target
+ * @param {Put} put
+ */
+function layOutServices(target, put) {
+  layOut(target, put, [
+    ...filesOfPackages(serviceRoots()),
+    ...filesUnder(GENERATED_CLIENT).filter(isRun),
+    join(ROOT, 'package.json'),
+    ...filesUnder(DIST).filter((file) => !NOT_SHIPPED.some((start) => file.startsWith(start))),
+  ]);
 }
 
-/** @param {string} target */
-function layOutSetup(target) {
-  copyPackages(target, SETUP_ROOTS);
-  for (const name of ['package.json', 'prisma.config.ts', 'prisma']) copy(join(ROOT, name), target);
-  for (const name of SETUP_SCRIPTS) copy(join(ROOT, 'scripts', name), target);
+/**
+ * @param {string} target
+ * @param {Put} put
+ */
+function layOutSetup(target, put) {
+  layOut(target, put, [
+    ...filesOfPackages(SETUP_ROOTS),
+    ...['package.json', 'prisma.config.ts'].map((name) => join(ROOT, name)),
+    ...filesUnder(join(ROOT, 'prisma')),
+    ...SETUP_SCRIPTS.flatMap((name) => filesOf(join(ROOT, 'scripts', name))),
+  ]);
   // Run as a program by Prisma; in an image nobody may set this later.
   chmodSync(join(target, 'scripts', 'lib', 'schema-engine-shim.mjs'), 0o755);
 }
 
-/**
- * @param {string} target
- * @param {string[]} roots
- */
-function copyPackages(target, roots) {
-  const folders = new Set(packageClosure(roots));
-  for (const folder of folders) {
-    // Packages nested in this one are wanted, or not, in their own right.
-    copy(folder, target, (source) => source !== join(folder, 'node_modules'));
-  }
+/** @param {string[]} roots */
+function filesOfPackages(roots) {
+  // Packages nested in another one are wanted, or not, in their own right.
+  return packageClosure(roots).flatMap((folder) =>
+    filesUnder(folder).filter((file) => isRun(file) && !file.slice(folder.length).includes(`${sep}node_modules${sep}`)),
+  );
+}
+
+/** @param {string} file */
+function isRun(file) {
+  return !NOT_RUN.test(file);
+}
+
+/** @param {string} path */
+function filesOf(path) {
+  return statSync(path).isDirectory() ? filesUnder(path) : [path];
 }
 
 /**
- * Copy a file or folder of the checkout to its place below `target`.
+ * Put files of the checkout to their places below `target`.
  *
- * @param {string} source
  * @param {string} target
- * @param {(source: string) => boolean} [filter]
+ * @param {Put} put
+ * @param {string[]} files
  */
-function copy(source, target, filter) {
-  const place = join(target, relative(ROOT, source));
-  makeFolder(dirname(place));
-  cpSync(source, place, { recursive: true, dereference: true, filter });
+function layOut(target, put, files) {
+  const made = new Set();
+  for (const file of files) {
+    const place = join(target, relative(ROOT, file));
+    if (!made.has(dirname(place))) makeFolder(dirname(place));
+    made.add(dirname(place));
+    put(file, place);
+  }
+}
+
+/** @type {Put} */
+function linkOrCopy(file, place) {
+  try {
+    linkSync(file, place);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error;
+    copyFileSync(file, place);
+  }
 }
 
 await runCommand(main);

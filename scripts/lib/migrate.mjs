@@ -11,7 +11,8 @@ const MIGRATIONS = join(ROOT, 'prisma', 'migrations');
 const CONNECT_TIMEOUT_MS = 10_000;
 const UNDEFINED_DATABASE = '3D000';
 const UNDEFINED_TABLE = '42P01';
-const DUPLICATE_DATABASE = '42P04';
+/** Another one made it: before this command began, or at the very same time. */
+const MADE_BY_ANOTHER = ['42P04', '23505'];
 
 /**
  * Bring a database to the checkout's schema; it is created when it is not there.
@@ -44,8 +45,7 @@ export async function createDatabase(url) {
     try {
       await onDatabase(server.href, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`));
     } catch (refusal) {
-      // Another command may have been faster.
-      if (codeOf(refusal) === DUPLICATE_DATABASE) return;
+      if (MADE_BY_ANOTHER.includes(codeOf(refusal) ?? '')) return;
       throw new Failure(`The database ${name} does not exist and cannot be created: ${messageOf(refusal)}.`);
     }
   }

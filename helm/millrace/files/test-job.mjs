@@ -33,7 +33,8 @@ async function makeAccount() {
 
 async function runJob(token) {
   const job = await ask('POST', `${PUBLIC_URL}/api/v2/jobs`, token, { workflow: WORKFLOW });
-  const self = new URL(new URL(job.urls.self).pathname, PUBLIC_URL).href;
+  // Whatever its outer address, it is asked here.
+  const self = new URL(new URL(job.urls.self, PUBLIC_URL).pathname, PUBLIC_URL).href;
   const deadline = Date.now() + LIMIT_MS;
   for (;;) {
     const { status, error } = await ask('GET', self, token);

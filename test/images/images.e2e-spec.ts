@@ -1,0 +1,140 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { createTestDatabase, eventually, testRedisUrl, testS3, type TestDatabase } from '@millrace/testing';
+import { onDatabase } from '../../scripts/lib/migrate.mjs';
+import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerfile';
+
+const run = promisify(execFile);
+const ROOT = join(__dirname, '..', '..');
+const stages = readStages(join(ROOT, 'docker', 'Dockerfile'));
+const LIMIT_MS = 120_000;
+
+let out: string;
+let test: TestDatabase;
+let env: NodeJS.ProcessEnv;
+const running: ChildProcess[] = [];
+
+/** A command of an image, as the machine's own Node runs it in the folder that the image has as /app. */
+function inImage(command: string[]): [string, string[]] {
+  const [program, ...args] = command;
+  if (program !== 'node') throw new Error(`an image begins with ${program}`);
+  return [process.execPath, args];
+}
+
+/** Outside of the checkout, so that no package is found there that the image does not have. */
+beforeAll(async () => {
+  out = mkdtempSync(join(tmpdir(), 'millrace-images-'));
+  chmodSync(out, 0o755);
+  await run(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), '--link', '--out', out]);
+  test = await createTestDatabase(2);
+  const s3 = testS3();
+  env = {
+    PATH: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+    NODE_ENV: 'production',
+    REDIS_URL: testRedisUrl(),
+    S3_BUCKET: `images-${randomBytes(6).toString('hex')}`,
+    S3_ENDPOINT: s3.endpoint,
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    MILLRACE_POOL: `images-${randomBytes(6).toString('hex')}`,
+    MILLRACE_SECRET_KEY: randomBytes(32).toString('base64'),
+    MILLRACE_ADMIN_TOKEN: randomBytes(16).toString('hex'),
+    MILLRACE_DRAIN_SECONDS: '1',
+    MILLRACE_PORT: '0',
+    MILLRACE_OPS_PORT: '0',
+  };
+}, LIMIT_MS);
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await onDatabase(test.url, (client) => client.query(`DROP DATABASE IF EXISTS ${absent}`));
+  await test.drop();
+  rmSync(out, { recursive: true, force: true });
+});
+
+/** The name of a database that is not there yet. */
+const absent = `absent_${randomBytes(8).toString('hex')}`;
+
+interface Started {
+  child: ChildProcess;
+  port: number;
+  opsPort: number;
+}
+
+async function start(target: string): Promise<Started> {
+  const [program, args] = inImage(commandOf(lastOf(instructionsOf(stages, target), 'CMD')));
+  const child = spawn(program, args, {
+    cwd: join(out, 'services'),
+    env: { ...env, DATABASE_URL: test.url, MILLRACE_WORK_DIR: join(out, 'work', 'attempts') },
+  });
+  running.push(child);
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (log += text.toString()));
+  const serving = (): string | undefined => log.split('\n').find((line) => line.includes('"opsPort"'));
+  await eventually(
+    `${target} serves`,
+    () => {
+      if (child.exitCode !== null) throw new Error(log);
+      return serving() !== undefined;
+    },
+    LIMIT_MS,
+  );
+  return { child, ...(JSON.parse(serving() ?? '{}') as { port: number; opsPort: number }) };
+}
+
+describe('what the images hold', () => {
+  jest.setTimeout(LIMIT_MS);
+  const setup = (...command: string[]): ReturnType<typeof run> => {
+    const [program, args] = inImage(command);
+    return run(program, args, { cwd: join(out, 'setup'), env });
+  };
+
+  it('makes and migrates a database by the command of the image, however many of them run at once', async () => {
+    const command = commandOf(lastOf(instructionsOf(stages, 'setup'), 'CMD'));
+    const url = new URL(test.url);
+    url.pathname = `/${absent}`;
+    env.DATABASE_URL = url.href;
+    const runs = await Promise.all([setup(...command), setup(...command)]);
+    expect(runs.map(({ stdout }) => String(stdout))).toEqual(
+      Array<string>(2).fill('The database is at the schema of this version.\n'),
+    );
+  });
+
+  it('makes the bucket, and leaves one that is there', async () => {
+    for (const _ of ['made', 'found']) {
+      const { stdout } = await setup('node', 'scripts/make-bucket.mjs');
+      expect(String(stdout)).toBe(`The bucket ${env.S3_BUCKET} is there.\n`);
+    }
+  });
+
+  it('serves, runs a job, tells its health and stops, by the commands of the images', async () => {
+    const [api, ...others] = await Promise.all(['api', 'worker', 'maintenance'].map(start));
+    if (api === undefined) throw new Error('no api');
+    const [program, args] = inImage(commandOf(lastOf(instructionsOf(stages, 'api'), 'HEALTHCHECK')));
+    await run(program, args, { env: { ...env, MILLRACE_OPS_PORT: String(api.opsPort) } });
+    const nobody = run(program, args, { env: { ...env, MILLRACE_OPS_PORT: '1' } });
+    await expect(nobody).rejects.toMatchObject({ code: 1 });
+
+    const script = join(ROOT, 'helm', 'millrace', 'files', 'test-job.mjs');
+    const { stdout } = await run(process.execPath, [script], {
+      env: {
+        SURFACE: 'cloud',
+        PUBLIC_URL: `http://127.0.0.1:${api.port}`,
+        OPS_URL: `http://127.0.0.1:${api.opsPort}`,
+        ADMIN_TOKEN: env.MILLRACE_ADMIN_TOKEN,
+      },
+    });
+    expect(stdout).toMatch(/^\S+ succeeded\n$/);
+
+    for (const { child } of [api, ...others]) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      expect(child.exitCode).toBe(0);
+    }
+  });
+});

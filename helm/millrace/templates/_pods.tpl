@@ -135,7 +135,7 @@ livenessProbe:
 {{- range $name := keys $all | sortAlpha }}
 {{- if has $name $known }}
 - name: {{ $name }}
-  value: {{ get $all $name | toString | quote }}
+  value: {{ include "millrace.text" (get $all $name) | quote }}
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -165,4 +165,9 @@ imagePullSecrets:
   - name: {{ . }}
   {{- end }}
 {{- end }}
+{{- end -}}
+
+{{- /* A scalar as text; Helm reads every number as a float and would write large ones with an exponent. */ -}}
+{{- define "millrace.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
 {{- end -}}

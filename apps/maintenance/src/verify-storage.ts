@@ -1,0 +1,28 @@
+import { composeAssets, openBlobStore } from '@millrace/assets';
+import { Database, assertSchema } from '@millrace/database';
+import { readSettings, runMain } from '@millrace/platform';
+import { maintenanceSettings } from './maintenance.config';
+
+/**
+ * Compare every blob's record with its bytes, every byte of them read, and every object of the store with the records; run
+ * after a restore. Prints what it found, and ends with 1 when bytes are lost or not what they were. Objects that no record
+ * names cost room and nothing else.
+ */
+async function verifyStorage(): Promise<void> {
+  const settings = readSettings(maintenanceSettings, process.env);
+  const database = new Database(settings, 'millrace-verify-storage');
+  await assertSchema(database);
+  const store = await openBlobStore(settings);
+  const { audit } = composeAssets({ database, store, settings });
+  const { strayKeys, lostBlobs, corruptBlobs } = await audit.run(true);
+  store.close();
+  await database.close();
+  const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+  for (const key of strayKeys) say(`stray: ${key}`);
+  for (const blob of lostBlobs) say(`lost: ${blob.hash} of account ${blob.accountId}`);
+  for (const blob of corruptBlobs) say(`corrupt: ${blob.hash} of account ${blob.accountId}`);
+  say(`${strayKeys.length} stray, ${lostBlobs.length} lost, ${corruptBlobs.length} corrupt.`);
+  process.exitCode = lostBlobs.length + corruptBlobs.length > 0 ? 1 : 0;
+}
+
+runMain('verify-storage', verifyStorage);

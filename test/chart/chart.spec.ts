@@ -1,0 +1,270 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Metrics } from '@millrace/platform';
+import { listSettings } from '../../scripts/lib/settings-list.mjs';
+import { CI_SETS, ROOT, render, template, type Manifest } from './support/helm';
+import { containerOf, envOf, podOf, podsOf, type PodOf } from './support/parts';
+
+const PROCESSES = ['api', 'worker', 'maintenance'];
+const rendered = new Map<string, Manifest[]>();
+const of = (set: string): Manifest[] => rendered.get(set) ?? [];
+const kind = (set: string, wanted: string): Manifest[] => of(set).filter((manifest) => manifest.kind === wanted);
+const allPods = (): PodOf[] => CI_SETS.flatMap((set) => podsOf(of(set)));
+const processPods = (): PodOf[] => allPods().filter(({ component }) => PROCESSES.includes(component));
+
+beforeAll(async () => {
+  for (const set of CI_SETS) rendered.set(set, await render(set));
+});
+
+describe('a process', () => {
+  it('gets settings that it knows, and those that it cannot do without', () => {
+    const settings = listSettings();
+    expect(processPods().length).toBeGreaterThan(CI_SETS.length * PROCESSES.length - 1);
+    for (const pod of processPods()) {
+      const names = Object.keys(envOf(containerOf(pod, pod.component)));
+      const known = settings.filter(({ processes }) => processes.includes(pod.component)).map(({ setting }) => setting);
+      expect([
+        pod.name,
+        names.filter((name) => !['NODE_ENV', ...known.map(({ name }) => name)].includes(name)),
+      ]).toEqual([pod.name, []]);
+      const required = known.filter(({ schema }) => !schema.safeParse(undefined).success).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(required));
+      expect(names.length).toBe(new Set(names).size);
+    }
+  });
+
+  it('gets values that it accepts', () => {
+    const settings = new Map(listSettings().map(({ setting }) => [setting.name, setting]));
+    for (const pod of processPods()) {
+      for (const [name, value] of Object.entries(envOf(containerOf(pod, pod.component)))) {
+        const setting = settings.get(name);
+        if (setting === undefined || setting.secret || /_ACCESS_KEY_ID$/.test(name)) continue;
+        expect([pod.name, name, setting.schema.safeParse(value).error?.message]).toEqual([pod.name, name, undefined]);
+      }
+    }
+  });
+
+  it('gets each credential from a Secret and no other way', () => {
+    const secret = listSettings().filter(({ setting }) => setting.secret);
+    for (const pod of processPods()) {
+      for (const { name, value } of containerOf(pod, pod.component).env ?? []) {
+        if (secret.some(({ setting }) => setting.name === name))
+          expect([pod.name, name, value]).toEqual([pod.name, name, undefined]);
+      }
+    }
+  });
+
+  it('is asked whether it has started, is ready and alive, on its ops port', () => {
+    for (const pod of processPods()) {
+      const { startupProbe, readinessProbe, livenessProbe } = containerOf(pod, pod.component);
+      expect(startupProbe?.httpGet).toEqual({ path: '/health/startup', port: 'ops' });
+      expect(readinessProbe?.httpGet).toEqual({ path: '/health/ready', port: 'ops' });
+      expect(livenessProbe?.httpGet).toEqual({ path: '/health/live', port: 'ops' });
+    }
+  });
+
+  it('has longer to stop than it takes by its own settings', () => {
+    for (const pod of processPods()) {
+      const env = envOf(containerOf(pod, pod.component));
+      const drain = Number(env.MILLRACE_DRAIN_SECONDS ?? 0);
+      const stop = Number(env.MILLRACE_STOP_SECONDS);
+      // The api drains within its stop, after the pause of preStop; a worker's stop begins after its drain.
+      const needed = pod.component === 'worker' ? drain + stop : stop + (pod.component === 'api' ? 5 : 0);
+      if (pod.component === 'api') expect(stop).toBeGreaterThan(drain);
+      expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+    }
+  });
+});
+
+describe('every pod', () => {
+  it('is restricted: no root, no privileges, nothing to write to but what is mounted, no token', () => {
+    for (const { name, spec } of allPods()) {
+      expect([name, spec.automountServiceAccountToken]).toEqual([name, false]);
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      expect(spec.securityContext?.runAsUser).toBeGreaterThan(0);
+      for (const { securityContext } of [...spec.containers, ...(spec.initContainers ?? [])]) {
+        expect(securityContext).toMatchObject({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    }
+  });
+
+  it('has a memory limit wherever it stays', () => {
+    for (const pod of allPods().filter(({ component }) => component !== 'test')) {
+      for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+        expect([pod.name, container.name, typeof container.resources?.limits?.memory]).toEqual([
+          pod.name,
+          container.name,
+          'string',
+        ]);
+      }
+    }
+  });
+
+  it('mounts every volume that it has, and has every one that it mounts', () => {
+    for (const { name, spec } of allPods()) {
+      const mounted = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(
+        ({ volumeMounts }) => volumeMounts ?? [],
+      );
+      const volumes = (spec.volumes ?? []).map((volume) => volume.name);
+      const claimed = ['data', 'store'].filter((claim) => mounted.some((mount) => mount.name === claim));
+      expect([name, [...new Set(mounted.map((mount) => mount.name))].sort()]).toEqual([
+        name,
+        [...new Set([...volumes, ...claimed])].sort(),
+      ]);
+    }
+  });
+});
+
+describe('workers', () => {
+  it('on GPUs have them as a limit of the engine, which outlives the worker', () => {
+    const pod = podOf(of('ha'), 'rel-millrace-worker-images');
+    expect(pod.spec.runtimeClassName).toBe('nvidia');
+    expect(pod.spec.tolerations).toHaveLength(1);
+    const [sidecar] = pod.spec.initContainers ?? [];
+    expect(sidecar).toMatchObject({ name: 'comfyui', restartPolicy: 'Always' });
+    expect(sidecar?.resources?.limits).toMatchObject({ 'nvidia.com/gpu': 1 });
+    expect(containerOf(pod, 'worker').resources?.limits).not.toHaveProperty('nvidia.com/gpu');
+    expect(sidecar?.args).toEqual(expect.arrayContaining(['--listen', '127.0.0.1', '--disable-metadata']));
+    expect(sidecar?.volumeMounts).toContainEqual({ name: 'models', mountPath: '/comfyui/models', readOnly: true });
+    expect(pod.spec.volumes).toContainEqual({ name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } });
+  });
+
+  it('are not moved off their node while they work', () => {
+    const workers = processPods().filter(({ component }) => component === 'worker');
+    for (const { annotations } of workers) {
+      expect(annotations).toMatchObject({
+        'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+        'karpenter.sh/do-not-disrupt': 'true',
+      });
+    }
+  });
+
+  it('scale by a metric that the maintenance processes export, with a fallback', () => {
+    const declared = exportedNames();
+    const objects = kind('ha', 'ScaledObject');
+    expect(objects.map(({ metadata }) => metadata.name)).toEqual([
+      'rel-millrace-worker-default',
+      'rel-millrace-worker-images',
+    ]);
+    for (const { spec } of objects) {
+      const { triggers, fallback } = spec as { triggers: { metadata: Record<string, string> }[]; fallback: object };
+      expect(fallback).toEqual({ failureThreshold: 3, replicas: 1 });
+      const [, metric = ''] =
+        /^max\((\w+)\{namespace="apps",pool="\w+"\}\)$/.exec(triggers[0]?.metadata.query ?? '') ?? [];
+      expect(declared).toContain(metric);
+    }
+    const [hpa] = kind('ha', 'HorizontalPodAutoscaler').filter(({ metadata }) => metadata.name.includes('worker'));
+    expect(JSON.stringify(hpa?.spec)).toContain('"name":"millrace_pool_pending_jobs"');
+    expect(
+      kind('ha', 'Deployment')
+        .filter(({ spec }) => 'replicas' in (spec as object))
+        .map(({ metadata }) => metadata.name),
+    ).toEqual(['rel-millrace-maintenance']);
+  });
+
+  it('of pools whose names Kubernetes refuses get names that it takes, and keep the true one', () => {
+    const [pod] = processPods().filter(({ labels }) => labels['millrace/pool'] === 'Video_Long');
+    expect(pod?.name).toMatch(/^rel-millrace-worker-video-long-[0-9a-f]{6}$/);
+    expect(envOf(containerOf(pod ?? fail(), 'worker')).MILLRACE_POOL).toBe('Video_Long');
+  });
+});
+
+function fail(): never {
+  throw new Error('there is no such pod');
+}
+
+describe('the way in', () => {
+  it('lets event streams live and uploads through, by Ingress', () => {
+    const [ingress] = kind('external', 'Ingress');
+    expect(ingress?.metadata.annotations).toMatchObject({
+      'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
+      'nginx.ingress.kubernetes.io/proxy-request-buffering': 'off',
+      'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
+      'nginx.ingress.kubernetes.io/proxy-body-size': String(1_073_741_824 + 1_048_576),
+    });
+  });
+
+  it('lets event streams live, by HTTPRoute', () => {
+    const [route] = kind('gateway', 'HTTPRoute');
+    expect(route?.spec).toMatchObject({ rules: [{ timeouts: { request: '0s', backendRequest: '0s' } }] });
+  });
+
+  it('never leads to the ops listener', () => {
+    for (const set of CI_SETS) {
+      for (const manifest of [...kind(set, 'Ingress'), ...kind(set, 'HTTPRoute')]) {
+        expect(JSON.stringify(manifest.spec)).not.toMatch(/9090|ops/);
+      }
+      const [open] = kind(set, 'Service').filter(({ metadata }) => metadata.name === 'rel-millrace-api');
+      expect((open?.spec as { ports: { name: string }[] }).ports.map(({ name }) => name)).toEqual(['http']);
+    }
+  });
+});
+
+describe('secrets', () => {
+  it('are made only where none is named, and kept', () => {
+    expect(kind('external', 'Secret')).toEqual([]);
+    const made = kind('minimal', 'Secret');
+    expect(made.map(({ metadata }) => metadata.name).sort()).toEqual([
+      'rel-millrace',
+      'rel-millrace-postgres',
+      'rel-millrace-redis',
+      'rel-millrace-s3',
+    ]);
+    for (const { metadata } of made) expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    const [own] = made.filter(({ metadata }) => metadata.name === 'rel-millrace');
+    const data = own?.data as Record<string, string>;
+    const secretKey = Buffer.from(data['secret-key'] ?? '', 'base64').toString();
+    expect(Buffer.from(secretKey, 'base64')).toHaveLength(32);
+  });
+
+  it('stand nowhere but in Secrets', async () => {
+    const manifests = await render('minimal');
+    const values = manifests
+      .filter((manifest) => manifest.kind === 'Secret')
+      .flatMap(({ data }) => Object.values(data as Record<string, string>))
+      .flatMap((value) => [value, Buffer.from(value, 'base64').toString()]);
+    const rest = JSON.stringify(manifests.filter((manifest) => manifest.kind !== 'Secret'));
+    expect(values.length).toBeGreaterThan(10);
+    expect(values.filter((value) => rest.includes(value))).toEqual([]);
+  });
+
+  it('cannot be given as plain values', async () => {
+    const { code, stderr } = await template('minimal', { settings: { MILLRACE_ADMIN_TOKEN: 'x'.repeat(20) } });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('MILLRACE_ADMIN_TOKEN');
+  });
+});
+
+describe('alerts and dashboards', () => {
+  const files = ['rules/jobs.yaml', 'rules/service.yaml', 'dashboards/millrace.json'];
+  it.each(files)('ask in %s for metrics that the processes export', (file) => {
+    const text = readFileSync(join(ROOT, 'helm', 'millrace', file), 'utf8');
+    const names = [...new Set([...text.matchAll(/\b(millrace|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
+    const declared = exportedNames();
+    expect(names.length).toBeGreaterThan(2);
+    expect(names.filter((name) => !declared.includes(name))).toEqual([]);
+  });
+
+  it('have a section in docs/operations.md that says what to do', () => {
+    const page = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
+    const rules = ['jobs', 'service', 'redis']
+      .map((name) => readFileSync(join(ROOT, 'helm', 'millrace', 'rules', `${name}.yaml`), 'utf8'))
+      .join('\n');
+    const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);
+    expect(alerts.length).toBeGreaterThan(8);
+    expect(alerts.filter((name) => !page.includes(`### ${name}\n`))).toEqual([]);
+    expect(alerts.filter((name) => !rules.includes(`runbook: docs/operations.md#${name.toLowerCase()}`))).toEqual([]);
+  });
+});
+
+/** Every series of every metric that a process exports. */
+function exportedNames(): string[] {
+  return new Metrics('a test').registry.getMetricsAsArray().flatMap(({ name, type }) => {
+    const isHistogram = String(type) === 'histogram';
+    return isHistogram ? [name, `${name}_bucket`, `${name}_count`, `${name}_sum`] : [name];
+  });
+}

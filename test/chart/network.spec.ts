@@ -1,0 +1,110 @@
+import type { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import { CI_SETS, render, type Manifest } from './support/helm';
+import { podsOf, policiesOf, type PodOf } from './support/parts';
+
+const rendered = new Map<string, Manifest[]>();
+const of = (set: string): Manifest[] => rendered.get(set) ?? [];
+
+beforeAll(async () => {
+  for (const set of CI_SETS) rendered.set(set, await render(set));
+});
+
+type Selector = { matchLabels?: Record<string, string>; matchExpressions?: { key: string; values?: string[] }[] };
+
+/** Whether a selector of the chart (labels, and `In` lists) picks a pod. */
+function picks(selector: Selector | undefined, { labels }: PodOf): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, values = [] }) => values.includes(labels[key] ?? ''))
+  );
+}
+
+type Direction = 'ingress' | 'egress';
+
+/** What the policies open for a pod: `<peer>:<port>` each, the peer a component of the release, or what stands outside. */
+function flows(manifests: Manifest[], pod: PodOf, direction: Direction): string[] {
+  const chosen = policiesOf(manifests).filter(({ spec }) => picks(spec?.podSelector, pod));
+  const found = chosen.flatMap((policy) =>
+    rulesOf(policy, direction).flatMap(({ peers, ports }) => {
+      const names = peers === undefined ? ['everywhere'] : peers.flatMap((peer) => peersOf(manifests, peer));
+      return names.flatMap((name) => ports.map((port) => `${name}:${port}`));
+    }),
+  );
+  return [...new Set(found)].sort();
+}
+
+type Peer = { podSelector?: Selector; namespaceSelector?: object; ipBlock?: { cidr: string } };
+
+function rulesOf({ spec }: NetworkPolicy, direction: Direction): { peers?: Peer[]; ports: string[] }[] {
+  const rules =
+    direction === 'ingress'
+      ? (spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
+      : (spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
+  return rules.map(({ peers, ports }) => ({ peers, ports: (ports ?? []).map(({ port }) => String(port)) }));
+}
+
+function peersOf(manifests: Manifest[], { ipBlock, namespaceSelector, podSelector }: Peer): string[] {
+  if (ipBlock !== undefined) return [ipBlock.cidr];
+  if (namespaceSelector !== undefined)
+    return [`outside ${JSON.stringify(Object.values((namespaceSelector as Selector).matchLabels ?? {}))}`];
+  const inside = podsOf(manifests).filter((pod) => picks(podSelector, pod));
+  return inside.length === 0 ? [`outside ${JSON.stringify(podSelector)}`] : inside.map(({ component }) => component);
+}
+
+function podOf(set: string, component: string): PodOf {
+  const found = podsOf(of(set)).find((pod) => pod.component === component);
+  if (found === undefined) throw new Error(`there is no ${component}`);
+  return found;
+}
+
+const DNS = ['outside ["kube-system"]:53'];
+
+describe('the network policy', () => {
+  it.each(CI_SETS)('denies every pod of %s all that is not opened for it', (set) => {
+    const [deny] = policiesOf(of(set)).filter(({ metadata }) => metadata?.name === 'rel-millrace-default-deny');
+    expect(deny?.spec?.policyTypes).toEqual(['Ingress', 'Egress']);
+    expect([deny?.spec?.ingress, deny?.spec?.egress]).toEqual([undefined, undefined]);
+    expect(podsOf(of(set)).filter((pod) => !picks(deny?.spec?.podSelector, pod))).toEqual([]);
+  });
+
+  it('opens exactly these flows inside a release with its own servers', () => {
+    const servers = ['postgres:5432', 'redis:6379', 's3:9000'];
+    const out = (component: string): string[] => flows(of('minimal'), podOf('minimal', component), 'egress');
+    const into = (component: string): string[] => flows(of('minimal'), podOf('minimal', component), 'ingress');
+    for (const component of ['api', 'worker', 'maintenance']) expect(out(component)).toEqual([...DNS, ...servers]);
+    expect(out('migrate')).toEqual([...DNS, 'postgres:5432']);
+    expect(out('bucket')).toEqual([...DNS, 's3:9000']);
+    expect(out('test')).toEqual(['api:8080', 'api:9090', ...DNS]);
+    for (const component of ['postgres', 'redis', 's3']) expect(out(component)).toEqual(DNS);
+    expect(into('api')).toEqual(['everywhere:8080', 'test:9090']);
+    expect(into('worker')).toEqual(['test:9090']);
+    expect(into('maintenance')).toEqual(['test:9090']);
+    expect(into('postgres')).toEqual(['api:5432', 'maintenance:5432', 'migrate:5432', 'worker:5432']);
+    expect(into('redis')).toEqual(['api:6379', 'maintenance:6379', 'worker:6379']);
+    expect(into('s3')).toEqual(['everywhere:9000']);
+    expect(into('migrate')).toEqual([]);
+  });
+
+  it('opens exactly these flows to servers outside, and to those who may come in', () => {
+    const outside = ['10.1.0.0/24:5432', '10.1.1.0/24:6380', '10.1.2.0/24:9000'];
+    const collector = 'outside ["monitoring"]:4318';
+    const [images, video] = ['images', 'Video_Long'].map((pool) =>
+      podsOf(of('ha')).find(({ labels }) => labels['millrace/pool'] === pool),
+    );
+    if (images === undefined || video === undefined) throw new Error('a pool is missing');
+    expect(flows(of('ha'), images, 'egress')).toEqual([...outside, ...DNS, collector].sort());
+    expect(flows(of('ha'), video, 'egress')).toEqual(
+      [...outside, '0.0.0.0/0:80', '0.0.0.0/0:443', '::/0:80', '::/0:443', ...DNS, collector].sort(),
+    );
+    expect(flows(of('ha'), podOf('ha', 'migrate'), 'egress')).toEqual(['10.1.0.0/24:5432', ...DNS].sort());
+    expect(flows(of('ha'), podOf('ha', 'api'), 'ingress')).toEqual(
+      ['outside ["ingress-nginx"]:8080', 'outside ["monitoring"]:9090', 'test:8080', 'test:9090'].sort(),
+    );
+  });
+
+  it('opens the way to a ComfyUI outside for its pool', () => {
+    expect(flows(of('gateway'), podOf('gateway', 'worker'), 'egress')).toContain('10.2.0.5/32:8188');
+    expect(flows(of('gateway'), podOf('gateway', 'api'), 'egress')).not.toContain('10.2.0.5/32:8188');
+  });
+});

@@ -1,0 +1,94 @@
+import { template } from './support/helm';
+
+const GPU_POOL = { engine: 'comfyui', comfyui: { image: 'registry.example.com/comfyui:1' } };
+
+/** What is given over the minimal values, and the sentence that refuses it. */
+const REFUSALS: [string, object, string][] = [
+  ['no images', { image: { repository: '' } }, 'image.repository is not set: build the images'],
+  ['no database', { postgres: { bundled: { enabled: false } } }, 'postgres.external.existingSecret is not set'],
+  ['no Redis', { redis: { bundled: { enabled: false } } }, 'redis.external.existingSecret is not set'],
+  [
+    'two databases',
+    { postgres: { external: { existingSecret: 'a' } } },
+    'postgres.external.existingSecret are both set',
+  ],
+  ['an unreachable S3 server', { s3: { publicEndpoint: '' } }, 's3.publicEndpoint is not set'],
+  ['a hook without a database', { migrations: { mode: 'hook' } }, 'migrations.mode is hook'],
+  [
+    'a token on the cloud',
+    { selfHosted: { existingSecret: 'a' } },
+    'selfHosted.existingSecret is set, but surface is cloud',
+  ],
+  ['jobs for nobody', { defaultPool: 'other' }, 'defaultPool is other, which is no key of workers'],
+  ['a nameless host', { ingress: { enabled: true } }, 'ingress.host is not set'],
+  ['hosts without a domain', { ingress: { deploymentHosts: true } }, 'needs settings.MILLRACE_DEPLOYMENT_DOMAIN'],
+  ['a route to nowhere', { gateway: { enabled: true } }, 'gateway.parentRefs is empty'],
+  ['an engine without an image', { workers: { gpu: { engine: 'comfyui' } } }, 'workers.gpu.comfyui.image is not set'],
+  [
+    'GPUs for the CPU',
+    { workers: { default: { gpu: { count: 1 } } } },
+    'workers.default.gpu.count is 1, but the engine cpu',
+  ],
+  [
+    'two jobs on one ComfyUI',
+    { workers: { gpu: { ...GPU_POOL, capacity: 2 } } },
+    'workers.gpu.capacity is 2, but a ComfyUI',
+  ],
+  [
+    'two workers on one server',
+    { workers: { gpu: { engine: 'comfyui', replicas: 2, comfyui: { mode: 'external', urls: ['http://a:1'] } } } },
+    'a server may have one worker only',
+  ],
+  [
+    'servers behind a wall',
+    { workers: { gpu: { engine: 'comfyui', comfyui: { mode: 'external', urls: ['http://a:1'] } } } },
+    'workers.gpu.comfyui.peers is empty',
+  ],
+  [
+    'KEDA without Prometheus',
+    { workers: { default: { autoscaling: { kind: 'keda' } } } },
+    'workers.default.autoscaling.prometheusUrl is not set',
+  ],
+  [
+    'zero by a plain HorizontalPodAutoscaler',
+    { workers: { default: { autoscaling: { kind: 'hpa' } } } },
+    'workers.default.autoscaling.minReplicas is 0',
+  ],
+  [
+    'fewest above most',
+    { api: { autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 2 } } },
+    'api.autoscaling.minReplicas is above api.autoscaling.maxReplicas',
+  ],
+];
+
+/** What the schema refuses, and the name that it must tell. */
+const MISFITS: [string, object, string][] = [
+  ['a misspelt value', { api: { replica: 3 } }, 'replica'],
+  ['a misspelt value of a pool', { workers: { default: { capcity: 3 } } }, 'capcity'],
+  ['a setting that no process knows', { settings: { MILLRACE_LEASE_SECOND: 5 } }, 'MILLRACE_LEASE_SECOND'],
+  ['a setting that the chart sets', { settings: { MILLRACE_PORT: 80 } }, 'MILLRACE_PORT'],
+  ['an unknown surface', { surface: 'both' }, 'surface'],
+  ['a pool that no message can name', { workers: { 'a b': {} } }, 'a b'],
+  ['a digest that is none', { image: { digests: { api: 'latest' } } }, 'digests'],
+];
+
+describe('the chart refuses', () => {
+  it.each(REFUSALS)('%s, with a sentence', async (_, over, sentence) => {
+    const { code, stderr } = await template('minimal', over);
+    expect(stderr).toContain(sentence);
+    expect(code).not.toBe(0);
+  });
+
+  it.each(MISFITS)('%s, naming it', async (_, over, name) => {
+    const { code, stderr } = await template('minimal', over);
+    expect(stderr).toContain("values don't meet the specifications of the schema");
+    expect(stderr).toContain(name);
+    expect(code).not.toBe(0);
+  });
+
+  it('several faults at once, a sentence each', async () => {
+    const { stderr } = await template('minimal', { image: { repository: '' }, defaultPool: 'other' });
+    expect(stderr).toContain('image.repository');
+    expect(stderr).toContain('defaultPool');
+  });
+});

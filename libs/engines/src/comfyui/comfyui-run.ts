@@ -60,6 +60,8 @@ type Ending =
   | { kind: 'ignored' }
   | { kind: 'lost'; reason: string };
 
+const RESET = 'The engine was reset during the run.';
+
 /** One run of one workflow on a server, from its graph to its outputs. Used once. */
 export class ComfyuiRun {
   private state: RunState;
@@ -67,10 +69,13 @@ export class ComfyuiRun {
   /** Nodes, and classes, that have reported. */
   private readonly reportedNodes = new Set<string>();
   private readonly reportedBy = new Set<string>();
+  /** Nodes whose beginning the socket told. */
+  private readonly heardNodes = new Set<string>();
   private readonly log: RunLog;
   private readonly watch: RunWatch;
   private collector: OutputCollector | null = null;
   private readonly over = new AbortController();
+  private readonly givingUp = new AbortController();
   private finish: (ending: Ending) => void = () => undefined;
   private readonly ending = new Promise<Ending>((resolve) => (this.finish = resolve));
 
@@ -85,7 +90,9 @@ export class ComfyuiRun {
     this.watch = new RunWatch(server.client, work.runId, bounds, {
       onEntry: (entry) => this.finish({ kind: 'ended', entry }),
       onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
-      onMute: () => server.socket.reopen(),
+      onMute: () => this.reopenSocket(),
+      // What was to be stopped and is nowhere any more has stopped.
+      onGone: (reason) => this.finish(this.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
       onLost: (reason) => this.finish({ kind: 'lost', reason }),
     });
     this.log = new RunLog(
@@ -110,6 +117,7 @@ export class ComfyuiRun {
     const message = readMessage(text);
     if (message.type === 'logs') return this.log.write(message.text);
     if (isAbout(message, this.work.runId)) this.watch.onSign();
+    if (message.type === 'executing' && message.node !== null) this.heardNodes.add(message.node);
     this.apply(onMessage(this.state, message));
   }
 
@@ -128,6 +136,11 @@ export class ComfyuiRun {
   /** The server's process is gone. */
   onServerGone(): void {
     this.finish({ kind: 'lost', reason: 'The ComfyUI process ended during the run.' });
+  }
+
+  /** Ends it on the server as a stop does, and as lost: it was not asked for by whoever wants its result. */
+  giveUp(): void {
+    this.givingUp.abort();
   }
 
   /** Removes what the run left on the server, as far as it can be reached. */
@@ -150,6 +163,7 @@ export class ComfyuiRun {
       if (!context.signal.aborted) await this.server.files.stage(path, staged.get(name) ?? name);
     }
     if (context.signal.aborted) return this.outcome({ status: 'interrupted' });
+    if (this.givingUp.signal.aborted) return this.lost(RESET);
     return await this.post(graph);
   }
 
@@ -171,7 +185,7 @@ export class ComfyuiRun {
   }
 
   private async whenOver(): Promise<Ending> {
-    const { signal } = this.context;
+    const signal = AbortSignal.any([this.context.signal, this.givingUp.signal]);
     const onAbort = (): void => void this.cancel().then((kind) => this.finish({ kind }));
     this.watch.start();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -180,6 +194,18 @@ export class ComfyuiRun {
     signal.removeEventListener('abort', onAbort);
     this.watch.stop();
     return ending;
+  }
+
+  private isToStop(): boolean {
+    return this.context.signal.aborted || this.givingUp.signal.aborted;
+  }
+
+  /**
+   * What a socket misses while it is opened anew is found in history, except pictures that are sent and not saved: such a
+   * run keeps a socket that only is silent, as it is for as long as a model loads.
+   */
+  private reopenSocket(): void {
+    if (this.graph === null || pictureSenders(this.graph).length === 0) this.server.socket.reopen();
   }
 
   private cancel(): Promise<'stopped' | 'ignored'> {
@@ -202,6 +228,7 @@ export class ComfyuiRun {
     if (this.state.started) await this.log.whenEnded(bounds.logDrainMs);
     if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' });
     const verdict = verdictOf(this.state, this.server.scrubber.failure);
+    if (verdict.status !== 'failed' && this.givingUp.signal.aborted) return this.lost(RESET);
     if (verdict.status === 'interrupted') return this.lost('The run was interrupted, and not by Millrace.');
     if (verdict.status === 'unknown') return this.lost('The run ended, and ComfyUI did not say how.');
     if (verdict.status === 'failed') {
@@ -221,8 +248,11 @@ export class ComfyuiRun {
       await this.server.client.freeMemory();
       return this.lost(trouble.reason);
     }
-    const sendsPictures = [...graph.classes.values()].some((name) => PICTURE_OUTPUT_CLASSES.has(name));
-    if (sendsPictures && hasMissed()) return this.lost('The connection broke while pictures came over it.');
+    const senders = pictureSenders(graph);
+    if (senders.length > 0 && hasMissed()) return this.lost('The connection broke while pictures came over it.');
+    if (senders.some((nodeId) => !this.heardNodes.has(nodeId))) {
+      return this.lost('The connection was silent when pictures were to come over it.');
+    }
     return this.outcome({ status: 'succeeded' });
   }
 
@@ -288,6 +318,10 @@ export class ComfyuiRun {
     const reason = error instanceof Error ? error.message : String(error);
     return this.lost(this.server.scrubber.failure(reason));
   }
+}
+
+function pictureSenders({ classes }: SanitisedGraph): string[] {
+  return [...classes].flatMap(([nodeId, name]) => (PICTURE_OUTPUT_CLASSES.has(name) ? [nodeId] : []));
 }
 
 function isAbout(message: ServerMessage, promptId: string): boolean {

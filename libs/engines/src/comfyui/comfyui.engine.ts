@@ -31,7 +31,7 @@ export class ComfyuiEngine implements Engine {
   private readonly abandoned = new Set<string>();
   private readonly chores = new Set<Promise<unknown>>();
   private current: ComfyuiRun | null = null;
-  private isBusy = false;
+  private busy: Promise<EngineResult> | null = null;
   private known: { text: string; catalogue: NodeCatalogue } | null = null;
   private isCatalogueStale = true;
 
@@ -73,16 +73,15 @@ export class ComfyuiEngine implements Engine {
   }
 
   async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
-    if (this.isBusy) return { status: 'lost', reason: 'The engine runs one workflow at a time, and has one.' };
-    this.isBusy = true;
-    try {
-      return await this.runAlone(work, context);
-    } catch (error) {
-      return { status: 'lost', reason: error instanceof Error ? error.message : String(error) };
-    } finally {
-      this.current = null;
-      this.isBusy = false;
-    }
+    if (this.busy) return { status: 'lost', reason: 'The engine runs one workflow at a time, and has one.' };
+    this.busy = this.runAlone(work, context).catch((error: unknown) => ({
+      status: 'lost',
+      reason: error instanceof Error ? error.message : String(error),
+    }));
+    const result = await this.busy;
+    this.current = null;
+    this.busy = null;
+    return result;
   }
 
   async health(): Promise<EngineHealth> {
@@ -101,6 +100,8 @@ export class ComfyuiEngine implements Engine {
       await this.keeper.replace();
       return await this.keeper.whenReplaced();
     }
+    this.current?.giveUp();
+    await this.busy;
     const live = await this.keeper.whenLive(new AbortController().signal);
     const trouble = 'problem' in live ? live.problem : await this.troubleOf(live);
     if (trouble !== null)

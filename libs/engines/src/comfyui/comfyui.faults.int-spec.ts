@@ -188,6 +188,31 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(await lossOf(run)).toContain('while pictures came');
     });
 
+    it('keeps a silent socket over which pictures are to come: a model takes its time to load', async () => {
+      await open({ muteMs: 20 });
+      const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 1 });
+      const run = startRun(engine, {
+        '1': { class_type: 'TestSteps', inputs: { steps: 1, seconds_per_step: 0, salt: 1 } },
+        '2': { class_type: 'SaveImageWebsocket', inputs: { images: ['1', 0] } },
+      });
+      await hold.reached;
+      const { requests } = simulator.server;
+      await simulator.server.whenAsked(requests + 20);
+      hold.release();
+      expect(await run.result).toEqual({ status: 'succeeded' });
+      expect(outputsOf(run)).toHaveLength(1);
+    });
+
+    it('loses a run whose pictures were to come over a socket that said nothing', async () => {
+      await open();
+      simulator.server.sockets.setDeaf(true);
+      const run = startRun(engine, {
+        '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
+        '2': { class_type: 'SaveImageWebsocket', inputs: { images: ['1', 0] } },
+      });
+      expect(await lossOf(run)).toContain('was silent when pictures were to come');
+    });
+
     it('never has two sockets of one client id', async () => {
       await open();
       for (let round = 0; round < 3; round += 1) {

@@ -1,9 +1,11 @@
 import { WebSocket } from 'ws';
 import { scratchDir, startRun } from '../../fixtures/run-workflow';
-import type { OwnOptions } from './comfyui.config';
+import { engineConformance } from '../engine.conformance';
+import type { AttachOptions, OwnOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 import { ownComfyuiSuite } from './own-comfyui.conformance';
 import { comfyuiSuite } from './comfyui.conformance';
+import { comfyuiUnderTest } from './engine-under-test.conformance';
 
 /** The suites of the simulator against a real ComfyUI. Run by `scripts/test-comfyui.mjs`, which says what it needs. */
 const url = process.env['MILLRACE_COMFYUI_URL'];
@@ -12,12 +14,21 @@ const python = process.env['MILLRACE_COMFYUI_PYTHON'] ?? 'python3';
 
 jest.setTimeout(180_000);
 
+async function open(server: AttachOptions | OwnOptions) {
+  const engine = new ComfyuiEngine({ server });
+  await engine.start();
+  return { engine, close: () => engine.close() };
+}
+
+async function openUnderTest(server: AttachOptions | OwnOptions) {
+  const { engine, close } = await open(server);
+  return comfyuiUnderTest(engine, close);
+}
+
 if (url) {
-  comfyuiSuite(`ComfyUI at ${url}`, async () => {
-    const engine = new ComfyuiEngine({ server: { mode: 'attach', url } });
-    await engine.start();
-    return { engine, close: () => engine.close() };
-  });
+  const server: AttachOptions = { mode: 'attach', url };
+  engineConformance(`ComfyUI at ${url}`, () => openUnderTest(server));
+  comfyuiSuite(`ComfyUI at ${url}`, () => open(server));
 }
 
 if (url) {
@@ -50,10 +61,7 @@ if (dir) {
     dataDir: scratchDir(),
     extraArguments: (process.env['MILLRACE_COMFYUI_ARGUMENTS'] ?? '').split(' ').filter((argument) => argument !== ''),
   });
-  comfyuiSuite(`ComfyUI in ${dir}`, async () => {
-    const engine = new ComfyuiEngine({ server: own() });
-    await engine.start();
-    return { engine, close: () => engine.close() };
-  });
+  engineConformance(`ComfyUI in ${dir}`, () => openUnderTest(own()));
+  comfyuiSuite(`ComfyUI in ${dir}`, () => open(own()));
   ownComfyuiSuite(`ComfyUI in ${dir}, when it fails`, own);
 }

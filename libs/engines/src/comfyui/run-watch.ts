@@ -10,6 +10,8 @@ export interface RunWatchListener {
   /** The run has left the queue. */
   onRunning(): void;
   onMute(): void;
+  /** The server neither has it nor has had it: it was restarted, or the run was taken out of its queue. */
+  onGone(reason: string): void;
   onLost(reason: string): void;
 }
 
@@ -77,7 +79,10 @@ export class RunWatch {
     this.unreachableSinceMs = found ? null : (this.unreachableSinceMs ?? performance.now());
     if (found?.place === 'running') this.listener.onRunning();
     const judgement = judge(this.facts(found), this.bounds);
-    if (judgement.kind === 'lost') this.listener.onLost(judgement.reason);
+    if (judgement.kind === 'lost') {
+      if (found?.place === 'gone') return this.listener.onGone(judgement.reason);
+      return this.listener.onLost(judgement.reason);
+    }
     if (judgement.kind !== 'reopen') return;
     this.reopened += 1;
     this.listener.onMute();

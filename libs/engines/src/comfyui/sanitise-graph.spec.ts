@@ -73,7 +73,7 @@ describe('a sanitised graph', () => {
   it('holds only what an output needs, and only inputs that its class declares', () => {
     const graph = `{"1":{"class_type":"EmptyImage","_meta":{"title":"x"},"is_changed":1,
         "inputs":{"width":8,"height":8,"batch_size":1,"color":0,"zz":["77",0],"zy":["2",0]}},
-      "2":${SAVE}, "3":${EMPTY}, "4":{"class_type":"NoSuch","inputs":{}}, "5":{"inputs":null}, "6":7}`;
+      "2":${SAVE}, "3":${EMPTY}, "4":{"class_type":"EmptyImage"}, "5":{"class_type":"EmptyImage","inputs":null}}`;
     const nodes = posted(graph);
     expect(Object.keys(nodes)).toEqual(['1', '2']);
     expect(Object.keys(nodes['1'] ?? {})).toEqual(['class_type', 'inputs']);
@@ -111,6 +111,12 @@ describe('a graph that can not run is refused before it reaches ComfyUI', () => 
       /which has 1/,
     ],
     ['an unknown class', `{"1":{"class_type":"NoSuch","inputs":{}},"2":${SAVE}}`, '1', /No node class "NoSuch"/],
+    [
+      'an unknown class that no known output needs',
+      `{"1":${EMPTY},"2":${SAVE},"3":{"class_type":"NoSuch","inputs":{"images":["1",0]}}}`,
+      '3',
+      /No node class "NoSuch"/,
+    ],
     ['no output', `{"1":${EMPTY}}`, null, /no output node/],
     ['nothing', '{}', null, /no output node/],
     ['no JSON', '{', null, /^The workflow/],

@@ -70,6 +70,8 @@ export function sanitiseGraph(work: GraphToSanitise): SanitisedGraph {
   const graph = parse(work.workflow);
   const order = orderOf(graph, work);
   const sanitiser = new Sanitiser(graph, work, new Set(order));
+  // One that no known output needs may be an output itself, which must not go missing without a word.
+  for (const node of graph.nodes.values()) sanitiser.classOf(node);
   const salts = saltsOf(new Map(order.map((id) => [id, sanitiser.saltedNode(id)])), work.cacheScope, work.runId);
   const posted = [...graph.nodes.values()].filter(({ id }) => sanitiser.needs(id));
   const nodes = posted.map((node) => `${JSON.stringify(node.id)}:${sanitiser.post(node, salts.get(node.id))}`);

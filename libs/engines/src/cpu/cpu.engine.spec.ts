@@ -18,6 +18,17 @@ engineConformance('the CPU engine', async () => {
       nodeId: '2',
       classType: 'ImageBlur',
     },
+    stepping: {
+      graph: {
+        '1': {
+          class_type: 'MillraceReactionDiffusion',
+          inputs: { width: 64, height: 64, steps: 5, seed: 1, feed: 0.037, kill: 0.06 },
+        },
+        '2': save('1'),
+      },
+      nodeId: '1',
+      steps: 5,
+    },
     endless: {
       '1': {
         class_type: 'MillraceReactionDiffusion',

@@ -19,7 +19,9 @@ export interface NodeCall {
   progress: (value: number, max: number, picture?: { format: 'JPEG' | 'PNG'; bytes: Buffer }) => Promise<void>;
   /** A place where a test can hold the node; never a place where it notices an interrupt. */
   idle: () => Promise<void>;
-  /** As `idle`, and as long as it says where the simulator keeps time. */
+  /** As long as it says where the simulator keeps time; else no time at all. */
+  pause: (seconds: number) => Promise<void>;
+  /** `idle`, and then `pause`. */
   sleep: (seconds: number) => Promise<void>;
   /** A `print`: held back until something is logged. */
   print: (text: string) => void;

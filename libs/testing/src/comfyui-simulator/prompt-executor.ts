@@ -210,9 +210,10 @@ export class PromptExecutor {
         await holds.pass(this.point(id, value));
       },
       idle: () => holds.pass(this.point(id, 1)),
+      pause: (seconds) => this.pause(seconds),
       sleep: async (seconds) => {
         await holds.pass(this.point(id, 1));
-        if (this.server.keepsTime) await delay(seconds * 1000);
+        await this.pause(seconds);
       },
       print: (text) => log.print(text),
       log: (text) => log.log(text),
@@ -220,6 +221,10 @@ export class PromptExecutor {
       save: (type, prefix, extension, bytes) => folders.save(type, prefix, extension, bytes),
       readInput: (name) => folders.readInput(name),
     };
+  }
+
+  private async pause(seconds: number): Promise<void> {
+    if (this.server.keepsTime) await delay(seconds * 1000);
   }
 
   private inputsOf(id: string): Record<string, unknown> {

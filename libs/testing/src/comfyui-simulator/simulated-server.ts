@@ -46,6 +46,8 @@ export class SimulatedServer implements ServerParts {
   readonly argv: string[];
   readonly hasJobsApi: boolean;
   objectInfo: string;
+  /** Requests over HTTP so far. */
+  requests = 0;
   private readonly interrupt = { isRaised: false };
   private readonly cache = new ResultCache();
   private readonly http: Server;
@@ -107,6 +109,11 @@ export class SimulatedServer implements ServerParts {
     return this.when(() => this.interrupts.length + this.jobCancels.length >= count);
   }
 
+  /** Resolves when that many requests over HTTP have come. */
+  whenAsked(count: number): Promise<void> {
+    return this.when(() => this.requests >= count);
+  }
+
   /** Resolves when nothing runs and nothing waits. */
   whenIdle(): Promise<void> {
     return this.when(() => this.queue.remaining === 0);
@@ -160,6 +167,8 @@ export class SimulatedServer implements ServerParts {
   }
 
   private async serve(exchange: Exchange): Promise<void> {
+    this.requests += 1;
+    this.changed();
     const fault = this.faults.take(exchange.request);
     if (fault === 'reset_before') return reset(exchange.response);
     if (typeof fault === 'object' && fault) return exchange.text('', fault.status);

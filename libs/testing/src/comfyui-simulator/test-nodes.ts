@@ -19,7 +19,10 @@ export const TEST_NODES: Readonly<Record<string, NodeClass>> = {
     outputs: ['IMAGE'],
     run: async (call) => {
       const steps = Number(call.inputs['steps']);
-      for (let step = 1; step <= steps; step += 1) await call.progress(step, steps);
+      for (let step = 1; step <= steps; step += 1) {
+        await call.pause(Number(call.inputs['seconds_per_step']));
+        await call.progress(step, steps);
+      }
       return { values: [call.inputs['image'] ?? GREY] };
     },
   },

@@ -1,35 +1,99 @@
-import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
 
-/** An engine has its own bound to answer an interrupt (20 s at most); well past it, it is replaced from outside. */
-const INTERRUPT_GRACE_MS = 40_000;
+/** What a slot waits for beyond the engine's own bounds, in milliseconds. */
+export interface SlotBounds {
+  /** An engine has its own bound to answer an interrupt (20 s at most); well past it, it is replaced from outside. */
+  interruptGraceMs: number;
+  /** For the replacement to be there. */
+  resetMs: number;
+  /** For the engine to say how it is: less than the silence after which a worker is not counted on (15 s). */
+  healthMs: number;
+}
+
+const DEFAULT_BOUNDS: Readonly<SlotBounds> = { interruptGraceMs: 40_000, resetMs: 60_000, healthMs: 5_000 };
+
+const STUCK = 'The engine does not end a run that it was told to stop.';
+const SILENT = 'The engine does not say how it is.';
 
 /** One engine and the promise that a run on it ends, even when the engine does not keep its own. */
 export class EngineSlot {
+  /** Runs that the engine has not settled. */
+  private unsettled = 0;
+  /** The last run was lost: the engine is asked how it is before it is given another. */
+  private isSuspect = false;
+  /** It was left behind with a run that it would not end. */
+  private isStuck = false;
+  private lastHealth: EngineHealth = { ready: false, problem: SILENT, version: 'unknown', residentModels: [] };
+
   constructor(
     readonly engine: Engine,
     private readonly logger: Logger,
+    private readonly bounds: SlotBounds = DEFAULT_BOUNDS,
   ) {}
 
-  async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
-    let timer: NodeJS.Timeout | undefined;
-    const ignored = new Promise<EngineResult>((resolve) => {
-      const arm = (): void => {
-        timer = setTimeout(() => {
-          this.logger.error({ run: work.runId }, 'the engine ignored an interrupt and is replaced');
-          void this.engine
-            .reset()
-            .catch((error: unknown) => this.logger.error({ err: error }, 'the engine could not be replaced'))
-            .finally(() => resolve({ status: 'interrupted' }));
-        }, INTERRUPT_GRACE_MS);
-      };
-      if (context.signal.aborted) arm();
-      else context.signal.addEventListener('abort', arm, { once: true });
-    });
-    try {
-      return await Promise.race([this.engine.run(work, context), ignored]);
-    } finally {
-      clearTimeout(timer);
-    }
+  /** Whether it can be given a run: an engine that would only lose it costs the job one of its attempts. */
+  async isWell(): Promise<boolean> {
+    if (this.unsettled === 0 && !this.isSuspect) return true;
+    const { ready } = await this.health();
+    this.isSuspect = !ready;
+    return ready;
   }
+
+  /**
+   * How the engine is, within a bound. One that runs something may be too busy to say: a model that loads holds every
+   * answer up. What it said last holds then.
+   */
+  async health(): Promise<EngineHealth> {
+    const answered = new AbortController();
+    const late = delay(this.bounds.healthMs, null, { signal: answered.signal }).catch(() => null);
+    const health = await Promise.race([this.engine.health(), late]);
+    answered.abort();
+    if (health !== null) this.lastHealth = health;
+    if (this.isStuck) return { ...this.lastHealth, ready: false, problem: STUCK };
+    if (health === null && this.unsettled === 0) return { ...this.lastHealth, ready: false, problem: SILENT };
+    return this.lastHealth;
+  }
+
+  /** Never rejects. */
+  async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
+    const over = new AbortController();
+    this.unsettled += 1;
+    const settled = this.engine
+      .run(work, context)
+      .catch((error: unknown): EngineResult => ({ status: 'lost', reason: String(error) }))
+      .finally(() => {
+        this.unsettled -= 1;
+        this.isStuck = false;
+      });
+    const result = await Promise.race([settled, this.whenIgnored(work.runId, context.signal, over.signal)]);
+    over.abort();
+    this.isSuspect = result.status === 'lost' || this.unsettled > 0;
+    this.isStuck = this.unsettled > 0;
+    return result;
+  }
+
+  /** Resolves when a run has ignored an interrupt and its engine was replaced, or could not be. */
+  private async whenIgnored(runId: string, signal: AbortSignal, over: AbortSignal): Promise<EngineResult> {
+    await aborted(signal);
+    await delay(this.bounds.interruptGraceMs, undefined, { signal: over }).catch(() => undefined);
+    if (!over.aborted) {
+      this.logger.error({ run: runId }, 'the engine ignored an interrupt and is replaced');
+      const late = delay(this.bounds.resetMs, undefined, { signal: over }).then(() => {
+        throw new Error(STUCK);
+      });
+      await Promise.race([this.engine.reset(), late]).catch((error: unknown) =>
+        this.logger.error({ err: error }, 'the engine could not be replaced'),
+      );
+    }
+    return { status: 'interrupted' };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

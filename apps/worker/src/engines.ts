@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { ComfyuiEngine, CpuEngine, type AttachOptions, type Engine, type OwnOptions } from '@millrace/engines';
+import {
+  ComfyuiEngine,
+  CpuEngine,
+  DEFAULT_BOUNDS,
+  type AttachOptions,
+  type Engine,
+  type OwnOptions,
+} from '@millrace/engines';
 import { BootError, type Logger } from '@millrace/platform';
 import type { WorkerSettings } from './worker.config';
 
@@ -11,26 +18,38 @@ import type { WorkerSettings } from './worker.config';
 export function openEngines(settings: WorkerSettings, logger: Logger): Engine[] {
   if (settings.engine === 'cpu') return Array.from({ length: settings.capacity }, () => new CpuEngine());
   const onNotice = (notice: string): void => logger.warn({ engine: 'comfyui' }, notice);
-  return comfyuiServers(settings).map(
-    (server) => new ComfyuiEngine({ server, onNotice, logTailBytes: settings.logTailBytes }),
-  );
+  const bounds = {
+    startMs: settings.comfyuiStartSeconds * 1000,
+    silenceMs: settings.comfyuiSilenceSeconds * 1000,
+    stuckMs: Math.min(DEFAULT_BOUNDS.stuckMs, settings.comfyuiSilenceSeconds * 1000),
+    unreachableMs: settings.comfyuiUnreachableSeconds * 1000,
+  };
+  const { logTailBytes } = settings;
+  return comfyuiServers(settings).map((server) => new ComfyuiEngine({ server, bounds, onNotice, logTailBytes }));
 }
 
 function comfyuiServers(settings: WorkerSettings): (AttachOptions | OwnOptions)[] {
-  const { comfyuiCommand, comfyuiDevices, comfyuiDir, comfyuiUrls, workDir } = settings;
+  const { comfyuiCommand, comfyuiDevices, comfyuiUrls } = settings;
   if ((comfyuiUrls === undefined) === (comfyuiCommand === undefined)) {
     throw new BootError(
       'MILLRACE_ENGINE=comfyui needs exactly one of MILLRACE_COMFYUI_URL and MILLRACE_COMFYUI_COMMAND.',
     );
   }
-  if (comfyuiUrls !== undefined) return comfyuiUrls.map((url) => ({ mode: 'attach', url }));
-  if (comfyuiDir === undefined) throw new BootError('MILLRACE_COMFYUI_COMMAND needs MILLRACE_COMFYUI_DIR.');
-  const own = (name: string): OwnOptions => ({
-    mode: 'own',
-    command: comfyuiCommand ?? [],
-    cwd: comfyuiDir,
-    dataDir: join(workDir, `comfyui-${name}`),
-  });
+  if (comfyuiUrls !== undefined) return attached(comfyuiUrls, settings.comfyuiDataDir);
+  const own = ownServer(settings, comfyuiCommand ?? []);
   if (comfyuiDevices === undefined) return [own('0')];
   return comfyuiDevices.map((device) => ({ ...own(String(device)), cudaDevice: device }));
+}
+
+function attached(urls: string[], dataDir: string | undefined): AttachOptions[] {
+  if (dataDir === undefined) return urls.map((url) => ({ mode: 'attach', url }));
+  if (urls.length > 1) throw new BootError('MILLRACE_COMFYUI_DATA_DIR belongs to one ComfyUI: name one URL only.');
+  const folders = { input: join(dataDir, 'input'), output: join(dataDir, 'output'), temp: join(dataDir, 'temp') };
+  return urls.map((url) => ({ mode: 'attach', url, folders }));
+}
+
+function ownServer(settings: WorkerSettings, command: string[]): (name: string) => OwnOptions {
+  const { comfyuiArguments: extraArguments, comfyuiDir: cwd, workDir } = settings;
+  if (cwd === undefined) throw new BootError('MILLRACE_COMFYUI_COMMAND needs MILLRACE_COMFYUI_DIR.');
+  return (name) => ({ mode: 'own', command, cwd, dataDir: join(workDir, `comfyui-${name}`), extraArguments });
 }

@@ -5,6 +5,7 @@ import { assetSettings } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { poolName } from '@millrace/deployments';
+import { DEFAULT_BOUNDS } from '@millrace/engines';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { integer, processSettings, setting, type SettingsOf } from '@millrace/platform';
@@ -53,6 +54,34 @@ export const workerSettings = {
       .regex(/^\d+(,\d+)*$/, 'must be numbers separated by commas, e.g. 0,1')
       .transform((text) => text.split(',').map(Number))
       .optional(),
+  ),
+  comfyuiArguments: setting(
+    'COMFYUI_ARGUMENTS',
+    'More arguments for MILLRACE_COMFYUI_COMMAND, e.g. "--cache-lru 20"; words are separated by spaces.',
+    z
+      .string()
+      .transform((text) => text.split(' ').filter((word) => word !== ''))
+      .default([]),
+  ),
+  comfyuiDataDir: setting(
+    'COMFYUI_DATA_DIR',
+    'Folder that holds the input, output and temp folders of the ComfyUI of MILLRACE_COMFYUI_URL, where this machine has it. Files are then copied and not sent, and removed after each run.',
+    z.string().optional(),
+  ),
+  comfyuiStartSeconds: setting(
+    'COMFYUI_START_SECONDS',
+    'How long ComfyUI may take to answer after its start, in seconds: node packs are imported before.',
+    integer({ min: 1, max: 3_600 }).default(DEFAULT_BOUNDS.startMs / 1000),
+  ),
+  comfyuiSilenceSeconds: setting(
+    'COMFYUI_SILENCE_SECONDS',
+    'How long a run may be silent before ComfyUI counts as hung, in seconds: longer than its slowest node that tells no steps, the load of a model included.',
+    integer({ min: 1, max: 86_400 }).default(DEFAULT_BOUNDS.silenceMs / 1000),
+  ),
+  comfyuiUnreachableSeconds: setting(
+    'COMFYUI_UNREACHABLE_SECONDS',
+    'How long ComfyUI may leave every request of a run unanswered before the run is lost, in seconds.',
+    integer({ min: 1, max: 3_600 }).default(DEFAULT_BOUNDS.unreachableMs / 1000),
   ),
   capacity: setting(
     'WORKER_CAPACITY',

@@ -3,7 +3,7 @@ import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace
 import { BOOT_PATIENCE_MS, ConstraintError, patiently, type Database } from '@millrace/database';
 import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
-import type { Lifecycle } from '@millrace/jobs';
+import type { ClaimedAttempt, Lifecycle } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlot } from './engine-slot';
@@ -36,6 +36,7 @@ export interface WorkerParts {
  * and goes in order.
  */
 export class PoolWorker {
+  private readonly slots: EngineSlot[];
   private readonly free: EngineSlot[];
   private readonly running = new Map<string, { attempt: Attempt; done: Promise<void> }>();
   private readonly leaving = new AbortController();
@@ -44,7 +45,8 @@ export class PoolWorker {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: WorkerParts) {
-    this.free = parts.engines.map((engine) => new EngineSlot(engine, parts.logger));
+    this.slots = parts.engines.map((engine) => new EngineSlot(engine, parts.logger));
+    this.free = [...this.slots];
   }
 
   /**
@@ -74,19 +76,23 @@ export class PoolWorker {
     }
   }
 
+  /** Publish what can be run, when that is not what was published last. */
   private async publishCatalogue(): Promise<void> {
-    const { catalogues, database, engines, identity } = this.parts;
+    const { catalogues, database, engines, identity, logger } = this.parts;
     const engine = engines[0];
     if (engine === undefined) return;
-    this.catalogue = await engine.catalogue();
-    await catalogues.publish(database, identity.poolId, engine.kind, this.catalogue);
+    const catalogue = await engine.catalogue();
+    if (catalogue === this.catalogue) return;
+    const digest = await catalogues.publish(database, identity.poolId, engine.kind, catalogue);
+    this.catalogue = catalogue;
+    logger.info({ digest, classes: Object.keys(catalogue).length }, 'the node catalogue was published');
   }
 
   /** Say how it is, and learn whether to drain. Never rejects. */
   private async report(): Promise<void> {
-    const { database, engines, identity, logger, workers } = this.parts;
+    const { database, identity, logger, workers } = this.parts;
     try {
-      const healths = await Promise.all(engines.map((engine) => engine.health()));
+      const healths = await Promise.all(this.slots.map((slot) => slot.health()));
       const problem = healths.find((health) => !health.ready)?.problem ?? null;
       const state = this.state === 'ready' && problem !== null ? 'starting' : this.state;
       const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
@@ -95,6 +101,8 @@ export class PoolWorker {
         this.state = 'draining';
         this.parts.onDraining();
       }
+      // After the heartbeat: to read the catalogue can take its time.
+      if (state === 'ready') await this.publishCatalogue();
     } catch (error) {
       logger.warn({ err: error }, 'the worker could not report');
     }
@@ -116,33 +124,31 @@ export class PoolWorker {
 
   private async attempt(message: DispatchMessage): Promise<void> {
     const { identity, lifecycle, logger } = this.parts;
+    // A hint that is not taken up comes again, here or at a worker that is well.
+    const slot = this.state === 'ready' ? this.free.pop() : undefined;
+    if (slot === undefined) return;
     try {
-      if (this.state !== 'ready') return;
+      if (!(await slot.isWell())) return await this.report();
       const claimed = await lifecycle.claim(message, identity.id);
-      if (claimed === null) return;
-      const slot = this.free.pop();
-      if (slot === undefined) {
-        await lifecycle.handBack(claimed);
-        return;
-      }
-      try {
-        const parts = { ...this.parts.attempt, catalogue: () => this.catalogue };
-        const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
-        const done = attempt.run();
-        this.running.set(claimed.jobId, { attempt, done });
-        await done;
-      } finally {
-        this.free.push(slot);
-        this.running.delete(claimed.jobId);
-      }
+      if (claimed !== null) await this.run(claimed, slot);
     } catch (error) {
       logger.error({ err: error, job: message.jobId }, 'an attempt could not be taken');
+    } finally {
+      this.free.push(slot);
     }
   }
 
   /** True while it takes attempts. */
   get isReady(): boolean {
     return this.state === 'ready';
+  }
+
+  private async run(claimed: ClaimedAttempt, slot: EngineSlot): Promise<void> {
+    const parts = { ...this.parts.attempt, catalogue: () => this.catalogue };
+    const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
+    const done = attempt.run().finally(() => this.running.delete(claimed.jobId));
+    this.running.set(claimed.jobId, { attempt, done });
+    await done;
   }
 
   /** A word that a job is to be canceled. */

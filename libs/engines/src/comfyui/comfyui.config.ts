@@ -74,6 +74,8 @@ export interface ComfyuiBounds {
   interruptGraceMs: number;
   /** Between SIGTERM and SIGKILL. 5 s. */
   killGraceMs: number;
+  /** After which the node classes are read anew, though no other server has come: a model file may have. 60 s. */
+  catalogueMs: number;
   /** For the last lines of a run's log after its end: a `print` is held back until then. 250 ms. */
   logDrainMs: number;
 }
@@ -110,6 +112,7 @@ export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   cancelEveryMs: 250,
   interruptGraceMs: 20_000,
   killGraceMs: 5_000,
+  catalogueMs: 60_000,
   logDrainMs: 250,
 };
 

@@ -33,7 +33,8 @@ export class ComfyuiEngine implements Engine {
   private current: ComfyuiRun | null = null;
   private busy: Promise<EngineResult> | null = null;
   private known: { text: string; catalogue: NodeCatalogue } | null = null;
-  private isCatalogueStale = true;
+  /** When the catalogue was read, on the monotonic clock; null since another server may have come. */
+  private readMs: number | null = null;
 
   constructor(private readonly options: ComfyuiEngineOptions) {
     const { server, previewMethod = 'auto' } = options;
@@ -47,7 +48,7 @@ export class ComfyuiEngine implements Engine {
       onText: (text) => this.current?.onText(text),
       onBinary: (data) => this.current?.onBinary(data),
       // Another server may be answering there now.
-      onOpen: () => (this.isCatalogueStale = true),
+      onOpen: () => (this.readMs = null),
       onGone: () => this.forgetServer(),
       onNotice: (notice) => options.onNotice?.(notice),
     });
@@ -66,10 +67,12 @@ export class ComfyuiEngine implements Engine {
     this.options.onNotice?.('ComfyUI runs without --disable-metadata: the files it saves hold the whole workflow.');
   }
 
+  /** The same object as before for as long as nothing has changed: asking often costs nothing. */
   async catalogue(): Promise<NodeCatalogue> {
     const live = await this.keeper.whenLive(new AbortController().signal);
     if ('problem' in live) throw new Error(live.problem);
-    return await this.readCatalogue(live);
+    const isFresh = this.readMs !== null && performance.now() - this.readMs < this.bounds.catalogueMs;
+    return this.known && isFresh && live.socket.isOpen ? this.known.catalogue : await this.readCatalogue(live);
   }
 
   async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
@@ -129,7 +132,7 @@ export class ComfyuiEngine implements Engine {
     const run = new ComfyuiRun(
       { ...live, scrubber: createScrubber(live.roots, Object.values(work.extraData)) },
       {
-        catalogue: this.known && !this.isCatalogueStale ? this.known.catalogue : await this.readCatalogue(live),
+        catalogue: this.known && this.readMs !== null ? this.known.catalogue : await this.readCatalogue(live),
         reportingClasses: this.reportingClasses,
         limits: { ...DEFAULT_LIMITS, ...this.options.limits },
         bounds: this.bounds,
@@ -200,7 +203,7 @@ export class ComfyuiEngine implements Engine {
 
   private async readCatalogue({ client }: LiveServer): Promise<NodeCatalogue> {
     const text = await client.objectInfo();
-    this.isCatalogueStale = false;
+    this.readMs = performance.now();
     if (this.known?.text !== text) {
       this.known = { text, catalogue: readObjectInfo(text, this.options.openInputClasses) };
     }

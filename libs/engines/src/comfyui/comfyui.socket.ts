@@ -50,6 +50,10 @@ export class ComfyuiSocket {
     return this.options.clientId;
   }
 
+  get isOpen(): boolean {
+    return this.open;
+  }
+
   /** How often it was lost: as often messages were missed, for good, because there is no replay. */
   get lossCount(): number {
     return this.losses;

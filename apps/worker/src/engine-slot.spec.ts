@@ -1,0 +1,109 @@
+import pino from 'pino';
+import type { Engine, EngineHealth, EngineResult, EngineWork } from '@millrace/engines';
+import { EngineSlot, type SlotBounds } from './engine-slot';
+
+const BOUNDS: SlotBounds = { interruptGraceMs: 10, resetMs: 10, healthMs: 10 };
+const WELL: EngineHealth = { ready: true, problem: null, version: '1', residentModels: ['a.safetensors'] };
+const WORK: EngineWork = {
+  runId: 'r',
+  cacheScope: 's',
+  workflow: '{}',
+  inputs: [],
+  outputDir: '/out',
+  extraData: {},
+};
+
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
+
+/** An engine whose answers the test gives. */
+function scripted(answers: Partial<Engine>): Engine {
+  return {
+    kind: 'cpu',
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+    reset: () => Promise.resolve(),
+    catalogue: () => Promise.resolve({}),
+    health: () => Promise.resolve(WELL),
+    run: () => Promise.resolve({ status: 'succeeded' }),
+    ...answers,
+  };
+}
+
+const slotOf = (answers: Partial<Engine>): EngineSlot =>
+  new EngineSlot(scripted(answers), pino({ level: 'silent' }), BOUNDS);
+
+const run = (slot: EngineSlot, signal = new AbortController().signal): Promise<EngineResult> =>
+  slot.run(WORK, { signal, onEvent: () => undefined });
+
+describe('an engine in its slot', () => {
+  it('runs, and is not asked how it is between runs that end well', async () => {
+    const health = jest.fn(() => Promise.resolve(WELL));
+    const slot = slotOf({ health });
+    expect(await run(slot)).toEqual({ status: 'succeeded' });
+    expect(await slot.isWell()).toBe(true);
+    expect(health).not.toHaveBeenCalled();
+  });
+
+  it('is given nothing after a lost run until it says that it is ready: a sick engine would use up every job', async () => {
+    let health: EngineHealth = { ...WELL, ready: false, problem: 'gone' };
+    const slot = slotOf({
+      health: () => Promise.resolve(health),
+      run: () => Promise.resolve({ status: 'lost', reason: 'gone' }),
+    });
+    expect(await run(slot)).toMatchObject({ status: 'lost' });
+    expect(await slot.isWell()).toBe(false);
+    health = WELL;
+    expect(await slot.isWell()).toBe(true);
+  });
+
+  it('loses a run whose engine rejects, which none may', async () => {
+    const slot = slotOf({ run: () => Promise.reject(new Error('a bug')) });
+    expect(await run(slot)).toEqual({ status: 'lost', reason: 'Error: a bug' });
+  });
+
+  it('ends a run whose engine ignores the interrupt, and has the engine replaced', async () => {
+    const reset = jest.fn(() => Promise.resolve());
+    const abort = new AbortController();
+    const slot = slotOf({ reset, run: never });
+    const result = run(slot, abort.signal);
+    abort.abort();
+    expect(await result).toEqual({ status: 'interrupted' });
+    expect(reset).toHaveBeenCalledTimes(1);
+  });
+
+  it.each<[string, () => Promise<void>]>([
+    ['fails', () => Promise.reject(new Error('no'))],
+    ['never ends', never],
+  ])('ends the run all the same when the replacement %s, and is not well from then on', async (_how, reset) => {
+    const abort = new AbortController();
+    let settle: (result: EngineResult) => void = () => undefined;
+    const slot = slotOf({ reset, run: () => new Promise((resolve) => (settle = resolve)) });
+    const result = run(slot, abort.signal);
+    abort.abort();
+    expect(await result).toEqual({ status: 'interrupted' });
+    expect(await slot.isWell()).toBe(false);
+    expect(await slot.health()).toMatchObject({
+      ready: false,
+      problem: expect.stringContaining('told to stop') as string,
+    });
+    settle({ status: 'interrupted' });
+    await Promise.resolve();
+    expect(await slot.isWell()).toBe(true);
+  });
+
+  it('is as it last said while it is too busy to say, and not ready when it is idle and does not say', async () => {
+    let health: () => Promise<EngineHealth> = () => Promise.resolve(WELL);
+    let settle: (result: EngineResult) => void = () => undefined;
+    const slot = slotOf({ health: () => health(), run: () => new Promise((resolve) => (settle = resolve)) });
+    await slot.health();
+    health = never;
+    const running = run(slot);
+    expect(await slot.health()).toEqual(WELL);
+    settle({ status: 'succeeded' });
+    await running;
+    expect(await slot.health()).toMatchObject({
+      ready: false,
+      problem: expect.stringContaining('how it is') as string,
+    });
+  });
+});

@@ -36,6 +36,7 @@ import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controlle
 import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './http/callers';
 import { ContentController } from './assets/content.controller';
 import { ContentSender } from './assets/content-sender';
+import { DeploymentPresenter } from './deployments/deployment.presenter';
 import { Destinations } from './jobs/destinations';
 import { EventsController } from './jobs/events.controller';
 import { JobPresenter } from './jobs/job.presenter';
@@ -88,6 +89,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const deployments = new DeploymentsService(database, new DeploymentStore());
   const price = BigInt(settings.priceMicrosPerSecond);
   const targets = new Targets(database, new PoolStore(), catalogues, deployments, price);
+  const deploymentPresenter = new DeploymentPresenter(settings.deploymentDomain, price);
   const { secretKey } = settings;
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
 
@@ -123,6 +125,8 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
           useValue: new AccountOverview(accounts, jobs.queues, assets.uploads, streams, settings),
         },
         { provide: ApiKeysService, useValue: keys },
+        { provide: DeploymentsService, useValue: deployments },
+        { provide: DeploymentPresenter, useValue: deploymentPresenter },
         { provide: Destinations, useValue: new Destinations(targets, settings.pool) },
         { provide: SubmissionService, useValue: jobs.submissions },
         { provide: Lifecycle, useValue: jobs.lifecycle },
@@ -147,6 +151,9 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
         { provide: AuditLog, useValue: audit },
         { provide: AccountsService, useValue: accounts },
         { provide: ApiKeysService, useValue: keys },
+        { provide: DeploymentsService, useValue: deployments },
+        { provide: DeploymentPresenter, useValue: deploymentPresenter },
+        { provide: Lifecycle, useValue: jobs.lifecycle },
         { provide: CreditsService, useValue: new CreditsService(database, new LedgerStore()) },
       ],
     },

@@ -19,6 +19,7 @@ export function describeAdminApi(): OpenApiDocument {
       { name: 'accounts', description: 'Who may use the service, and how much of it.' },
       { name: 'api-keys', description: "Accounts' keys." },
       { name: 'credits', description: "Accounts' money." },
+      { name: 'deployments', description: 'Surfaces with workers of their own: made, started, stopped.' },
       { name: 'audit-log', description: 'Who did what.' },
     ],
     servers: [

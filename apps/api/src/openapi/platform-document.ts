@@ -21,6 +21,7 @@ export function describePlatformApi(): OpenApiDocument {
     tags: [
       { name: 'account', description: 'The account of the key that asks.' },
       { name: 'api-keys', description: 'Keys: made, replaced, revoked.' },
+      { name: 'deployments', description: 'Surfaces of the account alone, and their states.' },
     ],
     servers: [
       {

@@ -1,5 +1,6 @@
 import { AccountController } from './account.controller';
 import { ApiKeysController } from './api-keys.controller';
+import { DeploymentsController } from './deployments.controller';
 
 /** Whatever the platform API serves; its document is made from these. */
-export const PLATFORM_CONTROLLERS = [AccountController, ApiKeysController];
+export const PLATFORM_CONTROLLERS = [AccountController, ApiKeysController, DeploymentsController];

@@ -1,0 +1,226 @@
+import { Comfy } from '@comfyorg/sdk';
+import type { CapturedLogs, Job, JobPage } from '@millrace/contracts';
+import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
+
+const DOMAIN = 'apps.example.test';
+/** A silent worker is counted on for 15 s; then come the reports and readings of two busy cores. */
+const LOSS_MS = 40_000;
+
+let stack: TestStack;
+let account: TestAccount;
+beforeAll(async () => {
+  const settings = { MILLRACE_DEPLOYMENT_DOMAIN: DOMAIN, MILLRACE_TRUSTED_PROXIES: '1' };
+  stack = await TestStack.start({ workers: 0, settings });
+  account = await stack.createAccount();
+}, 60_000);
+afterAll(() => stack.stop());
+
+interface Deployment {
+  id: string;
+  state: string;
+  path: string;
+  host: string;
+  pool: string;
+}
+
+const create = (more: object = {}): Promise<Deployment> =>
+  stack.admin<Deployment>('POST', '/deployments', { account_id: account.id, name: 'a test', ...more });
+const clientOf = ({ path }: Deployment, key: string | null = account.apiKey): ApiClient =>
+  new ApiClient(stack.publicUrl + path, key);
+const serve = ({ pool }: Deployment): ReturnType<TestStack['addWorker']> => stack.addWorker({ MILLRACE_POOL: pool });
+
+const stateOf = async ({ id }: Deployment): Promise<string> => {
+  const platform = new ApiClient(stack.publicUrl, account.apiKey);
+  return (await platform.call<Deployment>('GET', `/platform/v1/deployments/${id}`)).body.state;
+};
+const becomes = (deployment: Deployment, state: string, withinMs = 30_000): Promise<boolean> =>
+  eventually(`the deployment to be ${state}`, async () => (await stateOf(deployment)) === state, withinMs);
+
+/** A picture, drawn at once or for as long as `steps` take. */
+const graph = (steps = 10): object => ({
+  '1': {
+    class_type: 'MillraceReactionDiffusion',
+    inputs: { width: 64, height: 64, steps, seed: 1, feed: 0.055, kill: 0.062 },
+  },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown' } },
+});
+const SHORT = JSON.stringify({ workflow: graph() });
+
+async function expectNotReady(client: ApiClient): Promise<void> {
+  const { status, body, headers } = await client.call('POST', '/api/v2/jobs', { text: SHORT });
+  expect([status, body.error.code]).toEqual([429, 'deployment_not_ready']);
+  const seconds = Number(headers['retry-after']);
+  expect(Number.isInteger(seconds) && seconds >= 1 && seconds <= 30).toBe(true);
+}
+
+const pending = async ({ pool }: Deployment): Promise<string | undefined> => {
+  const text = await (await fetch(`${stack.maintenance.opsUrl}/metrics`)).text();
+  return text.split('\n').find((line) => line.startsWith(`millrace_pool_pending_jobs{pool="${pool}"`));
+};
+
+describe('a deployment', () => {
+  it('is provisioned, ready, bereft, stopped and started again, and says so in the words of the contract', async () => {
+    const deployment = await create();
+    const client = clientOf(deployment);
+    expect(deployment).toMatchObject({ state: 'provisioning', path: `/deployment/${deployment.id}` });
+    await expectNotReady(client);
+    await eventually('a worker to be asked for', async () => (await pending(deployment))?.endsWith(' 1'));
+
+    const worker = await serve(deployment);
+    await becomes(deployment, 'ready');
+    const { body: done } = await client.submit(SHORT);
+    expect(await client.ended(done.id)).toMatchObject({ status: 'succeeded' });
+
+    const { id } = await client.run(graph(60_000));
+    await eventually('the job to run', async () => (await client.job(id)).status === 'running');
+    await worker.end('SIGKILL');
+    await becomes(deployment, 'starting', LOSS_MS);
+    await expectNotReady(client);
+    expect((await client.job(id)).status).toBe('running');
+
+    expect(await stack.admin('POST', `/deployments/${deployment.id}/stop`)).toMatchObject({ state: 'stopped' });
+    const refused = await client.call('POST', '/api/v2/jobs', { text: SHORT });
+    expect([refused.status, refused.body.error.code]).toEqual([422, 'deployment_stopped']);
+    expect(refused.headers['retry-after']).toBeUndefined();
+    expect((await client.job(done.id)).outputs).toHaveLength(1);
+
+    expect(await stack.admin('POST', `/deployments/${deployment.id}/start`)).toMatchObject({ state: 'starting' });
+    await expectNotReady(client);
+    await serve(deployment);
+    await becomes(deployment, 'ready');
+    await eventually('the job to be taken up again', async () => {
+      const attempts = await stack.test.database.models.jobAttempt.findMany({ where: { jobId: id } });
+      return attempts.some(({ outcome }) => outcome === 'lost') && attempts.some(({ endedAt }) => endedAt === null);
+    });
+    await client.call('POST', `/api/v2/jobs/${id}/cancel`);
+    expect((await client.ended(id)).status).toBe('canceled');
+  }, 180_000);
+
+  it('is found by its prefix and by its host, with links that fit each', async () => {
+    const deployment = await create();
+    await serve(deployment);
+    await becomes(deployment, 'ready');
+    const byPrefix = clientOf(deployment);
+    const { body: job } = await byPrefix.submit(SHORT);
+    expect(job.urls.self).toBe(`${deployment.path}/api/v2/jobs/${job.id}`);
+    const [output] = (await byPrefix.ended(job.id)).outputs;
+    expect(new URL(output?.url ?? '').origin).toBe(stack.publicUrl);
+    expect((await byPrefix.download(output?.url ?? '')).length).toBe(output?.size_bytes);
+    const root = new ApiClient(stack.publicUrl, account.apiKey);
+    expect((await root.call('GET', job.urls.events)).text).toMatch(/^event: status\ndata: .*"succeeded"/);
+
+    const headers = { Host: `${deployment.host.toUpperCase()}.:8443` };
+    const onHost = await root.call<Job>('GET', `/api/v2/jobs/${job.id}`, { headers });
+    expect(onHost.body.urls.self).toBe(`/api/v2/jobs/${job.id}`);
+    const link = new URL(onHost.body.outputs[0]?.url ?? '');
+    expect(link.host).toBe(`${deployment.host}.:8443`);
+    expect((await root.call('GET', link.pathname + link.search, { headers })).status).toBe(200);
+    expect((await root.call('GET', `${deployment.path}/api/v2/jobs/${job.id}`, { headers })).status).toBe(404);
+  }, 60_000);
+
+  it('has jobs that no other surface, deployment or account finds', async () => {
+    const [deployment, sibling] = [await create(), await create()];
+    await serve(deployment);
+    await becomes(deployment, 'ready');
+    const { id } = await clientOf(deployment).run(graph());
+    const stranger = await stack.createAccount();
+    const others = [
+      new ApiClient(stack.publicUrl, account.apiKey),
+      clientOf(sibling),
+      clientOf(deployment, stranger.apiKey),
+      clientOf({ ...deployment, path: '/deployment/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' }),
+    ];
+    for (const client of others) {
+      for (const [method, rest] of [
+        ['GET', ''],
+        ['GET', '/logs'],
+        ['GET', '/events'],
+        ['POST', '/cancel'],
+      ] as const) {
+        const { status, body } = await client.call(method, `/api/v2/jobs/${id}${rest}`);
+        expect([client.base, status, body.error.code]).toEqual([client.base, 404, 'not_found']);
+      }
+    }
+    expect((await clientOf(deployment, stranger.apiKey).call('POST', '/api/v2/jobs', { text: SHORT })).status).toBe(
+      404,
+    );
+    expect((await clientOf(deployment, stranger.apiKey).call('GET', '/api/v2/jobs')).status).toBe(404);
+    expect((await clientOf(deployment, null).call('GET', '/api/v2/jobs')).status).toBe(401);
+    const listed = await clientOf(deployment).call<JobPage>('GET', '/api/v2/jobs');
+    expect(listed.body.jobs).toMatchObject([{ id, deployment_id: deployment.id }]);
+    const platform = new ApiClient(stack.publicUrl, stranger.apiKey);
+    expect((await platform.call('GET', `/platform/v1/deployments/${deployment.id}`)).status).toBe(404);
+  }, 60_000);
+
+  it('keeps what jobs print, and shows it in the one answer that the contract names', async () => {
+    const deployment = await create();
+    await serve(deployment);
+    await becomes(deployment, 'ready');
+    const client = clientOf(deployment);
+    const { id, urls, ...made } = await client.run(graph());
+    expect([made.logs, urls.logs]).toEqual([undefined, `${deployment.path}/api/v2/jobs/${id}/logs`]);
+    const ended = await client.ended(id);
+    expect(ended.logs).toMatchObject({ truncated: false });
+    expect(ended.logs?.text).toContain('MillraceReactionDiffusion');
+    const own = await client.call<CapturedLogs>('GET', `/api/v2/jobs/${id}/logs`);
+    expect(own.body).toEqual({ ...ended.logs, complete: true });
+    expect((await client.call<Job>('POST', `/api/v2/jobs/${id}/cancel`)).body).not.toHaveProperty('logs');
+    expect((await client.call<JobPage>('GET', '/api/v2/jobs')).body.jobs[0]).not.toHaveProperty('logs');
+    expect((await client.call('GET', `/api/v2/jobs/${id}/events`)).text).not.toContain('"logs":{');
+  }, 60_000);
+});
+
+describe('a demo deployment', () => {
+  it('admits whoever comes, charges nobody, lists nothing, and withholds what it keeps of logs', async () => {
+    const deployment = await create({ demo: true });
+    await serve(deployment);
+    await becomes(deployment, 'ready');
+    for (const key of [null, account.apiKey, 'mr_live_nonsense']) {
+      const client = clientOf(deployment, key);
+      const job = await client.run(graph());
+      expect(job.urls).not.toHaveProperty('logs');
+      const ended = await client.ended(job.id);
+      expect(ended).toMatchObject({ status: 'succeeded', metrics: { charged_micros: 0 } });
+      expect(ended).not.toHaveProperty('logs');
+      expect((await client.call('GET', `/api/v2/jobs/${job.id}/logs`)).status).toBe(204);
+      const kept = await stack.test.database.models.jobLog.findUniqueOrThrow({ where: { jobId: job.id } });
+      expect(kept.text).toContain('MillraceReactionDiffusion');
+      const list = await client.call('GET', '/api/v2/jobs');
+      expect([list.status, list.body.error.code]).toEqual([403, 'forbidden']);
+    }
+    const own = new ApiClient(stack.publicUrl, account.apiKey);
+    expect((await own.call<JobPage>('GET', '/api/v2/jobs')).body.jobs).toEqual([]);
+  }, 60_000);
+});
+
+describe('the official client', () => {
+  it('runs a graph on a deployment by its prefix and by its host, waiting until it is ready', async () => {
+    const deployment = await create();
+    process.env.COMFY_BASE_URL = stack.publicUrl + deployment.path;
+    const byPrefix = new Comfy({ apiKey: account.apiKey });
+    const running = byPrefix.run(byPrefix.workflows.fromJson(graph()));
+    await eventually('it to have been sent away', async () => (await pending(deployment))?.endsWith(' 1'));
+    await serve(deployment);
+    expect((await running).status).toBe('succeeded');
+
+    // No name server knows this host: it is sent to the one address that serves it.
+    process.env.COMFY_BASE_URL = `http://${deployment.host}`;
+    const byHost = new Comfy({ apiKey: account.apiKey, fetch: fetchByHost });
+    const job = await byHost.run(byHost.workflows.fromJson(graph()));
+    const bytes = await job.outputs[0]?.toBytes();
+    expect(
+      Buffer.from(bytes ?? [])
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+  }, 90_000);
+});
+
+/** What a proxy in front of the service does. */
+const fetchByHost: typeof fetch = (input, init) => {
+  const request = new Request(input, init);
+  const { host, pathname, search } = new URL(request.url);
+  const headers = new Headers(request.headers);
+  headers.set('x-forwarded-host', host);
+  return fetch(new URL(pathname + search, stack.publicUrl), { ...init, method: request.method, headers });
+};

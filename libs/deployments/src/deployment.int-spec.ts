@@ -49,6 +49,19 @@ describe('a deployment', () => {
     expect(await world.state(id)).toBe('ready');
   });
 
+  it('is ready again when a worker that was given up for its silence speaks, not when one that has left does', async () => {
+    const { id, poolId } = await world.create({ minWorkers: 1 });
+    const worker = await world.addReadyWorker(poolId);
+    await world.pass(100);
+    await world.workers.retireSilent(world.test.database, 60, 100);
+    expect(await world.state(id)).toBe('starting');
+    await world.report(worker, 'ready');
+    expect(await world.state(id)).toBe('ready');
+    await world.report(worker, 'stopped');
+    await world.report(worker, 'ready');
+    expect(await world.state(id)).toBe('starting');
+  });
+
   it('stays ready when it is scaled to nothing, also a week later and with its old workers forgotten', async () => {
     const { id, poolId } = await world.create();
     for (const worker of [await world.addReadyWorker(poolId), await world.addReadyWorker(poolId)]) {

@@ -32,10 +32,9 @@ export class WorkerStore {
 
   /**
    * Say that a worker lives and how it is. A draining worker stays draining whatever it reports. The first ready worker of a
-   * deployment makes it ready, and whoever wanted it has it. One that was
-   * taken for dead because nothing was heard of it is alive again.
+   * deployment makes it ready, and whoever wanted it has it. One that was given up for its silence is back with its next word.
    *
-   * @returns the state that holds now; null when the worker is not registered.
+   * @returns the state that holds now; null when the worker is not registered, or has said that it stops.
    */
   async heartbeat(tx: Statements, id: string, report: WorkerReport): Promise<WorkerState | null> {
     const [row] = await tx.query<{ state: WorkerState }>(Prisma.sql`
@@ -44,7 +43,7 @@ export class WorkerStore {
           state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
-        WHERE id = ${id}::uuid
+        WHERE id = ${id}::uuid AND (state <> 'stopped' OR stopped_at > last_seen_at)
         RETURNING pool_id, state
       ), deployment AS (
         UPDATE deployments d SET first_ready_at = coalesce(d.first_ready_at, now()), wanted_at = NULL

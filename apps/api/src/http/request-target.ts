@@ -11,6 +11,6 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)([^#]*)/i;
 export function targetOf(request: Request): RequestTarget {
   const scheme = request.protocol === 'https' ? 'https' : 'http';
   const [, authority, rest = ''] = ABSOLUTE.exec(request.url) ?? [];
-  if (authority === undefined) return { scheme, host: request.host, url: request.url };
+  if (authority === undefined) return { scheme, host: request.host || 'localhost', url: request.url };
   return { scheme, host: authority, url: rest.startsWith('/') ? rest : `/${rest}` };
 }

@@ -35,7 +35,12 @@ export class TestProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const started = new TestProcess(role, child);
-    await eventually(`${role} to serve`, () => started.ports.opsPort !== undefined || started.over, BOOT_MS);
+    await eventually(`${role} to serve`, () => started.ports.opsPort !== undefined || started.over, BOOT_MS).catch(
+      async (error: unknown) => {
+        await started.end();
+        throw error;
+      },
+    );
     if (started.over) throw new Error(`${role} ended instead of serving:\n${started.lines.join('\n')}`);
     return started;
   }

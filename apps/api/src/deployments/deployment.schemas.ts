@@ -13,7 +13,10 @@ const fields = {
       'It takes jobs while it is ready.',
   }),
   path: z.string().meta({ description: 'Prefix under which its API is mounted: `<path>/api/v2`.' }),
-  host: z.string().nullable().meta({ description: 'Host that its API has to itself; null where hosts are not set up.' }),
+  host: z
+    .string()
+    .nullable()
+    .meta({ description: 'Host that its API has to itself; null where hosts are not set up.' }),
   demo: z.boolean().meta({ description: 'Admits callers without a credential.' }),
   engine: z.string().meta({ description: 'What runs its workflows.' }),
   price_micros_per_second: z.int().meta({ description: 'Micro-credits for a second of engine time.' }),
@@ -50,9 +53,13 @@ export const DeploymentCreateSchema = z
     account_id: z.uuid().meta({ description: 'The account whose keys may use it.' }),
     name: recordName,
     demo: z.boolean().default(false).meta({
-      description: 'Admit callers without a credential: all of them act through one account, and nobody sees a list or a log.',
+      description:
+        'Admit callers without a credential: all of them act through one account, and nobody sees a list or a log.',
     }),
-    engine: z.enum(ENGINES).default('cpu').meta({ description: 'What its workers are to run; they tell what they do run.' }),
+    engine: z
+      .enum(ENGINES)
+      .default('cpu')
+      .meta({ description: 'What its workers are to run; they tell what they do run.' }),
     price_micros_per_second: z
       .int()
       .min(0)

@@ -45,7 +45,8 @@ async function serve({ pool }: Deployment): Promise<string> {
   return id;
 }
 
-const at = ({ path }: Deployment, key: string | null = account.key): ApiClient => new ApiClient(api.publicUrl + path, key);
+const at = ({ path }: Deployment, key: string | null = account.key): ApiClient =>
+  new ApiClient(api.publicUrl + path, key);
 const GRAPH = JSON.stringify({ workflow: { '1': { class_type: 'SaveImage', inputs: {} } } });
 
 describe('a new deployment', () => {
@@ -88,14 +89,20 @@ describe('a new deployment', () => {
 describe('an operator', () => {
   it('starts and stops a deployment, and each act is recorded', async () => {
     const { id } = await create();
-    expect((await post(`/${id}/stop`)).body).toMatchObject({ state: 'stopped', stopped_at: expect.any(String) as string });
+    expect((await post(`/${id}/stop`)).body).toMatchObject({
+      state: 'stopped',
+      stopped_at: expect.any(String) as string,
+    });
     expect((await post(`/${id}/stop`)).body.state).toBe('stopped');
     expect((await post(`/${id}/start`)).body).toMatchObject({ state: 'provisioning', stopped_at: null });
     const log = await api
       .operator()
       .call<{ entries: { action: string; details: object }[] }>('GET', `/admin/v1/audit-log?subject_id=${id}`);
     expect(log.text).toContain(account.id);
-    const entries = await api.test.database.models.auditEntry.findMany({ where: { subjectId: id }, orderBy: { id: 'asc' } });
+    const entries = await api.test.database.models.auditEntry.findMany({
+      where: { subjectId: id },
+      orderBy: { id: 'asc' },
+    });
     expect(entries.map(({ action, details }) => [action, details])).toEqual([
       ['deployment.create', expect.objectContaining({ name: 'a test' })],
       ['deployment.stop', { changed: true }],
@@ -124,9 +131,7 @@ describe('an account holder', () => {
   it('sees the deployments of the account and of no other', async () => {
     const stranger = await api.account();
     const own = await create({ account_id: stranger.id, name: 'of a stranger' });
-    const { body } = await api
-      .client(stranger.key)
-      .call<{ deployments: object[] }>('GET', '/platform/v1/deployments');
+    const { body } = await api.client(stranger.key).call<{ deployments: object[] }>('GET', '/platform/v1/deployments');
     expect(body.deployments).toEqual([expect.objectContaining({ id: own.id, name: 'of a stranger' })]);
     expect(body.deployments[0]).not.toHaveProperty('account_id');
     const foreign = await api.client(account.key).call('GET', `/platform/v1/deployments/${own.id}`);

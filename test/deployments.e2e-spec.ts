@@ -209,11 +209,14 @@ describe('the official client', () => {
   });
 });
 
-/** What a proxy in front of the service does. */
-const fetchByHost: typeof fetch = (input, init) => {
+/** What a proxy in front of the service does, and a client that follows redirects. */
+const fetchByHost: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const { host, pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   headers.set('x-forwarded-host', host);
-  return fetch(new URL(pathname + search, stack.publicUrl), { ...init, method: request.method, headers });
+  const there = new URL(pathname + search, stack.publicUrl);
+  const response = await fetch(there, { ...init, method: request.method, headers, redirect: 'manual' });
+  const location = response.headers.get('location');
+  return location === null ? response : fetchByHost(location);
 };

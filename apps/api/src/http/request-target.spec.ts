@@ -14,7 +14,7 @@ function appBehind(proxies: number): Express {
 }
 
 const servers: Server[] = [];
-afterAll(() => Promise.all(servers.map((server) => server.close())));
+afterAll(() => servers.forEach((server) => void server.close()));
 
 async function sent(proxies: number, path: string, headers: Record<string, string>): Promise<RequestTarget> {
   const server = createServer(appBehind(proxies)).listen(0, '127.0.0.1');

@@ -55,7 +55,8 @@ function isLinkToPython(node: JsonNode | undefined): boolean {
   return first?.kind === 'string' && (second?.kind === 'number' || second?.kind === 'boolean');
 }
 
-function isPathInput(name: string, spec: InputSpec | undefined): boolean {
+/** A text input that nodes read as a path on the server. */
+export function isPathInput(name: string, spec: InputSpec | undefined): boolean {
   return PATH_INPUT.test(name) && (spec === undefined || spec.type === 'STRING' || spec.type === '*');
 }
 

@@ -213,6 +213,16 @@ describe('files', () => {
     },
   );
 
+  it('are not reached by a path that other nodes put together', () => {
+    const join = '{"class_type":"StringConcatenate","inputs":{"string_a":"/etc","string_b":"passwd","delimiter":"/"}}';
+    const graph = `{"0":${join},"1":{"class_type":"OpenNode","inputs":{"video_path":["0",0]}},"2":${SAVE}}`;
+    expect(refusal(graph)).toMatchObject({ nodeId: '1', message: expect.stringContaining('video_path') as unknown });
+    const picture = `{"0":${EMPTY},"1":{"class_type":"OpenNode","inputs":{"file":["0",0],"text":["0",0]}},"2":${SAVE}}`;
+    expect(Object.keys(posted(picture))).toEqual(['0', '1', '2']);
+    const shown = `{"0":${join},"1":{"class_type":"Preview3D","inputs":{"model_file":["0",0]}}}`;
+    expect(Object.keys(posted(shown))).toEqual(['0', '1']);
+  });
+
   it('of models may lie in folders', () => {
     const graph = `{"1":{"class_type":"CheckpointLoaderSimple","inputs":{"ckpt_name":"sdxl/base.safetensors"}},
       "2":{"class_type":"VAESave","inputs":{"vae":["1",2]}}}`;

@@ -12,7 +12,7 @@ import {
 } from '@millrace/workflow';
 import type { EngineFailure } from '../engine';
 import { SALT_INPUT, saltsOf, type SaltedNode } from './cache-salt';
-import { InputRefusal, postedValue } from './graph-input';
+import { InputRefusal, isPathInput, postedValue } from './graph-input';
 import { modelNames } from './resident-models';
 import { nodeFolder, prefixBase, runFolder } from './run-paths';
 
@@ -56,6 +56,9 @@ export class GraphRefusal extends Error {
 
 /** Savers that join their prefix to a folder without making the folders in it. */
 const FLAT_PREFIX_CLASSES = new Set(['LossGraphNode']);
+
+/** They read no file of the path that they are given: they report it, and what is reported is checked. */
+const PATH_SHOWING_CLASSES = new Set(['Preview3D', 'Preview3DAnimation']);
 
 /** What a preview becomes, so that its file is in the run's own folder and bears no other run's cached name. */
 const PREVIEW = { classType: 'PreviewImage', saver: 'SaveImage' } as const;
@@ -187,16 +190,25 @@ class Sanitiser {
     const ancestors: string[] = [];
     for (const [name, value] of node.inputs) {
       const link = linkOf(value);
-      if (!link || !(nodeClass.acceptsUnknownInputs || Object.hasOwn(nodeClass.inputs, name))) continue;
+      const spec = Object.hasOwn(nodeClass.inputs, name) ? nodeClass.inputs[name] : undefined;
+      if (!link || !(nodeClass.acceptsUnknownInputs || spec)) continue;
       const source = this.graph.nodes.get(link.nodeId);
       if (!source) throw refusal(`Input ${name} links to node ${link.nodeId}, which is not in the workflow.`, node);
       const slots = this.classOf(source).outputs.length;
       if (link.slot >= slots) {
         throw refusal(`Input ${name} links to output ${link.slot} of node ${link.nodeId}, which has ${slots}.`, node);
       }
+      this.refusePathByLink(node, name, spec, this.classOf(source).outputs[link.slot]?.type);
       ancestors.push(link.nodeId);
     }
     return ancestors;
+  }
+
+  /** A path that other nodes put together can't be checked before it is read. */
+  private refusePathByLink(node: GraphNode, name: string, spec: InputSpec | undefined, type: string | undefined): void {
+    if (!isPathInput(name, spec) || PATH_SHOWING_CLASSES.has(node.classType)) return;
+    if (type !== 'STRING' && type !== '*') return;
+    throw refusal(`Input ${name} is a path, which must stand in the workflow: it takes no linked text.`, node);
   }
 
   private isReplaced(node: GraphNode): boolean {

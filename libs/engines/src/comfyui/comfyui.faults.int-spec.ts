@@ -1,5 +1,5 @@
 import { lossOf, outputsOf, startRun, type Graph } from '../../fixtures/run-workflow';
-import { ComfyuiSimulator, type NodeClass, type SimulatedServerOptions } from '@millrace/testing';
+import { ComfyuiSimulator, eventually, type NodeClass, type SimulatedServerOptions } from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 import { catalogueDigest } from './object-info';
@@ -82,8 +82,11 @@ describe('an engine attached to a ComfyUI that fails', () => {
       await simulator.kill();
       classes['Extra'] = extra;
       await simulator.revive();
-      const after = await engine.catalogue();
-      expect(Object.keys(after)).toContain('Extra');
+      // Once it has noticed that its socket is gone.
+      const after = await eventually('the new class to be read', async () => {
+        const read = await engine.catalogue();
+        return 'Extra' in read ? read : null;
+      });
       expect(catalogueDigest(after)).not.toBe(catalogueDigest(before));
     });
   });

@@ -1,6 +1,7 @@
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import { Refusal } from '@millrace/contracts';
 import type { BytesDigest } from './blob-store';
+import { youngGarbage } from './young-garbage';
 
 /** Bytes kept of a stream's beginning. */
 export const HEAD_BYTES = 4_096;
@@ -17,10 +18,9 @@ export class ByteMeter {
   /** @throws Refusal `payload_too_large` when these bytes make it too many. */
   add(chunk: Buffer): void {
     this.sizeBytes += chunk.length;
-    if (this.sizeBytes > this.maxBytes) {
-      throw new Refusal('payload_too_large', `The file is larger than ${this.maxBytes} bytes, the most that is taken.`);
-    }
+    if (this.sizeBytes > this.maxBytes) throw fileTooLarge(this.maxBytes);
     this.hasher.update(chunk);
+    youngGarbage.add(chunk.length);
     if (this.headSize < HEAD_BYTES && chunk.length > 0) {
       // A copy, so that a few bytes do not keep a whole chunk in memory.
       const part = Buffer.from(chunk.subarray(0, HEAD_BYTES - this.headSize));
@@ -33,4 +33,8 @@ export class ByteMeter {
     const hash = `blake3:${this.hasher.digest('hex')}`;
     return { hash, sizeBytes: this.sizeBytes, head: Buffer.concat(this.headParts) };
   }
+}
+
+export function fileTooLarge(maxBytes: number): Refusal {
+  return new Refusal('payload_too_large', `The file is larger than ${maxBytes} bytes, the most that is taken.`);
 }

@@ -27,4 +27,4 @@ export { outputTypeOf, sniffContentType } from './content-type';
 export { ContentService, type ContentAnswer } from './content.service';
 export { openBlobStore } from './open-blob-store';
 export { StorageAudit, type StorageFindings } from './storage-audit';
-export { UploadService, type UploadStageOptions, type UploadTerms } from './upload.service';
+export { UploadService, type UploadAhead, type UploadStageOptions, type UploadTerms } from './upload.service';

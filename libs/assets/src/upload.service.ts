@@ -1,6 +1,13 @@
 import type { Readable } from 'node:stream';
 import { Refusal, newId } from '@millrace/contracts';
-import { KEY_REUSED, RefusedError, claimKeySql, type Database, type Statements } from '@millrace/database';
+import {
+  KEY_REUSED,
+  RefusedError,
+  claimKeySql,
+  isKeyClaimed,
+  type Database,
+  type Statements,
+} from '@millrace/database';
 import type { AssetFields, AssetRecord, MintedAsset, UploadFields } from './asset';
 import type { AssetStore } from './asset.store';
 import type { AssetSettings } from './assets.settings';
@@ -8,8 +15,12 @@ import type { StoredBlob } from './blob';
 import { blobGone, type BlobService } from './blob.service';
 import type { BlobRecordStore } from './blob-record.store';
 import type { StagedBytes } from './blob-store';
+import { fileTooLarge } from './byte-meter';
 import { takeSource } from './staging-source';
 import { UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
+
+/** More than fields and boundaries take: a declared size is refused only where the file alone must be too large. */
+const AROUND_FILE_BYTES = 1_048_576;
 
 /** What binds an upload beside its fields. */
 export interface UploadTerms {
@@ -17,6 +28,14 @@ export interface UploadTerms {
   idempotency?: { key: string; lifetimeSeconds: number } | undefined;
   /** Bytes that the account may upload on one day (UTC); null: no limit. */
   uploadBytesPerDay: number | null;
+}
+
+/** What is known of an upload before its bytes. */
+export interface UploadAhead {
+  /** Size that the request declares, with whatever is around the file; null when it declares none. */
+  declaredBytes: number | null;
+  /** Key of the request, if it carries one. */
+  idempotencyKey: string | undefined;
 }
 
 export interface UploadStageOptions {
@@ -48,6 +67,20 @@ export class UploadService {
   /** Bytes that an account has uploaded today (UTC). */
   async bytesToday(accountId: string): Promise<number> {
     return this.uploadDays.bytesToday(this.database, accountId);
+  }
+
+  /**
+   * Refuse an upload of which it is known before its bytes that it will be refused. What it lets pass may still be: keys
+   * are claimed and bytes are counted by `commit`.
+   *
+   * @throws Refusal `idempotency_key_reuse`, `payload_too_large`.
+   */
+  async admit(accountId: string, { declaredBytes, idempotencyKey }: UploadAhead): Promise<void> {
+    const { maxUploadBytes } = this.settings;
+    if (declaredBytes !== null && declaredBytes > maxUploadBytes + AROUND_FILE_BYTES)
+      throw fileTooLarge(maxUploadBytes);
+    if (idempotencyKey === undefined) return;
+    if (await isKeyClaimed(this.database, accountId, 'postAssets', idempotencyKey)) throw keyReused();
   }
 
   /**
@@ -149,13 +182,12 @@ export class UploadService {
 
 function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
   if (!(error instanceof RefusedError)) return error;
-  if (error.reason === KEY_REUSED) {
-    return new Refusal(
-      'idempotency_key_reuse',
-      'This Idempotency-Key was used for an upload before. Nothing was made.',
-    );
-  }
+  if (error.reason === KEY_REUSED) return keyReused();
   return error.reason === UPLOAD_LIMIT ? uploadsUsedUp(terms?.uploadBytesPerDay ?? 0) : error;
+}
+
+function keyReused(): Refusal {
+  return new Refusal('idempotency_key_reuse', 'This Idempotency-Key was used for an upload before. Nothing was made.');
 }
 
 function uploadsUsedUp(limitBytes: number): Refusal {

@@ -37,6 +37,7 @@ export class AssetsController {
     const caller = await this.caller(request, 'assets:write');
     const key = idempotencyKeyOf(request);
     const { uploadBytesPerDay } = caller.limits;
+    await this.uploads.admit(caller.accountId, { declaredBytes: declaredBytesOf(request), idempotencyKey: key });
     const form = await readUploadForm<StagedBytes>(
       request,
       (file) => this.uploads.stage(caller.accountId, file, { uploadBytesPerDay }),
@@ -115,4 +116,9 @@ export class AssetsController {
     assertScope(caller, needed);
     return caller;
   }
+}
+
+function declaredBytesOf({ headers }: Request): number | null {
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
 }

@@ -7,6 +7,8 @@ import { Refusal } from '@millrace/contracts';
 /** Fields are names and hashes; a larger one is no field of ours. */
 const FIELD_BYTES = 8_192;
 const MAX_PARTS = 64;
+/** What a client is still sending when it is refused is read and dropped, so that it gets to the answer; but not for ever. */
+const DRAIN_BYTES = 64 * 1024 * 1024;
 const SINGLE_FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in'] as const;
 
 /** A form whose every part has been read. */
@@ -62,8 +64,7 @@ export async function readUploadForm<T>(
   } catch (error) {
     request.unpipe(form);
     file.source?.destroy(new Error('the upload cannot be read'));
-    // What is left of the body is read and dropped, so that the answer reaches a client that is still sending.
-    request.resume();
+    dropRest(request);
     void file.taking?.then(dropFile, () => undefined);
     throw error;
   }
@@ -71,18 +72,32 @@ export async function readUploadForm<T>(
 
 function openForm(request: IncomingMessage): BusboyInstance {
   const contentType = request.headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\s*;/i.test(contentType)) {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
     throw new Refusal('unsupported_media_type', 'Send the upload as multipart/form-data.');
   }
   try {
     return new Busboy({
       headers: { ...request.headers, 'content-type': contentType },
       limits: { fieldSize: FIELD_BYTES, fields: MAX_PARTS, parts: MAX_PARTS },
-      isPartAFile: (name, _type, fileName) => name === 'file' || fileName !== undefined,
+      // Some clients send every part under a file name.
+      isPartAFile: (name, _type, fileName) => name === 'file' || (fileName !== undefined && !isField(name)),
     });
   } catch {
     throw new Refusal('invalid_request', 'The Content-Type of the upload names no usable boundary.', { status: 400 });
   }
+}
+
+function dropRest(request: IncomingMessage): void {
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > DRAIN_BYTES) request.destroy();
+  });
+  request.resume();
+}
+
+function isField(name: string | undefined): boolean {
+  return name === 'tags' || SINGLE_FIELDS.some((known) => known === name);
 }
 
 function addField(fields: RawUploadFields, name: string, value: string): void {

@@ -322,6 +322,21 @@ CREATE TABLE pools (
     CONSTRAINT pools_look_ahead_check CHECK ((look_ahead >= 0))
 );
 
+CREATE TABLE resumable_uploads (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    handle text NOT NULL,
+    size_bytes bigint NOT NULL,
+    part_bytes integer NOT NULL,
+    fields jsonb NOT NULL,
+    held_until timestamp(3) with time zone,
+    asset_id uuid,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT resumable_uploads_pkey PRIMARY KEY (id),
+    CONSTRAINT resumable_uploads_sizes CHECK (((size_bytes > 0) AND (part_bytes > 0)))
+);
+
 CREATE TABLE upload_days (
     account_id uuid NOT NULL,
     day date NOT NULL,
@@ -388,6 +403,7 @@ ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOR
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
@@ -419,6 +435,8 @@ CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transacti
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
+CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
 CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);

@@ -11,6 +11,8 @@ import {
   AssetService,
   ContentLinks,
   ContentService,
+  PartLinks,
+  ResumableUploadService,
   UploadService,
   composeAssets,
   openBlobStore,
@@ -34,6 +36,8 @@ import type { ApiSettings } from './api.config';
 import { AssetPresenter } from './assets/asset.presenter';
 import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
 import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './http/callers';
+import { PartsController, UploadsController } from './assets/uploads.controller';
+import { UploadPresenter } from './assets/upload.presenter';
 import { ContentController } from './assets/content.controller';
 import { ContentSender } from './assets/content-sender';
 import { DeploymentPresenter } from './deployments/deployment.presenter';
@@ -93,6 +97,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const { secretKey } = settings;
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
 
+  const partLinks = new PartLinks(secretKey);
   const links = new ContentLinks([secretKey], settings.signedUrlSeconds);
   const callers = new Callers(authenticator, deployments, settings.token);
   const streams = new Streams(metrics, settings.maxStreamsPerAccount);
@@ -113,6 +118,8 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
         EventsController,
         AssetsController,
         ContentController,
+        UploadsController,
+        PartsController,
         OpenApiController,
         ...PLATFORM_CONTROLLERS,
         PlatformDocumentController,
@@ -137,6 +144,9 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
         { provide: MAX_WORKFLOW_BYTES, useValue: settings.maxWorkflowBytes },
         { provide: AssetService, useValue: assets.assets },
         { provide: UploadService, useValue: assets.uploads },
+        { provide: ResumableUploadService, useValue: assets.resumable },
+        { provide: PartLinks, useValue: partLinks },
+        { provide: UploadPresenter, useValue: new UploadPresenter(partLinks, settings.signedUrlSeconds) },
         { provide: ContentService, useValue: assets.content },
         { provide: ContentLinks, useValue: links },
         { provide: ContentSender, useValue: new ContentSender(assets.assets, assets.content, links) },

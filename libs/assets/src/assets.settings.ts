@@ -12,6 +12,16 @@ export const assetSettings = {
     'Largest file that can be uploaded, in bytes.',
     integer({ min: 1 }).default(104_857_600),
   ),
+  maxResumableUploadBytes: setting(
+    'MAX_RESUMABLE_UPLOAD_BYTES',
+    'Largest file that can be uploaded in parts, in bytes; at most 5 GiB, which is what S3 copies in one request.',
+    integer({ min: 1, max: 5 * 1024 ** 3 }).default(5 * 1024 ** 3),
+  ),
+  uploadPartBytes: setting(
+    'UPLOAD_PART_BYTES',
+    'Size of the parts of a file that is uploaded in parts, in bytes; at least 5 MiB, which S3 demands.',
+    integer({ min: 5_242_880, max: 1_073_741_824 }).default(33_554_432),
+  ),
   signedUrlSeconds: setting(
     'SIGNED_URL_SECONDS',
     'How long a download link works, in seconds.',
@@ -38,15 +48,26 @@ export const assetSettings = {
     z.string().optional(),
   ),
   s3Region: sharedSetting('S3_REGION', 'Region of the bucket.', z.string().default('us-east-1')),
-  s3Endpoint: sharedSetting(
-    'S3_ENDPOINT',
-    "URL of an S3 server other than AWS's; buckets are then addressed by path.",
-    httpUrl.optional(),
-  ),
+  s3Endpoint: sharedSetting('S3_ENDPOINT', "URL of an S3 server other than AWS's.", httpUrl.optional()),
   s3PublicEndpoint: sharedSetting(
     'S3_PUBLIC_ENDPOINT',
     'URL under which customers reach the S3 server. Unset: the same as S3_ENDPOINT.',
     httpUrl.optional(),
+  ),
+  s3PathStyle: sharedSetting(
+    'S3_PATH_STYLE',
+    'true: the bucket stands in the path of URLs; false: in the host name. Unset: in the path if S3_ENDPOINT is set.',
+    z.enum(['true', 'false'], 'must be true or false').optional(),
+  ),
+  s3Encryption: sharedSetting(
+    'S3_SERVER_SIDE_ENCRYPTION',
+    'How the server encrypts what it keeps: AES256 or aws:kms. Unset: as the bucket is configured.',
+    z.enum(['AES256', 'aws:kms'], 'must be AES256 or aws:kms').optional(),
+  ),
+  s3KmsKeyId: sharedSetting(
+    'S3_KMS_KEY_ID',
+    'Key of S3_SERVER_SIDE_ENCRYPTION=aws:kms. Unset: the default key of the account.',
+    z.string().optional(),
   ),
   s3AccessKeyId: sharedSetting(
     'S3_ACCESS_KEY_ID',

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { PartStore } from './part-store';
 
 /** Why a store could not do what it was asked. */
 export const BLOB_STORE_FAULTS = ['full', 'missing', 'denied', 'unreachable', 'failed'] as const;
@@ -72,6 +73,8 @@ export interface StoredObject {
  */
 export interface BlobStore {
   readonly kind: 'fs' | 's3';
+  /** Large files that arrive in parts. */
+  readonly parts: PartStore;
   /** Resolves when the store can be used. @throws BlobStoreError with a sentence for an operator. */
   check(): Promise<void>;
   /**

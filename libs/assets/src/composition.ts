@@ -8,10 +8,13 @@ import type { BlobStore } from './blob-store';
 import { BlobRecordStore } from './blob-record.store';
 import { ContentService } from './content.service';
 import { ExpireAssetsLoop } from './expire-assets.loop';
+import { ResumableUploadService } from './resumable-upload.service';
+import { ResumableUploadStore } from './resumable-upload.store';
 import { StorageAudit } from './storage-audit';
 import { SweepBlobsLoop } from './sweep-blobs.loop';
 import { SweepStagingLoop } from './sweep-staging.loop';
 import { SweepUploadDaysLoop } from './sweep-upload-days.loop';
+import { SweepUploadsLoop } from './sweep-uploads.loop';
 import { UploadDayStore } from './upload-day.store';
 import { UploadService } from './upload.service';
 
@@ -19,13 +22,22 @@ import { UploadService } from './upload.service';
 export interface AssetsParts {
   database: Database;
   store: BlobStore;
-  settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds' | 'blobGraceSeconds' | 'signedUrlSeconds'>;
+  settings: Pick<
+    AssetSettings,
+    | 'maxUploadBytes'
+    | 'maxResumableUploadBytes'
+    | 'uploadPartBytes'
+    | 'assetRetentionSeconds'
+    | 'blobGraceSeconds'
+    | 'signedUrlSeconds'
+  >;
 }
 
 /** The use cases of assets, wired. Every process takes from it what it needs. */
 export interface Assets {
   assets: AssetService;
   uploads: UploadService;
+  resumable: ResumableUploadService;
   content: ContentService;
   /** Chores, for the process that runs chores. */
   loops: Loop[];
@@ -39,13 +51,18 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
   const uploadDays = new UploadDayStore();
   const blobs = new BlobService(database, records, store);
   const assets = new AssetService(database, assetStore, records, blobs);
+  const resumables = new ResumableUploadStore();
+  const uploads = new UploadService(database, assetStore, records, uploadDays, resumables, blobs, settings);
+  const resumable = new ResumableUploadService(database, resumables, store.parts, uploads, assets, settings);
   return {
     assets,
-    uploads: new UploadService(database, assetStore, records, uploadDays, blobs, settings),
+    uploads,
+    resumable,
     content: new ContentService(database, assets, assetStore, blobs, settings),
     loops: [
       new ExpireAssetsLoop(database, assetStore, records),
       new SweepBlobsLoop(blobs, settings.blobGraceSeconds),
+      new SweepUploadsLoop(resumable),
       new SweepStagingLoop(store),
       new SweepUploadDaysLoop(database, uploadDays),
     ],

@@ -5,6 +5,7 @@ import { createTestFolder, type TestFolder } from '@millrace/testing';
 import { describeBlobStore } from './blob-store.conformance';
 import { fsFaultOf } from './fs-fault';
 import { FsBlobStore } from './fs.blob-store';
+import { describePartStore } from './part-store.conformance';
 
 let folder: TestFolder;
 beforeAll(async () => {
@@ -13,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => folder.drop());
 
 describeBlobStore('a folder of blobs', async () => new FsBlobStore(folder.path));
+describePartStore('a folder', async () => new FsBlobStore(join(folder.path, 'of-parts')));
 
 describe('a folder of blobs', () => {
   it('needs no folders made before its first upload', async () => {

@@ -6,6 +6,7 @@ import { BlobStoreError, type BlobStore, type ByteRange, type StageOptions } fro
 import type { StagedBytes, StoredObject } from './blob-store';
 import { ByteMeter } from './byte-meter';
 import { codeOf, withFsFaults, fsFaultOf } from './fs-fault';
+import { FsPartStore } from './fs.part-store';
 import { writeMetered } from './fs-writer';
 import { takeSource } from './staging-source';
 
@@ -19,10 +20,12 @@ export class FsBlobStore implements BlobStore {
   readonly kind = 'fs';
   private readonly stagingDir: string;
   private readonly blobsDir: string;
+  readonly parts: FsPartStore;
 
   constructor(dir: string) {
     this.stagingDir = join(dir, 'staging');
     this.blobsDir = join(dir, 'blobs');
+    this.parts = new FsPartStore(this.stagingDir, (source, options) => this.stage(source, options));
   }
 
   async check(): Promise<void> {

@@ -26,5 +26,9 @@ export { ContentLinks, SIGNED_CONTENT_PATH, type ContentLink, type LinkBase } fr
 export { outputTypeOf, sniffContentType } from './content-type';
 export { ContentService, type ContentAnswer } from './content.service';
 export { openBlobStore } from './open-blob-store';
+export { PARTS_PATH, PartLinks, type PartClaim } from './part-links';
+export { type PartSpec, type PartStore } from './part-store';
+export { ResumableUploadService, type PartState } from './resumable-upload.service';
+export { type ResumableUpload } from './resumable-upload.store';
 export { StorageAudit, type StorageFindings } from './storage-audit';
 export { UploadService, type UploadAhead, type UploadStageOptions, type UploadTerms } from './upload.service';

@@ -22,6 +22,10 @@ describe('the blob store', () => {
       { S3_BUCKET: 'b', S3_ACCESS_KEY_ID: 'a' },
       'One of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is not set; set both or neither.',
     ],
+    [
+      { S3_BUCKET: 'b', S3_SERVER_SIDE_ENCRYPTION: 'AES256', S3_KMS_KEY_ID: 'k' },
+      'S3_KMS_KEY_ID is set without S3_SERVER_SIDE_ENCRYPTION=aws:kms; set both or neither.',
+    ],
   ])('stops the boot when the settings are %j', (env, sentence) => {
     expect(() => open(env)).toThrow(new SettingsError([sentence]));
   });

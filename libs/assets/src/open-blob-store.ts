@@ -2,6 +2,7 @@ import { BootError, SettingsError } from '@millrace/platform';
 import type { AssetSettings } from './assets.settings';
 import { BlobStoreError, type BlobStore } from './blob-store';
 import { FsBlobStore } from './fs.blob-store';
+import type { S3Encryption } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 
 /**
@@ -38,6 +39,20 @@ export function blobStoreOf(settings: AssetSettings): BlobStore {
   if (blobDir !== undefined) return new FsBlobStore(blobDir);
   const credentials =
     accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey };
-  const address = { bucket: bucket ?? '', region: settings.s3Region, endpoint: settings.s3Endpoint, credentials };
+  const address = {
+    bucket: bucket ?? '',
+    region: settings.s3Region,
+    endpoint: settings.s3Endpoint,
+    credentials,
+    pathStyle: settings.s3PathStyle === undefined ? undefined : settings.s3PathStyle === 'true',
+    encryption: encryptionOf(settings),
+  };
   return new S3BlobStore(address, settings.s3PublicEndpoint);
+}
+
+function encryptionOf({ s3Encryption: kind, s3KmsKeyId: kmsKeyId }: AssetSettings): S3Encryption | undefined {
+  if (kmsKeyId !== undefined && kind !== 'aws:kms') {
+    throw new SettingsError(['S3_KMS_KEY_ID is set without S3_SERVER_SIDE_ENCRYPTION=aws:kms; set both or neither.']);
+  }
+  return kind === undefined ? undefined : { kind, kmsKeyId };
 }

@@ -9,6 +9,26 @@ export interface S3Address {
   endpoint: string | undefined;
   /** Undefined: what the SDK finds by itself (environment, profile, role of the machine). */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
+  /** Whether the bucket stands in the path (true) or in the host name. Undefined: in the path of any endpoint that is given. */
+  pathStyle?: boolean | undefined;
+  /** How the server encrypts what it keeps. Undefined: as the bucket is configured. */
+  encryption?: S3Encryption | undefined;
+}
+
+/** `AES256`: keys of the server. `aws:kms`: a key of KMS, the account's own where none is named. */
+export interface S3Encryption {
+  kind: 'AES256' | 'aws:kms';
+  kmsKeyId: string | undefined;
+}
+
+/** What every request that makes an object says of its encryption. */
+export function encryptionFields(encryption: S3Encryption | undefined): {
+  ServerSideEncryption?: S3Encryption['kind'];
+  SSEKMSKeyId?: string;
+} {
+  if (encryption === undefined) return {};
+  const { kind, kmsKeyId } = encryption;
+  return { ServerSideEncryption: kind, ...(kmsKeyId === undefined ? {} : { SSEKMSKeyId: kmsKeyId }) };
 }
 
 /** How patient a client is. */
@@ -30,8 +50,8 @@ export const DEFAULT_PATIENCE: S3Patience = {
 };
 
 /**
- * A client for AWS or for any server of its protocol: other servers know buckets by path, and know no checksums beyond
- * those the protocol requires.
+ * A client for AWS or for any server of its protocol: most others know buckets by path, and know no checksums beyond those
+ * the protocol requires. What failed for a reason that may pass is tried again, after a wait with full jitter.
  */
 export function createS3Client(address: S3Address, patience: S3Patience): S3Client {
   return new S3Client({
@@ -45,7 +65,8 @@ export function createS3Client(address: S3Address, patience: S3Patience): S3Clie
       throwOnRequestTimeout: true,
       socketTimeout: patience.idleTimeoutMs,
     },
-    ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint, forcePathStyle: true }),
+    ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
+    forcePathStyle: address.pathStyle ?? address.endpoint !== undefined,
     ...(address.credentials === undefined ? {} : { credentials: address.credentials }),
   });
 }

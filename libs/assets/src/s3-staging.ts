@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { StageOptions, StagedBytes } from './blob-store';
 import { ByteMeter } from './byte-meter';
-import { s3FaultOf } from './s3-client';
+import { encryptionFields, s3FaultOf, type S3Encryption } from './s3-client';
 import { takeSource } from './staging-source';
 
 /** Where staged bytes lie in the bucket; never the beginning of a placed key. */
@@ -27,6 +27,7 @@ const MAX_COPY_BYTES = 5 * 1024 ** 3;
 export interface Bucket {
   readonly name: string;
   readonly client: S3Client;
+  readonly encryption: S3Encryption | undefined;
   /** Name of the object that holds what was placed under `key`. */
   objectOf(key: string): string;
 }
@@ -74,13 +75,16 @@ function stagedInMemory(bucket: Bucket, meter: ByteMeter, bytes: Buffer): Staged
     ...meter.finish(),
     place: async (key) => {
       const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
-      await inPortWords(bucket.client.send(new PutObjectCommand({ ...target, Body: bytes })));
+      await inPortWords(
+        bucket.client.send(new PutObjectCommand({ ...target, ...encryptionFields(bucket.encryption), Body: bytes })),
+      );
     },
     discard: async () => undefined,
   };
 }
 
-function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): StagedBytes {
+/** Bytes that lie whole in an object of the staging area. */
+export function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): StagedBytes {
   const discard = async (): Promise<void> => {
     await inPortWords(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
   };
@@ -89,7 +93,13 @@ function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): Stage
     place: async (key) => {
       const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
       await inPortWords(
-        bucket.client.send(new CopyObjectCommand({ ...target, CopySource: `${bucket.name}/${object}` })),
+        bucket.client.send(
+          new CopyObjectCommand({
+            ...target,
+            ...encryptionFields(bucket.encryption),
+            CopySource: `${bucket.name}/${object}`,
+          }),
+        ),
       );
       // The bytes are placed; a copy that stays behind is found by the sweep of staging.
       await discard().catch(() => undefined);
@@ -115,7 +125,11 @@ class StagingUpload {
   async add(bytes: Buffer): Promise<void> {
     const target = { Bucket: this.bucket.name, Key: this.object };
     if (this.id === undefined) {
-      const created = await inPortWords(this.bucket.client.send(new CreateMultipartUploadCommand(target)));
+      const created = await inPortWords(
+        this.bucket.client.send(
+          new CreateMultipartUploadCommand({ ...target, ...encryptionFields(this.bucket.encryption) }),
+        ),
+      );
       this.id = created.UploadId;
     }
     await this.sending;

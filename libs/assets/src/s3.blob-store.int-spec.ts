@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { testS3 } from '@millrace/testing';
 import { describeBlobStore } from './blob-store.conformance';
 import { createTestBucket } from './fixtures/test-bucket';
+import { describePartStore } from './part-store.conformance';
 import { DEFAULT_PATIENCE, s3FaultOf, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 
@@ -13,6 +14,7 @@ beforeAll(async () => {
 });
 
 describeBlobStore('a bucket of blobs', async () => new S3BlobStore(address));
+describePartStore('a bucket', async () => new S3BlobStore(await createTestBucket()));
 
 describe('a bucket of blobs', () => {
   const text = 'a picture, by and by';
@@ -70,6 +72,14 @@ describe('a bucket of blobs', () => {
     await expect(wrong.check()).rejects.toMatchObject({ name: 'BlobStoreError', fault });
     await expect(wrong.check()).rejects.toThrow(`The bucket ${overrides.bucket ?? address.bucket} cannot be used`);
     wrong.close();
+  });
+
+  it('is used with the credentials that the SDK finds by itself, where none are set', async () => {
+    const { accessKeyId, secretAccessKey } = testS3();
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
+    const chained = new S3BlobStore({ ...address, credentials: undefined }, undefined, impatient);
+    await expect(chained.check()).resolves.toBeUndefined();
+    chained.close();
   });
 
   it('tells a server without room from one that asks for patience', () => {

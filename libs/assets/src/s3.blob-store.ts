@@ -13,6 +13,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { BlobStoreError, type BlobStore, type ByteRange, type PresignOptions } from './blob-store';
 import type { StageOptions, StagedBytes, StoredObject } from './blob-store';
 import { DEFAULT_PATIENCE, createS3Client, s3FaultOf, type S3Address, type S3Patience } from './s3-client';
+import { S3PartStore } from './s3.part-store';
 import { STAGING_PREFIX, inPortWords, stageInBucket, type Bucket } from './s3-staging';
 
 const BLOBS_PREFIX = 'blobs/';
@@ -24,12 +25,15 @@ export class S3BlobStore implements BlobStore {
   private readonly bucket: Bucket;
   /** Signs links; reaches nothing. */
   private readonly signer: S3Client;
+  readonly parts: S3PartStore;
 
   /** @param publicEndpoint where customers reach the server when that is not where we do. */
   constructor(address: S3Address, publicEndpoint?: string, patience: S3Patience = DEFAULT_PATIENCE) {
     this.client = createS3Client(address, patience);
-    this.bucket = { name: address.bucket, client: this.client, objectOf: (key) => BLOBS_PREFIX + key };
+    const { bucket: name, encryption } = address;
+    this.bucket = { name, client: this.client, encryption, objectOf: (key) => BLOBS_PREFIX + key };
     this.signer = createS3Client({ ...address, endpoint: publicEndpoint ?? address.endpoint }, patience);
+    this.parts = new S3PartStore(this.bucket, this.signer);
   }
 
   async check(): Promise<void> {

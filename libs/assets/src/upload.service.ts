@@ -16,6 +16,7 @@ import { blobGone, type BlobService } from './blob.service';
 import type { BlobRecordStore } from './blob-record.store';
 import type { StagedBytes } from './blob-store';
 import { fileTooLarge } from './byte-meter';
+import type { ResumableUploadStore } from './resumable-upload.store';
 import { takeSource } from './staging-source';
 import { UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 
@@ -28,6 +29,8 @@ export interface UploadTerms {
   idempotency?: { key: string; lifetimeSeconds: number } | undefined;
   /** Bytes that the account may upload on one day (UTC); null: no limit. */
   uploadBytesPerDay: number | null;
+  /** The resumable upload that these bytes came by; it is completed by this one. */
+  resumableId?: string | undefined;
 }
 
 /** What is known of an upload before its bytes. */
@@ -60,6 +63,7 @@ export class UploadService {
     private readonly assets: AssetStore,
     private readonly records: BlobRecordStore,
     private readonly uploadDays: UploadDayStore,
+    private readonly resumables: ResumableUploadStore,
     private readonly blobs: BlobService,
     private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds'>,
   ) {}
@@ -81,6 +85,14 @@ export class UploadService {
       throw fileTooLarge(maxUploadBytes);
     if (idempotencyKey === undefined) return;
     if (await isKeyClaimed(this.database, accountId, 'postAssets', idempotencyKey)) throw keyReused();
+  }
+
+  /** @throws Refusal `rate_limited` when so many bytes more would be too many today. @param limitBytes null: no limit. */
+  async assertRoomToday(accountId: string, sizeBytes: number, limitBytes: number | null): Promise<void> {
+    if (limitBytes === null) return;
+    if ((await this.uploadDays.bytesToday(this.database, accountId)) + sizeBytes > limitBytes) {
+      throw uploadsUsedUp(limitBytes);
+    }
   }
 
   /**
@@ -177,6 +189,7 @@ export class UploadService {
       await tx.query(claimKeySql({ accountId, operation: 'postAssets', subjectId, ...terms.idempotency }));
     }
     await this.uploadDays.add(tx, accountId, sizeBytes, terms.uploadBytesPerDay);
+    if (terms.resumableId !== undefined) await this.resumables.complete(tx, accountId, terms.resumableId, subjectId);
   }
 }
 

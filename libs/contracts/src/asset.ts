@@ -57,3 +57,45 @@ export const AssetUploadFormSchema = z
     file: z.string().meta({ format: 'binary', description: 'The bytes.' }),
   })
   .meta({ id: 'AssetUploadForm' });
+
+/** A large file, to be sent in parts. Additive to the contract. */
+export const ResumableUploadRequestSchema = z
+  .object({
+    size_bytes: z.int().min(1).meta({ format: 'int64', description: 'Size of the whole file.' }),
+    content_type: z.string().meta({ description: 'Media type of the bytes, e.g. `video/mp4`.' }),
+    file_path: z.string().meta({ description: 'Relative path or file name, e.g. `film.mp4`.' }),
+    expected_hash: z.string().optional().meta({ description: 'Refuse the upload unless its bytes have this hash.' }),
+    tags: Tags.optional(),
+    expires_in: ExpiresInSchema.optional(),
+  })
+  .meta({ id: 'ResumableUploadRequest' });
+export type ResumableUploadRequest = z.infer<typeof ResumableUploadRequestSchema>;
+
+const ResumablePartSchema = z
+  .object({
+    number: z.int().min(1),
+    size_bytes: z.int().min(1).meta({ format: 'int64', description: 'Exactly so many bytes belong into it.' }),
+    received: z.boolean().meta({ description: 'Whether it has arrived; sending it again replaces it.' }),
+    url: z
+      .url()
+      .nullable()
+      .meta({ description: 'Where to PUT its bytes, without a credential; null once it has arrived.' }),
+  })
+  .meta({ id: 'ResumablePart' });
+
+export const ResumableUploadSchema = z
+  .object({
+    id: z.uuid(),
+    size_bytes: z.int().min(1).meta({ format: 'int64' }),
+    part_size_bytes: z.int().min(1).meta({ description: 'Size of every part but the last.' }),
+    parts: z.array(ResumablePartSchema),
+    url_expires_at: TimestampSchema.meta({ description: 'Read the upload again for fresh links.' }),
+    created_at: TimestampSchema,
+    expires_at: TimestampSchema.meta({ description: 'What has arrived by then and was not completed is dropped.' }),
+    urls: z.object({
+      self: z.string().meta({ format: 'uri-reference' }),
+      complete: z.string().meta({ format: 'uri-reference' }),
+    }),
+  })
+  .meta({ id: 'ResumableUpload', description: 'A large file on its way in.' });
+export type ResumableUploadView = z.infer<typeof ResumableUploadSchema>;

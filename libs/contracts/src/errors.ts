@@ -95,6 +95,11 @@ export const ERROR_CATALOGUE = {
     cause: 'A job that has not ended takes the asset as input, or a retained job produced it.',
     cure: 'Wait until the job that refers to it has ended or expired.',
   },
+  upload_incomplete: {
+    status: 409,
+    cause: 'Parts of the upload have not arrived, or are of another size; or another request is completing it.',
+    cure: 'Send the parts named under details.missing, then complete the upload again.',
+  },
   payload_too_large: {
     status: 413,
     cause: 'The body, or a file in it, is larger than the service takes.',

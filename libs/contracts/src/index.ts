@@ -14,7 +14,11 @@ export {
   ExpiresInSchema,
   AssetFromHashRequestSchema,
   AssetUploadFormSchema,
+  ResumableUploadRequestSchema,
+  ResumableUploadSchema,
   type Asset,
+  type ResumableUploadRequest,
+  type ResumableUploadView,
   type AssetFromHashRequest,
 } from './asset';
 export {

@@ -6,7 +6,7 @@ const DOCS = join(__dirname, '../../../docs');
 const MOUNT = /^\/deployment\/[^/]+(?=\/api\/)/;
 /** The documents, and the paths that each tells of. */
 const DOCUMENTS = [
-  { file: 'openapi.json', paths: /^\/(api\/v2|content)(\/|$)/ },
+  { file: 'openapi.json', paths: /^\/(api\/v2|content|upload-parts)(\/|$)/ },
   { file: 'platform-openapi.json', paths: /^\/platform\/v1(\/|$)/ },
   { file: 'admin-openapi.json', paths: /^\/admin\/v1(\/|$)/ },
 ];

@@ -70,7 +70,8 @@ async function withS3<T>(use: (client: S3Client) => Promise<T>): Promise<T> {
 }
 
 async function countInFolder(dir: string): Promise<number> {
-  return (await readdir(join(dir, 'staging'))).length;
+  const entries = await readdir(join(dir, 'staging'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).length;
 }
 
 function countInBucket(Bucket: string): Promise<number> {

@@ -3,6 +3,7 @@ import { emptyAnswer, openErrors } from './answers';
 import { ASSET_PATHS, ASSET_SCHEMAS } from './asset-operations';
 import { HEADERS, PARAMETERS, componentsOf } from './components';
 import { JOB_PATHS, JOB_SCHEMAS } from './job-operations';
+import { UPLOAD_PATHS, UPLOAD_SCHEMAS } from './upload-operations';
 import type { OpenApiDocument, PathItem, Server } from './openapi-types';
 
 const DESCRIPTION = `
@@ -84,11 +85,15 @@ export function describeApi(): OpenApiDocument {
     tags: [
       { name: 'jobs', description: 'One execution of a workflow: durable, pollable, cancelable.' },
       { name: 'assets', description: 'Records over immutable bytes, which are known by their hash.' },
+      {
+        name: 'uploads',
+        description: 'Large files, sent in parts that can be sent again. Smaller ones need one request.',
+      },
       { name: 'reference', description: 'This document.' },
     ],
-    paths: { ...JOB_PATHS, ...ASSET_PATHS, ...DOCUMENT_PATHS },
+    paths: { ...JOB_PATHS, ...ASSET_PATHS, ...UPLOAD_PATHS, ...DOCUMENT_PATHS },
     components: {
-      schemas: componentsOf([ErrorEnvelopeSchema, ...JOB_SCHEMAS, ...ASSET_SCHEMAS]),
+      schemas: componentsOf([ErrorEnvelopeSchema, ...JOB_SCHEMAS, ...ASSET_SCHEMAS, ...UPLOAD_SCHEMAS]),
       parameters: PARAMETERS,
       headers: HEADERS,
       securitySchemes: {

@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { PartStore } from './part-store';
+import type { StagedBytes } from './staged-bytes';
+
+export type { BytesDigest, StagedBytes } from './staged-bytes';
 
 /** Why a store could not do what it was asked. */
 export const BLOB_STORE_FAULTS = ['full', 'missing', 'denied', 'unreachable', 'failed'] as const;
@@ -32,23 +35,6 @@ export interface StageOptions {
   maxBytes: number;
   /** Aborting ends the staging; the source is destroyed. */
   signal?: AbortSignal | undefined;
-}
-
-/** What was learned of the bytes while they passed. */
-export interface BytesDigest {
-  /** `blake3:<hex>`. */
-  hash: string;
-  sizeBytes: number;
-  /** The first bytes, at most `HEAD_BYTES`: enough to tell what they are. */
-  head: Buffer;
-}
-
-/** Bytes that arrived whole and lie where no key names them yet. Ends with `place` or `discard`, whichever is first. */
-export interface StagedBytes extends BytesDigest {
-  /** Make the bytes appear under `key`, all at once, durably. What was there is replaced. */
-  place(key: string): Promise<void>;
-  /** Drop the bytes. Without effect after `place`. */
-  discard(): Promise<void>;
 }
 
 /** How a presigned link answers. */

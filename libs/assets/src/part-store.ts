@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { StagedBytes } from './blob-store';
+import type { StagedBytes } from './staged-bytes';
 
 /** One of the pieces in which a large file arrives. Numbers begin with 1; every part but the last has the same size. */
 export interface PartSpec {

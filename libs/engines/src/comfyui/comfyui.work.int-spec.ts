@@ -129,6 +129,16 @@ describe('an engine attached to a ComfyUI, given work', () => {
     expect(simulator.server.sockets.describedPictures).toBe(1);
   });
 
+  it('reads the catalogue anew when its time is over, and gives the same object while nothing has changed', async () => {
+    await open({ catalogueMs: 0 });
+    const before = await engine.catalogue();
+    expect(await engine.catalogue()).toBe(before);
+    simulator.server.objectInfo = simulator.server.objectInfo.replaceAll('base.safetensors', 'new.safetensors');
+    const after = await engine.catalogue();
+    expect(after['CheckpointLoaderSimple']?.inputs['ckpt_name']?.options).toContain('new.safetensors');
+    expect(before['CheckpointLoaderSimple']?.inputs['ckpt_name']?.options).not.toContain('new.safetensors');
+  });
+
   it('knows which models the last run left in memory', async () => {
     await open();
     const graph: Graph = {

@@ -57,6 +57,7 @@ export {
   CapturedLogsSchema,
   METADATA_LIMITS,
   METADATA_KEY,
+  faultOfMetadataValue,
   JobMetadataSchema,
   JobMetricsSchema,
   JobSchema,

@@ -87,6 +87,19 @@ export type CapturedLogs = z.infer<typeof CapturedLogsSchema>;
 export const METADATA_LIMITS = { pairs: 16, valueLength: 256 } as const;
 export const METADATA_KEY = /^[A-Za-z0-9_.-]{1,40}$/;
 
+// Control characters, and the bidirectional controls of Unicode (UAX 9) that make a label read as what it is not.
+const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/** Why a text cannot be the value of a label, to be read after its name; null when it can. */
+export function faultOfMetadataValue(value: string): string | null {
+  const { valueLength } = METADATA_LIMITS;
+  // A character outside the basic plane is two units of a string and still one character.
+  if (value.length > valueLength && [...value].length > valueLength) {
+    return `is longer than ${valueLength} characters`;
+  }
+  return UNSAFE.test(value) ? 'contains control or direction characters' : null;
+}
+
 export const JobMetadataSchema = z.record(z.string(), z.string()).meta({ id: 'JobMetadata' });
 export type JobMetadata = z.infer<typeof JobMetadataSchema>;
 

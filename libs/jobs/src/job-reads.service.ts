@@ -84,6 +84,21 @@ export class JobReads {
     return this.outlook.position(job.poolId, job.accountId, ahead);
   }
 
+  /** The same of every job of a page, by id; two statements at most, whatever the page's length. */
+  async queuePositions(scope: JobScope, jobs: readonly JobRecord[]): Promise<Map<string, number>> {
+    const queued = jobs.filter((job) => job.status === 'queued');
+    const waiting = queued.filter((job) => job.delivery === 'waiting');
+    const ahead =
+      waiting.length === 0
+        ? new Map<string, number>()
+        : await this.store.countAheadOfEach(this.database, scope.accountId, waiting);
+    const positions = queued.map(async (job): Promise<[string, number]> => {
+      if (job.delivery !== 'waiting') return [job.id, 1];
+      return [job.id, await this.outlook.position(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
+    });
+    return new Map(await Promise.all(positions));
+  }
+
   /**
    * The job, and the transitions after number `seq` that led to its present state.
    * A transition made after the job was read is left for the next reading, together with its outputs.

@@ -1,5 +1,13 @@
 import { Prisma } from '@prisma/client';
-import type { JobError, JobMetadata, JobStatus, OutputType, Progress, SurfaceKind } from '@millrace/contracts';
+import {
+  isTerminal,
+  type JobError,
+  type JobMetadata,
+  type JobStatus,
+  type OutputType,
+  type Progress,
+  type SurfaceKind,
+} from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from './job';
 import type { Delivery } from './job-state';
@@ -76,19 +84,33 @@ export class JobStore {
 
   /** Newest first. */
   async list(statements: Statements, scope: JobScope, filter: JobFilter): Promise<JobRecord[]> {
-    const conditions = [scopeOf(scope)];
+    const rows = await statements.query<JobRow>(this.listSql(scope, filter));
+    return rows.map(recordOf);
+  }
+
+  /**
+   * The statement of `list`. Each condition on the surface or the delivery repeats the predicate of a partial index, which
+   * the planner cannot infer: a page costs the rows it shows, however many others the account has.
+   */
+  listSql(scope: JobScope, filter: JobFilter): Prisma.Sql {
+    const onDeployment = scope.deploymentId !== null;
+    const conditions = [
+      scopeOf(scope),
+      onDeployment ? Prisma.sql`j.deployment_id = ${scope.deploymentId}::uuid` : Prisma.sql`j.deployment_id IS NULL`,
+    ];
     if (filter.before !== null) conditions.push(Prisma.sql`j.id < ${filter.before}::uuid`);
-    if (filter.status !== null) conditions.push(Prisma.sql`j.status = ${filter.status}`);
+    if (filter.status !== null) {
+      const over = isTerminal(filter.status) ? Prisma.sql`j.delivery = 'done'` : Prisma.sql`j.delivery <> 'done'`;
+      conditions.push(Prisma.sql`j.status = ${filter.status} AND ${over}`);
+    }
     if (Object.keys(filter.metadata).length > 0) {
-      // The second condition repeats the predicate of the index, which the planner cannot infer from the first.
       conditions.push(
         Prisma.sql`j.metadata @> ${JSON.stringify(filter.metadata)}::jsonb AND j.metadata <> '{}'::jsonb`,
       );
     }
-    const rows = await statements.query<JobRow>(Prisma.sql`
+    return Prisma.sql`
       SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs FROM jobs j
-      WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${filter.limit}`);
-    return rows.map(recordOf);
+      WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${filter.limit}`;
   }
 
   /** The graph as submitted, to the byte. */
@@ -130,6 +152,22 @@ export class JobStore {
       WHERE w.pool_id = ${job.poolId} AND w.account_id = ${job.accountId}::uuid AND w.delivery = 'waiting'
         AND (w.priority > j.priority OR (w.priority = j.priority AND w.id < j.id))`);
     return row?.ahead ?? 0;
+  }
+
+  /** The same of every waiting job of a page, in one statement: a walk along the account's queue. */
+  async countAheadOfEach(
+    statements: Statements,
+    accountId: string,
+    jobs: readonly { id: string; poolId: string }[],
+  ): Promise<Map<string, number>> {
+    const pools = [...new Set(jobs.map((job) => job.poolId))];
+    const rows = await statements.query<{ id: string; ahead: number }>(Prisma.sql`
+      SELECT id, ahead FROM (
+        SELECT w.id, (row_number() OVER (PARTITION BY w.pool_id ORDER BY w.priority DESC, w.id) - 1)::int AS ahead
+        FROM jobs w
+        WHERE w.pool_id = ANY(${pools}) AND w.account_id = ${accountId}::uuid AND w.delivery = 'waiting'
+      ) AS queue WHERE id = ANY(${jobs.map((job) => job.id)}::uuid[])`);
+    return new Map(rows.map(({ id, ahead }) => [id, ahead]));
   }
 }
 

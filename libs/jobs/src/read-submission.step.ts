@@ -4,6 +4,7 @@ import {
   METADATA_LIMITS,
   RESERVED_FIELDS,
   Refusal,
+  faultOfMetadataValue,
   type ExtraData,
   type FieldError,
   type JobMetadata,
@@ -73,7 +74,7 @@ function readExtraData(node: JsonNode | undefined, faults: FieldError[]): ExtraD
   const extraData: ExtraData = {};
   for (const [key, value] of members(node)) {
     const known = EXTRA_DATA_KEYS.find((name) => name === key);
-    const field = `extra_data.${key}`;
+    const field = `extra_data.${key.slice(0, 80)}`;
     if (known === undefined) faults.push({ field, reason: `is not known; use ${EXTRA_DATA_KEYS.join(', ')}` });
     else if (value.kind === 'string') extraData[known] = value.value;
     else if (value.kind !== 'null') faults.push({ field, reason: 'must be a string' });
@@ -81,12 +82,9 @@ function readExtraData(node: JsonNode | undefined, faults: FieldError[]): ExtraD
   return Object.keys(extraData).length === 0 ? null : extraData;
 }
 
-// Control characters, and the bidirectional controls of Unicode (UAX 9) that make a label read as what it is not.
-const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-
 function readMetadata(node: JsonNode | undefined): JobMetadata {
   if (node === undefined || node.kind === 'null') return {};
-  if (node.kind !== 'object') throw badMetadata([{ field: 'metadata', reason: 'must be an object of strings' }]);
+  if (node.kind !== 'object') throw Refusal.ofMetadata([{ field: 'metadata', reason: 'must be an object of strings' }]);
   const pairs = members(node);
   const faults: FieldError[] = [];
   if (pairs.size > METADATA_LIMITS.pairs) {
@@ -98,20 +96,12 @@ function readMetadata(node: JsonNode | undefined): JobMetadata {
     if (reason !== null) faults.push({ field: `metadata.${key.slice(0, 80)}`, reason });
     else if (value.kind === 'string') metadata.push([key, value.value]);
   }
-  if (faults.length > 0) throw badMetadata(faults);
+  if (faults.length > 0) throw Refusal.ofMetadata(faults);
   return Object.fromEntries(metadata);
 }
 
 function faultOfPair(key: string, value: JsonNode): string | null {
   if (!METADATA_KEY.test(key)) return 'keys are 1 to 40 letters, digits, dots, dashes and underscores';
   if (value.kind !== 'string') return 'must be a string';
-  if (value.value.length > METADATA_LIMITS.valueLength)
-    return `is longer than ${METADATA_LIMITS.valueLength} characters`;
-  if (UNSAFE.test(value.value)) return 'contains control or direction characters';
-  return null;
-}
-
-function badMetadata(fields: FieldError[]): Refusal {
-  const named = fields.map(({ field, reason }) => `${field} ${reason}`).join('; ');
-  return new Refusal('metadata_invalid', `The metadata cannot be kept: ${named}.`, { details: { fields } });
+  return faultOfMetadataValue(value.value);
 }

@@ -4,27 +4,52 @@ import { Refusal, type FieldError } from '@millrace/contracts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
+/** A client that sends nothing of its body for this long is refused, so that it holds no connection. */
+const SILENCE_MS = 20_000;
+
 /**
  * Read a request's body as text.
  *
- * @throws Refusal 413, 415, or 400 when the bytes are not UTF-8.
+ * @throws Refusal 413, 415, 408 when the rest of it does not come, or 400 when the bytes are not UTF-8.
  */
 export async function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
   assertJson(request);
   const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
-  }
+  if (declared > maxBytes) throw tooLarge(request, maxBytes);
+  const chunks = await readChunks(request, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
   } catch {
     throw new Refusal('invalid_request', 'The body is not valid UTF-8.', { status: 400 });
   }
+}
+
+/** By events: an iterator that is left early would cut the connection before the answer. */
+function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    if (request.destroyed) throw broken('broke off', 400);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => settle(() => reject(broken('did not arrive in time', 408))), SILENCE_MS);
+    const onData = (chunk: Buffer): void => {
+      timer.refresh();
+      size += chunk.length;
+      if (size > maxBytes) settle(() => reject(tooLarge(request, maxBytes)));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => settle(() => resolve(chunks));
+    const onBreak = (): void => settle(() => reject(broken('broke off', 400)));
+    const settle = (conclude: () => void): void => {
+      clearTimeout(timer);
+      request.off('data', onData).off('end', onEnd).off('close', onBreak);
+      conclude();
+    };
+    request.on('data', onData).on('end', onEnd).on('close', onBreak).on('error', onBreak);
+  });
+}
+
+function broken(what: string, status: 400 | 408): Refusal {
+  return new Refusal('invalid_request', `The body ${what}.`, { status, headers: { Connection: 'close' } });
 }
 
 function assertJson({ headers }: IncomingMessage): void {
@@ -38,11 +63,11 @@ function assertJson({ headers }: IncomingMessage): void {
   }
 }
 
-function tooLarge(maxBytes: number): Refusal {
-  // What is left of the body is not read: the connection cannot be used again.
-  const headers = { Connection: 'close' };
+function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
+  // What is left of the body is read and dropped, so that the answer reaches a client that is still sending.
+  request.resume();
   return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`, {
-    headers,
+    headers: { Connection: 'close' },
   });
 }
 
@@ -73,6 +98,5 @@ export function parseFields<T>(schema: z.ZodType<T>, value: unknown, status: 400
     field: issue.path.join('.'),
     reason: issue.message,
   }));
-  const named = fields.map(({ field, reason }) => (field === '' ? reason : `${field}: ${reason}`)).join('; ');
-  throw new Refusal('invalid_request', `The request is not valid. ${named}`, { details: { fields }, status });
+  throw Refusal.ofFields(fields, status);
 }

@@ -18,10 +18,12 @@ export function answerOf(refusal: Refusal): { status: number; headers: Record<st
 export const UPSTREAM_ERROR = envelopeOf('upstream_error', 'The service could not complete this request. Try again.');
 
 /** A whole HTTP/1.1 answer as text, for a connection on which no request could be read. */
-export function rawAnswer(status: number, body: ErrorEnvelope): string {
+export function rawAnswer(status: number, body: ErrorEnvelope, headers: Record<string, string>): string {
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `Date: ${new Date().toUTCString()}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',

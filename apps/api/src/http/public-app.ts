@@ -1,12 +1,10 @@
-import type { Socket } from 'node:net';
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { NestLogger, type Logger, type Metrics } from '@millrace/platform';
 import { EnvelopeFilter } from './envelope.filter';
-import { envelopeOf, rawAnswer } from './error-envelope';
 import { observeRequests } from './observe-requests';
+import { PublicAdapter } from './public-server';
 import { contextMiddleware } from './request-context';
 import { RouteTable } from './route-table';
 import type { SurfaceRules } from './surface';
@@ -25,11 +23,6 @@ export interface PublicParts {
   trustedProxies: number;
 }
 
-/** Upload of a large file over a slow line takes hours; idle connections are closed by the timeouts below. */
-const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
-/** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed one. */
-const KEEP_ALIVE_MS = 75_000;
-
 /** Make the public application: bare Express under Nest, with nothing on the path of a request that it does not need. */
 export async function createPublicApp(parts: PublicParts): Promise<{ app: INestApplication; routes: RouteTable }> {
   const server = express();
@@ -41,14 +34,13 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
     controllers: parts.controllers,
     providers: parts.providers,
   };
-  const app = await NestFactory.create(module, new ExpressAdapter(server), {
+  const app = await NestFactory.create(module, new PublicAdapter(server), {
     logger: new NestLogger(parts.logger),
     bodyParser: false,
     abortOnError: false,
   });
   const routes = new RouteTable(server);
   app.useGlobalFilters(new EnvelopeFilter(parts.logger, routes));
-  configureServer(app);
   return { app, routes };
 }
 
@@ -72,25 +64,4 @@ function configureExpress(server: Express, trustedProxies: number): void {
   server.set('etag', false);
   server.set('query parser', 'simple');
   server.set('trust proxy', trustedProxies);
-}
-
-function configureServer(app: INestApplication): void {
-  const http = app.getHttpServer() as import('node:http').Server;
-  http.requestTimeout = REQUEST_TIMEOUT_MS;
-  http.headersTimeout = 30_000;
-  http.keepAliveTimeout = KEEP_ALIVE_MS;
-  http.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') {
-      socket.destroy();
-      return;
-    }
-    const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-    const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-    const message = tooLarge
-      ? 'The headers of the request are too large.'
-      : timedOut
-        ? 'The request did not arrive in time.'
-        : 'The request is not valid HTTP.';
-    socket.end(rawAnswer(tooLarge ? 431 : timedOut ? 408 : 400, envelopeOf('invalid_request', message)));
-  });
 }

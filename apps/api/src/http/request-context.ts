@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { Refusal } from '@millrace/contracts';
 import { targetOf } from './request-target';
 import { resolveSurface, type Surface, type SurfaceRules } from './surface';
 
@@ -12,6 +13,8 @@ export interface RequestContext {
 
 const contexts = new WeakMap<object, RequestContext>();
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** A name, an IPv4 or a bracketed IPv6 address, and a port (RFC 9112, 3.2): links are made from it. */
+const HOST = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** @throws when the request did not come through `contextMiddleware`. */
 export function contextOf(request: object): RequestContext {
@@ -28,11 +31,14 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.headers['x-request-id'];
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
+    response.setHeader('X-Request-Id', requestId);
     const target = targetOf(request);
-    const { surface, url } = resolveSurface(rules, target);
+    // Express has no host where the request has none.
+    const known = HOST.test(String(target.host));
+    const { surface, url } = resolveSurface(rules, known ? target : { ...target, host: 'localhost' });
     request.url = url;
     contexts.set(request, { requestId, surface });
-    response.setHeader('X-Request-Id', requestId);
-    next();
+    if (known || request.httpVersion === '1.0') next();
+    else next(new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 }));
   };
 }

@@ -1,11 +1,11 @@
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { assertScope } from '@millrace/accounts';
-import { JobFeed, type FeedItem } from '@millrace/jobs';
+import { JobFeed, JobReads, type FeedItem } from '@millrace/jobs';
 import { Callers } from '../http/callers';
 import { JobPresenter } from './job.presenter';
 import { contextOf } from '../http/request-context';
-import { Streams, type StreamEvent } from './streams';
+import { STREAM_HEADERS, Streams, type StreamEvent } from './streams';
 import type { Surface } from '../http/surface';
 
 /** A job's event stream (contract, section 6; wire supplement, section 3). */
@@ -14,6 +14,7 @@ export class EventsController {
   constructor(
     @Inject(Callers) private readonly callers: Callers,
     @Inject(JobFeed) private readonly feed: JobFeed,
+    @Inject(JobReads) private readonly reads: JobReads,
     @Inject(JobPresenter) private readonly presenter: JobPresenter,
     @Inject(Streams) private readonly streams: Streams,
   ) {}
@@ -22,6 +23,11 @@ export class EventsController {
   async events(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const { caller, scope } = await this.callers.identify(request);
     assertScope(caller, 'jobs:read');
+    if (request.method === 'HEAD') {
+      await this.reads.get(scope, id);
+      response.writeHead(200, STREAM_HEADERS).end();
+      return;
+    }
     const { surface } = contextOf(request);
     const { feed } = this;
     const present = (item: FeedItem): StreamEvent => this.present(surface, item);

@@ -1,8 +1,8 @@
 import {
   JOB_STATUSES,
   METADATA_KEY,
-  METADATA_LIMITS,
   Refusal,
+  faultOfMetadataValue,
   type JobMetadata,
   type JobStatus,
 } from '@millrace/contracts';
@@ -17,7 +17,7 @@ export interface JobQuery {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const MAX_FILTERS = 3;
-const FILTER = /^metadata\[(.*)\]$/;
+const FILTER = /^metadata\[(.*)\]$/s;
 
 /**
  * Read the query of a job list (wire supplement, section 1). Unknown parameters are ignored.
@@ -57,11 +57,12 @@ function limitOf(text: string | null): number {
 function metadataOf(query: Record<string, unknown>): JobMetadata {
   const filters: [string, string][] = [];
   for (const [name, value] of Object.entries(query)) {
-    if (!name.startsWith('metadata')) continue;
+    if (name !== 'metadata' && !name.startsWith('metadata[')) continue;
     const key = FILTER.exec(name)?.[1];
     if (key === undefined || !METADATA_KEY.test(key)) throw badFilter(`${name.slice(0, 80)} does not name a key`);
     if (typeof value !== 'string') throw badFilter(`${key} is given more than once`);
-    if (value.length > METADATA_LIMITS.valueLength) throw badFilter(`the value of ${key} is too long to match any`);
+    const fault = faultOfMetadataValue(value);
+    if (fault !== null) throw badFilter(`the value of ${key} ${fault}, so that no job can have it`);
     filters.push([key, value]);
   }
   if (filters.length > MAX_FILTERS)
@@ -70,8 +71,7 @@ function metadataOf(query: Record<string, unknown>): JobMetadata {
 }
 
 function badQuery(field: string, reason: string): Refusal {
-  const message = `The query is not valid: ${field} ${reason}.`;
-  return new Refusal('invalid_request', message, { status: 400, details: { fields: [{ field, reason }] } });
+  return Refusal.ofFields([{ field, reason }], 400);
 }
 
 function badFilter(reason: string): Refusal {

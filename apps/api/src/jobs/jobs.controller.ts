@@ -49,9 +49,8 @@ export class JobsController {
     const { surface } = contextOf(request);
     if (surface.demo) throw noDemoList();
     const { jobs, nextCursor } = await this.reads.list(scope, parseJobQuery(query));
-    const items = await Promise.all(
-      jobs.map(async (job) => this.presenter.item(surface, job, await this.reads.queuePosition(job))),
-    );
+    const positions = await this.reads.queuePositions(scope, jobs);
+    const items = jobs.map((job) => this.presenter.item(surface, job, positions.get(job.id) ?? null));
     return nextCursor === undefined ? { jobs: items } : { jobs: items, next_cursor: nextCursor };
   }
 

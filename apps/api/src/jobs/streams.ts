@@ -3,8 +3,8 @@ import type { Response } from 'express';
 import { Refusal, type JobEventName } from '@millrace/contracts';
 import type { Metrics } from '@millrace/platform';
 
-/** Clients give a silent stream up after 30 to 45 s, and proxies after 60. */
-const HEARTBEAT_MS = 15_000;
+/** Clients give a silent stream up after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
+const HEARTBEAT_MS = 12_000;
 /** A client that has taken nothing for this long is gone, or as good as. */
 const STALLED_MS = 120_000;
 const RETRY_SECONDS = 5;
@@ -67,6 +67,8 @@ export class Streams {
   ): Promise<void> {
     const stream = this.enter(account.id, account.limit);
     response.on('close', () => stream.abort());
+    // A client that went away while it was being identified closed before anybody listened.
+    if (response.destroyed) stream.abort();
     try {
       const events = follow(stream.signal);
       const first = await events.next();
@@ -97,20 +99,33 @@ export class Streams {
   }
 }
 
+/** Nothing between us and the client may keep, bundle or compress events (wire supplement, section 3). */
+export const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+} as const;
+
 function begin(response: Response): void {
-  response.writeHead(200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-store, no-transform',
-    'X-Accel-Buffering': 'no',
-    Connection: 'keep-alive',
-  });
+  response.writeHead(200, STREAM_HEADERS);
   response.socket?.setNoDelay(true);
   response.flushHeaders();
 }
 
-async function send(response: Response, { event, data }: StreamEvent, signal: AbortSignal): Promise<void> {
+/** Frames of snapshots that every stream of a job sends: printed once, not once for each of a thousand streams. */
+const shared = new WeakMap<object, string>();
+
+function frameOf({ event, data }: StreamEvent): string {
+  const known = shared.get(data);
+  if (known !== undefined) return known;
+  const frame = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  if (event === 'progress' || event === 'preview') shared.set(data, frame);
+  return frame;
+}
+
+async function send(response: Response, event: StreamEvent, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  if (response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+  if (response.write(frameOf(event))) return;
   const stalled = AbortSignal.timeout(STALLED_MS);
   try {
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled]) });

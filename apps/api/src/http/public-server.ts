@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { ErrorCode } from '@millrace/contracts';
+import { envelopeOf, rawAnswer } from './error-envelope';
+
+/** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
+const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
+const HEADERS_TIMEOUT_MS = 30_000;
+/** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed one. */
+const KEEP_ALIVE_MS = 75_000;
+const MAX_HEADER_BYTES = 16_384;
+
+/** Express on a server that answers in the envelope even where no request could be read. */
+export class PublicAdapter extends ExpressAdapter {
+  override initHttpServer(): void {
+    this.httpServer = createPublicServer(this.getInstance<RequestListener>());
+  }
+}
+
+function createPublicServer(listener: RequestListener): Server {
+  const options = {
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // A request without a Host is refused with the others that cannot be read (`contextMiddleware`), not with an empty body.
+    requireHostHeader: false,
+  };
+  const server = createServer(options, listener);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const [status, message] = complaintOf(error.code);
+    refuse(socket, status, 'invalid_request', message);
+  });
+  server.on('checkExpectation', (_request, response) => {
+    const answer = envelopeOf('invalid_request', 'Of Expect, only 100-continue is understood.');
+    response.writeHead(417, { 'Content-Type': 'application/json; charset=utf-8', 'X-Request-Id': randomUUID() });
+    response.end(JSON.stringify(answer));
+  });
+  server.on('connect', (_request, socket: Duplex) => {
+    refuse(socket, 405, 'method_not_allowed', 'CONNECT is not possible here; use GET, POST.', { Allow: 'GET, POST' });
+  });
+  return server;
+}
+
+/** What to say of bytes in which Node could read no request. */
+function complaintOf(code: string | undefined): [status: number, message: string] {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return [431, `The headers of the request are larger than ${MAX_HEADER_BYTES} bytes, which is the limit.`];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [408, 'The request did not arrive in time.'];
+    default:
+      return [400, 'The request is not valid HTTP.'];
+  }
+}
+
+function refuse(
+  socket: Duplex,
+  status: number,
+  code: ErrorCode,
+  message: string,
+  headers: Record<string, string> = {},
+): void {
+  // Whoever went away meanwhile is no concern of anybody's.
+  socket.on('error', () => socket.destroy());
+  socket.end(rawAnswer(status, envelopeOf(code, message), { ...headers, 'X-Request-Id': randomUUID() }));
+}

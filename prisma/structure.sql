@@ -423,9 +423,12 @@ CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING bt
 CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_asset_id_key ON public.job_outputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_name_key ON public.job_outputs USING btree (job_id, attempt, name);
-CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC);
+CREATE INDEX jobs_account_done_idx ON public.jobs USING btree (account_id, status, id DESC) WHERE (delivery = 'done'::text);
+CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC) WHERE (deployment_id IS NULL);
+CREATE INDEX jobs_account_live_idx ON public.jobs USING btree (account_id, id DESC) WHERE (delivery <> 'done'::text);
 CREATE INDEX jobs_canceling_idx ON public.jobs USING btree (id) WHERE ((status = 'canceling'::text) AND (delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text])));
 CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
+CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id DESC) WHERE (deployment_id IS NOT NULL);
 CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
 CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);

@@ -19,9 +19,9 @@ import { validateGraph } from './validate-workflow.step';
 export interface Submission {
   caller: Caller;
   scope: JobScope;
-  /** Finds where it runs. @throws Refusal when nothing takes jobs there now. */
-  target: () => Promise<Target>;
   body: string;
+  /** Finds where it runs, once the body has been read. @throws Refusal when nothing takes jobs there now. */
+  target: () => Promise<Target>;
   idempotencyKey: string | undefined;
   traceparent: string | null;
 }
@@ -57,8 +57,8 @@ export class SubmissionService {
    */
   async submit(submission: Submission): Promise<AcceptedJob> {
     try {
-      const target = await submission.target();
       const requested = readSubmission(submission.body);
+      const target = await submission.target();
       validateGraph(requested.graph, target.catalogue);
       const inputAssetIds = await this.checkAssets(submission.caller.accountId, requested.graph);
       await this.checkRoom(target);

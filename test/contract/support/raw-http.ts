@@ -20,6 +20,8 @@ export interface RawOptions {
   pieces: (string | Buffer)[];
   /** The exchange is over when the other side closes, when this holds of what came, or after `withinMs`. */
   until?: (text: string) => boolean;
+  /** Say after this time that nothing more will be sent: whoever waits for the rest of a request learns that it is over. */
+  endAfterMs?: number;
   withinMs?: number;
 }
 
@@ -31,8 +33,10 @@ export function exchangeRaw(origin: string, options: RawOptions): Promise<RawExc
     let text = '';
     let closed = false;
     const timer = setTimeout(() => finish(), options.withinMs ?? 3_000);
+    const ending = options.endAfterMs === undefined ? undefined : setTimeout(() => socket.end(), options.endAfterMs);
     const finish = (): void => {
       clearTimeout(timer);
+      clearTimeout(ending);
       socket.destroy();
       resolve({ text, answers: answersIn(text), closed });
     };

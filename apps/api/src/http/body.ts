@@ -64,11 +64,15 @@ function assertJson({ headers }: IncomingMessage): void {
 }
 
 function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
-  // What is left of the body is read and dropped, so that the answer reaches a client that is still sending.
+  dropRest(request);
+  return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`);
+}
+
+/** Many clients read no answer before all of their body is sent, and a connection that is cut takes the answer with it. */
+function dropRest(request: IncomingMessage): void {
   request.resume();
-  return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`, {
-    headers: { Connection: 'close' },
-  });
+  const patience = setTimeout(() => request.destroy(), SILENCE_MS).unref();
+  request.once('close', () => clearTimeout(patience));
 }
 
 const SMALL_BODY_BYTES = 65_536;

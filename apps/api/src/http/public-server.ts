@@ -39,9 +39,13 @@ function createPublicServer(listener: RequestListener): Server {
     refuse(socket, status, 'invalid_request', message);
   });
   server.on('checkExpectation', (_request, response) => {
-    const answer = envelopeOf('invalid_request', 'Of Expect, only 100-continue is understood.');
-    response.writeHead(417, { 'Content-Type': 'application/json; charset=utf-8', 'X-Request-Id': randomUUID() });
-    response.end(JSON.stringify(answer));
+    const text = JSON.stringify(envelopeOf('invalid_request', 'Of Expect, only 100-continue is understood.'));
+    response.writeHead(417, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(text),
+      'X-Request-Id': randomUUID(),
+    });
+    response.end(text);
   });
   server.on('connect', (_request, socket: Duplex) => {
     refuse(socket, 405, 'method_not_allowed', 'CONNECT is not possible here; use GET, POST.', { Allow: 'GET, POST' });

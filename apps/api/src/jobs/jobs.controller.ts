@@ -32,12 +32,13 @@ export class JobsController {
   async submit(@Req() request: Request): Promise<Job> {
     const { caller, scope } = await this.visitor(request, 'jobs:write');
     const { surface } = contextOf(request);
+    const idempotencyKey = idempotencyKeyOf(request);
     const { job, queuePosition } = await this.submissions.submit({
       caller,
       scope,
       target: () => this.destinations.of(surface),
       body: await readText(request, this.maxWorkflowBytes),
-      idempotencyKey: idempotencyKeyOf(request),
+      idempotencyKey,
       traceparent: currentTraceparent(),
     });
     return this.presenter.present(surface, job, queuePosition);

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { ErrorEnvelopeSchema, newId } from '@millrace/contracts';
+import { ApiClient, TestStack, type TestAccount } from '@millrace/testing';
+import { exchangeRaw, type RawAnswer } from './support/raw-http';
+
+/** How many requests of each kind; more of them by hand: MILLRACE_FUZZ_RUNS=10000. */
+const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 400);
+const SEED = Number(process.env.MILLRACE_FUZZ_SEED ?? 20_261_121);
+/** An answer that takes longer counts as none. */
+const HANG_MS = 4_000;
+const TEST_MS = 60_000 + RUNS * 50;
+
+let stack: TestStack;
+let account: TestAccount;
+let jobId: string;
+beforeAll(async () => {
+  const settings = { MILLRACE_QUEUE_LIMIT_PER_ACCOUNT: '1000000', MILLRACE_MAX_STREAMS_PER_ACCOUNT: '100000' };
+  stack = await TestStack.start({ settings });
+  account = await stack.createAccount(100_000_000_000);
+  jobId = (await new ApiClient(stack.publicUrl, account.apiKey).run(GRAPH)).id;
+}, 60_000);
+afterAll(async () => {
+  const broken = stack.api.lines.filter((line) => line.includes('request failed'));
+  await stack.stop();
+  expect(broken).toEqual([]);
+});
+
+const GRAPH = {
+  '1': { class_type: 'PrimitiveInt', inputs: { value: 7 } },
+  '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+};
+
+/** What must hold of whatever comes back, and that something does. */
+function judge(answers: RawAnswer[], closed: boolean, sent: string): void {
+  // A connection that is closed without a word answers what nobody finished sending.
+  if (answers.length === 0 && closed) return;
+  const [answer] = answers;
+  if (answer === undefined) throw new Error(`it hangs: ${sent}`);
+  if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}: ${sent}`);
+  if (answer.headers['x-request-id'] === undefined) throw new Error(`without a request id: ${sent}`);
+  if (answer.status === 429 && !/^[1-9]\d*$/.test(answer.headers['retry-after'] ?? '')) {
+    throw new Error(`without a time to wait: ${sent}`);
+  }
+  if (answer.status < 400 || answer.body === '') return;
+  if (!ErrorEnvelopeSchema.strict().safeParse(JSON.parse(answer.body)).success) {
+    throw new Error(`not an envelope: ${answer.body}: ${sent}`);
+  }
+}
+
+/** Answered as soon as its head is there: streams and downloads do not end. */
+async function send(request: Buffer): Promise<void> {
+  const exchange = await exchangeRaw(stack.publicUrl, {
+    pieces: [request],
+    withinMs: HANG_MS,
+    endAfterMs: HANG_MS / 2,
+    until: (text) => wholeAnswer.test(text) && bodyIsThere(text),
+  });
+  judge(exchange.answers, exchange.closed, JSON.stringify(request.toString('latin1').slice(0, 2_000)));
+}
+
+const wholeAnswer = /^HTTP\/1\.1 [2-5]\d\d [^]*?\r\n\r\n/;
+
+function bodyIsThere(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n') + 4;
+  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1];
+  return length === undefined || text.length - end >= Number(length) || text.startsWith('HTTP/1.1 2');
+}
+
+function requestOf(method: string, path: string, headers: Record<string, string>, body: string | Buffer): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = Object.entries({
+    Host: '127.0.0.1',
+    Authorization: `Bearer ${account.apiKey}`,
+    Connection: 'close',
+    ...(bytes.length > 0 ? { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) } : {}),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
+}
+
+const check = (property: fc.IAsyncProperty<unknown>, numRuns = RUNS): Promise<void> =>
+  fc.assert(property, { seed: SEED, numRuns, endOnFailure: true });
+
+const nasty = fc.oneof(
+  fc.string({ maxLength: 20, unit: 'binary' }),
+  fc.constantFrom('%00', '%', '%ff', '..%2f..', "'--", '\\', '${7*7}', '%F0%9F%98%80', '[]', '*', '__proto__', 'null'),
+);
+const id = fc.oneof(
+  fc.constant('{job}'),
+  fc.uuid(),
+  nasty.map((text) => encodeURI(text)),
+  fc.constantFrom('%00', '%zz', '%', '..', "1'OR'1", '0', '-1'),
+);
+const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND');
+const route = fc.constantFrom(
+  '/api/v2/jobs',
+  '/api/v2/jobs/{id}',
+  '/api/v2/jobs/{id}/events',
+  '/api/v2/jobs/{id}/workflow',
+  '/api/v2/jobs/{id}/logs',
+  '/api/v2/jobs/{id}/nodes',
+  '/api/v2/assets',
+  '/api/v2/assets/{id}',
+  '/api/v2/assets/{id}/content',
+  '/api/v2/assets/from-hash',
+  '/api/v2/assets/by-hash/{id}',
+  '/content/{id}',
+  '/platform/v1/account',
+  '/deployment/{id}/api/v2/jobs',
+  '/{id}',
+);
+const parameter = fc.tuple(
+  fc.constantFrom('limit', 'cursor', 'status', 'metadata[a]', 'metadata', 'metadata[', 'x', 'expires', 'signature'),
+  fc.oneof(nasty, fc.constantFrom('1', '0', '-1', '101', '1e9', 'queued', '', 'WyJqb2JzIiwiYSJd')),
+);
+const header = fc.tuple(
+  fc.constantFrom('Idempotency-Key', 'X-Request-Id', 'Range', 'If-None-Match', 'Content-Type', 'Accept', 'Expect', 'TE'),
+  fc.string({ maxLength: 30 }).map((text) => text.trim()),
+);
+
+describe('generated requests', () => {
+  it(
+    'are answered, never with 5xx, never without the envelope',
+    async () => {
+      const generated = fc.record({
+        method,
+        path: fc.tuple(route, id).map(([path, part]) => path.replace('{id}', part)),
+        query: fc.array(parameter, { maxLength: 4 }),
+        headers: fc.array(header, { maxLength: 2 }),
+        body: fc.oneof(fc.constant(''), fc.json({ maxDepth: 3 }), nasty),
+      });
+      await check(
+        fc.asyncProperty(generated, async (request) => {
+          const query = request.query.map(([name, value]) => `${name}=${encodeURI(value)}`).join('&');
+          const path = encodeURI(decodeSafely(request.path)).replace('%7Bjob%7D', jobId);
+          const target = `${path}${query === '' ? '' : `?${query}`}`.replace(/[\s]/g, '+');
+          await send(requestOf(request.method, target, Object.fromEntries(request.headers), request.body));
+        }),
+      );
+    },
+    TEST_MS,
+  );
+
+  it(
+    'that submit whatever JSON there is are accepted or refused',
+    async () => {
+      const value = fc.jsonValue({ maxDepth: 4 });
+      const node = fc.oneof(
+        value,
+        fc.record({
+          class_type: fc.oneof(
+            fc.constantFrom('PrimitiveInt', 'PreviewAny', 'SaveImage', 'LoadImage', 'EmptyImage', '__proto__'),
+            fc.string(),
+          ),
+          inputs: fc.dictionary(
+            fc.oneof(fc.constantFrom('value', 'source', 'image', 'images', 'width'), nasty),
+            fc.oneof(
+              value,
+              fc.tuple(fc.constantFrom('1', '2', '3', 'x'), fc.integer({ min: -1, max: 2 })),
+              fc.record({ __type: fc.constant('core/ASSET'), info: fc.oneof(value, fc.record({ id: fc.uuid() })) }),
+              fc.record({ __type: fc.constant('core/ASSET'), info: fc.record({ id: nasty }) }),
+            ),
+          ),
+        }),
+      );
+      const graph = fc.oneof(
+        value,
+        fc.dictionary(fc.oneof(fc.constantFrom('1', '2', '3'), nasty), node, { maxKeys: 6 }),
+        nasty.map((name) => ({
+          [name]: { class_type: 'PrimitiveInt', inputs: { value: 7 } },
+          out: { class_type: 'PreviewAny', inputs: { source: [name, 0] } },
+        })),
+      );
+      const body = fc.record(
+        {
+          workflow: graph,
+          metadata: fc.oneof(value, fc.dictionary(nasty, nasty)),
+          extra_data: fc.oneof(value, fc.record({ api_key_vendor_org: fc.string() })),
+          inputs: value,
+          other: value,
+        },
+        { requiredKeys: [] },
+      );
+      await check(
+        fc.asyncProperty(fc.oneof({ weight: 9, arbitrary: body }, { weight: 1, arbitrary: value }), async (json) => {
+          await send(requestOf('POST', '/api/v2/jobs', { 'Idempotency-Key': newId() }, JSON.stringify(json)));
+        }),
+      );
+    },
+    TEST_MS,
+  );
+});
+
+describe('mutated requests', () => {
+  it(
+    'are answered or cut, never with 5xx, never without the envelope',
+    async () => {
+      const templates = [
+        requestOf('POST', '/api/v2/jobs', { 'Idempotency-Key': 'k' }, JSON.stringify({ workflow: GRAPH, metadata: { a: 'b' } })),
+        requestOf('GET', '/api/v2/jobs?limit=2&status=queued&metadata[a]=b', { 'X-Request-Id': 'r' }, ''),
+        requestOf('POST', `/api/v2/jobs/${jobId}/cancel`, {}, ''),
+        requestOf('POST', '/api/v2/assets', { 'Content-Type': 'multipart/form-data; boundary=b' }, MULTIPART),
+        requestOf('GET', `/api/v2/jobs/${jobId}/events`, { Accept: 'text/event-stream' }, ''),
+      ];
+      const mutation = fc.record({
+        template: fc.nat(templates.length - 1),
+        edits: fc.array(fc.record({ at: fc.nat(2_000), byte: fc.nat(255), kind: fc.nat(3) }), { minLength: 1, maxLength: 4 }),
+      });
+      await check(
+        fc.asyncProperty(mutation, async ({ template, edits }) => {
+          let bytes = templates[template] ?? Buffer.alloc(0);
+          for (const { at, byte, kind } of edits) bytes = edited(bytes, at % bytes.length, byte, kind);
+          // A request whose length came out too large is finished, so that nothing waits for the rest of it.
+          await send(Buffer.concat([bytes, Buffer.from('\r\n\r\n')]));
+        }),
+      );
+    },
+    TEST_MS,
+  );
+});
+
+const MULTIPART = [
+  '--b\r\nContent-Disposition: form-data; name="content_type"\r\n\r\ntext/plain\r\n',
+  '--b\r\nContent-Disposition: form-data; name="file_path"\r\n\r\na.txt\r\n',
+  '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n',
+  '--b--\r\n',
+].join('');
+
+function edited(bytes: Buffer, at: number, byte: number, kind: number): Buffer {
+  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at + 1)];
+  switch (kind) {
+    case 0:
+      return Buffer.concat([before, Buffer.from([byte]), after]);
+    case 1:
+      return Buffer.concat([before, after]);
+    case 2:
+      return Buffer.concat([before, Buffer.from([byte]), bytes.subarray(at)]);
+    default:
+      return Buffer.concat([before, bytes.subarray(at, at + 40), bytes.subarray(at)]);
+  }
+}
+
+function decodeSafely(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}

@@ -10,7 +10,7 @@ beforeAll(async () => {
   stack = await TestStack.start({ settings: { MILLRACE_MAX_WORKFLOW_BYTES: '200000' } });
   account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
-});
+}, 90_000);
 afterAll(() => stack.stop());
 
 /** The code of an answer that is an envelope, with the id and type that every answer has. */

@@ -1,4 +1,5 @@
-import { isTerminal, type LiveEvent, type Preview, type Progress } from '@millrace/contracts';
+import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
+import type { HeardEvent } from '@millrace/messaging';
 import type { JobOutputRecord, JobRecord, JobTransitionRecord } from './job';
 
 /** What a stream shows of a job. */
@@ -23,17 +24,16 @@ export class Following {
   /** True while a hint to read has not been followed. */
   stale = false;
 
-  /** Begin where a first snapshot stands. Its outputs stand in it, so they are not told again. */
+  /** Begin where a first snapshot stands. */
   constructor(job: JobRecord, position: number | null) {
     this.seq = job.seq;
     this.position = position;
-    for (const output of job.outputs) this.told.add(output.assetId);
   }
 
-  hear(event: LiveEvent): void {
+  hear(event: HeardEvent): void {
     if (event.kind === 'progress') this.offerProgress(event.progress);
     else if (event.kind === 'preview') this.preview = event.preview;
-    else if (event.kind === 'output' || event.seq > this.seq) this.stale = true;
+    else if (event.kind !== 'status' || event.seq > this.seq) this.stale = true;
   }
 
   offerProgress(progress: Progress | null): void {
@@ -67,6 +67,16 @@ export class Following {
   }
 
   /**
+   * Outputs that this stream has not told. A stream that opens late tells those before it too: clients read outputs from
+   * these events alone, and one that was cut off would else miss what landed meanwhile.
+   */
+  takeOutputs(job: JobRecord): FeedItem[] {
+    const outputs = job.outputs.filter((output) => !this.told.has(output.assetId));
+    for (const output of outputs) this.told.add(output.assetId);
+    return outputs.map((output) => ({ kind: 'output', job, output }));
+  }
+
+  /**
    * What a reading tells: every transition since the last told, the outputs since then, and the end last of all, after the
    * final progress and every output.
    */
@@ -75,10 +85,7 @@ export class Following {
     const statuses = moves.map((move): FeedItem => ({ kind: 'status', job: asOf(job, move), queuePosition: null }));
     this.seq = moves.at(-1)?.seq ?? this.seq;
     const end = isTerminal(job.status) && moves.length > 0 ? statuses.splice(-1) : [];
-    const outputs = job.outputs
-      .filter((output) => !this.told.has(output.assetId))
-      .map((output): FeedItem => ({ kind: 'output', job, output }));
-    for (const output of job.outputs) this.told.add(output.assetId);
+    const outputs = this.takeOutputs(job);
     if (end.length > 0) this.offerProgress(job.progress);
     return [...statuses, ...(end.length > 0 ? this.takeProgress() : []), ...outputs, ...end];
   }

@@ -1,14 +1,15 @@
 import { isTerminal, Refusal } from '@millrace/contracts';
-import type { LivePublisher, LiveSubscriber } from '@millrace/messaging';
+import type { HeardEvent, LivePublisher, LiveSubscriber } from '@millrace/messaging';
 import { Alarm } from './alarm';
 import { Following, type FeedItem } from './following';
-import type { JobScope } from './job';
+import type { JobRecord, JobScope, JobTransitionRecord } from './job';
 import type { JobReads } from './job-reads.service';
+import { SharedReading } from './shared-reading';
 
 export interface FeedTiming {
   /** Postgres is read again this often whatever was heard: it holds what a lost message told. */
   rereadMs: number;
-  /** A queued job's place is looked up this often. */
+  /** A queued job's place is looked up this often at most; more and more seldom, up to `rereadMs`, while it stays. */
   positionMs: number;
   progressMs: number;
   previewMs: number;
@@ -24,15 +25,24 @@ export const FEED_TIMING: FeedTiming = {
   subscribeMs: 1_000,
 };
 
+/** A job as streams of it read it again: from the same transition on, all of them read the same. */
+interface Reading {
+  transitions: JobTransitionRecord[];
+  job: JobRecord;
+  position: number | null;
+}
+
 /**
  * The live view of a job. It subscribes, then reads, then goes on from the transition it read: nothing that happened in
  * between is lost, and nothing is told twice. It goes on from readings alone while Redis is away.
  */
 export class JobFeed {
+  private readonly readings = new SharedReading<Reading>();
+
   constructor(
-    private readonly reads: JobReads,
-    private readonly subscriber: LiveSubscriber,
-    private readonly live: LivePublisher,
+    private readonly reads: Pick<JobReads, 'get' | 'queuePosition' | 'sinceTransition'>,
+    private readonly subscriber: Pick<LiveSubscriber, 'subscribe'>,
+    private readonly live: Pick<LivePublisher, 'snapshot'>,
     private readonly timing: FeedTiming = FEED_TIMING,
   ) {}
 
@@ -43,7 +53,7 @@ export class JobFeed {
    */
   async *follow(scope: JobScope, jobId: string, signal: AbortSignal): AsyncGenerator<FeedItem, void, void> {
     const alarm = new Alarm(signal);
-    const early: Parameters<Following['hear']>[0][] = [];
+    const early: HeardEvent[] = [];
     let following: Following | undefined;
     const { heard, stop } = this.subscriber.subscribe(jobId, (event) => {
       if (following === undefined) early.push(event);
@@ -57,6 +67,7 @@ export class JobFeed {
       following = new Following(job, position);
       yield { kind: 'status', job, queuePosition: position };
       if (isTerminal(job.status)) return;
+      yield* following.takeOutputs(job);
       following.offerProgress(job.progress);
       following.offerProgress(shown.progress);
       following.offerPreview(shown.preview);
@@ -74,17 +85,18 @@ export class JobFeed {
     alarm: Alarm,
   ): AsyncGenerator<FeedItem, void, void> {
     const due = { reread: this.timing.rereadMs, position: this.timing.positionMs, progress: 0, preview: 0 };
+    let positionMs = this.timing.positionMs;
     const started = performance.now();
     const now = (): number => performance.now() - started;
     while (!alarm.aborted) {
       if (following.stale || now() >= due.reread || now() >= due.position) {
         following.stale = false;
         due.reread = now() + this.timing.rereadMs;
-        due.position = now() + this.timing.positionMs;
         const { items, over, waiting } = await this.read(scope, jobId, following);
         yield* items;
         if (over) return;
-        if (!waiting) due.position = Number.POSITIVE_INFINITY;
+        positionMs = items.length > 0 ? this.timing.positionMs : Math.min(positionMs * 2, this.timing.rereadMs);
+        due.position = waiting ? now() + positionMs : Number.POSITIVE_INFINITY;
       }
       if (now() >= due.progress) {
         const items = following.takeProgress();
@@ -100,15 +112,23 @@ export class JobFeed {
     }
   }
 
+  private readSince(scope: JobScope, jobId: string, seq: number): Promise<Reading> {
+    const key = [jobId, seq, scope.accountId, scope.surface, scope.deploymentId].join(' ');
+    return this.readings.ask(key, async () => {
+      const [transitions, job] = await this.reads.sinceTransition(scope, jobId, seq);
+      return { transitions, job, position: await this.reads.queuePosition(job) };
+    });
+  }
+
   private async read(
     scope: JobScope,
     jobId: string,
     following: Following,
   ): Promise<{ items: FeedItem[]; over: boolean; waiting: boolean }> {
     try {
-      const [transitions, job] = await this.reads.sinceTransition(scope, jobId, following.seq);
+      const { transitions, job, position } = await this.readSince(scope, jobId, following.seq);
       const items = following.takeNews(job, transitions);
-      items.push(...following.takePosition(job, await this.reads.queuePosition(job)));
+      items.push(...following.takePosition(job, position));
       return { items, over: isTerminal(job.status), waiting: job.status === 'queued' };
     } catch (error) {
       // Expired meanwhile: there is nothing more to tell. Anything else passes, and the next reading tells what was missed.
@@ -117,8 +137,9 @@ export class JobFeed {
   }
 }
 
-/** Milliseconds until something falls due; what is due already waits for the next event. */
-function nextOf(due: Record<string, number>, now: number): number {
-  const waits = Object.values(due).map((at) => at - now);
-  return Math.min(...waits.filter((wait) => wait > 0));
+/** Milliseconds until something falls due. Progress and previews that may be sent already wait for the next event. */
+function nextOf(due: { reread: number; position: number; progress: number; preview: number }, now: number): number {
+  const readings = [due.reread, due.position].map((at) => Math.max(0, at - now));
+  const sendings = [due.progress, due.preview].map((at) => at - now).filter((wait) => wait > 0);
+  return Math.min(...readings, ...sendings);
 }

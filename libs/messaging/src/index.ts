@@ -1,6 +1,6 @@
 export { RedisConnections } from './redis';
 export { LaneConsumer, LaneProducer } from './lanes';
-export { LivePublisher, LiveSubscriber, type LiveSnapshot } from './live-events';
+export { LivePublisher, LiveSubscriber, type HeardEvent, type LiveSnapshot } from './live-events';
 export { listenForControl, sendControl } from './control';
 export { EphemeralSecrets } from './ephemeral-secrets';
 export { messagingSettings, secretKeySetting, type MessagingSettings } from './messaging.settings';

@@ -54,7 +54,9 @@ export class LivePublisher {
   }
 }
 
-type Listener = (event: LiveEvent) => void;
+/** What a listener hears: events, and that some may have been missed. */
+export type HeardEvent = LiveEvent | { kind: 'gap' };
+type Listener = (event: HeardEvent) => void;
 
 /** Hears of jobs: one subscription per job and process, however many streams are open on it. */
 export class LiveSubscriber {
@@ -65,6 +67,10 @@ export class LiveSubscriber {
       const event = parseEvent(text);
       if (event === null) return;
       for (const listener of this.listeners.get(channel) ?? []) listener(event);
+    });
+    // What was published while Redis was away is gone. The subscriptions are renewed by the client itself.
+    redis.on('ready', () => {
+      for (const listeners of this.listeners.values()) for (const listener of listeners) listener({ kind: 'gap' });
     });
   }
 

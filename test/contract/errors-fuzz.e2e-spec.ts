@@ -114,7 +114,16 @@ const parameter = fc.tuple(
   fc.oneof(nasty, fc.constantFrom('1', '0', '-1', '101', '1e9', 'queued', '', 'WyJqb2JzIiwiYSJd')),
 );
 const header = fc.tuple(
-  fc.constantFrom('Idempotency-Key', 'X-Request-Id', 'Range', 'If-None-Match', 'Content-Type', 'Accept', 'Expect', 'TE'),
+  fc.constantFrom(
+    'Idempotency-Key',
+    'X-Request-Id',
+    'Range',
+    'If-None-Match',
+    'Content-Type',
+    'Accept',
+    'Expect',
+    'TE',
+  ),
   fc.string({ maxLength: 30 }).map((text) => text.trim()),
 );
 
@@ -196,7 +205,12 @@ describe('mutated requests', () => {
     'are answered or cut, never with 5xx, never without the envelope',
     async () => {
       const templates = [
-        requestOf('POST', '/api/v2/jobs', { 'Idempotency-Key': 'k' }, JSON.stringify({ workflow: GRAPH, metadata: { a: 'b' } })),
+        requestOf(
+          'POST',
+          '/api/v2/jobs',
+          { 'Idempotency-Key': 'k' },
+          JSON.stringify({ workflow: GRAPH, metadata: { a: 'b' } }),
+        ),
         requestOf('GET', '/api/v2/jobs?limit=2&status=queued&metadata[a]=b', { 'X-Request-Id': 'r' }, ''),
         requestOf('POST', `/api/v2/jobs/${jobId}/cancel`, {}, ''),
         requestOf('POST', '/api/v2/assets', { 'Content-Type': 'multipart/form-data; boundary=b' }, MULTIPART),
@@ -204,7 +218,10 @@ describe('mutated requests', () => {
       ];
       const mutation = fc.record({
         template: fc.nat(templates.length - 1),
-        edits: fc.array(fc.record({ at: fc.nat(2_000), byte: fc.nat(255), kind: fc.nat(3) }), { minLength: 1, maxLength: 4 }),
+        edits: fc.array(fc.record({ at: fc.nat(2_000), byte: fc.nat(255), kind: fc.nat(3) }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
       });
       await check(
         fc.asyncProperty(mutation, async ({ template, edits }) => {

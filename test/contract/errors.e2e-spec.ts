@@ -130,13 +130,15 @@ describe('what is no HTTP request', () => {
     expect([answer.status, codeOf(answer)]).toEqual([431, 'invalid_request']);
   });
 
-  it.each(['NONSENSE\r\n\r\n', 'GET  /api/v2/jobs HTTP/1.1\r\n\r\n', 'GET /a b HTTP/1.1\r\n\r\n', '\x16\x03\x01\x02\r\n\r\n'])(
-    'is answered 400 in the envelope: %#',
-    async (text) => {
-      const answer = await raw(text);
-      expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_request']);
-    },
-  );
+  it.each([
+    'NONSENSE\r\n\r\n',
+    'GET  /api/v2/jobs HTTP/1.1\r\n\r\n',
+    'GET /a b HTTP/1.1\r\n\r\n',
+    '\x16\x03\x01\x02\r\n\r\n',
+  ])('is answered 400 in the envelope: %#', async (text) => {
+    const answer = await raw(text);
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_request']);
+  });
 
   it('without a Host, or with one that is none, is answered 400 in the envelope', async () => {
     for (const host of ['', 'Host:\r\n', 'Host: a b\r\n', 'Host: [\r\n', 'Host: x/y\r\n', 'Host: a@b:1\r\n']) {

@@ -3,6 +3,8 @@ import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/te
 import { EventStream } from './support/event-stream';
 import { OwnRedis } from './support/own-redis';
 
+jest.setTimeout(90_000);
+
 const STREAM_LIMIT = 6;
 
 let redis: OwnRedis;
@@ -12,7 +14,11 @@ let client: ApiClient;
 beforeAll(async () => {
   redis = await OwnRedis.start();
   stack = await TestStack.start({
-    settings: { REDIS_URL: redis.url, MILLRACE_MAX_STREAMS_PER_ACCOUNT: String(STREAM_LIMIT), MILLRACE_DRAIN_SECONDS: '3' },
+    settings: {
+      REDIS_URL: redis.url,
+      MILLRACE_MAX_STREAMS_PER_ACCOUNT: String(STREAM_LIMIT),
+      MILLRACE_DRAIN_SECONDS: '3',
+    },
   });
   account = await stack.createAccount(10_000_000_000);
   client = new ApiClient(stack.publicUrl, account.apiKey);
@@ -21,6 +27,13 @@ afterAll(async () => {
   await stack.stop();
   await redis.kill();
 }, 30_000);
+
+/** Nothing of a test is left to run in the next. */
+afterEach(async () => {
+  const { body } = await client.call<{ jobs: Job[] }>('GET', '/api/v2/jobs?limit=100');
+  const live = body.jobs.filter((job) => job.completed_at === null);
+  await Promise.all(live.map((job) => cancel(job.id)));
+}, 40_000);
 
 const grown = (size: number, steps: number): object => ({
   '1': {
@@ -81,7 +94,9 @@ describe('the event stream of a job', () => {
     const job = await client.ended(id);
     const stream = await open(id);
     await stream.end(5_000);
-    expect(stream.events.map(({ event, data }) => [event, data.id, data.status])).toEqual([['status', id, 'succeeded']]);
+    expect(stream.events.map(({ event, data }) => [event, data.id, data.status])).toEqual([
+      ['status', id, 'succeeded'],
+    ]);
     expect(Object.keys(stream.of('status')[0] ?? {}).sort()).toEqual(Object.keys(job).sort());
   });
 
@@ -113,7 +128,11 @@ describe('a running job', () => {
     await client.call('POST', `/api/v2/jobs/${id}/cancel`);
     await Promise.all([early.end(), late.end()]);
     for (const stream of [early, late]) {
-      expect(stream.statuses.filter((status, at, all) => status !== all[at - 1]).slice(-3)).toEqual(['running', 'canceling', 'canceled']);
+      expect(stream.statuses.filter((status, at, all) => status !== all[at - 1]).slice(-3)).toEqual([
+        'running',
+        'canceling',
+        'canceled',
+      ]);
     }
   });
 
@@ -171,7 +190,7 @@ describe('when Redis', () => {
     await stream.end(40_000);
     await redis.restart();
     expect(stream.statuses.at(-1)).toBe('canceled');
-  }, 60_000);
+  });
 });
 
 describe('an account', () => {

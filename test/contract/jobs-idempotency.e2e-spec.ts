@@ -39,7 +39,8 @@ const outcome = ({ status, body }: Answer<Job>): string =>
 
 const claimsOf = (key: string): Promise<{ subjectId: string; createdAt: Date; expiresAt: Date }[]> =>
   stack.test.database.models.idempotencyKey.findMany({ where: { key } });
-const jobsOf = (who = account): Promise<number> => stack.test.database.models.job.count({ where: { accountId: who.id } });
+const jobsOf = (who = account): Promise<number> =>
+  stack.test.database.models.job.count({ where: { accountId: who.id } });
 
 describe('an Idempotency-Key', () => {
   it('rule 1: of a first request lets it through as any other', async () => {
@@ -154,10 +155,13 @@ describe('an Idempotency-Key', () => {
     expect(await jobsOf()).toBe(before + 3);
   });
 
-  it.each(['k', 'k'.repeat(255), '!~"\\{}', '0', 'a,b'])('may be 1 to 255 visible ASCII characters: %#', async (key) => {
-    expect(outcome(await submit(key))).toBe('201');
-    expect(outcome(await submit(key))).toBe('422 idempotency_key_reuse');
-  });
+  it.each(['k', 'k'.repeat(255), '!~"\\{}', '0', 'a,b'])(
+    'may be 1 to 255 visible ASCII characters: %#',
+    async (key) => {
+      expect(outcome(await submit(key))).toBe('201');
+      expect(outcome(await submit(key))).toBe('422 idempotency_key_reuse');
+    },
+  );
 
   it.each(['', 'k'.repeat(256), 'with space', 'größe', 'tab\there'])(
     'of another form is refused with a sentence that says which: %#',

@@ -100,13 +100,20 @@ describe('POST /jobs', () => {
 });
 
 describe('the fields of a submission', () => {
-  it.each([null, 'https://example.com/hook', [], 0, {}])('reserved for later are refused, whatever they hold: %p', async (value) => {
-    const all = await faultyFields({ workflow: GRAPH, webhook_url: value, inputs: value });
-    expect(all).toEqual([422, 'invalid_request', ['inputs', 'webhook_url']]);
-  });
+  it.each([null, 'https://example.com/hook', [], 0, {}])(
+    'reserved for later are refused, whatever they hold: %p',
+    async (value) => {
+      const all = await faultyFields({ workflow: GRAPH, webhook_url: value, inputs: value });
+      expect(all).toEqual([422, 'invalid_request', ['inputs', 'webhook_url']]);
+    },
+  );
 
   it('are all named at once where they are wrong', async () => {
-    const all = await faultyFields({ webhook_url: null, workflow: [], extra_data: { api_key_vendor_org: 7, other: 'x' } });
+    const all = await faultyFields({
+      webhook_url: null,
+      workflow: [],
+      extra_data: { api_key_vendor_org: 7, other: 'x' },
+    });
     expect(all).toEqual([
       422,
       'invalid_request',
@@ -130,14 +137,18 @@ describe('the fields of a submission', () => {
     expect((await submit({ workflow: GRAPH, extra_data: { [key]: 'of a customer' } })).status).toBe(201);
   });
 
-  it.each([['x'], [[]], [7], [true]])('may hold no extra_data of another type than an object: %j', async (extraData) => {
-    const all = await faultyFields({ workflow: GRAPH, extra_data: extraData });
-    expect(all).toEqual([422, 'invalid_request', ['extra_data']]);
-  });
+  it.each([['x'], [[]], [7], [true]])(
+    'may hold no extra_data of another type than an object: %j',
+    async (extraData) => {
+      const all = await faultyFields({ workflow: GRAPH, extra_data: extraData });
+      expect(all).toEqual([422, 'invalid_request', ['extra_data']]);
+    },
+  );
 });
 
 describe('metadata', () => {
-  const pairs = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
+  const pairs = (count: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
 
   it.each([
     [pairs(16)],
@@ -280,11 +291,16 @@ describe('asset references', () => {
     const [a, b] = [newId(), newId()];
     const workflow = {
       ...GRAPH,
-      '3': { class_type: 'PreviewAny', inputs: { source: { deep: [[assetReference({ id: a })], { x: assetReference({ id: b }) }] } } },
+      '3': {
+        class_type: 'PreviewAny',
+        inputs: { source: { deep: [[assetReference({ id: a })], { x: assetReference({ id: b }) }] } },
+      },
     };
     const { code, details } = await refused({ workflow });
     expect(code).toBe('missing_asset');
-    expect((details.references as { asset_id: string }[]).map((reference) => reference.asset_id).sort()).toEqual([a, b].sort());
+    expect((details.references as { asset_id: string }[]).map((reference) => reference.asset_id).sort()).toEqual(
+      [a, b].sort(),
+    );
   });
 });
 
@@ -340,18 +356,21 @@ describe('a job', () => {
     ['POST', `/api/v2/jobs/${id}/cancel`],
   ];
 
-  it.each(['of nobody', 'of another account', 'past its expires_at'])('%s is not found, whatever is asked of it', async (which) => {
-    const { id } = which === 'of nobody' ? { id: newId() } : await client.run(GRAPH);
-    const own = which === 'of another account' ? await stack.createAccount(0) : account;
-    const passed = new Date(Date.now() - 1_000);
-    if (which === 'past its expires_at') {
-      await stack.test.database.models.job.update({ where: { id }, data: { deadlineAt: passed, expiresAt: passed } });
-    }
-    for (const [method, path] of routes(id)) {
-      const answer = await new ApiClient(stack.publicUrl, own.apiKey).call(method, path);
-      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 404, 'not_found']);
-    }
-  });
+  it.each(['of nobody', 'of another account', 'past its expires_at'])(
+    '%s is not found, whatever is asked of it',
+    async (which) => {
+      const { id } = which === 'of nobody' ? { id: newId() } : await client.run(GRAPH);
+      const own = which === 'of another account' ? await stack.createAccount(0) : account;
+      const passed = new Date(Date.now() - 1_000);
+      if (which === 'past its expires_at') {
+        await stack.test.database.models.job.update({ where: { id }, data: { deadlineAt: passed, expiresAt: passed } });
+      }
+      for (const [method, path] of routes(id)) {
+        const answer = await new ApiClient(stack.publicUrl, own.apiKey).call(method, path);
+        expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 404, 'not_found']);
+      }
+    },
+  );
 
   it('is not found under what is no id', async () => {
     for (const [method, path] of routes('not-an-id')) expect((await client.call(method, path)).status).toBe(404);

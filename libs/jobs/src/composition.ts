@@ -7,6 +7,7 @@ import {
   LaneProducer,
   LivePublisher,
   LiveSubscriber,
+  forgetSecret,
   sendControl,
   type RedisConnections,
 } from '@millrace/messaging';
@@ -77,7 +78,11 @@ export function composeJobs(parts: JobsParts): Jobs {
   const producer = redis.producer();
   const live = new LivePublisher(producer);
   const secrets = parts.secretKey === null ? null : new EphemeralSecrets(producer, parts.secretKey);
-  const signals = new JobSignals(live, secrets, (poolId, message) => sendControl(producer, poolId, message));
+  const signals = new JobSignals(
+    live,
+    (jobId) => forgetSecret(producer, jobId),
+    (poolId, message) => sendControl(producer, poolId, message),
+  );
   const lanes = new LaneProducer(producer);
   const dispatchStore = new DispatchStore();
   const pools = new PoolStore();

@@ -119,7 +119,11 @@ const step = fc.record({
   pauseMs: fc.constantFrom(0, 0, 1, 4),
 });
 
-async function live(job: MovingJob, life: JobStatus[], steps: readonly { kind: string; fate: string; pauseMs: number }[]): Promise<void> {
+async function live(
+  job: MovingJob,
+  life: JobStatus[],
+  steps: readonly { kind: string; fate: string; pauseMs: number }[],
+): Promise<void> {
   const moves = [...life];
   const late: HeardEvent[] = [];
   let value = 0;
@@ -168,7 +172,9 @@ describe('a stream of a job', () => {
         const statuses = items.flatMap((item) => (item.kind === 'status' ? [item.job] : []));
         const from = statuses[0]?.seq ?? 0;
         const after = job.transitions.filter(({ seq }) => seq >= from);
-        expect(statuses.map(({ seq, status }) => ({ seq, status }))).toEqual(after.map(({ seq, status }) => ({ seq, status })));
+        expect(statuses.map(({ seq, status }) => ({ seq, status }))).toEqual(
+          after.map(({ seq, status }) => ({ seq, status })),
+        );
         const last = items.at(-1);
         expect(last?.kind === 'status' && isTerminal(last.job.status)).toBe(true);
         const values = items.flatMap((item) => (item.kind === 'progress' ? [item.progress.value] : []));

@@ -67,11 +67,13 @@ export class JobFeed {
       following = new Following(job, position);
       yield { kind: 'status', job, queuePosition: position };
       if (isTerminal(job.status)) return;
-      yield* following.takeOutputs(job);
       following.offerProgress(job.progress);
       following.offerProgress(shown.progress);
       following.offerPreview(shown.preview);
       for (const event of early) following.hear(event);
+      yield* following.takeProgress();
+      yield* following.takePreview();
+      yield* following.takeOutputs(job);
       yield* this.goOn(scope, jobId, following, alarm);
     } finally {
       stop();

@@ -1,5 +1,5 @@
 import type { Preview, Progress } from '@millrace/contracts';
-import type { EphemeralSecrets, LivePublisher } from '@millrace/messaging';
+import type { LivePublisher } from '@millrace/messaging';
 import { isTerminal } from '@millrace/contracts';
 import type { MovedJob } from './lifecycle.store';
 
@@ -13,7 +13,8 @@ export type ControlSender = (poolId: string, message: { kind: 'cancel'; jobId: s
 export class JobSignals {
   constructor(
     private readonly live: LivePublisher,
-    private readonly secrets: EphemeralSecrets | null,
+    /** Deletes what was handed over for a run; any process that ends a job does. */
+    private readonly forgetSecret: (jobId: string) => Promise<void>,
     private readonly control: ControlSender,
   ) {}
 
@@ -22,7 +23,7 @@ export class JobSignals {
     if (job.status === 'canceling') void this.control(job.poolId, { kind: 'cancel', jobId: job.id });
     if (isTerminal(job.status)) {
       void this.live.forget(job.id);
-      void this.secrets?.delete(job.id);
+      void this.forgetSecret(job.id);
     }
   }
 

@@ -5,6 +5,11 @@ const keyOf = (jobId: string): string => `millrace:secret:${jobId}`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** Delete a job's credentials; needs no key. Never rejects: what cannot be deleted now goes at its deadline. */
+export async function forgetSecret(redis: Redis, jobId: string): Promise<void> {
+  await redis.del(keyOf(jobId)).catch(() => undefined);
+}
+
 /**
  * Credentials handed over for one run. They exist sealed (AES-256-GCM, NIST SP 800-38D, bound to the job's id) in a Redis
  * that keeps nothing on disk, and in the memory of the processes that forward them; nowhere else.
@@ -27,9 +32,9 @@ export class EphemeralSecrets {
     return sealed === null ? null : (JSON.parse(this.open(jobId, sealed)) as Record<string, string>);
   }
 
-  /** Never rejects: what cannot be deleted now goes at its deadline. */
-  async delete(jobId: string): Promise<void> {
-    await this.redis.del(keyOf(jobId)).catch(() => undefined);
+  /** Never rejects. */
+  delete(jobId: string): Promise<void> {
+    return forgetSecret(this.redis, jobId);
   }
 
   private seal(jobId: string, text: string): Buffer {

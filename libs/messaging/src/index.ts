@@ -2,5 +2,5 @@ export { RedisConnections } from './redis';
 export { LaneConsumer, LaneProducer } from './lanes';
 export { LivePublisher, LiveSubscriber, type HeardEvent, type LiveSnapshot } from './live-events';
 export { listenForControl, sendControl } from './control';
-export { EphemeralSecrets } from './ephemeral-secrets';
+export { EphemeralSecrets, forgetSecret } from './ephemeral-secrets';
 export { messagingSettings, secretKeySetting, type MessagingSettings } from './messaging.settings';

@@ -33,7 +33,7 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', requestId);
     const target = targetOf(request);
-    const known = request.headers.host !== undefined && HOST.test(target.host);
+    const known = HOST.test(request.headers.host ?? '') && HOST.test(target.host);
     const { surface, url } = resolveSurface(rules, known ? target : { ...target, host: 'localhost' });
     request.url = url;
     contexts.set(request, { requestId, surface });

@@ -72,6 +72,10 @@ export class Streams {
     try {
       const events = follow(stream.signal);
       const first = await events.next();
+      if (response.destroyed) {
+        await events.return();
+        return;
+      }
       begin(response);
       const heartbeat = setInterval(() => {
         if (!response.writableNeedDrain) response.write(': alive\n\n');

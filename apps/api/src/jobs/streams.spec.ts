@@ -1,0 +1,117 @@
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { Metrics } from '@millrace/platform';
+import { Streams, type StreamEvent } from './streams';
+
+/** A server whose one stream sends what `follow` makes. */
+async function serve(
+  streams: Streams,
+  follow: (signal: AbortSignal) => AsyncGenerator<StreamEvent, void, void>,
+): Promise<{ server: Server; open: () => Promise<IncomingMessage>; failures: unknown[] }> {
+  const app = express();
+  const failures: unknown[] = [];
+  app.get('/', (_request, response) => {
+    streams.serve(response, { id: 'a', limit: null }, follow).catch((error: unknown) => {
+      failures.push(error);
+      response.status(429).end();
+    });
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const open = async (): Promise<IncomingMessage> => {
+    const request = get({ port, host: '127.0.0.1', agent: false });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response;
+  };
+  return { server, open, failures };
+}
+
+const LARGE = 'x'.repeat(100_000);
+
+describe('a reader that stops reading', () => {
+  it('is waited for: no more is made than its connection holds, however much there is to tell', async () => {
+    const streams = new Streams(new Metrics('api'), 10);
+    let made = 0;
+    const { server, open } = await serve(streams, async function* (signal) {
+      while (!signal.aborted) {
+        made += 1;
+        yield await Promise.resolve({ event: 'preview', data: { nth: made, LARGE } });
+      }
+    });
+    const response = await open();
+    response.pause();
+    const settled = async (): Promise<number> => {
+      for (let seen = -1; seen !== made; await new Promise((resolve) => setTimeout(resolve, 150))) seen = made;
+      return made;
+    };
+    const held = await settled();
+    // What the two sockets of the kernel hold is some megabytes; beyond them there is one event.
+    expect(held * LARGE.length).toBeLessThan(16_000_000);
+    response.destroy();
+    await streams.allEnded();
+    server.close();
+  });
+});
+
+describe('the streams of a process', () => {
+  it('are counted per account, and a place is free again when a client has gone', async () => {
+    const streams = new Streams(new Metrics('api'), 2);
+    const { server, open, failures } = await serve(streams, async function* (signal) {
+      yield { event: 'status', data: {} };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    const [first, second] = await Promise.all([open(), open()]);
+    expect((await open()).statusCode).toBe(429);
+    expect(failures).toMatchObject([{ code: 'too_many_streams', retryAfterSeconds: 5 }]);
+    first.destroy();
+    second.destroy();
+    await streams.allEnded();
+    const third = await open();
+    expect(third.statusCode).toBe(200);
+    third.destroy();
+    await streams.allEnded();
+    server.close();
+  });
+
+  it('do not keep a place for a client that went away before its stream began', async () => {
+    const streams = new Streams(new Metrics('api'), 2);
+    const app = express();
+    const served = new Promise<void>((resolve, reject) => {
+      app.get('/', (_request, response) => {
+        response.once('close', () => {
+          const follow = async function* (): AsyncGenerator<StreamEvent, void, void> {
+            for (;;) yield await Promise.resolve({ event: 'status', data: {} });
+          };
+          streams.serve(response, { id: 'a', limit: null }, follow).then(resolve, reject);
+        });
+      });
+    });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false });
+    request.on('error', () => undefined);
+    await once(server, 'request');
+    request.destroy();
+    await served;
+    await streams.allEnded();
+    server.close();
+  });
+
+  it('are ended when the process must go', async () => {
+    const streams = new Streams(new Metrics('api'), 2);
+    const { server, open } = await serve(streams, async function* (signal) {
+      yield { event: 'status', data: {} };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    const response = await open();
+    response.resume();
+    const ended = once(response, 'end');
+    streams.close();
+    await ended;
+    await streams.allEnded();
+    server.close();
+  });
+});

@@ -1,56 +1,74 @@
-import { Comfy } from '@comfyorg/sdk';
-import sharp from 'sharp';
-import { TestStack, type TestAccount } from '@millrace/testing';
+import { Comfy, InsufficientCredits } from '@comfyorg/sdk';
+import { newId } from '@millrace/contracts';
+import { TestStack, eventually, type TestAccount } from '@millrace/testing';
+import { describeOfficialClient } from './contract/support/official-client-suite';
+
+jest.setTimeout(90_000);
 
 let stack: TestStack;
 let account: TestAccount;
-let client: Comfy;
+let deploymentPath: string;
+let otherUrl: string;
 beforeAll(async () => {
   stack = await TestStack.start();
-  account = await stack.createAccount();
-  process.env.COMFY_BASE_URL = stack.publicUrl;
-  client = new Comfy({ apiKey: account.apiKey });
-});
+  account = await stack.createAccount(10_000_000_000);
+  const { models } = stack.test.database;
+  const pool = await models.pool.create({ data: { id: `pool-${newId()}`, engine: 'cpu' } });
+  const { id } = await models.deployment.create({
+    data: { id: newId(), accountId: account.id, name: 'a test', poolId: pool.id },
+  });
+  deploymentPath = `/deployment/${id}`;
+  const [other] = await Promise.all([stack.spawn('api'), stack.addWorker({ MILLRACE_POOL: pool.id })]);
+  otherUrl = other.publicUrl;
+}, 180_000);
 afterAll(() => stack.stop());
 
-const picture = (): Promise<Buffer> =>
-  sharp({ create: { width: 8, height: 8, channels: 3, background: '#336699' } })
-    .png()
-    .toBuffer();
+describeOfficialClient('the cloud surface', () => ({
+  baseUrl: stack.publicUrl,
+  otherBaseUrl: otherUrl,
+  apiKey: account.apiKey,
+  asksForKeys: true,
+}));
+
+describeOfficialClient('a deployment under its prefix', () => ({
+  baseUrl: stack.publicUrl + deploymentPath,
+  otherBaseUrl: otherUrl + deploymentPath,
+  apiKey: account.apiKey,
+  asksForKeys: true,
+}));
 
 describe('the official client', () => {
-  it('uploads an input, runs a graph, and saves its outputs', async () => {
-    const asset = client.assets.fromBytes(await picture(), { filename: 'in.png' });
-    const workflow = client.workflows.fromJson({
-      '1': { class_type: 'LoadImage', inputs: {} },
-      '2': { class_type: 'ImageScaleBy', inputs: { image: ['1', 0], upscale_method: 'nearest-exact', scale_by: 2 } },
-      '3': { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'out' } },
-    });
-    workflow.setInput('1', 'image', asset);
-    const job = await client.run(workflow);
-    expect(job.status).toBe('succeeded');
-    const [output] = job.getOutputs('3');
-    const bytes = await output?.toBytes();
-    expect(
-      Buffer.from(bytes ?? [])
-        .subarray(1, 4)
-        .toString(),
-    ).toBe('PNG');
+  const connect = (apiKey: string): Comfy => {
+    process.env.COMFY_BASE_URL = stack.publicUrl;
+    return new Comfy({ apiKey });
+  };
+  const graph = {
+    '1': { class_type: 'PrimitiveInt', inputs: { value: 7 } },
+    '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+  };
+
+  it('throws InsufficientCredits for an account that has none', async () => {
+    const client = connect((await stack.createAccount(0)).apiKey);
+    await expect(client.run(client.workflows.fromJson(graph))).rejects.toBeInstanceOf(InsufficientCredits);
   });
 
-  it('watches a job to its end by events', async () => {
-    const workflow = client.workflows.fromJson({
+  it('waits as it is told while the queue is full, and then gets its job with the same key', async () => {
+    const small = await stack.createAccount(1_000_000_000, { queue_limit: 1, running_limit: 1 });
+    const client = connect(small.apiKey);
+    const long = {
       '1': {
         class_type: 'MillraceReactionDiffusion',
-        inputs: { width: 128, height: 128, steps: 400, seed: 7, feed: 0.055, kill: 0.062 },
+        inputs: { width: 512, height: 512, steps: 10_000, seed: 1, feed: 0.055, kill: 0.062 },
       },
-      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown' } },
-    });
-    const job = await client.submit(workflow);
-    const kinds = new Set<string>();
-    for await (const event of job.events()) kinds.add(event.kind);
-    expect([...kinds].sort()).toEqual(expect.arrayContaining(['outputReady', 'progress', 'statusChange']));
-    await job.refresh();
-    expect(job.status).toBe('succeeded');
+      '2': { class_type: 'PreviewImage', inputs: { images: ['1', 0] } },
+    };
+    const running = await client.submit(client.workflows.fromJson(long));
+    await eventually('it to run', async () => (await running.refresh()).status === 'running', 30_000);
+    await client.submit(client.workflows.fromJson(graph));
+    const patient = client.submit(client.workflows.fromJson(graph));
+    const first = await Promise.race([patient, new Promise((resolve) => setTimeout(resolve, 300, 'it waits'))]);
+    expect(first).toBe('it waits');
+    await running.cancel();
+    expect((await (await patient).wait(60_000)).status).toBe('succeeded');
   });
 });

@@ -43,9 +43,9 @@ export class SubmissionService {
     private readonly database: Statements,
     private readonly store: SubmissionStore,
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
-    private readonly secrets: EphemeralSecrets,
+    private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
     private readonly outlook: QueueOutlook,
-    private readonly dispatcher: Dispatcher,
+    private readonly dispatcher: Pick<Dispatcher, 'poke'>,
     private readonly settings: JobSettings & BillingSettings,
   ) {}
 

@@ -1,10 +1,11 @@
+import type { Server } from 'node:http';
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import express, { type Express } from 'express';
 import { NestLogger, type Logger, type Metrics } from '@millrace/platform';
 import { EnvelopeFilter } from './envelope.filter';
 import { observeRequests } from './observe-requests';
-import { PublicAdapter } from './public-server';
+import { PublicAdapter, answerUnreadable } from './public-server';
 import { contextMiddleware } from './request-context';
 import { RouteTable } from './route-table';
 import type { SurfaceRules } from './surface';
@@ -54,7 +55,7 @@ export function configureOpsApp(
   app.use(contextMiddleware(rules));
   const routes = new RouteTable(server);
   app.useGlobalFilters(new EnvelopeFilter(logger, routes));
-  configureServer(app);
+  answerUnreadable(app.getHttpServer() as Server);
   return routes;
 }
 

@@ -30,6 +30,12 @@ function createPublicServer(listener: RequestListener): Server {
     requireHostHeader: false,
   };
   const server = createServer(options, listener);
+  answerUnreadable(server);
+  return server;
+}
+
+/** Answer in the envelope what never becomes a request. */
+export function answerUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
@@ -50,7 +56,6 @@ function createPublicServer(listener: RequestListener): Server {
   server.on('connect', (_request, socket: Duplex) => {
     refuse(socket, 405, 'method_not_allowed', 'CONNECT is not possible here; use GET, POST.', { Allow: 'GET, POST' });
   });
-  return server;
 }
 
 /** What to say of bytes in which Node could read no request. */

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Prisma } from '@prisma/client';
+import type { Caller } from '@millrace/accounts';
+import { LedgerStore, billingSettings } from '@millrace/billing';
+import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { readSettings } from '@millrace/platform';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { DispatchStore } from './dispatch.store';
+import { jobSettings } from './job.settings';
+import { QueueOutlook } from './queue-outlook';
+import { SubmissionService, type Submission } from './submission.service';
+import { SubmissionStore } from './submission.store';
+
+const settings = { ...readSettings(jobSettings, {}), ...readSettings(billingSettings, {}) };
+const catalogue: NodeCatalogue = {
+  Show: { displayName: 'Show', category: '', description: '', inputs: {}, outputs: [], outputNode: true },
+};
+const BODY = '{"workflow":{"1":{"class_type":"Show","inputs":{}}},"metadata":{"a":"b"}}';
+
+let test: TestDatabase;
+/** The text of every statement that was sent. */
+let sent: string[];
+let kept: Set<string>;
+let poolId: string;
+let service: SubmissionService;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  ({ poolId } = await makePool(test.database));
+});
+afterAll(() => test.drop());
+beforeEach(() => {
+  sent = [];
+  kept = new Set();
+  const counted: Statements = {
+    models: test.database.models,
+    query: <T>(sql: Prisma.Sql) => {
+      sent.push(sql.sql);
+      return test.database.query<T>(sql);
+    },
+    execute: (sql) => {
+      sent.push(sql.sql);
+      return test.database.execute(sql);
+    },
+  };
+  const secrets = {
+    put: (id: string) => Promise.resolve(void kept.add(id)),
+    delete: (id: string) => Promise.resolve(void kept.delete(id)),
+  };
+  service = new SubmissionService(
+    counted,
+    new SubmissionStore(new LedgerStore(), settings),
+    { resolveForJob: () => Promise.resolve(new Set<string>()) },
+    secrets,
+    new QueueOutlook(counted, new DispatchStore()),
+    { poke: () => undefined },
+    settings,
+  );
+});
+
+const limits = {
+  weight: 1,
+  runningLimit: null,
+  queueLimit: null,
+  requestsPerMinute: null,
+  streamLimit: null,
+  uploadBytesPerDay: null,
+};
+
+async function submission(changes: Partial<Submission> = {}, micros = 1_000_000_000n): Promise<Submission> {
+  const accountId = await makeAccount(test.database, { micros });
+  const caller: Caller = { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits };
+  sent = [];
+  return {
+    caller,
+    scope: { accountId, surface: 'cloud', deploymentId: null },
+    body: BODY,
+    target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),
+    idempotencyKey: randomUUID(),
+    traceparent: null,
+    ...changes,
+  };
+}
+
+const writes = (): string[] => sent.filter((sql) => /\b(INSERT|UPDATE|DELETE)\b/.test(sql));
+
+describe('a submission', () => {
+  it('writes with one statement, after its reads: key, place, hold, job, graph and history together', async () => {
+    await service.submit(await submission());
+    expect(writes()).toHaveLength(1);
+    expect(writes()).toEqual(sent.slice(-1));
+    for (const table of ['idempotency_keys', 'account_queues', 'balances', 'jobs', 'job_graphs', 'job_transitions']) {
+      expect(writes()[0]).toMatch(new RegExp(`(INSERT INTO|UPDATE) ${table}`));
+    }
+  });
+
+  it('sends one statement alone while the picture of the pool is fresh', async () => {
+    await service.submit(await submission());
+    const next = await submission();
+    await service.submit(next);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['{"workflow":{"1":{"class_type":"Hide","inputs":{}}}}', 'invalid_workflow'],
+    ['{"workflow":{"nodes":[],"links":[]}}', 'workflow_format_ui'],
+    ['{', 'invalid_request'],
+  ])('that is refused by its body writes nothing: %s', async (body, code) => {
+    const refused = service.submit(await submission({ body }));
+    await expect(refused).rejects.toMatchObject({ code });
+    expect(writes()).toEqual([]);
+  });
+
+  it('that asks for a target only when its body can be read tells of the body first', async () => {
+    const target = (): Promise<never> => Promise.reject(new Refusal('deployment_not_ready', 'It is starting.'));
+    await expect(service.submit(await submission({ body: '{}', target }))).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    await expect(service.submit(await submission({ target }))).rejects.toMatchObject({ code: 'deployment_not_ready' });
+  });
+
+  it('that is refused by its writing statement keeps no credential', async () => {
+    const body = BODY.replace('}}}', '}}},"extra_data":{"api_key_vendor_org":"k"}');
+    await expect(service.submit(await submission({ body }, 0n))).rejects.toMatchObject({
+      code: 'insufficient_credits',
+    });
+    expect(kept.size).toBe(0);
+    await service.submit(await submission({ body }));
+    expect(kept.size).toBe(1);
+  });
+});

@@ -21,7 +21,11 @@ beforeAll(async () => {
   const [other] = await Promise.all([stack.spawn('api'), stack.addWorker({ MILLRACE_POOL: pool.id })]);
   otherUrl = other.publicUrl;
 }, 180_000);
-afterAll(() => stack.stop());
+afterAll(async () => {
+  const broken = stack.api.lines.filter((line) => line.includes('request failed'));
+  await stack.stop();
+  expect(broken).toEqual([]);
+});
 
 describeOfficialClient('the cloud surface', () => ({
   baseUrl: stack.publicUrl,

@@ -242,6 +242,11 @@ describe('a workflow', () => {
     expect(await nodeErrors({})).toEqual({ '': [['', 'no_outputs']] });
   });
 
+  it.each(['\0', 'a\ud800b'])('with a node id that cannot be kept is refused: %j', async (id) => {
+    const graph = { [id]: GRAPH['1'], '2': { class_type: 'PreviewAny', inputs: { source: [id, 0] } } };
+    expect(await nodeErrors(graph)).toEqual({ [id]: [['', 'invalid_type']] });
+  });
+
   it('is judged by no reason that is not listed', async () => {
     const all = { ...(await nodeErrors(faulty)), ...(await nodeErrors({ '1': image })) };
     const reasons = new Set(Object.values(all).flatMap((faults) => faults.map(([, reason]) => reason)));

@@ -10,7 +10,7 @@ RUN apt-get update \
   && apt-get purge --yes --auto-remove git \
   && rm -rf /var/lib/apt/lists/* /comfyui/.git \
   && useradd --uid 1000 --no-create-home comfyui \
-  && install -d -o 1000 -g 1000 /data /data/input /data/output /data/temp /data/user
+  && install -d -o 1000 -g 1000 /data /data/input /data/output /data/user
 
 WORKDIR /comfyui
 ENV HOME=/data PYTHONUNBUFFERED=1
@@ -22,4 +22,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 \
 CMD ["python", "main.py", "--listen", "0.0.0.0", "--port", "8188", \
   "--disable-metadata", "--log-stdout", "--preview-method", "auto", \
   "--input-directory", "/data/input", "--output-directory", "/data/output", \
-  "--temp-directory", "/data/temp", "--user-directory", "/data/user"]
+  "--temp-directory", "/data", "--user-directory", "/data/user"]

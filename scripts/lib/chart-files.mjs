@@ -15,7 +15,9 @@ const END = '<!-- values: end -->';
 /** Settings whose values the chart knows itself, from values of its own. */
 const SET_BY_CHART = new Set([
   'MILLRACE_BLOB_DIR',
+  'MILLRACE_COMFYUI_ARGUMENTS',
   'MILLRACE_COMFYUI_COMMAND',
+  'MILLRACE_COMFYUI_DATA_DIR',
   'MILLRACE_COMFYUI_DEVICES',
   'MILLRACE_COMFYUI_DIR',
   'MILLRACE_COMFYUI_URL',

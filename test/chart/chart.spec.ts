@@ -124,12 +124,14 @@ describe('workers', () => {
     const pod = podOf(of('ha'), 'rel-millrace-worker-images');
     expect(pod.spec.runtimeClassName).toBe('nvidia');
     expect(pod.spec.tolerations).toHaveLength(1);
-    const [sidecar] = pod.spec.initContainers ?? [];
+    const sidecar = containerOf(pod, 'comfyui');
     expect(sidecar).toMatchObject({ name: 'comfyui', restartPolicy: 'Always' });
-    expect(sidecar?.resources?.limits).toMatchObject({ 'nvidia.com/gpu': 1 });
+    expect(sidecar.resources?.limits).toMatchObject({ 'nvidia.com/gpu': 1 });
     expect(containerOf(pod, 'worker').resources?.limits).not.toHaveProperty('nvidia.com/gpu');
-    expect(sidecar?.args).toEqual(expect.arrayContaining(['--listen', '127.0.0.1', '--disable-metadata']));
-    expect(sidecar?.volumeMounts).toContainEqual({ name: 'models', mountPath: '/comfyui/models', readOnly: true });
+    expect(sidecar.args).toEqual(expect.arrayContaining(['--listen', '127.0.0.1', '--disable-metadata']));
+    expect(sidecar.volumeMounts).toContainEqual({ name: 'models', mountPath: '/comfyui/models', readOnly: true });
+    const shared = { name: 'comfyui-data', mountPath: envOf(containerOf(pod, 'worker')).MILLRACE_COMFYUI_DATA_DIR };
+    for (const name of ['worker', 'comfyui']) expect(containerOf(pod, name).volumeMounts).toContainEqual(shared);
     expect(pod.spec.volumes).toContainEqual({ name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } });
   });
 

@@ -44,6 +44,7 @@ export function fieldFaults(manifests: Manifest[]): string[] {
     module: ts.ModuleKind.Preserve,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     noEmit: true,
+    lib: ['lib.es5.d.ts'],
     skipLibCheck: true,
     strict: true,
     types: [],

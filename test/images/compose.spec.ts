@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { listSettings } from '../../scripts/lib/settings-list.mjs';
+import { readStages } from './support/dockerfile';
+
+const ROOT = join(__dirname, '..', '..');
+const TEXT = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+
+interface Service {
+  image: string;
+  build?: { target?: string };
+  environment?: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: object;
+  profiles?: string[];
+  stop_grace_period?: string;
+  read_only?: boolean;
+  ports?: string[];
+}
+
+const { services } = parse(TEXT, { merge: true }) as { services: Record<string, Service> };
+const settings = listSettings();
+/** Services that run a process of ours, with the process. */
+const processes = Object.entries(services).flatMap(([name, service]) => {
+  const process = service.build?.target ?? '';
+  return ['api', 'worker', 'maintenance'].includes(process) ? [{ name, process, service }] : [];
+});
+
+describe('the compose file', () => {
+  it('gives each process settings that it knows, and those that it cannot do without', () => {
+    expect(processes.map(({ name }) => name)).toEqual(['api', 'maintenance', 'worker', 'worker-gpu']);
+    for (const { name, process, service } of processes) {
+      const given = Object.keys(service.environment ?? {});
+      const known = settings.filter((listed) => listed.processes.includes(process)).map(({ setting }) => setting);
+      expect([name, given.filter((variable) => !known.some((setting) => setting.name === variable))]).toEqual([
+        name,
+        [],
+      ]);
+      const required = known
+        .filter(({ schema }) => !schema.safeParse(undefined).success)
+        .map((setting) => setting.name);
+      expect(given).toEqual(expect.arrayContaining(required));
+    }
+  });
+
+  it('builds targets that the Dockerfile has', () => {
+    const targets = readStages(join(ROOT, 'docker', 'Dockerfile')).map(({ name }) => name);
+    const built = Object.values(services).flatMap(({ build }) => (build?.target === undefined ? [] : [build.target]));
+    expect(built.length).toBeGreaterThan(4);
+    expect(built.filter((target) => !targets.includes(target))).toEqual([]);
+  });
+
+  it('has no secret of its own: each is asked for with a sentence', () => {
+    const names = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
+    for (const name of [...names, 'MILLRACE_SECRET_KEY', 'MILLRACE_ADMIN_TOKEN', 'GRAFANA_PASSWORD']) {
+      const uses = TEXT.match(new RegExp(`\\$\\{${name}[^}]*\\}`, 'g')) ?? [];
+      expect([name, uses.filter((use) => !use.endsWith(':?is not set; run node docker/make-env.mjs}'))]).toEqual([
+        name,
+        [],
+      ]);
+      expect(uses).not.toEqual([]);
+    }
+  });
+
+  it('waits for what a process needs: servers by their health, set-up by its end', () => {
+    for (const { service } of processes) {
+      expect(service.depends_on).toMatchObject({
+        migrate: { condition: 'service_completed_successfully' },
+        bucket: { condition: 'service_completed_successfully' },
+        redis: { condition: 'service_healthy' },
+      });
+    }
+    const awaited = Object.values(services).flatMap(({ depends_on: needs }) => Object.entries(needs ?? {}));
+    const byHealth = awaited.filter(([, { condition }]) => condition === 'service_healthy').map(([name]) => name);
+    for (const name of byHealth.filter((server) => server !== 'comfyui')) {
+      expect([name, services[name]?.healthcheck]).toEqual([name, expect.any(Object)]);
+    }
+  });
+
+  it('pins every image that others make', () => {
+    const others = Object.values(services).filter(({ build }) => build === undefined);
+    expect(others.map(({ image }) => image).filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
+  });
+
+  it('shows the ops listener to this machine alone', () => {
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => port.endsWith(':9090'))).toEqual(['127.0.0.1:${MILLRACE_OPS_PORT:-9090}:9090']);
+  });
+
+  it('lets a worker end its drain, on a read-only root', () => {
+    for (const { process, service } of processes) {
+      expect(service.read_only).toBe(true);
+      if (process !== 'worker') continue;
+      const minutes = Number(/^(\d+)m$/.exec(service.stop_grace_period ?? '')?.[1]);
+      expect(minutes * 60).toBeGreaterThan(Number(service.environment?.MILLRACE_DRAIN_SECONDS) + 30);
+    }
+  });
+});
+
+describe('docker/make-env.mjs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-env-'));
+  const file = join(folder, '.env');
+  const make = (): string => execFileSync(process.execPath, [join(ROOT, 'docker', 'make-env.mjs'), file]).toString();
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('makes every secret that the compose file asks for, readable by nobody else', () => {
+    make();
+    const made = [...readFileSync(file, 'utf8').matchAll(/^(\w+)=.+$/gm)].map(([, name]) => name);
+    const asked = [...TEXT.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    expect(made.sort()).toEqual([...new Set(asked)].sort());
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it('keeps what is there, and adds what is missing', () => {
+    writeFileSync(file, 'POSTGRES_PASSWORD=mine');
+    make();
+    const first = readFileSync(file, 'utf8');
+    expect(first).toMatch(/^POSTGRES_PASSWORD=mine\nREDIS_PASSWORD=/);
+    expect(make()).toContain('has every secret');
+    expect(readFileSync(file, 'utf8')).toBe(first);
+  });
+});

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { curlExample } from './curl-example';
 import { Html, html, prose } from './html';
 import {
   METHODS,
@@ -12,7 +13,7 @@ import {
   type ResponseObject,
 } from './openapi-types';
 import { REFERENCE_STYLE } from './reference-style';
-import { linkTo, schemaTable, typeOf } from './schema-view';
+import { joined, linkTo, schemaTable, typeOf } from './schema-view';
 
 /** What the page may load and do: its own style, and nothing else. */
 export const REFERENCE_POLICY = [
@@ -47,9 +48,17 @@ export function referencePage(document: OpenApiDocument): string {
         <div class="page">
           ${navigation(document, places)}
           <main id="top">
-            <h1>${document.info.title} <small>${document.info.version}</small></h1>
-            <p>${document.info.summary} <a href="openapi.json">openapi.json</a></p>
-            ${prose(document.info.description)} ${sections}
+            <header class="hero">
+              <h1>${document.info.title} <span class="chip">${document.info.version}</span></h1>
+              <p class="lead">${document.info.summary}</p>
+              <p><a class="button" href="openapi.json">OpenAPI document</a></p>
+            </header>
+            ${prose(document.info.description)}
+            <p>
+              Examples take <code>$MILLRACE_URL</code>, where the service is, and <code>$MILLRACE_KEY</code>, an API
+              key, from the environment.
+            </p>
+            ${sections}
             <h2 id="shapes">Shapes</h2>
             ${Object.entries(document.components.schemas).map(([name, schema]) => shape(name, schema))}
           </main>
@@ -68,26 +77,40 @@ function placesOf(document: OpenApiDocument): Place[] {
   );
 }
 
+/** Open beside a wide page; folded away on a narrow one until it is asked for. */
 function navigation(document: OpenApiDocument, places: Place[]): Html {
   const groups = document.tags.map(
     ({ name }) =>
       html`<h2>${name}</h2>
         <ul>
-          ${places
-            .filter(({ operation }) => operation.tags.includes(name))
-            .map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}
+          ${places.filter(({ operation }) => operation.tags.includes(name)).map(navigationItem)}
         </ul>`,
   );
   const shapes = Object.keys(document.components.schemas).map(
     (name) => html`<li><a href="#shape-${name}">${name}</a></li>`,
   );
-  return html`<nav aria-label="Operations">
-    ${groups}
+  const contents = html`${groups}
     <h2>shapes</h2>
     <ul>
       ${shapes}
-    </ul>
+    </ul>`;
+  return html`<nav aria-label="Operations">
+    <a class="brand" href="#top">${document.info.title}</a>
+    <div class="wide">${contents}</div>
+    <details class="narrow">
+      <summary>Contents</summary>
+      ${contents}
+    </details>
   </nav>`;
+}
+
+function navigationItem({ method, operation }: Place): Html {
+  return html`<li>
+    <a href="#${operation.operationId}"
+      ><span class="method ${method}">${method === 'delete' ? 'DEL' : method.toUpperCase()}</span
+      ><span>${operation.summary}</span></a
+    >
+  </li>`;
 }
 
 function section(document: OpenApiDocument, tag: string, description: string, places: Place[]): Html {
@@ -97,17 +120,29 @@ function section(document: OpenApiDocument, tag: string, description: string, pl
 }
 
 function article(document: OpenApiDocument, { path, method, operation }: Place): Html {
-  const { parameters = [], requestBody } = operation;
+  const { requestBody } = operation;
+  const parameters = (operation.parameters ?? [])
+    // Every operation takes it; the text above the operations says so once.
+    .filter((parameter) => !('$ref' in parameter) || !parameter.$ref.endsWith('/RequestId'))
+    .map((parameter) => resolved(document, parameter));
+  const open = operation.security?.length === 0 ? html`<span class="chip">no credential</span>` : html``;
   return html` <article id="${operation.operationId}">
-    <h3>${operation.summary}</h3>
-    <p class="address">
-      <code><span class="method ${method}">${method.toUpperCase()}</span> ${path}</code>
-    </p>
+    <h3><a class="anchor" href="#${operation.operationId}">${operation.summary}</a> ${open}</h3>
+    <p class="address"><span class="method ${method}">${method.toUpperCase()}</span><code>${breakable(path)}</code></p>
     ${prose(operation.description)}
-    ${parameters.length > 0 ? parameterTable(parameters.map((parameter) => resolved(document, parameter))) : html``}
+    <pre tabindex="0">${curlExample(path, method, operation)}</pre>
+    ${parameters.length > 0 ? parameterTable(parameters) : html``}
     ${requestBody === undefined ? html`` : body('Body', requestBody.content)} ${events(operation)}
-    ${responseTable(operation.responses)}
+    ${responseTables(operation.responses)}
   </article>`;
+}
+
+/** A path may break after a slash, and nowhere else. */
+function breakable(path: string): Html {
+  return joined(
+    path.split('/').map((part) => html`${part}`),
+    '/<wbr />',
+  );
 }
 
 function resolved(document: OpenApiDocument, parameter: Parameter | Reference): Parameter {
@@ -129,20 +164,24 @@ function parameterTable(parameters: Parameter[]): Html {
         <td>${prose(parameter.description)}</td>
       </tr>`,
   );
-  return html`<h4>Parameters</h4>
-    <table>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`;
+  return table('Parameters', rows);
+}
+
+function table(title: string, rows: Html[]): Html {
+  return html`<h4>${title}</h4>
+    <div class="scroll">
+      <table>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>`;
 }
 
 function body(title: string, content: Record<string, MediaType>): Html {
-  const parts = Object.entries(content).map(([type, { schema, example }]) => {
-    const shown = example === undefined ? html`` : html`<pre>${JSON.stringify(example, null, 2)}</pre>`;
-    return html`<p><code>${type}</code> ${typeOf(schema)}</p>
-      ${shown}`;
-  });
+  const parts = Object.entries(content).map(
+    ([type, { schema }]) => html`<p><code>${type}</code> ${typeOf(schema)}</p>`,
+  );
   return html`<h4>${title}</h4>
     ${parts}`;
 }
@@ -158,29 +197,48 @@ function events(operation: Operation): Html {
         <td>${prose(description)}</td>
       </tr>`,
   );
-  return html`<h4>Events</h4>
-    <table>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`;
+  return table('Events', rows);
 }
 
-function responseTable(responses: Record<string, ResponseObject>): Html {
-  const rows = Object.entries(responses).map(
-    ([status, response]) =>
-      html`<tr>
-        <th scope="row"><code>${status}</code></th>
-        <td>${answerTypes(response)}</td>
-        <td>${prose(response.description)}</td>
-      </tr>`,
+/** What succeeds stands open; the many ways to be refused are a line until somebody asks. */
+function responseTables(responses: Record<string, ResponseObject>): Html {
+  const all = Object.entries(responses).sort(([a], [b]) => a.localeCompare(b));
+  const successes = all.filter(([status]) => status < '400');
+  const refusals = all.filter(([status]) => status >= '400');
+  const statuses = joined(
+    refusals.map(([status]) => statusChip(status)),
+    ' ',
   );
-  return html`<h4>Answers</h4>
-    <table>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`;
+  return html`${table('Answers', successes.map(responseRow))}
+    <details class="refusals">
+      <summary>Refusals ${statuses}</summary>
+      <p>Each is an <a href="#shape-ErrorEnvelope">ErrorEnvelope</a>; decide by its <code>code</code>.</p>
+      <div class="scroll">
+        <table>
+          <tbody>
+            ${refusals.map(
+              ([status, { description }]) =>
+                html`<tr>
+                  <th scope="row">${statusChip(status)}</th>
+                  <td>${prose(description)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>`;
+}
+
+function responseRow([status, response]: [string, ResponseObject]): Html {
+  return html`<tr>
+    <th scope="row">${statusChip(status)}</th>
+    <td>${answerTypes(response)}</td>
+    <td>${prose(response.description)}</td>
+  </tr>`;
+}
+
+function statusChip(status: string): Html {
+  return html`<span class="status s${status.charAt(0)}">${status}</span>`;
 }
 
 function answerTypes({ content = {} }: ResponseObject): Html[] {
@@ -192,7 +250,8 @@ function answerTypes({ content = {} }: ResponseObject): Html[] {
 function shape(name: string, schema: JsonSchema): Html {
   const description = typeof schema.description === 'string' ? prose(schema.description) : html``;
   return html`<article id="shape-${name}">
-    <h3>${name}</h3>
-    ${description}${schemaTable(schema)}
+    <h3><a class="anchor" href="#shape-${name}">${name}</a></h3>
+    ${description}
+    <div class="scroll">${schemaTable(schema)}</div>
   </article>`;
 }

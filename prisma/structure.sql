@@ -407,6 +407,7 @@ ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey F
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
+CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
 CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE (waiting > 0);
 CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass) WHERE eligible;
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
@@ -414,6 +415,7 @@ CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_ha
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
 CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
+CREATE INDEX audit_log_subject_id_id_idx ON public.audit_log USING btree (subject_id, id);
 CREATE INDEX blobs_orphaned_idx ON public.blobs USING btree (orphaned_at) WHERE (orphaned_at IS NOT NULL);
 CREATE INDEX credit_lots_account_id_idx ON public.credit_lots USING btree (account_id);
 CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (remaining_micros > 0));

@@ -62,6 +62,16 @@ export const apiSettings = {
       .regex(/^[a-z]{1,10}$/, 'must be 1 to 10 lower-case letters')
       .default('live'),
   ),
+  rateLimitPerMinute: setting(
+    'RATE_LIMIT_PER_MINUTE',
+    'Requests that one API key may send in a minute, where its account has no limit of its own; of polls ten times as many.',
+    integer({ min: 1, max: 2_000_000_000 }).default(12_000),
+  ),
+  demoRateLimitPerMinute: setting(
+    'DEMO_RATE_LIMIT_PER_MINUTE',
+    'Requests that one address may send to demo deployments in a minute; of polls ten times as many.',
+    integer({ min: 1, max: 2_000_000_000 }).default(600),
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     'How long a stopping process leaves event streams open, in seconds; less than MILLRACE_STOP_SECONDS.',

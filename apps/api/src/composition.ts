@@ -6,6 +6,7 @@ import {
   AuditLog,
   AuditLogStore,
   Authenticator,
+  RateLimiter,
 } from '@millrace/accounts';
 import {
   AssetService,
@@ -26,9 +27,18 @@ import {
   DeploymentsService,
   PoolStore,
   Targets,
+  WorkerStore,
 } from '@millrace/deployments';
-import { JobFeed, JobReads, Lifecycle, SubmissionService, composeJobs } from '@millrace/jobs';
-import { RedisConnections } from '@millrace/messaging';
+import {
+  AccountQueues,
+  JobFeed,
+  JobReads,
+  Lifecycle,
+  OperatorJobs,
+  SubmissionService,
+  composeJobs,
+} from '@millrace/jobs';
+import { RedisConnections, SharedCounters } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { ADMIN_CONTROLLERS } from './admin/admin.controllers';
 import { AdminDoor } from './admin/admin-door';
@@ -38,6 +48,7 @@ import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controlle
 import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './http/callers';
 import { PartsController, UploadsController } from './assets/uploads.controller';
 import { UploadPresenter } from './assets/upload.presenter';
+import { RequestLimits } from './http/request-limits';
 import { ContentController } from './assets/content.controller';
 import { ContentSender } from './assets/content-sender';
 import { DeploymentPresenter } from './deployments/deployment.presenter';
@@ -78,11 +89,6 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const accountStore = new AccountStore();
   const apiKeys = new ApiKeyStore();
   const audit = new AuditLog(database, new AuditLogStore());
-  const accounts = new AccountsService(database, accountStore, audit);
-  await patiently(BOOT_PATIENCE_MS, async () => {
-    await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
-    await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
-  });
   const authenticator = new Authenticator(database, apiKeys, logger);
   const { keyEnvironment } = settings;
   const forget = (): void => authenticator.forget();
@@ -98,8 +104,18 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
 
   const partLinks = new PartLinks(secretKey);
+  const follow: typeof jobs.queues.follow = (tx, account) => jobs.queues.follow(tx, account);
+  const accounts = new AccountsService(database, accountStore, audit, follow, forget);
+  await patiently(BOOT_PATIENCE_MS, async () => {
+    await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
+    await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
+  });
+
   const links = new ContentLinks([secretKey], settings.signedUrlSeconds);
-  const callers = new Callers(authenticator, deployments, settings.token);
+  const limiter = new RateLimiter(new SharedCounters(redis.producer()));
+  const limits = new RequestLimits(limiter, settings);
+  const destinations = new Destinations(targets, settings.pool);
+  const callers = new Callers(authenticator, deployments, settings.token, limits);
   const streams = new Streams(metrics, settings.maxStreamsPerAccount);
 
   shutdown.add('database', () => database.close());
@@ -107,6 +123,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   shutdown.add('Redis', () => redis.close());
   shutdown.add('jobs', () => jobs.close());
   shutdown.add('API keys', () => authenticator.close());
+  shutdown.add('rate limits', () => limiter.close());
 
   return {
     database,
@@ -129,12 +146,12 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
         { provide: PlatformDoor, useValue: new PlatformDoor(callers) },
         {
           provide: AccountOverview,
-          useValue: new AccountOverview(accounts, jobs.queues, assets.uploads, streams, settings),
+          useValue: new AccountOverview(accounts, jobs.queues, assets.uploads, streams, limits, settings),
         },
         { provide: ApiKeysService, useValue: keys },
         { provide: DeploymentsService, useValue: deployments },
         { provide: DeploymentPresenter, useValue: deploymentPresenter },
-        { provide: Destinations, useValue: new Destinations(targets, settings.pool) },
+        { provide: Destinations, useValue: destinations },
         { provide: SubmissionService, useValue: jobs.submissions },
         { provide: Lifecycle, useValue: jobs.lifecycle },
         { provide: JobReads, useValue: jobs.reads },
@@ -159,6 +176,11 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
       providers: [
         { provide: AdminDoor, useValue: new AdminDoor(settings.adminToken) },
         { provide: AuditLog, useValue: audit },
+        { provide: Database, useValue: database },
+        { provide: WorkerStore, useValue: new WorkerStore() },
+        { provide: AccountQueues, useValue: jobs.queues },
+        { provide: OperatorJobs, useValue: jobs.operatorJobs },
+        { provide: Destinations, useValue: destinations },
         { provide: AccountsService, useValue: accounts },
         { provide: ApiKeysService, useValue: keys },
         { provide: DeploymentsService, useValue: deployments },

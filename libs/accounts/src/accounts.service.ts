@@ -1,5 +1,5 @@
 import { Refusal, isUuid } from '@millrace/contracts';
-import { decodeCursor, pageOf, type Database, type Page } from '@millrace/database';
+import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
 import type { Account, AccountChanges, AccountStore } from './account.store';
 import type { Act, ActDetails, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
@@ -12,6 +12,10 @@ export class AccountsService {
     private readonly database: Database,
     private readonly accounts: AccountStore,
     private readonly audit: AuditLog,
+    /** Lets whatever goes by an account's limits go by the new ones, in the transaction that changes them. */
+    private readonly follow: (tx: Statements, account: Account) => Promise<void>,
+    /** Called after a change has committed: what this process remembers of accounts may be wrong now. */
+    private readonly onChange: () => void,
   ) {}
 
   async createAccount(operator: Operator, account: AccountChanges & { name: string }): Promise<Account> {
@@ -24,12 +28,15 @@ export class AccountsService {
 
   /** @throws Refusal `not_found`. */
   async updateAccount(operator: Operator, id: string, changes: AccountChanges): Promise<Account> {
-    return this.audit.record(operator, async (tx, note) => {
+    const account = await this.audit.record(operator, async (tx, note) => {
       const updated = await this.accounts.update(tx, id, changes);
       if (updated === null) throw noAccount(id);
+      await this.follow(tx, updated);
       note({ ...actOn(id, 'account.update'), details: detailsOf(changes) });
       return updated;
     });
+    this.onChange();
+    return account;
   }
 
   /** @throws Refusal `not_found`. */

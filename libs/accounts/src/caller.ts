@@ -1,4 +1,5 @@
-import { Refusal, type AccountStatus, type Scope } from '@millrace/contracts';
+import { Refusal, SCOPES, type AccountStatus, type Scope } from '@millrace/contracts';
+import type { Account } from './account.store';
 
 /** Whoever sent a request: an account, and the key it came with. */
 export interface Caller {
@@ -18,6 +19,25 @@ export interface AccountLimits {
   requestsPerMinute: number | null;
   streamLimit: number | null;
   uploadBytesPerDay: number | null;
+}
+
+/** An account as the caller of what is done in its name; `apiKeyId` is the key that it was first asked with. */
+export function callerOfAccount(account: Account, apiKeyId: string | null): Caller {
+  const { uploadBytesPerDay } = account;
+  return {
+    accountId: account.id,
+    apiKeyId,
+    scopes: new Set(SCOPES),
+    accountStatus: account.status === 'suspended' ? 'suspended' : 'active',
+    limits: {
+      weight: account.weight,
+      runningLimit: account.runningLimit,
+      queueLimit: account.queueLimit,
+      requestsPerMinute: account.requestsPerMinute,
+      streamLimit: account.streamLimit,
+      uploadBytesPerDay: uploadBytesPerDay === null ? null : Number(uploadBytesPerDay),
+    },
+  };
 }
 
 /**

@@ -8,4 +8,5 @@ export type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit
 export { AuditLog, type NoteAct } from './audit-log.service';
 export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
-export { assertScope, type AccountLimits, type Caller } from './caller';
+export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS, type Counters, type RateVerdict } from './rate-limiter';
+export { assertScope, callerOfAccount, type AccountLimits, type Caller } from './caller';

@@ -16,5 +16,6 @@ export {
   WorkerStore,
   type WorkerRegistration,
   type WorkerReport,
+  type WorkerRecord,
   type WorkerState,
 } from './worker.store';

@@ -1,8 +1,11 @@
-import { Prisma } from '@prisma/client';
+import { Prisma, type Worker } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
 export const WORKER_STATES = ['starting', 'ready', 'draining', 'stopped'] as const;
 export type WorkerState = (typeof WORKER_STATES)[number];
+
+/** More workers than this are no list for people. */
+const MAX_LISTED = 1_000;
 
 /** A worker that has not been heard of for this long is not counted on. */
 export const WORKER_SILENCE_SECONDS = 15;
@@ -22,6 +25,13 @@ export interface WorkerReport {
   residentModels: string[];
   /** Why it is not ready, for an operator. */
   problem: string | null;
+}
+
+/** A worker as it is kept. */
+export interface WorkerRecord extends WorkerRegistration, WorkerReport {
+  startedAt: Date;
+  lastSeenAt: Date;
+  stoppedAt: Date | null;
 }
 
 /** The SQL of workers. */
@@ -64,6 +74,26 @@ export class WorkerStore {
     return row?.capacity ?? 0;
   }
 
+  /** Workers, the newest first. @param filter a null pool means all. */
+  async list(tx: Statements, filter: { poolId: string | null; withStopped: boolean }): Promise<WorkerRecord[]> {
+    const rows = await tx.models.worker.findMany({
+      where: { poolId: filter.poolId ?? undefined, state: filter.withStopped ? undefined : { not: 'stopped' } },
+      orderBy: { id: 'desc' },
+      take: MAX_LISTED,
+    });
+    return rows.map(recordOf);
+  }
+
+  /** Let a worker finish what it runs and take nothing more. @returns null when there is no such live worker. */
+  async drain(tx: Statements, id: string): Promise<WorkerRecord | null> {
+    const { count } = await tx.models.worker.updateMany({
+      where: { id, state: { not: 'stopped' } },
+      data: { state: 'draining' },
+    });
+    const row = count === 0 ? null : await tx.models.worker.findUnique({ where: { id } });
+    return row && recordOf(row);
+  }
+
   /** Mark workers stopped that went without a word, `limit` at most. @returns how many. */
   async retireSilent(tx: Statements, afterSeconds: number, limit: number): Promise<number> {
     return tx.execute(Prisma.sql`
@@ -85,4 +115,8 @@ export class WorkerStore {
                       AND (n.ready_at IS NOT NULL OR w.ready_at IS NULL))
         LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
   }
+}
+
+function recordOf({ readyAt: _, state, ...row }: Worker): WorkerRecord {
+  return { ...row, state: WORKER_STATES.find((known) => known === state) ?? 'stopped' };
 }

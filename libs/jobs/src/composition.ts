@@ -20,6 +20,7 @@ import { Dispatcher } from './dispatcher';
 import { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
 import { JobAudit } from './job-audit';
 import { JobAuditStore } from './job-audit.store';
+import { FollowAccountLimitsLoop } from './follow-account-limits.loop';
 import { JobFeed } from './job-feed';
 import { JobReads } from './job-reads.service';
 import { JobSignals } from './job-signals';
@@ -28,6 +29,8 @@ import type { JobSettings } from './job.settings';
 import { Lifecycle } from './lifecycle.service';
 import { LifecycleStore } from './lifecycle.store';
 import { LaneAudit } from './lane-audit';
+import { OperatorJobStore } from './operator-job.store';
+import { OperatorJobs } from './operator-jobs.service';
 import { OutputRecorder } from './output-recorder';
 import { OutputStore } from './output.store';
 import { QueueOutlook } from './queue-outlook';
@@ -56,6 +59,7 @@ export interface JobsParts {
 /** The use cases of jobs, wired. Every process takes from it what it needs. */
 export interface Jobs {
   submissions: SubmissionService | null;
+  operatorJobs: OperatorJobs | null;
   lifecycle: Lifecycle;
   reads: JobReads;
   queues: AccountQueues;
@@ -90,16 +94,19 @@ export function composeJobs(parts: JobsParts): Jobs {
   const outlook = new QueueOutlook(database, dispatchStore);
   const ledger = new LedgerStore();
   const lifecycle = new Lifecycle(database, new LifecycleStore(ledger), signals, dispatcher, metrics, settings);
+  const accountQueues = new AccountQueueStore();
   const jobStore = new JobStore();
   const reads = new JobReads(database, jobStore, outlook, live);
   const auditStore = new JobAuditStore();
   const submissionStore = new SubmissionStore(ledger, settings);
+  const submissions =
+    secrets && new SubmissionService(database, submissionStore, assets, secrets, outlook, dispatcher, settings);
   return {
-    submissions:
-      secrets && new SubmissionService(database, submissionStore, assets, secrets, outlook, dispatcher, settings),
+    submissions,
+    operatorJobs: submissions && new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
     reads,
-    queues: new AccountQueues(database, new AccountQueueStore()),
+    queues: new AccountQueues(database, accountQueues, new QueueDepthStore(), settings),
     outputs: new OutputRecorder(database, new OutputStore(), assets, signals),
     signals,
     dispatcher,
@@ -107,6 +114,7 @@ export function composeJobs(parts: JobsParts): Jobs {
     loops: [
       new DispatchLoop(database, pools, dispatcher),
       new RequeueMissingJobsLoop(database, pools, dispatcher),
+      new FollowAccountLimitsLoop(database, accountQueues, settings),
       new RescueLostJobsLoop(lifecycle),
       new RecallStoppedJobsLoop(lifecycle),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),

@@ -22,5 +22,7 @@ export { JobSignals } from './job-signals';
 export { ATTEMPT_OUTCOMES, DELIVERIES, TRANSITIONS, type AttemptOutcome, type Delivery } from './job-state';
 export { jobSettings, type JobSettings } from './job.settings';
 export { Lifecycle, type AttemptResult } from './lifecycle.service';
+export type { OperatorJob } from './operator-job.store';
+export { OperatorJobs } from './operator-jobs.service';
 export { OutputRecorder, type OutputDraft } from './output-recorder';
 export { SubmissionService, type AcceptedJob, type Submission } from './submission.service';

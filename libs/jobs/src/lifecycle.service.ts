@@ -39,13 +39,27 @@ export class Lifecycle {
    * is: canceling twice is canceling once.
    */
   async cancel(scope: JobScope, jobId: string): Promise<void> {
-    const queued = await this.end(guards.queued(scope, jobId), canceled);
-    if (queued !== null) return;
-    const moved = await this.store.requestCancel(this.database, scope, jobId);
-    if (moved === null) return;
-    this.moved(moved);
+    this.announce(await this.cancelIn(this.database, scope, jobId));
+  }
+
+  /**
+   * The writes of `cancel`, where they are to commit with others.
+   *
+   * @returns what moved, in order; it is to be announced after the commit.
+   */
+  async cancelIn(tx: Statements, scope: JobScope, jobId: string): Promise<MovedJob[]> {
+    const queued = await this.store.end(tx, guards.queued(scope, jobId), canceled);
+    if (queued !== null) return [queued];
+    const moved = await this.store.requestCancel(tx, scope, jobId);
+    if (moved === null) return [];
     // Between two attempts there is no worker to tell.
-    await this.end(guards.cancelingUnleased(jobId), canceled);
+    const ended = await this.store.end(tx, guards.cancelingUnleased(jobId), canceled);
+    return ended === null ? [moved] : [moved, ended];
+  }
+
+  /** Tell of moves that have committed. */
+  announce(moved: MovedJob[]): void {
+    for (const job of moved) this.moved(job);
   }
 
   /** Take an attempt from the lane. @returns null when it is no longer there to be taken; that is no error. */

@@ -24,6 +24,8 @@ export interface Submission {
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
   traceparent: string | null;
+  /** A transaction that the job is to commit with; by default it commits by itself. */
+  within?: Statements;
 }
 
 /** A job just accepted, and its place in the queue. */
@@ -105,7 +107,7 @@ export class SubmissionService {
     }
     let recorded: RecordedJob;
     try {
-      recorded = await this.store.record(this.database, draft);
+      recorded = await this.store.record(submission.within ?? this.database, draft);
     } catch (error) {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
         if (extraData !== null) void this.secrets.delete(draft.id);

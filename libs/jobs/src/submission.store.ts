@@ -71,7 +71,11 @@ export class SubmissionStore {
     return [{ name: 'key', sql }];
   }
 
-  /** An account that had nothing waiting joins at the pool's present virtual time: idling earns no credit in the rotation. */
+  /**
+   * An account that had nothing waiting joins at the pool's present virtual time: idling earns no credit in the rotation.
+   * Its limits are set with its first job and followed by `AccountQueues` from then on: what a request knows of them may be
+   * older than their last change.
+   */
   private queuePart(draft: JobDraft): NamedQuery {
     const after = draft.idempotencyKey === null ? Prisma.empty : Prisma.sql`, key`;
     return {
@@ -81,7 +85,7 @@ export class SubmissionStore {
         SELECT p.id, ${draft.accountId}::uuid, 1, ${draft.weight}, ${draft.runningLimit}, p.virtual_time
         FROM pools p ${after} WHERE p.id = ${draft.poolId} AND (${draft.queueLimit} > 0 OR refuse(${QUEUE_FULL}))
         ON CONFLICT (pool_id, account_id) DO UPDATE
-          SET waiting = q.waiting + 1, weight = excluded.weight, running_limit = excluded.running_limit,
+          SET waiting = q.waiting + 1,
               pass = CASE WHEN q.waiting = 0 THEN greatest(q.pass, excluded.pass) ELSE q.pass END
           WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})
         RETURNING q.waiting`,

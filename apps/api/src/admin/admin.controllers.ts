@@ -3,6 +3,9 @@ import { ApiKeysAdminController } from './api-keys.admin-controller';
 import { AuditLogAdminController } from './audit-log.admin-controller';
 import { CreditsAdminController } from './credits.admin-controller';
 import { DeploymentsAdminController } from './deployments.admin-controller';
+import { JobsAdminController } from './jobs.admin-controller';
+import { QueuesAdminController } from './queues.admin-controller';
+import { WorkersAdminController } from './workers.admin-controller';
 
 /** Whatever the admin API serves; its document is made from these. */
 export const ADMIN_CONTROLLERS = [
@@ -10,5 +13,8 @@ export const ADMIN_CONTROLLERS = [
   ApiKeysAdminController,
   CreditsAdminController,
   DeploymentsAdminController,
+  JobsAdminController,
+  QueuesAdminController,
+  WorkersAdminController,
   AuditLogAdminController,
 ];

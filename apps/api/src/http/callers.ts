@@ -5,6 +5,7 @@ import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import { noDeployment, type DeploymentsService } from '@millrace/deployments';
 import type { JobScope } from '@millrace/jobs';
 import { contextOf } from './request-context';
+import type { RequestLimits } from './request-limits';
 
 /** The account through which the self-hosted surface acts. */
 export const SELF_HOSTED_ACCOUNT = '00000000-0000-7000-8000-000000000001';
@@ -23,9 +24,10 @@ export class Callers {
     private readonly authenticator: Authenticator,
     private readonly deployments: Pick<DeploymentsService, 'find'>,
     private readonly token: string | undefined,
+    private readonly limits: RequestLimits,
   ) {}
 
-  /** @throws Refusal 401 `unauthorized`; 404 `not_found` for a deployment that is not the caller's. */
+  /** @throws Refusal 401 `unauthorized`; 404 `not_found` for a deployment that is not the caller's; 429 `rate_limited`. */
   async identify(request: Request): Promise<Visitor> {
     const { kind, deploymentId } = contextOf(request).surface;
     const caller = await this.callerOf(request);
@@ -35,7 +37,7 @@ export class Callers {
   /**
    * Who sends a request, if they may do this.
    *
-   * @throws Refusal 401 `unauthorized`, 403 `forbidden`.
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited`.
    */
   async admit(request: Request, scope: Scope): Promise<Visitor> {
     const visitor = await this.identify(request);
@@ -47,13 +49,11 @@ export class Callers {
    * Whose API key a request presents, on whatever surface, if it may do this. The self-hosted surface has no keys: whoever
    * may use it acts for its one account.
    *
-   * @throws Refusal 401 `unauthorized`, 403 `forbidden`.
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited`.
    */
   async admitKey(request: Request, scope: Scope): Promise<Caller> {
     const isSelfHosted = contextOf(request).surface.kind === 'self_hosted';
-    const caller = isSelfHosted
-      ? this.selfHosted(request)
-      : await this.authenticator.authenticate(request.headers.authorization);
+    const caller = isSelfHosted ? this.selfHosted(request) : await this.ofKey(request);
     assertScope(caller, scope);
     return caller;
   }
@@ -62,7 +62,13 @@ export class Callers {
     const { kind, deploymentId } = contextOf(request).surface;
     if (deploymentId !== null) return this.ofDeployment(request, deploymentId);
     if (kind === 'self_hosted') return this.selfHosted(request);
-    return this.authenticator.authenticate(request.headers.authorization);
+    return this.ofKey(request);
+  }
+
+  private async ofKey(request: Request): Promise<Caller> {
+    const caller = await this.authenticator.authenticate(request.headers.authorization);
+    this.limits.take(request, caller);
+    return caller;
   }
 
   /**
@@ -72,11 +78,12 @@ export class Callers {
   private async ofDeployment(request: Request, id: string): Promise<Caller> {
     const deployment = await this.deployments.find(id);
     if (deployment?.demo) {
+      this.limits.takeByAddress(request);
       const context = contextOf(request);
       context.surface = { ...context.surface, demo: true };
       return demoCaller;
     }
-    const caller = await this.authenticator.authenticate(request.headers.authorization);
+    const caller = await this.ofKey(request);
     if (deployment?.accountId !== caller.accountId) throw noDeployment(id);
     return caller;
   }
@@ -85,6 +92,7 @@ export class Callers {
     if (this.token !== undefined && !equalTexts(bearerOf(request.headers.authorization), this.token)) {
       throw new Refusal('unauthorized', 'The bearer token is not the one this service was configured with.');
     }
+    this.limits.take(request, selfHostedCaller);
     return selfHostedCaller;
   }
 }

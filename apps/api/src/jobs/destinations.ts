@@ -12,7 +12,7 @@ export class Destinations {
    * @param surface one that the caller was identified on.
    * @throws Refusal when nothing can run there now.
    */
-  async of({ deploymentId }: Surface): Promise<Target> {
+  async of({ deploymentId }: Pick<Surface, 'deploymentId'>): Promise<Target> {
     return deploymentId === null ? this.targets.shared(this.sharedPool) : this.targets.deployment(deploymentId);
   }
 }

@@ -20,6 +20,9 @@ export function describeAdminApi(): OpenApiDocument {
       { name: 'api-keys', description: "Accounts' keys." },
       { name: 'credits', description: "Accounts' money." },
       { name: 'deployments', description: 'Surfaces with workers of their own: made, started, stopped.' },
+      { name: 'jobs', description: "Anybody's jobs." },
+      { name: 'queues', description: 'Work that waits.' },
+      { name: 'workers', description: 'Processes that run jobs.' },
       { name: 'audit-log', description: 'Who did what.' },
     ],
     servers: [

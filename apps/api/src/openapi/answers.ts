@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ERROR_CATALOGUE, ErrorEnvelopeSchema, INVALID_REQUEST, type ErrorCode } from '@millrace/contracts';
 import { headerRef, refTo } from './components';
-import type { Header, Reference, ResponseObject } from './openapi-types';
+import type { Header, Operation, Reference, ResponseObject } from './openapi-types';
 
 /** An error of an operation; `invalid_request` comes with two meanings. */
 export type ErrorName = Exclude<ErrorCode, 'invalid_request'> | 'unreadable_request' | 'invalid_field';
@@ -23,6 +23,15 @@ export function jsonAnswer(
 /** An answer without a body. */
 export function emptyAnswer(description: string, headers: Record<string, Header | Reference> = {}): ResponseObject {
   return { description, headers: { 'X-Request-Id': headerRef('RequestId'), ...headers } };
+}
+
+/** Requests are counted as soon as it is known who sends them: every later answer tells what is left. */
+export function withRateLimits(operation: Operation): Operation {
+  const limits = { 'RateLimit-Policy': headerRef('RateLimitPolicy'), RateLimit: headerRef('RateLimit') };
+  const responses = Object.entries(operation.responses).map(([status, response]): [string, ResponseObject] =>
+    status === '401' ? [status, response] : [status, { ...response, headers: { ...response.headers, ...limits } }],
+  );
+  return { ...operation, responses: Object.fromEntries(responses) };
 }
 
 /** The error answers of an operation that asks for a credential: its own, and those that all of them have. */

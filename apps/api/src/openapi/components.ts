@@ -98,6 +98,16 @@ export const HEADERS = {
     required: true,
     schema: { type: 'string' },
   },
+  RateLimitPolicy: {
+    description: 'The limit that the request counted against: its name, the quota `q` and the window `w` in seconds.',
+    schema: { type: 'string' },
+    example: '"requests";q=12000;w=60',
+  },
+  RateLimit: {
+    description: 'What is left of that limit: `r` more, for the next `t` seconds.',
+    schema: { type: 'string' },
+    example: '"requests";r=11980;t=42',
+  },
   RetryAfter: {
     description: 'Whole seconds to wait, at least 1.',
     required: true,

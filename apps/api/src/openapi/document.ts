@@ -1,10 +1,10 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
-import { emptyAnswer, openErrors } from './answers';
+import { emptyAnswer, openErrors, withRateLimits } from './answers';
 import { ASSET_PATHS, ASSET_SCHEMAS } from './asset-operations';
 import { HEADERS, PARAMETERS, componentsOf } from './components';
 import { JOB_PATHS, JOB_SCHEMAS } from './job-operations';
 import { UPLOAD_PATHS, UPLOAD_SCHEMAS } from './upload-operations';
-import type { OpenApiDocument, PathItem, Server } from './openapi-types';
+import { METHODS, type OpenApiDocument, type PathItem, type Server } from './openapi-types';
 
 const DESCRIPTION = `
 Runs node-graph workflows as durable jobs: upload inputs, submit a graph, follow it, fetch what it made.
@@ -69,6 +69,20 @@ const SERVERS: Server[] = [
   },
 ];
 
+/** Whatever asks for a credential counts requests. */
+function limitedPaths(paths: Record<string, PathItem>): Record<string, PathItem> {
+  const entries = Object.entries(paths).map(([path, item]): [string, PathItem] => {
+    const limited = METHODS.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const isOpen = operation.security?.length === 0;
+      return [[method, isOpen ? operation : withRateLimits(operation)]];
+    });
+    return [path, { ...item, ...(Object.fromEntries(limited) as PathItem) }];
+  });
+  return Object.fromEntries(entries);
+}
+
 /** The whole public API as an OpenAPI document. The same every time: docs/openapi.json is compared with it. */
 export function describeApi(): OpenApiDocument {
   return {
@@ -91,7 +105,7 @@ export function describeApi(): OpenApiDocument {
       },
       { name: 'reference', description: 'This document.' },
     ],
-    paths: { ...JOB_PATHS, ...ASSET_PATHS, ...UPLOAD_PATHS, ...DOCUMENT_PATHS },
+    paths: { ...limitedPaths({ ...JOB_PATHS, ...ASSET_PATHS, ...UPLOAD_PATHS }), ...DOCUMENT_PATHS },
     components: {
       schemas: componentsOf([ErrorEnvelopeSchema, ...JOB_SCHEMAS, ...ASSET_SCHEMAS, ...UPLOAD_SCHEMAS]),
       parameters: PARAMETERS,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
 import { endpointsOf, type Endpoint } from '../http/endpoint';
-import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors, type ErrorName } from './answers';
+import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors, withRateLimits, type ErrorName } from './answers';
 import { HEADERS, PARAMETERS, componentsOf, parameterRef, refTo } from './components';
 import type {
   JsonSchema,
@@ -40,7 +40,7 @@ export function describeEndpoints(frame: DocumentFrame, controllers: readonly ob
     components: {
       schemas: componentsOf([ErrorEnvelopeSchema, ...endpoints.flatMap(schemasOf)]),
       parameters: { RequestId: PARAMETERS.RequestId },
-      headers: HEADERS,
+      headers: isLimited(endpoints) ? HEADERS : { RequestId: HEADERS.RequestId, RetryAfter: HEADERS.RetryAfter },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: frame.credential } },
     },
   };
@@ -60,8 +60,17 @@ const itself: Operation = {
 
 function pathsOf(endpoints: Endpoint[]): Record<string, PathItem> {
   const paths: Record<string, PathItem> = {};
-  for (const endpoint of endpoints) (paths[endpoint.path] ??= {})[endpoint.method] = operationOf(endpoint);
+  for (const endpoint of endpoints) {
+    const operation = operationOf(endpoint);
+    (paths[endpoint.path] ??= {})[endpoint.method] =
+      endpoint.scope === undefined ? operation : withRateLimits(operation);
+  }
   return paths;
+}
+
+/** The admin API has one caller, who is not limited. */
+function isLimited(endpoints: Endpoint[]): boolean {
+  return endpoints.some(({ scope }) => scope !== undefined);
 }
 
 function schemasOf({ answer, body }: Endpoint): z.ZodType[] {

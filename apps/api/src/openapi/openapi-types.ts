@@ -65,6 +65,7 @@ export interface Header {
   /** It comes with every such answer. */
   required?: true;
   schema: JsonSchema;
+  example?: string;
 }
 
 export interface MediaType {

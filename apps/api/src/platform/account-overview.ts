@@ -1,6 +1,7 @@
 import type { AccountsService, Caller } from '@millrace/accounts';
 import type { UploadService } from '@millrace/assets';
 import type { AccountQueues, JobSettings } from '@millrace/jobs';
+import type { RequestLimits } from '../http/request-limits';
 import type { Streams } from '../jobs/streams';
 
 /** What the service allows where an account has no limit of its own. */
@@ -15,6 +16,7 @@ export class AccountOverview {
     private readonly queues: AccountQueues,
     private readonly uploads: UploadService,
     private readonly streams: Streams,
+    private readonly requests: RequestLimits,
     private readonly defaults: DefaultLimits,
   ) {}
 
@@ -24,7 +26,8 @@ export class AccountOverview {
       this.queues.load(caller.accountId),
       this.uploads.bytesToday(caller.accountId),
     ]);
-    const { uploadBytesPerDay } = account;
+    const { uploadBytesPerDay, requestsPerMinute } = account;
+    const perMinute = this.requests.of(requestsPerMinute);
     return {
       id: account.id,
       name: account.name,
@@ -35,6 +38,8 @@ export class AccountOverview {
       limits: {
         running_jobs: account.runningLimit ?? this.defaults.runningLimitPerAccount,
         queued_jobs: account.queueLimit ?? this.defaults.queueLimitPerAccount,
+        requests_per_minute: perMinute.requests,
+        polls_per_minute: perMinute.polls,
         event_streams: account.streamLimit ?? this.defaults.maxStreamsPerAccount,
         upload_bytes_per_day: uploadBytesPerDay === null ? null : Number(uploadBytesPerDay),
       },

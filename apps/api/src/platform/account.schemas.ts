@@ -17,6 +17,8 @@ export const AccountOverviewSchema = z
       .object({
         running_jobs: count.meta({ description: 'Jobs that may run at once in a pool.' }),
         queued_jobs: count.meta({ description: 'Jobs that may wait in a pool.' }),
+        requests_per_minute: count.meta({ description: 'Requests of one key in a minute, polls not counted.' }),
+        polls_per_minute: count.meta({ description: 'Polls of one key in a minute: `GET /api/v2/jobs/{id}`.' }),
         event_streams: count.meta({ description: 'Event streams that may be open at once, on each API process.' }),
         upload_bytes_per_day: count
           .nullable()

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { RateLimiter, type Counters } from './rate-limiter';
+
+/** Counters of several processes in one memory. */
+class MemoryCounters implements Counters {
+  away = false;
+  private readonly sums = new Map<string, number>();
+
+  async add(amounts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    if (this.away) throw new Error('away');
+    for (const [name, amount] of amounts) this.sums.set(name, (this.sums.get(name) ?? 0) + amount);
+    return new Map([...amounts.keys()].map((name) => [name, this.sums.get(name) ?? 0]));
+  }
+}
+
+const START = 1_800_000_000_000;
+let now: number;
+let counters: MemoryCounters;
+const limiters: RateLimiter[] = [];
+const limiter = (): RateLimiter => {
+  const made = new RateLimiter(counters, () => now);
+  limiters.push(made);
+  return made;
+};
+beforeEach(() => {
+  now = START;
+  counters = new MemoryCounters();
+});
+afterEach(() => {
+  for (const made of limiters.splice(0)) made.close();
+});
+
+const passed = (of: RateLimiter, requests: number, limit: number): number =>
+  Array.from({ length: requests }, () => of.take('a', limit)).filter(({ allowed }) => allowed).length;
+
+describe('a limit per minute', () => {
+  it('lets exactly as many pass, and tells what is left', () => {
+    const of = limiter();
+    expect(of.take('a', 3)).toMatchObject({ allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
+    expect(passed(of, 5, 3)).toBe(2);
+    expect(of.take('a', 3)).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 60, retryAfterSeconds: 80 });
+    expect(of.take('b', 3).allowed).toBe(true);
+  });
+
+  it('slides: half a minute into the next window, half of the last still counts', () => {
+    const of = limiter();
+    expect(passed(of, 200, 100)).toBe(100);
+    now += 90_000;
+    expect(passed(of, 200, 100)).toBe(50);
+    now += 120_000;
+    expect(passed(of, 200, 100)).toBe(100);
+  });
+
+  it('holds over all processes, as soon as they have told each other', async () => {
+    const [one, two] = [limiter(), limiter()];
+    expect(passed(one, 60, 100)).toBe(60);
+    await one.sync();
+    two.take('a', 100);
+    await two.sync();
+    expect(passed(two, 100, 100)).toBe(39);
+  });
+
+  it('goes on by itself while Redis is away, and tells what it missed afterwards', async () => {
+    const [one, two] = [limiter(), limiter()];
+    counters.away = true;
+    expect(passed(one, 150, 100)).toBe(100);
+    await one.sync();
+    counters.away = false;
+    await one.sync();
+    two.take('a', 100);
+    await two.sync();
+    expect(two.take('a', 100).allowed).toBe(false);
+  });
+});
+
+it('never lets more than the limit pass in a window, and who waits as told gets through', () => {
+  const steps = fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 200 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), steps, (limit, pauses) => {
+      now = START;
+      const of = limiter();
+      const windows = new Map<number, number>();
+      for (const pause of pauses) {
+        now += pause;
+        const verdict = of.take('a', limit);
+        expect(verdict.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+        if (!verdict.allowed) {
+          now += verdict.retryAfterSeconds * 1_000;
+          expect(of.take('a', limit).allowed).toBe(true);
+        }
+        const window = Math.floor(now / 60_000);
+        windows.set(window, (windows.get(window) ?? 0) + 1);
+      }
+      for (const count of windows.values()) expect(count).toBeLessThanOrEqual(limit);
+    }),
+  );
+});

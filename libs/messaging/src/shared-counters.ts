@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis';
+
+/** Counters that all processes share. They may vanish with Redis at any time: whoever counts must be able to go on alone. */
+export class SharedCounters {
+  constructor(private readonly redis: Redis) {}
+
+  /**
+   * Add to counters and learn their sums, all in one round trip.
+   *
+   * @param lifetimeMs a counter is forgotten when nobody has added to it for this long.
+   * @returns the sum of each counter, this addition included.
+   * @throws when Redis is away; some of the additions may have been made.
+   */
+  async add(amounts: ReadonlyMap<string, number>, lifetimeMs: number): Promise<Map<string, number>> {
+    const names = [...amounts.keys()];
+    const pipeline = this.redis.pipeline();
+    for (const [name, amount] of amounts) pipeline.incrby(name, amount).pexpire(name, lifetimeMs);
+    const replies = (await pipeline.exec()) ?? [];
+    return new Map(
+      names.map((name, index) => {
+        const [error, sum] = replies[index * 2] ?? [new Error('no reply'), null];
+        if (error) throw error;
+        return [name, Number(sum)];
+      }),
+    );
+  }
+}

@@ -21,6 +21,11 @@ const PUBLIC: Record<string, Need> = {
   'GET /api/v2/assets/:id': 'assets:read',
   'DELETE /api/v2/assets/:id': 'assets:write',
   'GET /api/v2/assets/:id/content': 'assets:read',
+  'POST /api/v2/uploads': 'assets:write',
+  'GET /api/v2/uploads/:id': 'assets:write',
+  'DELETE /api/v2/uploads/:id': 'assets:write',
+  'POST /api/v2/uploads/:id/complete': 'assets:write',
+  'PUT /upload-parts/:id/:number': 'signature',
   'GET /content/:id': 'signature',
   'GET /api/v2/openapi.json': 'nothing',
   'GET /api/v2/reference': 'nothing',
@@ -73,18 +78,23 @@ async function probe(origin: string, route: string, path: string, bearer: string
 }
 
 /** The path of a route with the ids of somebody's records in it, the owner's by default. */
-function ownPath(route: string, { jobId, assetId, keyId, deploymentId, hash } = records): string {
+function ownPath(route: string, { jobId, assetId, uploadId, keyId, deploymentId, hash } = records): string {
   const [, pattern = ''] = route.split(' ');
   const ids: [prefix: string, id: string][] = [
     ['/api/v2/jobs', jobId],
     ['/api/v2/assets', assetId],
+    ['/api/v2/uploads', uploadId],
+    ['/upload-parts', uploadId],
     ['/content', assetId],
     ['/platform/v1/api-keys', keyId],
     ['/platform/v1/deployments', deploymentId],
   ];
   const id = ids.find(([prefix]) => pattern.startsWith(prefix))?.[1];
   if (pattern.includes(':id') && id === undefined) throw new Error(`no record of the owner stands for ${route}`);
-  return pattern.replace(':id', id ?? '').replace(':hash', hash);
+  return pattern
+    .replace(':id', id ?? '')
+    .replace(':hash', hash)
+    .replace(':number', '1');
 }
 
 const routesOf = (listener: 'public' | 'ops'): string[] =>
@@ -141,12 +151,13 @@ it.each(scoped)('%s lets a key through that has %s alone', async (route, scope) 
   expect([401, 403, 404, 500]).not.toContain(status);
 });
 
-it('a link to bytes is worth nothing without its signature, or with that of another', async () => {
-  const link = new URL(
-    (await api.client(other.key).upload(Buffer.from('x'), { content_type: 'a/b', file_path: 'x' })).body.url,
-  );
-  for (const path of [ownPath('GET /content/:id'), ownPath('GET /content/:id') + link.search]) {
-    expect((await probe(api.publicUrl, 'GET', path, other.key)).status).toBe(403);
+const signed = Object.keys(PUBLIC).filter((route) => PUBLIC[route] === 'signature');
+
+it.each(signed)('%s is worth nothing without its signature, or with that of another link', async (route) => {
+  const form = { content_type: 'text/plain', file_path: 'x' };
+  const { body } = await api.client(other.key).upload(Buffer.from('x'), form);
+  for (const query of ['', new URL(body.url).search]) {
+    expect((await probe(api.publicUrl, route, ownPath(route) + query, other.key)).status).toBe(403);
   }
 });
 

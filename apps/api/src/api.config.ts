@@ -72,6 +72,11 @@ export const apiSettings = {
     'Requests that one address may send to demo deployments in a minute; of polls ten times as many.',
     integer({ min: 1, max: 2_000_000_000 }).default(600),
   ),
+  demoUploadBytesPerDay: setting(
+    'DEMO_UPLOAD_BYTES_PER_DAY',
+    'Bytes that all callers of demo deployments together may upload in a day of UTC.',
+    integer({ min: 0 }).default(1_073_741_824),
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     'How long a stopping process leaves event streams open, in seconds; less than MILLRACE_STOP_SECONDS.',

@@ -115,7 +115,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const limiter = new RateLimiter(new SharedCounters(redis.producer()));
   const limits = new RequestLimits(limiter, settings);
   const destinations = new Destinations(targets, settings.pool);
-  const callers = new Callers(authenticator, deployments, settings.token, limits);
+  const callers = new Callers(authenticator, deployments, settings, limits);
   const streams = new Streams(metrics, settings.maxStreamsPerAccount);
 
   shutdown.add('database', () => database.close());

@@ -9,7 +9,12 @@ const DOMAIN = 'apps.example.test';
 let api: RunningApi;
 let account: TestAccount;
 beforeAll(async () => {
-  api = await RunningApi.open({ MILLRACE_DEPLOYMENT_DOMAIN: DOMAIN, MILLRACE_PRICE_MICROS_PER_SECOND: '9' });
+  api = await RunningApi.open({
+    MILLRACE_DEPLOYMENT_DOMAIN: DOMAIN,
+    MILLRACE_PRICE_MICROS_PER_SECOND: '9',
+    MILLRACE_DEMO_RATE_LIMIT_PER_MINUTE: '10',
+    MILLRACE_DEMO_UPLOAD_BYTES_PER_DAY: '1000',
+  });
   account = await api.account();
 });
 afterAll(() => api.close());
@@ -192,6 +197,20 @@ describe('a submission to a deployment', () => {
         path === deployment.path ? 200 : 404,
       );
     }
+  });
+});
+
+describe('a demo deployment', () => {
+  it('limits what its callers send by their address, and what they upload together', async () => {
+    const demo = await create({ demo: true });
+    const client = at(demo, null);
+    const upload = (bytes: number): ReturnType<ApiClient['upload']> =>
+      client.upload(Buffer.alloc(bytes, randomUUID()), { content_type: 'text/plain', file_path: 'a.txt' });
+    expect((await upload(600)).status).toBe(201);
+    expect((await upload(600)).status).toBe(429);
+    const seen = new Set<number>();
+    for (let i = 0; i < 12; i += 1) seen.add((await client.call('GET', '/api/v2/jobs')).status);
+    expect([...seen].sort()).toEqual([403, 429]);
   });
 });
 

@@ -18,14 +18,26 @@ export interface Visitor {
   scope: JobScope;
 }
 
+export interface CallerSettings {
+  /** The one token of the self-hosted surface; undefined: it is open. */
+  token: string | undefined;
+  /** What all callers of demo deployments together may upload. */
+  demoUploadBytesPerDay: number;
+}
+
 /** Finds out who sends a request, by the rules of the surface it came to (contract, section 5). */
 export class Callers {
+  private readonly demoCaller: Caller;
+
   constructor(
     private readonly authenticator: Authenticator,
     private readonly deployments: Pick<DeploymentsService, 'find'>,
-    private readonly token: string | undefined,
+    private readonly settings: CallerSettings,
     private readonly limits: RequestLimits,
-  ) {}
+  ) {
+    const { demoUploadBytesPerDay: uploadBytesPerDay } = settings;
+    this.demoCaller = { ...demoCaller, limits: { ...demoCaller.limits, uploadBytesPerDay } };
+  }
 
   /** @throws Refusal 401 `unauthorized`; 404 `not_found` for a deployment that is not the caller's; 429 `rate_limited`. */
   async identify(request: Request): Promise<Visitor> {
@@ -81,7 +93,7 @@ export class Callers {
       this.limits.takeByAddress(request);
       const context = contextOf(request);
       context.surface = { ...context.surface, demo: true };
-      return demoCaller;
+      return this.demoCaller;
     }
     const caller = await this.ofKey(request);
     if (deployment?.accountId !== caller.accountId) throw noDeployment(id);
@@ -89,7 +101,8 @@ export class Callers {
   }
 
   private selfHosted(request: Request): Caller {
-    if (this.token !== undefined && !equalTexts(bearerOf(request.headers.authorization), this.token)) {
+    const { token } = this.settings;
+    if (token !== undefined && !equalTexts(bearerOf(request.headers.authorization), token)) {
       throw new Refusal('unauthorized', 'The bearer token is not the one this service was configured with.');
     }
     this.limits.take(request, selfHostedCaller);

@@ -90,7 +90,9 @@ export class Lifecycle {
 
   /** End a job with the result of its attempt. @returns null when the lease was lost: the result counts for nothing. */
   async finish(fence: Fence, result: AttemptResult): Promise<MovedJob | null> {
-    return this.end(guards.fence(fence), {
+    // A worker that believes its job to be canceled when nobody asked is mistaken, and changes nothing.
+    const guard = result.outcome === 'canceled' ? guards.canceling(fence) : guards.fence(fence);
+    return this.end(guard, {
       status: result.outcome,
       cause: `attempt ${result.outcome}`,
       failure: result.failure,

@@ -73,6 +73,8 @@ const leaseIsOver = Prisma.sql`j.delivery = 'leased' AND j.lease_expires_at < no
 export const guards = {
   /** The caller holds the lease. */
   fence: fenceOf,
+  /** The caller holds the lease, and was asked to stop. */
+  canceling: (fence: Fence): Prisma.Sql => Prisma.sql`${fenceOf(fence)} AND j.status = 'canceling'`,
   /** It has not started. */
   queued: (scope: JobScope, jobId: string): Prisma.Sql =>
     Prisma.sql`j.id = ${jobId}::uuid AND ${scopeOf(scope)} AND j.status = 'queued'`,

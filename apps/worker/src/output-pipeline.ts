@@ -5,7 +5,7 @@ import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/
 import type { EngineOutput } from '@millrace/engines';
 import type { ClaimedAttempt, OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
-import { backoffMs, type Logger } from '@millrace/platform';
+import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
 import { OutputNames } from './output-names';
 
 const STORE_TRIES = 4;
@@ -57,10 +57,12 @@ export class OutputPipeline {
     if (this.end.status !== 'stored') return;
     try {
       const stored = await this.retried(() => this.storeBytes(output, name));
+      crashPoint('output:after-bytes');
       const { nodeId, index: nodeIndex } = output;
       const draft = { nodeId, nodeIndex, ordinal, name, ...stored };
       // Recording twice records once: the second takes the place of the first.
       const recorded = await this.retried(() => this.recorder.record(this.claimed, draft));
+      crashPoint('output:after-record');
       if (!recorded) this.end = { status: 'lease_lost' };
       if (output.kind === 'file') await rm(output.path, { force: true });
     } catch (error) {

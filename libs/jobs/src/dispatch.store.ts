@@ -33,7 +33,13 @@ export class DispatchStore {
    * Nothing happens while another process dispatches for this pool, or when `room` attempts are in flight already.
    */
   async dispatchNext(statements: Statements, poolId: string, room: number): Promise<DispatchedJob | null> {
-    const [row] = await statements.query<DispatchedRow>(Prisma.sql`
+    const [row] = await statements.query<DispatchedRow>(this.nextSql(poolId, room));
+    return row === undefined ? null : dispatchedOf(row);
+  }
+
+  /** The statement of `dispatchNext`; a test holds its plan to what is said there. */
+  nextSql(poolId: string, room: number): Prisma.Sql {
+    return Prisma.sql`
       WITH turn AS (
         SELECT q.account_id, q.pass FROM account_queues q
         WHERE q.pool_id = ${poolId} AND q.eligible
@@ -54,8 +60,7 @@ export class DispatchStore {
       ), time AS (
         UPDATE pools p SET virtual_time = turn.pass FROM turn, job WHERE p.id = ${poolId} AND p.virtual_time < turn.pass
       )
-      SELECT id, attempt + 1 AS attempt, traceparent FROM job`);
-    return row === undefined ? null : dispatchedOf(row);
+      SELECT id, attempt + 1 AS attempt, traceparent FROM job`;
   }
 
   /** Attempts that went to the lane more than `olderThanSeconds` ago and were not claimed: the lane may have lost them. */

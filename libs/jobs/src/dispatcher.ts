@@ -1,7 +1,7 @@
 import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { LaneProducer } from '@millrace/messaging';
-import type { Logger } from '@millrace/platform';
+import { crashPoint, type Logger } from '@millrace/platform';
 import type { DispatchedJob, DispatchStore } from './dispatch.store';
 
 /** What a pool can take is asked at most this often; workers come and go by the minute. */
@@ -56,7 +56,9 @@ export class Dispatcher {
     for (let count = 0; ; count += 1) {
       const job = room === 0 ? null : await this.store.dispatchNext(this.database, poolId, room);
       if (job === null) return count;
+      crashPoint('dispatch:before-lane');
       await this.deliver(poolId, job);
+      crashPoint('dispatch:after-lane');
     }
   }
 

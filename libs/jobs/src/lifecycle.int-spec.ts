@@ -10,6 +10,7 @@ import { jobSettings, type JobSettings } from './job.settings';
 import { TRANSITIONS } from './job-state';
 import { LifecycleStore, guards, type Ending } from './lifecycle.store';
 import type { JobDraft } from './submission';
+import { OutputStore } from './output.store';
 import { SubmissionStore } from './submission.store';
 import { readSettings } from '@millrace/platform';
 
@@ -236,6 +237,36 @@ describe('canceling', () => {
   });
 });
 
+describe('a fence', () => {
+  it('is job, attempt and token: with any of them wrong, nothing changes and no output is recorded', async () => {
+    const job = await submit();
+    const other = await submit();
+    const fence = await start(job);
+    const wrong = [
+      { ...fence, attempt: fence.attempt + 1 },
+      { ...fence, leaseToken: randomUUID() },
+      { ...fence, jobId: other.id },
+    ];
+    const outputs = new OutputStore();
+    for (const one of wrong) {
+      expect(await lifecycle.heartbeat(test.database, one, 10, null)).toBeNull();
+      expect(await lifecycle.handBack(test.database, one)).toBeNull();
+      expect(await lifecycle.end(test.database, guards.fence(one), ending())).toBeNull();
+      expect(await outputs.lockJob(test.database, one)).toBeNull();
+    }
+    expect(await outputs.lockJob(test.database, fence)).not.toBeNull();
+    expect(await lifecycle.heartbeat(test.database, fence, 10, null)).toBe('running');
+  });
+
+  it('holds while its lease does: nobody takes a live attempt back', async () => {
+    const job = await submit();
+    const fence = await start(job);
+    expect(await lifecycle.takeBack(test.database, job.id)).toBeNull();
+    expect(await lifecycle.end(test.database, guards.lost(job.id), ending())).toBeNull();
+    expect(await lifecycle.heartbeat(test.database, fence, 10, null)).toBe('running');
+  });
+});
+
 describe('a terminal job', () => {
   it('is left by nothing, not even a statement that forgot its guard', async () => {
     const job = await submit();
@@ -247,6 +278,36 @@ describe('a terminal job', () => {
 });
 
 describe('the database', () => {
+  it('refuses what no statement should ask', async () => {
+    const job = await submit();
+    await start(job);
+    const { accountId, id } = job;
+    const asked = {
+      'an attempt that goes back': Prisma.sql`UPDATE jobs SET attempt = 0 WHERE id = ${id}::uuid`,
+      'a status without its number': Prisma.sql`UPDATE jobs SET status = 'canceling' WHERE id = ${id}::uuid`,
+      'another history': Prisma.sql`UPDATE job_transitions SET cause = 'none' WHERE job_id = ${id}::uuid`,
+      'another graph': Prisma.sql`UPDATE job_graphs SET workflow = '{}' WHERE job_id = ${id}::uuid`,
+      'a balance below nothing': Prisma.sql`
+        UPDATE balances SET available_micros = -1 WHERE account_id = ${accountId}::uuid`,
+      'a counter below nothing': Prisma.sql`
+        UPDATE account_queues SET waiting = -1 WHERE account_id = ${accountId}::uuid`,
+      'a second hold': Prisma.sql`
+        INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+        SELECT gen_random_uuid(), account_id, kind, job_id, cause, actor FROM ledger_transactions
+        WHERE job_id = ${id}::uuid`,
+      'an attempt twice': Prisma.sql`
+        INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT job_id, attempt, worker_id FROM job_attempts
+        WHERE job_id = ${id}::uuid`,
+    };
+    for (const [what, statement] of Object.entries(asked)) {
+      const outcome = await test.database.execute(statement).then(
+        () => `did not refuse ${what}`,
+        () => 'refused',
+      );
+      expect(outcome).toBe('refused');
+    }
+  });
+
   it('allows exactly the transitions of the table', async () => {
     const statuses = [null, 'queued', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'expired'];
     const job = await submit();
@@ -302,6 +363,16 @@ describe('dispatching', () => {
       if (row.accountId === triple) tripleTurns += 1;
     }
     expect(tripleTurns).toBe(9);
+  });
+
+  it('never fills more than the room there is, however many processes dispatch at once', async () => {
+    const { poolId } = await makePool(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId, queueLimit: 1_000, runningLimit: 100 };
+    for (let i = 0; i < 12; i += 1) await submit({ ...free, accountId: await makeAccount(test.database) });
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(Array.from({ length: 8 }, () => dispatch.dispatchNext(test.database, poolId, 3)));
+    }
+    expect(await test.database.models.job.count({ where: { poolId, delivery: 'dispatched' } })).toBe(3);
   });
 
   it('stops at the room there is, and at what an account may run', async () => {

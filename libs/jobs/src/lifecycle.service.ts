@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal, type DispatchMessage, type JobStatus, type Progress } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { Metrics } from '@millrace/platform';
+import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 import type { ClaimedAttempt, Fence, JobFailure, JobScope, NodeTiming } from './job';
 import type { JobSettings } from './job.settings';
@@ -52,6 +52,7 @@ export class Lifecycle {
     if (queued !== null) return [queued];
     const moved = await this.store.requestCancel(tx, scope, jobId);
     if (moved === null) return [];
+    crashPoint('cancel:after-request');
     // Between two attempts there is no worker to tell.
     const ended = await this.store.end(tx, guards.cancelingUnleased(jobId), canceled);
     return ended === null ? [moved] : [moved, ended];
@@ -64,6 +65,7 @@ export class Lifecycle {
 
   /** Take an attempt from the lane. @returns null when it is no longer there to be taken; that is no error. */
   async claim(message: DispatchMessage, workerId: string): Promise<ClaimedAttempt | null> {
+    crashPoint('claim:before-commit');
     const claimed = await this.store.claim(this.database, {
       jobId: message.jobId,
       attempt: message.attempt,
@@ -72,6 +74,7 @@ export class Lifecycle {
       leaseSeconds: this.settings.leaseSeconds,
     });
     if (claimed === null) return null;
+    crashPoint('claim:after-commit');
     if (claimed.attempt === 1) {
       this.metrics.startDelaySeconds.observe({ pool: claimed.poolId }, claimed.waitedMs / 1000);
       this.signals.started(claimed.jobId, claimed.seq);
@@ -92,7 +95,8 @@ export class Lifecycle {
   async finish(fence: Fence, result: AttemptResult): Promise<MovedJob | null> {
     // A worker that believes its job to be canceled when nobody asked is mistaken, and changes nothing.
     const guard = result.outcome === 'canceled' ? guards.canceling(fence) : guards.fence(fence);
-    return this.end(guard, {
+    crashPoint('finish:before-commit');
+    const moved = await this.end(guard, {
       status: result.outcome,
       cause: `attempt ${result.outcome}`,
       failure: result.failure,
@@ -102,6 +106,8 @@ export class Lifecycle {
       nodes: result.nodes,
       log: result.log,
     });
+    if (moved !== null) crashPoint('finish:after-commit');
+    return moved;
   }
 
   /** Give an attempt back unfinished, for another worker to take. */
@@ -150,6 +156,7 @@ export class Lifecycle {
       ? await this.end(guards.lost(job.id), attemptsUsedUp)
       : await this.store.takeBack(this.database, job.id);
     if (moved !== null) {
+      crashPoint('rescue:after-take-back');
       this.metrics.leaseLosses.inc({ pool: moved.poolId });
       this.dispatcher.poke(moved.poolId);
     }

@@ -6,6 +6,7 @@ import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statement
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
 import { assetReferences, sliceOf, type WorkflowGraph } from '@millrace/workflow';
+import { crashPoint } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 import type { JobRecord, JobScope } from './job';
 import type { JobSettings } from './job.settings';
@@ -107,7 +108,9 @@ export class SubmissionService {
     }
     let recorded: RecordedJob;
     try {
+      crashPoint('submission:before-commit');
       recorded = await this.store.record(submission.within ?? this.database, draft);
+      crashPoint('submission:after-commit');
     } catch (error) {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
         if (extraData !== null) void this.secrets.delete(draft.id);

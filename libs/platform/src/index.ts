@@ -1,5 +1,6 @@
 export { type Auditor, type Finding } from './auditor';
 export { BootError, runMain } from './boot';
+export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { backoffMs } from './backoff';
 export { type ReadinessCheck } from './health';
 export { type Loop } from './loop';

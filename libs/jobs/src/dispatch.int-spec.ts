@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { Prisma } from '@prisma/client';
+import { LedgerStore } from '@millrace/billing';
+import { newId } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { DispatchStore, type DispatchedJob } from './dispatch.store';
+import { LifecycleStore, guards } from './lifecycle.store';
+
+const dispatch = new DispatchStore();
+const lifecycle = new LifecycleStore(new LedgerStore());
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+/** Queue `count` jobs of an account at once: what thousands of submissions leave behind, in a second. */
+async function queue(poolId: string, accountId: string, count: number): Promise<void> {
+  await test.database.transaction(async (tx) => {
+    await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+    await tx.execute(Prisma.sql`
+      INSERT INTO account_queues (pool_id, account_id, waiting, running_limit, pass)
+      SELECT id, ${accountId}::uuid, ${count}, 1000, virtual_time FROM pools WHERE id = ${poolId}`);
+    await tx.execute(Prisma.sql`
+      WITH job AS (
+        INSERT INTO jobs (id, account_id, pool_id, surface, max_attempts, deadline_at, expires_at)
+        SELECT gen_random_uuid(), ${accountId}::uuid, ${poolId}, 'cloud', 3, now() + interval '1 h', now() + interval '1 h'
+        FROM generate_series(1, ${count}) RETURNING id
+      ), graph AS (INSERT INTO job_graphs (job_id, workflow, node_count) SELECT id, '{}', 1 FROM job)
+      INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause) SELECT id, 1, 'queued', 0, 'submitted' FROM job`);
+  });
+}
+
+async function accountOf({ jobId }: DispatchedJob): Promise<string> {
+  return (await test.database.models.job.findUniqueOrThrow({ where: { id: jobId } })).accountId;
+}
+
+/** A worker takes the attempt and ends it. */
+async function runThrough({ jobId, attempt }: DispatchedJob): Promise<void> {
+  const worker = { workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
+  const claimed = await lifecycle.claim(test.database, { jobId, attempt, ...worker });
+  if (claimed === null) throw new Error('the attempt was not there to be claimed');
+  const nothing = { failure: null, engineMs: 0, progress: null, nodes: null, log: null };
+  await lifecycle.end(test.database, guards.fence(claimed), {
+    ...nothing,
+    status: 'succeeded',
+    outcome: 'succeeded',
+    cause: 'test',
+  });
+}
+
+/** Jain, Chiu, Hawe (1984): 1 when everyone has the same, 1/n when one has it all. */
+function jain(shares: number[]): number {
+  const sum = shares.reduce((total, share) => total + share, 0);
+  return sum ** 2 / (shares.length * shares.reduce((total, share) => total + share ** 2, 0));
+}
+
+describe('an account that queues ten thousand jobs', () => {
+  it('delays the first starts of four small accounts to their turn at most, and takes no more than its share', async () => {
+    const room = 4;
+    const { poolId } = await makePool(test.database);
+    const heavy = await makeAccount(test.database);
+    await queue(poolId, heavy, 10_000);
+    const lane: DispatchedJob[] = [];
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        const next = await dispatch.dispatchNext(test.database, poolId, room);
+        if (next === null) return;
+        lane.push(next);
+      }
+    };
+    // The lane is full of its jobs when the others come.
+    await fill();
+    const small = await Promise.all(Array.from({ length: 4 }, () => makeAccount(test.database)));
+    for (const accountId of small) await queue(poolId, accountId, 10);
+    const starts: string[] = [];
+    while (starts.length < room + 50) {
+      const next = lane.shift();
+      if (next === undefined) throw new Error('the lane ran dry');
+      starts.push(await accountOf(next));
+      await runThrough(next);
+      await fill();
+    }
+    const everyone = [heavy, ...small];
+    for (const accountId of small) expect(starts.indexOf(accountId)).toBeLessThan(room + everyone.length);
+    const contested = starts.slice(room);
+    const shares = everyone.map((accountId) => contested.filter((other) => other === accountId).length);
+    expect(jain(shares)).toBeGreaterThanOrEqual(0.98);
+  }, 120_000);
+});
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** What choosing the next job reads, by index; and what it scans whole. */
+async function readsOf(poolId: string): Promise<{ reads: Record<string, number>; scanned: string[] }> {
+  const undone = new Error('undone');
+  let nodes: PlanNode[] = [];
+  const explain = async (tx: Statements): Promise<void> => {
+    const [row] = await tx.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+      Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${dispatch.nextSql(poolId, 100)}`,
+    );
+    nodes = row?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan)) ?? [];
+    throw undone;
+  };
+  await test.database.transaction(explain).catch((error: unknown) => {
+    if (error !== undone) throw error;
+  });
+  const reads: Record<string, number> = {};
+  for (const node of nodes) {
+    const index = node['Index Name'];
+    if (index === undefined) continue;
+    const rows = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+    reads[index] = (reads[index] ?? 0) + rows;
+  }
+  const whole = nodes.filter((node) => node['Node Type'] === 'Seq Scan');
+  return { reads, scanned: whole.flatMap((node) => node['Relation Name'] ?? []) };
+}
+
+describe('choosing the next job', () => {
+  it('reads the same rows of the same indexes with a thousand jobs queued and with a hundred thousand', async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, await makeAccount(test.database), 1_000);
+    await test.database.execute(Prisma.sql`ANALYZE jobs`);
+    await test.database.execute(Prisma.sql`ANALYZE account_queues`);
+    const few = await readsOf(poolId);
+    await queue(poolId, await makeAccount(test.database), 99_000);
+    await test.database.execute(Prisma.sql`ANALYZE jobs`);
+    const many = await readsOf(poolId);
+    expect(many.reads).toEqual(few.reads);
+    expect(many.reads).toHaveProperty('jobs_waiting_idx');
+    expect(many.scanned).not.toContain('jobs');
+    expect(few.scanned).not.toContain('jobs');
+    expect(Object.values(many.reads).reduce((sum, rows) => sum + rows, 0)).toBeLessThan(10);
+  }, 120_000);
+});

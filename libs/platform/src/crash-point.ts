@@ -1,0 +1,32 @@
+/**
+ * Places where a process may die between two writes that belong together. Each is a promise that the rest of the system goes
+ * on from there; `test/faults/crash-points.e2e-spec.ts` dies at every one of them.
+ */
+export const CRASH_POINTS = [
+  'submission:before-commit',
+  'submission:after-commit',
+  'dispatch:before-lane',
+  'dispatch:after-lane',
+  'claim:before-commit',
+  'claim:after-commit',
+  'output:after-bytes',
+  'output:after-record',
+  'finish:before-commit',
+  'finish:after-commit',
+  'cancel:after-request',
+  'rescue:after-take-back',
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number];
+
+/** What a process that was killed outright exits with. */
+const KILLED = 137;
+
+/** Read once: in production there is no such variable, and a crash point costs one comparison. */
+const chosen = process.env.MILLRACE_CRASH_POINT ?? '';
+
+/** Die here, without a word, if this process was started to. */
+export function crashPoint(name: CrashPoint): void {
+  if (name !== chosen) return;
+  process.stderr.write(`crash point ${name}\n`);
+  process.exit(KILLED);
+}

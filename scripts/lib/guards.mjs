@@ -1,0 +1,117 @@
+/**
+ * Something that keeps the promises of jobs, and how to remove it: from a source, or from the database by `sql`. `tests` are
+ * patterns of the files of which one must then fail.
+ *
+ * @typedef {{ name: string, tests: string[], file?: string, find?: string, replace?: string, sql?: string }} Guard
+ */
+
+const LIFECYCLE = 'libs/jobs/src/lifecycle.store.ts';
+const DISPATCH = 'libs/jobs/src/dispatch.store.ts';
+const SUBMISSION = 'libs/jobs/src/submission.store.ts';
+const OUTPUT = 'libs/jobs/src/output.store.ts';
+const KEYS = 'libs/database/src/idempotency-key.store.ts';
+const LEDGER = 'libs/billing/src/ledger.store.ts';
+const RULES = ['libs/jobs/src/lifecycle.int-spec'];
+const MODEL = ['libs/jobs/src/job-model.int-spec'];
+
+/** @type {Guard[]} */
+export const GUARDS = [
+  of('the fence compares the attempt', LIFECYCLE, 'AND j.attempt = ${attempt} AND j.lease_token', 'AND j.lease_token'),
+  of(
+    'the fence compares the lease token',
+    LIFECYCLE,
+    "AND j.lease_token = ${leaseToken}::uuid AND j.delivery = 'leased'`",
+    "AND j.delivery = 'leased'`",
+  ),
+  of('only a lease that ran out is taken back', LIFECYCLE, "'leased' AND j.lease_expires_at < now()`", "'leased'`"),
+  of('a claim takes the next attempt', LIFECYCLE, 'AND j.attempt = ${claim.attempt} - 1 AND', 'AND', MODEL),
+  of('a claim takes what was dispatched', LIFECYCLE, " - 1 AND j.delivery = 'dispatched'", ' - 1', MODEL),
+  of(
+    'a claim respects the deadline',
+    LIFECYCLE,
+    "IN ('queued', 'running') AND j.deadline_at > now()",
+    "IN ('queued', 'running')",
+    MODEL,
+  ),
+  of(
+    'a claim leaves a job that is to be canceled',
+    LIFECYCLE,
+    "AND j.status IN ('queued', 'running') AND j.deadline_at",
+    'AND j.deadline_at',
+    MODEL,
+  ),
+  of(
+    'attempts are bounded',
+    LIFECYCLE,
+    "AND j.status = 'running' AND j.attempt < j.max_attempts`;\n    return this.release(statements, guard, 'lost'",
+    "AND j.status = 'running'`;\n    return this.release(statements, guard, 'lost'",
+    MODEL,
+  ),
+  of(
+    'a cancel ends only what has not started',
+    LIFECYCLE,
+    "${scopeOf(scope)} AND j.status = 'queued'`",
+    '${scopeOf(scope)}`',
+    MODEL,
+  ),
+  of(
+    'a worker cancels only when asked',
+    LIFECYCLE,
+    "${fenceOf(fence)} AND j.status = 'canceling'`",
+    '${fenceOf(fence)}`',
+    MODEL,
+  ),
+  of('an output needs the lease token', OUTPUT, ' AND lease_token = ${fence.leaseToken}::uuid', ''),
+  of('an output needs the attempt', OUTPUT, ' AND attempt = ${fence.attempt}', ''),
+  of('a lane is filled to its room', DISPATCH, ' < ${room}\n', ' < 1000\n'),
+  of(
+    'one process dispatches for a pool at a time',
+    DISPATCH,
+    "AND pg_try_advisory_xact_lock(hashtextextended('dispatch:' || ${poolId}, 0))",
+    '',
+  ),
+  of('an account runs no more than it may', DISPATCH, 'AND q.eligible', 'AND q.waiting > 0'),
+  of('accounts take turns', DISPATCH, ', pass = q.pass + ${STRIDE} / q.weight', ''),
+  of('a queue has an end', SUBMISSION, 'WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})', ''),
+  of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', ''),
+  of(
+    'a hold is covered',
+    LEDGER,
+    'WHERE b.available_micros >= ${hold.amountMicros} OR refuse(${INSUFFICIENT_CREDITS})',
+    '',
+  ),
+  without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey'),
+  without(
+    'one hold and one end per job',
+    'ALTER TABLE ledger_transactions DROP CONSTRAINT IF EXISTS ledger_transactions_cause_key; DROP INDEX IF EXISTS ledger_transactions_cause_key',
+  ),
+  without('one row per attempt', 'ALTER TABLE job_attempts DROP CONSTRAINT job_attempts_pkey'),
+  without('nothing leaves a terminal state', 'DROP TRIGGER jobs_terminal_trigger ON jobs'),
+  without('attempt and number only grow', 'DROP TRIGGER jobs_forward_trigger ON jobs'),
+  without('history is appended to', 'DROP TRIGGER job_transitions_append_trigger ON job_transitions'),
+  without('a graph stays as submitted', 'DROP TRIGGER job_graphs_append_trigger ON job_graphs'),
+  without('only moves of the table', 'ALTER TABLE job_transitions DROP CONSTRAINT job_transitions_table_check'),
+  without('no balance below nothing', 'ALTER TABLE balances DROP CONSTRAINT balances_never_negative_check'),
+  without('no counter below nothing', 'ALTER TABLE account_queues DROP CONSTRAINT account_queues_counters_check'),
+];
+
+/**
+ * @param {string} name
+ * @param {string} file
+ * @param {string} find
+ * @param {string} replace
+ * @param {string[]} [tests]
+ * @returns {Guard}
+ */
+function of(name, file, find, replace, tests = RULES) {
+  return { name, file, find, replace, tests };
+}
+
+/**
+ * @param {string} name
+ * @param {string} sql
+ * @returns {Guard}
+ */
+function without(name, sql) {
+  return { name, sql, tests: RULES };
+}

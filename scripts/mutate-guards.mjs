@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { runCommand } from './lib/command.mjs';
+import { temporaryFolder } from './lib/data-folder.mjs';
+import { Failure } from './lib/failure.mjs';
+import { readFlags } from './lib/flags.mjs';
+import { Fleet } from './lib/fleet.mjs';
+import { GUARDS } from './lib/guards.mjs';
+import { migrate, onDatabase } from './lib/migrate.mjs';
+import { MODULES, ROOT } from './lib/paths.mjs';
+import { readSecrets } from './lib/secrets.mjs';
+import { startServers } from './lib/servers.mjs';
+import { setUp } from './lib/setup.mjs';
+import { say, task } from './lib/terminal.mjs';
+import { runTool } from './lib/tools.mjs';
+
+/** @typedef {import('./lib/guards.mjs').Guard} Guard */
+/** @typedef {{ databaseUrl: string, redisUrl: string }} Servers */
+
+const JEST = join(MODULES, 'jest', 'bin', 'jest.js');
+const HELP = `node scripts/mutate-guards.mjs [-- --only TEXT]    removes each guard in turn and shows that a test notices
+
+  --only TEXT   guards whose name contains the text`;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  const flags = readFlags(HELP, { only: { type: 'string' } });
+  await setUp(scope, {});
+  const folder = await temporaryFolder(scope, 'guards');
+  const fleet = new Fleet(scope, folder);
+  const servers = await startServers(fleet, {}, { secrets: readSecrets(folder.at('secrets.json')), throwaway: true });
+  await task(scope, 'Migrating', () => migrate(scope, servers.databaseUrl));
+  const chosen = GUARDS.filter(({ name }) => name.includes(flags.only ?? ''));
+  const missed = [];
+  for (const guard of chosen) {
+    const noticed = await isNoticed(scope, servers, guard);
+    say(`  ${noticed ? 'noticed' : 'MISSED '}  ${guard.name}`);
+    if (!noticed) missed.push(guard.name);
+  }
+  say(`\n${chosen.length} guards removed, ${missed.length} of them unnoticed.`);
+  return missed.length === 0 ? 0 : 1;
+}
+
+/**
+ * Whether the guard's tests fail without it.
+ *
+ * @param {import('./lib/scope.mjs').Scope} scope
+ * @param {Servers} servers
+ * @param {Guard} guard
+ */
+async function isNoticed(scope, servers, guard) {
+  const template = await copyOf(servers.databaseUrl, guard);
+  const restore = guard.file === undefined ? () => undefined : mutate(guard);
+  const release = scope.defer(restore);
+  try {
+    const { code } = await runTool(scope, process.execPath, [JEST, '--silent', '--bail', ...guard.tests], {
+      cwd: ROOT,
+      env: { ...process.env, MILLRACE_TEST_DATABASE_URL: template, MILLRACE_TEST_REDIS_URL: servers.redisUrl },
+    });
+    return code !== 0;
+  } finally {
+    await release();
+  }
+}
+
+/**
+ * @param {Guard} guard
+ * @returns {() => void} puts the source back
+ */
+function mutate({ name, file = '', find = '', replace = '' }) {
+  const path = join(ROOT, file);
+  const source = readFileSync(path, 'utf8');
+  if (!source.includes(find)) throw new Failure(`The guard «${name}» is not in ${file} any more: correct the list.`);
+  writeFileSync(path, source.replace(find, replace));
+  return () => writeFileSync(path, source);
+}
+
+/**
+ * A copy of the migrated database, without the guard where that is the database's.
+ *
+ * @param {string} url
+ * @param {Guard} guard
+ */
+async function copyOf(url, { sql }) {
+  const original = new URL(url).pathname.slice(1);
+  const copy = new URL(url);
+  copy.pathname = `/${original}_guard`;
+  const server = new URL(url);
+  server.pathname = '/postgres';
+  await onDatabase(server.href, async (client) => {
+    await client.query(`DROP DATABASE IF EXISTS ${original}_guard WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${original}_guard TEMPLATE ${original}`);
+  });
+  if (sql !== undefined) await onDatabase(copy.href, (client) => client.query(sql));
+  return copy.href;
+}
+
+await runCommand(main);

@@ -1,0 +1,138 @@
+import { Prisma } from '@prisma/client';
+import { JobAudit, JobAuditStore } from '@millrace/jobs';
+import { CRASH_POINTS, type CrashPoint, type Finding } from '@millrace/platform';
+import { ApiClient, TestStack, eventually, type TestProcess } from '@millrace/testing';
+
+const KILLED = 137;
+const WORKER_POINTS = [
+  'claim:before-commit',
+  'claim:after-commit',
+  'output:after-bytes',
+  'output:after-record',
+  'finish:before-commit',
+  'finish:after-commit',
+] as const;
+const SUBMIT_POINTS = ['submission:before-commit', 'submission:after-commit'] as const;
+const DISPATCH_POINTS = ['dispatch:before-lane', 'dispatch:after-lane'] as const;
+const LIMIT_MS = 240_000;
+
+const growing = (steps: number): object => ({
+  '1': {
+    class_type: 'MillraceReactionDiffusion',
+    inputs: { width: 128, height: 128, steps, seed: 1, feed: 0.055, kill: 0.062 },
+  },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown' } },
+});
+const quick = growing(5);
+
+let stack: TestStack;
+let client: ApiClient;
+let apiKey: string;
+const doomed = new Map<CrashPoint, TestProcess>();
+/** Jobs that were acknowledged, and what each must come to. */
+const accepted = new Map<string, string>();
+
+async function doom(role: 'api' | 'worker' | 'maintenance', point: CrashPoint): Promise<void> {
+  const settings = { MILLRACE_CRASH_POINT: point };
+  doomed.set(point, await (role === 'worker' ? stack.addWorker(settings) : stack.spawn(role, settings)));
+}
+
+const hasDied = (point: CrashPoint): boolean => doomed.get(point)?.exitCode === KILLED;
+const clientOf = (point: CrashPoint): ApiClient => new ApiClient(doomed.get(point)?.publicUrl ?? '', apiKey);
+
+/** An answer that may never come, because the process that was asked dies. */
+async function tryToSubmit(point: CrashPoint, key: string): Promise<void> {
+  const text = JSON.stringify({ workflow: quick });
+  const answer = await clientOf(point)
+    .submit(text, { 'Idempotency-Key': key })
+    .catch(() => null);
+  if (answer?.status === 201) accepted.set(answer.body.id, 'succeeded');
+}
+
+async function crashApis(): Promise<void> {
+  const points: CrashPoint[] = [...SUBMIT_POINTS, ...DISPATCH_POINTS, 'cancel:after-request'];
+  await Promise.all(points.map((point) => doom('api', point)));
+  for (const point of SUBMIT_POINTS) await tryToSubmit(point, point);
+  for (const point of DISPATCH_POINTS) {
+    // Another process may dispatch a job first, so there may have to be more than one.
+    for (let n = 0; !hasDied(point) && n < 10; n += 1) {
+      await tryToSubmit(point, `${point}-${n}`);
+      await eventually('the job to be dispatched', () => hasDied(point) || noneWaiting());
+    }
+  }
+  const { id } = await client.run(growing(100_000));
+  accepted.set(id, 'canceled');
+  await eventually('the job to run', async () => (await client.job(id)).status === 'running', 60_000);
+  await clientOf('cancel:after-request')
+    .call('POST', `/api/v2/jobs/${id}/cancel`)
+    .catch(() => null);
+  await client.ended(id, 60_000);
+}
+
+async function noneWaiting(): Promise<boolean> {
+  const [row] = await stack.test.database.query<{ count: bigint }>(
+    Prisma.sql`SELECT count(*) FROM jobs WHERE delivery = 'waiting'`,
+  );
+  return row?.count === 0n;
+}
+
+async function crashWorkers(): Promise<void> {
+  await Promise.all([...stack.workers, stack.maintenance].map((running) => running.end()));
+  await Promise.all([
+    ...WORKER_POINTS.map((point) => doom('worker', point)),
+    doom('maintenance', 'rescue:after-take-back'),
+  ]);
+  for (let n = 0; n < WORKER_POINTS.length + 2; n += 1) accepted.set((await client.run(quick)).id, 'succeeded');
+  await eventually('a job to be taken back', () => hasDied('rescue:after-take-back'), 60_000);
+  stack.maintenance = await stack.spawn('maintenance');
+  await eventually('every worker to die', () => WORKER_POINTS.every(hasDied), 90_000);
+  await stack.addWorker();
+}
+
+beforeAll(async () => {
+  stack = await TestStack.start({ settings: { MILLRACE_LEASE_SECONDS: '2', MILLRACE_MAX_ATTEMPTS: '50' } });
+  ({ apiKey } = await stack.createAccount());
+  client = new ApiClient(stack.publicUrl, apiKey);
+  await crashApis();
+  await crashWorkers();
+}, LIMIT_MS);
+afterAll(() => stack.stop());
+
+describe('a process that dies', () => {
+  it.each(CRASH_POINTS)('at %s did so', (point) => {
+    expect(doomed.get(point)?.exitCode).toBe(KILLED);
+    expect(doomed.get(point)?.lines).toContain(`crash point ${point}`);
+  });
+
+  it('before a submission commits leaves the key free; after it, the job', async () => {
+    const again = (point: CrashPoint): ReturnType<ApiClient['submit']> =>
+      client.submit(JSON.stringify({ workflow: quick }), { 'Idempotency-Key': point });
+    const free = await again('submission:before-commit');
+    expect(free.status).toBe(201);
+    accepted.set(free.body.id, 'succeeded');
+    expect(await again('submission:after-commit')).toMatchObject({
+      body: { error: { code: 'idempotency_key_reuse' } },
+    });
+  });
+
+  it(
+    'anywhere is made up for: every job comes to its end, once',
+    async () => {
+      await eventually('every job to end', () => allEnded(), 90_000);
+      for (const [id, status] of accepted) expect(await client.job(id)).toMatchObject({ id, status });
+      const findings: Finding[] = [];
+      for await (const finding of new JobAudit(stack.test.database, new JobAuditStore()).findings()) {
+        findings.push(finding);
+      }
+      expect(findings).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
+
+async function allEnded(): Promise<boolean> {
+  const [row] = await stack.test.database.query<{ count: bigint }>(
+    Prisma.sql`SELECT count(*) FROM jobs WHERE delivery <> 'done'`,
+  );
+  return row?.count === 0n;
+}

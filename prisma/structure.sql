@@ -1,6 +1,15 @@
 -- The database as the migrations leave it, for reading and for reviewing what a migration changes.
 -- Written by: node scripts/structure.mjs --write
 
+CREATE OR REPLACE FUNCTION public.in_flight_of(pool text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    RETURN (SELECT count(*) FROM jobs WHERE pool_id = pool AND delivery IN ('dispatched', 'leased'));
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse(reason text)
  RETURNS boolean
  LANGUAGE plpgsql

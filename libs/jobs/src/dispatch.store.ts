@@ -40,15 +40,16 @@ export class DispatchStore {
   /** The statement of `dispatchNext`; a test holds its plan to what is said there. */
   nextSql(poolId: string, room: number): Prisma.Sql {
     return Prisma.sql`
-      WITH turn AS (
+      WITH gate AS MATERIALIZED (
+        SELECT CASE WHEN pg_try_advisory_xact_lock(hashtextextended('dispatch:' || ${poolId}, 0))
+          THEN in_flight_of(${poolId}) END AS in_flight
+      ), turn AS (
         SELECT q.account_id, q.pass FROM account_queues q
-        WHERE q.pool_id = ${poolId} AND q.eligible
-          AND pg_try_advisory_xact_lock(hashtextextended('dispatch:' || ${poolId}, 0))
-          AND (SELECT count(*) FROM jobs WHERE pool_id = ${poolId} AND delivery IN ('dispatched', 'leased')) < ${room}
+        WHERE q.pool_id = ${poolId} AND q.eligible AND (SELECT in_flight FROM gate) < ${room}
         ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE
       ), next AS (
-        SELECT j.id FROM jobs j JOIN turn ON turn.account_id = j.account_id
-        WHERE j.pool_id = ${poolId} AND j.delivery = 'waiting'
+        SELECT j.id FROM jobs j
+        WHERE j.pool_id = ${poolId} AND j.account_id = (SELECT account_id FROM turn) AND j.delivery = 'waiting'
         ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE OF j SKIP LOCKED
       ), job AS (
         UPDATE jobs j SET delivery = 'dispatched', dispatched_at = now(), updated_at = now()

@@ -13,7 +13,7 @@ const WORKER_POINTS = [
   'finish:after-commit',
 ] as const;
 const SUBMIT_POINTS = ['submission:before-commit', 'submission:after-commit'] as const;
-const DISPATCH_POINTS = ['dispatch:before-lane', 'dispatch:after-lane'] as const;
+const DISPATCH_POINT = 'dispatch:before-lane';
 const LIMIT_MS = 240_000;
 
 const growing = (steps: number): object => ({
@@ -50,15 +50,13 @@ async function tryToSubmit(point: CrashPoint, key: string): Promise<void> {
 }
 
 async function crashApis(): Promise<void> {
-  const points: CrashPoint[] = [...SUBMIT_POINTS, ...DISPATCH_POINTS, 'cancel:after-request'];
+  const points: CrashPoint[] = [...SUBMIT_POINTS, DISPATCH_POINT, 'cancel:after-request'];
   await Promise.all(points.map((point) => doom('api', point)));
   for (const point of SUBMIT_POINTS) await tryToSubmit(point, point);
-  for (const point of DISPATCH_POINTS) {
-    // Another process may dispatch a job first, so there may have to be more than one.
-    for (let n = 0; !hasDied(point) && n < 10; n += 1) {
-      await tryToSubmit(point, `${point}-${n}`);
-      await eventually('the job to be dispatched', () => hasDied(point) || noneWaiting());
-    }
+  // Another process may dispatch a job first, so there may have to be more than one.
+  for (let n = 0; !hasDied(DISPATCH_POINT) && n < 10; n += 1) {
+    await tryToSubmit(DISPATCH_POINT, `${DISPATCH_POINT}-${n}`);
+    await eventually('the job to be dispatched', () => hasDied(DISPATCH_POINT) || noneWaiting());
   }
   const { id } = await client.run(growing(100_000));
   accepted.set(id, 'canceled');

@@ -58,7 +58,6 @@ export class Dispatcher {
       if (job === null) return count;
       crashPoint('dispatch:before-lane');
       await this.deliver(poolId, job);
-      crashPoint('dispatch:after-lane');
     }
   }
 

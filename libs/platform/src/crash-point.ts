@@ -6,7 +6,6 @@ export const CRASH_POINTS = [
   'submission:before-commit',
   'submission:after-commit',
   'dispatch:before-lane',
-  'dispatch:after-lane',
   'claim:before-commit',
   'claim:after-commit',
   'output:after-bytes',

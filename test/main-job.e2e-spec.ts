@@ -1,6 +1,9 @@
 import type { Job } from '@millrace/contracts';
 import { ApiClient, eventually, TestStack, type TestAccount } from '@millrace/testing';
 
+/** Longer than processes take to come up on a busy machine. */
+const BOOT_MS = 120_000;
+
 let stack: TestStack;
 let account: TestAccount;
 let client: ApiClient;
@@ -8,7 +11,7 @@ beforeAll(async () => {
   stack = await TestStack.start();
   account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
-});
+}, BOOT_MS);
 afterAll(() => stack.stop());
 
 /** Key order, a 64-bit integer, floats and escapes that a JSON library of JavaScript would not keep. */

@@ -38,14 +38,14 @@ export const GUARDS = [
     LIFECYCLE,
     "AND j.status IN ('queued', 'running') AND j.deadline_at",
     'AND j.deadline_at',
-    MODEL,
+    RULES,
   ),
   of(
     'attempts are bounded',
     LIFECYCLE,
     "AND j.status = 'running' AND j.attempt < j.max_attempts`;\n    return this.release(statements, guard, 'lost'",
     "AND j.status = 'running'`;\n    return this.release(statements, guard, 'lost'",
-    MODEL,
+    RULES,
   ),
   of(
     'a cancel ends only what has not started',

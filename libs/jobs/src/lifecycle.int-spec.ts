@@ -267,6 +267,24 @@ describe('a fence', () => {
   });
 });
 
+describe('an attempt between two workers', () => {
+  it('is not claimed once its job is to be canceled', async () => {
+    const job = await submit();
+    await lifecycle.handBack(test.database, await start(job));
+    const next = await dispatch.dispatchNext(test.database, job.poolId, 100);
+    await lifecycle.requestCancel(test.database, job, job.id);
+    const worker = { workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
+    const claim = { jobId: job.id, attempt: next?.attempt ?? 0, ...worker };
+    expect(await lifecycle.claim(test.database, claim)).toBeNull();
+  });
+
+  it('is not given another when it was the last', async () => {
+    const job = await submit();
+    await test.database.execute(Prisma.sql`UPDATE jobs SET max_attempts = 1 WHERE id = ${job.id}::uuid`);
+    expect(await lifecycle.giveUp(test.database, await start(job))).toBeNull();
+  });
+});
+
 describe('a terminal job', () => {
   it('is left by nothing, not even a statement that forgot its guard', async () => {
     const job = await submit();
@@ -368,7 +386,8 @@ describe('dispatching', () => {
   it('never fills more than the room there is, however many processes dispatch at once', async () => {
     const { poolId } = await makePool(test.database);
     const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId, queueLimit: 1_000, runningLimit: 100 };
-    for (let i = 0; i < 12; i += 1) await submit({ ...free, accountId: await makeAccount(test.database) });
+    const accountId = await makeAccount(test.database);
+    for (let i = 0; i < 12; i += 1) await submit({ ...free, accountId });
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(Array.from({ length: 8 }, () => dispatch.dispatchNext(test.database, poolId, 3)));
     }

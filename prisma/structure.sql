@@ -111,10 +111,10 @@ CREATE TABLE balances (
     available_micros bigint DEFAULT 0 NOT NULL,
     held_micros bigint DEFAULT 0 NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
-    charged_micros bigint DEFAULT 0 NOT NULL,
+    consumed_micros bigint DEFAULT 0 NOT NULL,
     drawn_micros bigint DEFAULT 0 NOT NULL,
     CONSTRAINT balances_pkey PRIMARY KEY (account_id),
-    CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= charged_micros))),
+    CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
 ) WITH (fillfactor=70);
 
@@ -276,12 +276,14 @@ CREATE TABLE jobs (
     error jsonb,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     traceparent text,
+    engine_ms bigint DEFAULT 0 NOT NULL,
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0)))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
     CONSTRAINT jobs_deadline_check CHECK ((deadline_at <= expires_at)),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text, 'leased'::text, 'done'::text]))),
     CONSTRAINT jobs_done_check CHECK (((delivery = 'done'::text) = (status = ANY (ARRAY['succeeded'::text, 'canceled'::text, 'failed'::text, 'expired'::text])))),
+    CONSTRAINT jobs_engine_ms_check CHECK ((engine_ms >= 0)),
     CONSTRAINT jobs_error_check CHECK ((((error IS NULL) OR (status = ANY (ARRAY['failed'::text, 'expired'::text]))) AND ((status <> 'failed'::text) OR (error IS NOT NULL)))),
     CONSTRAINT jobs_lease_check CHECK ((((delivery = 'leased'::text) = (lease_token IS NOT NULL)) AND ((delivery = 'leased'::text) = (lease_expires_at IS NOT NULL)) AND ((delivery <> 'leased'::text) OR (worker_id IS NOT NULL)))),
     CONSTRAINT jobs_money_check CHECK (((price_micros_per_second >= 0) AND (held_micros >= 0) AND (billable_ms >= 0) AND ((charged_micros >= 0) AND (charged_micros <= held_micros)) AND ((delivery = 'done'::text) = (charged_micros IS NOT NULL)))),
@@ -312,9 +314,42 @@ CREATE TABLE ledger_transactions (
     expires_at timestamp(3) with time zone,
     at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     CONSTRAINT ledger_transactions_pkey PRIMARY KEY (id),
-    CONSTRAINT ledger_transactions_correction_check CHECK (((kind = 'correction'::text) = (corrects IS NOT NULL))),
+    CONSTRAINT ledger_transactions_corrects_check CHECK (((kind = ANY (ARRAY['correction'::text, 'expire'::text])) = (corrects IS NOT NULL))),
+    CONSTRAINT ledger_transactions_expires_check CHECK (((expires_at IS NULL) OR (kind = 'grant'::text))),
     CONSTRAINT ledger_transactions_job_check CHECK ((((kind = ANY (ARRAY['hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text])) = (job_id IS NOT NULL)) OR (kind = 'correction'::text))),
     CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
+);
+
+CREATE TABLE payment_events (
+    provider text NOT NULL,
+    event_id text NOT NULL,
+    kind text NOT NULL,
+    payment_id uuid,
+    received_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    CONSTRAINT payment_events_pkey PRIMARY KEY (provider, event_id)
+);
+
+CREATE TABLE payments (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    provider text NOT NULL,
+    checkout_ref text,
+    payment_ref text,
+    status text DEFAULT 'open'::text NOT NULL,
+    amount_micros bigint NOT NULL,
+    price_minor bigint NOT NULL,
+    currency text NOT NULL,
+    refunded_minor bigint DEFAULT 0 NOT NULL,
+    disputed_minor bigint DEFAULT 0 NOT NULL,
+    owed_micros bigint DEFAULT 0 NOT NULL,
+    taken_micros bigint DEFAULT 0 NOT NULL,
+    transaction_id uuid,
+    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    paid_at timestamp(3) with time zone,
+    CONSTRAINT payments_pkey PRIMARY KEY (id),
+    CONSTRAINT payments_amounts_check CHECK (((amount_micros > 0) AND (price_minor > 0) AND (refunded_minor >= 0) AND (disputed_minor >= 0) AND ((owed_micros >= 0) AND (owed_micros <= amount_micros)) AND ((taken_micros >= 0) AND (taken_micros <= amount_micros)))),
+    CONSTRAINT payments_paid_check CHECK ((((status = 'paid'::text) = (paid_at IS NOT NULL)) AND ((status = 'paid'::text) = (transaction_id IS NOT NULL)))),
+    CONSTRAINT payments_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'failed'::text])))
 );
 
 CREATE TABLE pools (
@@ -411,6 +446,9 @@ ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_i
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE payment_events ADD CONSTRAINT payment_events_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE payments ADD CONSTRAINT payments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE payments ADD CONSTRAINT payments_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -451,6 +489,10 @@ CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USIN
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
+CREATE INDEX payments_account_id_id_idx ON public.payments USING btree (account_id, id);
+CREATE UNIQUE INDEX payments_provider_payment_ref_key ON public.payments USING btree (provider, payment_ref);
+CREATE UNIQUE INDEX payments_transaction_id_key ON public.payments USING btree (transaction_id);
+CREATE INDEX payments_unsettled_idx ON public.payments USING btree (id) WHERE ((status = 'paid'::text) AND (owed_micros <> taken_micros));
 CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);

@@ -14,11 +14,12 @@ import {
   ContentService,
   PartLinks,
   ResumableUploadService,
+  StorageAuditor,
   UploadService,
   composeAssets,
   openBlobStore,
 } from '@millrace/assets';
-import { CreditsService, LedgerStore } from '@millrace/billing';
+import { CreditReads, CreditsService, composeBilling } from '@millrace/billing';
 import { BOOT_PATIENCE_MS, Database, assertSchema, patiently } from '@millrace/database';
 import {
   CatalogueReader,
@@ -42,6 +43,7 @@ import { RedisConnections, SharedCounters } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { ADMIN_CONTROLLERS } from './admin/admin.controllers';
 import { AdminDoor } from './admin/admin-door';
+import { AUDITORS } from './admin/audit.admin-controller';
 import type { ApiSettings } from './api.config';
 import { AssetPresenter } from './assets/asset.presenter';
 import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
@@ -111,6 +113,10 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
     await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
   });
 
+  const billing = composeBilling({ database, logger, metrics, settings });
+
+  // Lanes hold entries of ended jobs while work goes on; only a drained stack can be audited for them.
+  const liveAuditors = jobs.auditors.filter(({ name }) => name !== 'lanes');
   const links = new ContentLinks([secretKey], settings.signedUrlSeconds);
   const limiter = new RateLimiter(new SharedCounters(redis.producer()));
   const limits = new RequestLimits(limiter, settings);
@@ -143,6 +149,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
       ],
       providers: [
         { provide: Callers, useValue: callers },
+        { provide: CreditReads, useValue: billing.reads },
         { provide: PlatformDoor, useValue: new PlatformDoor(callers) },
         {
           provide: AccountOverview,
@@ -186,7 +193,8 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
         { provide: DeploymentsService, useValue: deployments },
         { provide: DeploymentPresenter, useValue: deploymentPresenter },
         { provide: Lifecycle, useValue: jobs.lifecycle },
-        { provide: CreditsService, useValue: new CreditsService(database, new LedgerStore()) },
+        { provide: CreditsService, useValue: billing.credits },
+        { provide: AUDITORS, useValue: [billing.audit, ...liveAuditors, new StorageAuditor(assets.audit, false)] },
       ],
     },
   };

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { composeAssets, openBlobStore } from '@millrace/assets';
+import { composeBilling } from '@millrace/billing';
 import { Database, assertSchema } from '@millrace/database';
 import { RetireSilentWorkersLoop, SweepStoppedWorkersLoop, WorkerStore } from '@millrace/deployments';
 import { composeJobs } from '@millrace/jobs';
@@ -35,10 +36,12 @@ async function main(logger: Logger): Promise<void> {
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
   shutdown.add('jobs', () => jobs.close());
 
+  const billing = composeBilling({ database, logger, metrics, settings });
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
     ...assets.loops,
+    ...billing.loops,
     new RetireSilentWorkersLoop(database, workers),
     new SweepStoppedWorkersLoop(database, workers),
   ];

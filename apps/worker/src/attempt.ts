@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Assets } from '@millrace/assets';
-import type { NodeCatalogue } from '@millrace/contracts';
+import type { NodeCatalogue, Progress } from '@millrace/contracts';
 import type { EngineFailure, EngineResult } from '@millrace/engines';
 import type { AttemptResult, ClaimedAttempt, JobFailure, Jobs } from '@millrace/jobs';
 import { backoffMs, inSpan, type Logger, type Metrics } from '@millrace/platform';
@@ -65,8 +65,11 @@ export class Attempt {
     this.folder = join(parts.workDir, `${claimed.jobId}.${claimed.attempt}`);
     const plan = planProgress(parseWorkflow(claimed.workflow), parts.catalogue());
     const classOf = (nodeId: string): string => plan.nodes.get(nodeId)?.classType ?? 'output';
-    const progress = (): ReturnType<RunObserver['snapshot']> => this.observer.snapshot();
-    this.lease = new LeaseKeeper(jobs.lifecycle, claimed, parts.leaseSeconds * 1000, progress, this.log);
+    const run = (): { progress: Progress; engineMs: number } => ({
+      progress: this.observer.snapshot(),
+      engineMs: this.observer.engineMs(),
+    });
+    this.lease = new LeaseKeeper(jobs.lifecycle, claimed, parts.leaseSeconds * 1000, run, this.log);
     const gone = this.lease.signal;
     this.outputs = new OutputPipeline(claimed, parts.assets.assets, jobs.outputs, classOf, gone, this.log);
     this.observer = new RunObserver(claimed, plan, jobs.signals, parts.logTailBytes, (output) =>
@@ -153,6 +156,7 @@ export class Attempt {
     if (outputs.status === 'lease_lost' || this.lease.end === 'lost') return { kind: 'lease_lost' };
     if (result.status === 'lost') return { kind: 'engine_lost', reason: result.reason };
     if (result.status === 'interrupted') {
+      if (this.lease.end === 'exhausted') return this.ended('failed', creditsExhausted, engineMs);
       return this.lease.end === 'canceled' ? this.ended('canceled', null, engineMs) : { kind: 'handed_back' };
     }
     if (result.status === 'failed') {
@@ -213,6 +217,11 @@ export class Attempt {
 const credentialLost: JobFailure = {
   code: 'credential_unavailable',
   message: 'The credentials sent with this job were lost before it started. Submit it again with them.',
+};
+
+const creditsExhausted: JobFailure = {
+  code: 'credits_exhausted',
+  message: 'The run used up the credits of its account and was stopped. Add credits and submit the job again.',
 };
 
 function failureOf({ code, message, nodeId, classType, traceback }: EngineFailure): JobFailure {

@@ -1,15 +1,16 @@
-import type { JobStatus, Progress } from '@millrace/contracts';
+import type { Progress } from '@millrace/contracts';
 import type { Fence, Lifecycle } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 
 /** Beats in the length of a lease: two may fail before it is lost. */
 const BEATS_PER_LEASE = 3;
 
-export type LeaseEnd = 'canceled' | 'lost';
+/** `exhausted`: the run has used up all the credits there are for it. */
+export type LeaseEnd = 'canceled' | 'exhausted' | 'lost';
 
 /**
- * Keeps an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone or the job is to be
- * canceled. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another worker may have it by then.
+ * Keeps an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone, the job is to be
+ * canceled, or its credits are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another worker may have it by then.
  */
 export class LeaseKeeper {
   private readonly controller = new AbortController();
@@ -22,7 +23,7 @@ export class LeaseKeeper {
     private readonly lifecycle: Pick<Lifecycle, 'heartbeat'>,
     private readonly fence: Fence,
     private readonly leaseMs: number,
-    private readonly progress: () => Progress | null,
+    private readonly run: () => { progress: Progress | null; engineMs: number },
     private readonly logger: Logger,
   ) {
     this.timer = setInterval(() => this.tick(), leaseMs / BEATS_PER_LEASE);
@@ -51,16 +52,17 @@ export class LeaseKeeper {
 
   private async renew(): Promise<void> {
     const asked = performance.now();
-    let status: JobStatus | null;
+    let answer: Awaited<ReturnType<Lifecycle['heartbeat']>>;
     try {
-      status = await this.lifecycle.heartbeat(this.fence, this.progress());
+      answer = await this.lifecycle.heartbeat(this.fence, this.run());
     } catch (error) {
       this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
       return;
     }
     this.renewedAt = asked;
-    if (status === null) this.over('lost');
-    else if (status === 'canceling') this.over('canceled');
+    if (answer === null) this.over('lost');
+    else if (answer.status === 'canceling') this.over('canceled');
+    else if (answer.exhausted) this.over('exhausted');
   }
 
   private over(end: LeaseEnd): void {

@@ -31,4 +31,5 @@ export { type PartSpec, type PartStore } from './part-store';
 export { ResumableUploadService, type PartState } from './resumable-upload.service';
 export { type ResumableUpload } from './resumable-upload.store';
 export { StorageAudit, type StorageFindings } from './storage-audit';
+export { StorageAuditor } from './storage-auditor';
 export { UploadService, type UploadAhead, type UploadStageOptions, type UploadTerms } from './upload.service';

@@ -11,6 +11,11 @@ export const billingSettings = {
     'Micro-credits set aside when a job is submitted. Unset: the price of ten minutes.',
     integer({ min: 0 }).optional(),
   ),
+  holdExtensionSeconds: setting(
+    'HOLD_EXTENSION_SECONDS',
+    'Engine time, in seconds, by whose price the hold of a running job is extended when it is nearly used up.',
+    integer({ min: 1, max: 86_400 }).default(60),
+  ),
 };
 export type BillingSettings = SettingsOf<typeof billingSettings>;
 

@@ -1,33 +1,159 @@
-import { newId } from '@millrace/contracts';
+import { Refusal, newId } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
+import { AccountBook, type Note } from './account-book';
+import type { Balance } from './balance';
 import type { LedgerStore } from './ledger.store';
+import type { LotStore } from './lot.store';
+import type { Original, PostingStore } from './posting.store';
+import { creditsText } from './price';
 
-export interface BalanceView {
-  availableMicros: bigint;
-  heldMicros: bigint;
+/** What an operator does to an account's credits. */
+export interface Adjustment {
+  /** Above zero gives, below takes back. */
+  amountMicros: bigint;
+  reason: string;
+  /** When what is given expires; null: never. */
+  expiresAt: Date | null;
+  /**
+   * The transaction to correct. Null: a new grant, or a take-back from the account's grants, the latest first.
+   */
+  corrects: string | null;
+  /** Doing it twice under one key does it once; null where every time counts. */
+  key: string | null;
 }
 
-/** Credits as operators and account holders see them. */
+/** Credits as operators change them and account holders see them. */
 export class CreditsService {
   constructor(
     private readonly database: Database,
     private readonly ledger: LedgerStore,
+    private readonly postings: PostingStore,
+    private readonly lots: LotStore,
   ) {}
 
-  /** Give an account credits, in the caller's transaction. @returns its balance afterwards. */
-  async grant(
-    tx: Statements,
-    operator: { actor: string },
-    accountId: string,
-    amountMicros: bigint,
-    reason: string,
-  ): Promise<BalanceView> {
-    const cause = `grant:${newId()}`;
-    await this.ledger.credit(tx, { accountId, amountMicros, kind: 'grant', cause, reason, ...operator });
-    return this.ledger.balance(tx, accountId);
-  }
-
-  async balance(accountId: string): Promise<BalanceView> {
+  async balance(accountId: string): Promise<Balance> {
     return this.ledger.balance(this.database, accountId);
   }
+
+  /**
+   * Give an account credits, or take some back, in the caller's transaction. The account must exist.
+   *
+   * @returns its balance afterwards, and whether the key was known and nothing was done.
+   * @throws Refusal `invalid_request` when there is less to take back or to correct; `idempotency_key_reuse` when the key
+   * came with another adjustment; `not_found` for an unknown transaction to correct.
+   */
+  async adjust(
+    tx: Statements,
+    actor: string,
+    accountId: string,
+    adjustment: Adjustment,
+  ): Promise<Balance & { repeated: boolean }> {
+    const book = await this.open(tx, accountId);
+    const cause = `adjust:${accountId}:${adjustment.key ?? newId()}`;
+    const repeated = adjustment.key !== null && (await this.isRepetition(tx, accountId, cause, adjustment));
+    if (!repeated) await this.post(tx, book, accountId, { cause, actor, reason: adjustment.reason }, adjustment);
+    return { ...book.now, repeated };
+  }
+
+  /**
+   * Let go what has expired of an account's grants.
+   *
+   * @param at the time to go by; PostgreSQL's own where none is given.
+   * @returns how many micro-credits.
+   */
+  async expire(accountId: string, graceMs: number, at?: Date): Promise<bigint> {
+    return this.database.transaction(async (tx) => {
+      const book = await this.open(tx, accountId);
+      return book.expire(at ?? (await this.postings.now(tx)), graceMs);
+    });
+  }
+
+  /** The account's credits, locked for the rest of the transaction. */
+  async open(tx: Statements, accountId: string): Promise<AccountBook> {
+    return AccountBook.open(tx, this.postings, this.lots, accountId);
+  }
+
+  private async isRepetition(
+    tx: Statements,
+    accountId: string,
+    cause: string,
+    adjustment: Adjustment,
+  ): Promise<boolean> {
+    const known = await this.postings.findByCause(tx, accountId, cause);
+    if (known === null) return false;
+    if (known.amountMicros === adjustment.amountMicros && known.reason === adjustment.reason) return true;
+    throw new Refusal(
+      'idempotency_key_reuse',
+      `This Idempotency-Key came with another adjustment: ${creditsText(known.amountMicros)} credits, "${known.reason}".`,
+    );
+  }
+
+  private async post(
+    tx: Statements,
+    book: AccountBook,
+    accountId: string,
+    note: Note,
+    { amountMicros, corrects, expiresAt }: Adjustment,
+  ): Promise<void> {
+    if (corrects !== null) return this.correct(tx, book, accountId, note, corrects, amountMicros);
+    if (amountMicros > 0n) {
+      await book.grant(note, amountMicros, expiresAt);
+      return;
+    }
+    assertAvailable(book, -amountMicros);
+    await takeFromGrants(book, await this.postings.listGrants(tx, accountId), note, -amountMicros);
+  }
+
+  private async correct(
+    tx: Statements,
+    book: AccountBook,
+    accountId: string,
+    note: Note,
+    corrects: string,
+    amountMicros: bigint,
+  ): Promise<void> {
+    const original = await this.postings.findOriginal(tx, accountId, corrects);
+    if (original === null) throw new Refusal('not_found', `This account's ledger has no transaction ${corrects}.`);
+    const rest = original.amountMicros - original.takenBackMicros;
+    if (original.kind === 'settle' && amountMicros > 0n) {
+      assertWithin(amountMicros, rest, 'was charged and not yet given back');
+      await book.giveBack(note, original, amountMicros);
+      return;
+    }
+    if (original.kind === 'grant' && amountMicros < 0n) {
+      assertWithin(-amountMicros, rest, 'is left of this grant to take back');
+      assertAvailable(book, -amountMicros);
+      await book.takeBack(note, original, -amountMicros);
+      return;
+    }
+    throw Refusal.ofFields([
+      { field: 'corrects', reason: 'must be a grant, to take back from, or a settlement, to give back of' },
+    ]);
+  }
+}
+
+/** The latest first; each take-back is a correction of its own that names the grant it follows. */
+async function takeFromGrants(book: AccountBook, grants: Original[], note: Note, amountMicros: bigint): Promise<void> {
+  const granted = grants.reduce((sum, grant) => sum + grant.amountMicros - grant.takenBackMicros, 0n);
+  assertWithin(amountMicros, granted, 'was granted and not yet taken back');
+  let left = amountMicros;
+  for (const [index, grant] of grants.entries()) {
+    if (left === 0n) break;
+    const rest = grant.amountMicros - grant.takenBackMicros;
+    const amount = rest < left ? rest : left;
+    const cause = index === 0 ? note.cause : `${note.cause} ${grant.id}`;
+    await book.takeBack({ ...note, cause }, grant, amount);
+    left -= amount;
+  }
+}
+
+function assertAvailable(book: AccountBook, amountMicros: bigint): void {
+  assertWithin(amountMicros, book.availableMicros, 'is available (what jobs hold cannot be taken)');
+}
+
+function assertWithin(amountMicros: bigint, mostMicros: bigint, what: string): void {
+  if (amountMicros <= mostMicros) return;
+  throw Refusal.ofFields([
+    { field: 'amount_micros', reason: `is more than what ${what}: ${creditsText(mostMicros)} credits` },
+  ]);
 }

@@ -1,5 +1,22 @@
+export { type Balance } from './balance';
 export { billingSettings, holdMicrosOf, type BillingSettings } from './billing.settings';
-export { CreditsService, type BalanceView } from './credits.service';
+export { composeBilling, type Billing, type BillingParts } from './composition';
+export { CreditReads } from './credit-reads.service';
+export { CreditsService, type Adjustment } from './credits.service';
+export { csvText } from './csv';
 export { BOOKS, LEDGER_KINDS, type Book, type LedgerKind } from './ledger';
+export { LedgerAudit } from './ledger-audit';
 export { INSUFFICIENT_CREDITS, LedgerStore, type Hold } from './ledger.store';
-export { MICROS_PER_CREDIT, costMicros } from './price';
+export { type LedgerPosition, type LedgerRecord } from './ledger-reads.store';
+export { afterDraws, drawFrom, expiring, type Draw, type Lot } from './lots';
+export {
+  MICROS_PER_CREDIT,
+  costMicros,
+  creditsText,
+  extensionMicros,
+  isExhausted,
+  type ExtensionTerms,
+  type MeteredRun,
+} from './price';
+export { monthSpan, type Statement } from './statement';
+export { type UsageGrouping, type UsageReport, type UsageRow } from './usage';

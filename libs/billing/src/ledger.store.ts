@@ -1,7 +1,8 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
-import { ConstraintError, type NamedQuery, type Statements } from '@millrace/database';
-import { causeOfHold, type Book } from './ledger';
+import type { NamedQuery, Statements } from '@millrace/database';
+import type { Balance } from './balance';
+import { causeOfHold } from './ledger';
 
 export interface Hold {
   accountId: string;
@@ -86,7 +87,8 @@ export class LedgerStore {
         sql: Prisma.sql`
           UPDATE balances b
           SET held_micros = b.held_micros - e.held_micros,
-              available_micros = b.available_micros + e.held_micros - e.charged_micros, updated_at = now()
+              available_micros = b.available_micros + e.held_micros - e.charged_micros,
+              consumed_micros = b.consumed_micros + e.charged_micros, updated_at = now()
           FROM ${from} e WHERE b.account_id = e.account_id AND e.held_micros > 0
           RETURNING 1`,
       },
@@ -94,47 +96,49 @@ export class LedgerStore {
   }
 
   /**
-   * Add credits to an account.
-   *
-   * @param cause names the reason for all time: adding twice for one cause adds once.
-   * @returns false when the cause was known already.
+   * Queries that extend the hold of the one job that `due` yields, from what its account has available: by
+   * `extend_micros`, or by all there is when that is less. Expects of `due` at most one row, with the columns id,
+   * account_id, held_micros, extend_micros, the row of the job being locked. `extension` then yields the `amount`, and no
+   * row when there was nothing to extend.
    */
-  async credit(
-    tx: Statements,
-    credit: {
-      accountId: string;
-      amountMicros: bigint;
-      kind: 'grant' | 'top_up';
-      cause: string;
-      actor: string;
-      reason: string;
-    },
-  ): Promise<boolean> {
-    const source: Book = credit.kind === 'grant' ? 'promotions' : 'payments';
-    try {
-      await tx.query(Prisma.sql`
-        WITH balance AS (
-          INSERT INTO balances AS b (account_id, available_micros) VALUES (${credit.accountId}::uuid, ${credit.amountMicros})
-          ON CONFLICT (account_id) DO UPDATE
-            SET available_micros = b.available_micros + excluded.available_micros, updated_at = now()
-          RETURNING account_id
-        ), made AS (
-          INSERT INTO ledger_transactions (id, account_id, kind, cause, actor, reason)
-          SELECT ${newId()}::uuid, account_id, ${credit.kind}, ${credit.cause}, ${credit.actor}, ${credit.reason} FROM balance
-          RETURNING id
-        )
-        INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
-        SELECT id, 1, ${source}, 'available', ${credit.amountMicros} FROM made
-        RETURNING 1`);
-      return true;
-    } catch (error) {
-      if (error instanceof ConstraintError && error.constraint === 'ledger_transactions_cause_key') return false;
-      throw error;
-    }
+  extendHoldQueries(due: string): NamedQuery[] {
+    return [
+      {
+        name: 'extension',
+        sql: Prisma.sql`
+          SELECT d.id AS job_id, d.account_id, d.held_micros, least(b.available_micros, d.extend_micros) AS amount
+          FROM ${Prisma.raw(due)} d JOIN balances b ON b.account_id = d.account_id
+          WHERE d.extend_micros > 0 AND b.available_micros > 0 FOR UPDATE OF b`,
+      },
+      {
+        name: 'extension_balance',
+        sql: Prisma.sql`
+          UPDATE balances b
+          SET available_micros = b.available_micros - x.amount, held_micros = b.held_micros + x.amount, updated_at = now()
+          FROM extension x WHERE b.account_id = x.account_id
+          RETURNING 1`,
+      },
+      {
+        name: 'extension_transaction',
+        sql: Prisma.sql`
+          INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+          SELECT gen_random_uuid(), account_id, 'extend_hold', job_id, 'job:' || job_id || ':extend:' || held_micros,
+                 'lifecycle'
+          FROM extension
+          RETURNING id`,
+      },
+      {
+        name: 'extension_entry',
+        sql: Prisma.sql`
+          INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+          SELECT t.id, 1, 'available', 'held', x.amount FROM extension_transaction t, extension x
+          RETURNING 1`,
+      },
+    ];
   }
 
   /** What an account has, in micro-credits. */
-  async balance(tx: Statements, accountId: string): Promise<{ availableMicros: bigint; heldMicros: bigint }> {
+  async balance(tx: Statements, accountId: string): Promise<Balance> {
     const row = await tx.models.balance.findUnique({ where: { accountId } });
     return { availableMicros: row?.availableMicros ?? 0n, heldMicros: row?.heldMicros ?? 0n };
   }

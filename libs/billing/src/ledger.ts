@@ -22,8 +22,47 @@ export const LEDGER_KINDS = [
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
 /**
- * The cause that makes a job's transactions unique: one hold, and one end of it, whether that charges (`settle`) or gives
- * everything back (`release`).
+ * What each kind may move, as `from>to`. A `correction` moves back what its original moved; a correction of that one moves
+ * it forward again.
+ */
+export const MOVES: Readonly<Record<LedgerKind, readonly `${Book}>${Book}`[]>> = {
+  grant: ['promotions>available'],
+  top_up: ['payments>available'],
+  hold: ['available>held'],
+  extend_hold: ['available>held'],
+  settle: ['held>revenue', 'held>available'],
+  release: ['held>available'],
+  expire: ['available>promotions'],
+  correction: ['available>promotions', 'available>payments', 'payments>available', 'revenue>available'],
+};
+
+/** One line of a transaction: an amount, always above zero, from one book to another. */
+export interface Move {
+  from: Book;
+  to: Book;
+  amountMicros: bigint;
+}
+
+/**
+ * The cause that makes a transaction unique for all time. A job has one hold, and one end of it, whether that charges
+ * (`settle`) or gives everything back (`release`); an extension is named by what was held before it, which only grows.
  */
 export const causeOfHold = (jobId: string): string => `job:${jobId}:hold`;
-export const causeOfEnd = (jobId: string): string => `job:${jobId}:end`;
+
+/** What moves change of an account's balance. `consumed`: what has left the account for good, other than by expiry. */
+export function effectOf(
+  kind: LedgerKind,
+  moves: readonly Move[],
+): { availableMicros: bigint; heldMicros: bigint; consumedMicros: bigint } {
+  const effect = { availableMicros: 0n, heldMicros: 0n, consumedMicros: 0n };
+  for (const { from, to, amountMicros } of moves) {
+    if (from === 'available') effect.availableMicros -= amountMicros;
+    if (to === 'available') effect.availableMicros += amountMicros;
+    if (from === 'held') effect.heldMicros -= amountMicros;
+    if (to === 'held') effect.heldMicros += amountMicros;
+    if (kind !== 'expire' && isOwed(from) && !isOwed(to)) effect.consumedMicros += amountMicros;
+  }
+  return effect;
+}
+
+const isOwed = (book: Book): boolean => book === 'available' || book === 'held';

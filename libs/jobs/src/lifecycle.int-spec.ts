@@ -84,6 +84,8 @@ const ending = (overrides: Partial<Ending> = {}): Ending => ({
   ...overrides,
 });
 
+const beat = { leaseSeconds: 10, progress: null, engineMs: 0, holdExtensionSeconds: 60 };
+
 async function history(jobId: string): Promise<string[]> {
   const rows = await test.database.models.jobTransition.findMany({ where: { jobId }, orderBy: { seq: 'asc' } });
   return rows.map((row) => row.toStatus);
@@ -194,10 +196,10 @@ describe('an attempt', () => {
     expect(taken).toMatchObject({ status: 'running', attempt: 1 });
     const second = await start(job);
     expect(second.attempt).toBe(2);
-    expect(await lifecycle.heartbeat(test.database, zombie, 10, null)).toBeNull();
+    expect(await lifecycle.heartbeat(test.database, zombie, beat)).toBeNull();
     expect(await lifecycle.end(test.database, guards.fence(zombie), ending())).toBeNull();
     expect(await lifecycle.handBack(test.database, zombie)).toBeNull();
-    expect(await lifecycle.heartbeat(test.database, second, 10, null)).toBe('running');
+    expect(await lifecycle.heartbeat(test.database, second, beat)).toEqual({ status: 'running', exhausted: false });
     expect(await history(job.id)).toEqual(['queued', 'running']);
   });
 

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { isTerminal, type DispatchMessage, type JobStatus, type Progress } from '@millrace/contracts';
+import type { BillingSettings } from '@millrace/billing';
+import { isTerminal, type DispatchMessage, type Progress } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 import type { ClaimedAttempt, Fence, JobFailure, JobScope, NodeTiming } from './job';
 import type { JobSettings } from './job.settings';
 import type { JobSignals } from './job-signals';
-import { guards, type Ending, type LifecycleStore, type LostJob, type MovedJob } from './lifecycle.store';
+import {
+  guards,
+  type Ending,
+  type HeartbeatAnswer,
+  type LifecycleStore,
+  type LostJob,
+  type MovedJob,
+} from './lifecycle.store';
 
 /** How a worker's attempt came out. */
 export interface AttemptResult {
@@ -31,7 +39,7 @@ export class Lifecycle {
     private readonly signals: JobSignals,
     private readonly dispatcher: Dispatcher,
     private readonly metrics: Metrics,
-    private readonly settings: JobSettings,
+    private readonly settings: JobSettings & Pick<BillingSettings, 'holdExtensionSeconds'>,
   ) {}
 
   /**
@@ -86,9 +94,16 @@ export class Lifecycle {
     return newer ? { ...claimed, progress: shown } : claimed;
   }
 
-  /** Renew the lease. @returns the status to obey; null when the lease is lost and the attempt is over for this worker. */
-  async heartbeat(fence: Fence, progress: Progress | null): Promise<JobStatus | null> {
-    return this.store.heartbeat(this.database, fence, this.settings.leaseSeconds, progress);
+  /**
+   * Renew the lease, and the hold where it runs short.
+   *
+   * @param run the attempt so far: its progress, and its engine time in milliseconds.
+   * @returns the status to obey, and whether the run may not go on for want of credits; null when the lease is lost and the
+   * attempt is over for this worker.
+   */
+  async heartbeat(fence: Fence, run: { progress: Progress | null; engineMs: number }): Promise<HeartbeatAnswer | null> {
+    const { leaseSeconds, holdExtensionSeconds } = this.settings;
+    return this.store.heartbeat(this.database, fence, { ...run, leaseSeconds, holdExtensionSeconds });
   }
 
   /** End a job with the result of its attempt. @returns null when the lease was lost: the result counts for nothing. */
@@ -207,8 +222,7 @@ const overdue: Ending = {
   status: 'expired',
   cause: 'execution deadline',
   outcome: 'expired',
-  // All of the attempt so far: the statement bounds it by the time since the claim.
-  engineMs: Number.MAX_SAFE_INTEGER,
+  engineMs: null,
   failure: {
     code: 'execution_timeout',
     message: 'The job did not end before its execution deadline.',

@@ -24,12 +24,30 @@ export interface Ending {
   /** For the history: what brought the end about. */
   cause: string;
   failure: JobFailure | null;
-  /** Engine time of the present attempt in milliseconds, when it is to be billed. */
-  engineMs: number;
+  /**
+   * Engine time of the present attempt in milliseconds, when it is to be billed. Null: as its worker last told, and nothing
+   * when that worker's lease has run out.
+   */
+  engineMs: number | null;
   outcome: AttemptOutcome;
   progress: Progress | null;
   nodes: NodeTiming[] | null;
   log: { text: string; truncated: boolean } | null;
+}
+
+/** What a worker tells with a heartbeat, and what it is to do. */
+export interface Heartbeat {
+  leaseSeconds: number;
+  progress: Progress | null;
+  /** Engine time of the attempt so far, in milliseconds. */
+  engineMs: number;
+  holdExtensionSeconds: number;
+}
+
+export interface HeartbeatAnswer {
+  status: JobStatus;
+  /** True when the run has used up its hold and the account has nothing to extend it from. */
+  exhausted: boolean;
 }
 
 interface MovedRow {
@@ -109,7 +127,7 @@ export class LifecycleStore {
           SET status = 'running', delivery = 'leased', attempt = ${claim.attempt}, worker_id = ${claim.workerId}::uuid,
               lease_token = ${claim.leaseToken}::uuid,
               lease_expires_at = now() + make_interval(secs => ${claim.leaseSeconds}),
-              started_at = coalesce(j.started_at, now()), updated_at = now(),
+              started_at = coalesce(j.started_at, now()), engine_ms = 0, updated_at = now(),
               seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
           FROM (SELECT id, status FROM jobs WHERE id = ${claim.jobId}::uuid FOR UPDATE) old
           WHERE j.id = old.id AND j.attempt = ${claim.attempt} - 1 AND j.delivery = 'dispatched'
@@ -157,19 +175,29 @@ export class LifecycleStore {
     };
   }
 
-  /** Renew a lease and keep the latest progress. @returns the status to obey, or null when the lease is lost. */
-  async heartbeat(
-    statements: Statements,
-    fence: Fence,
-    leaseSeconds: number,
-    progress: Progress | null,
-  ): Promise<JobStatus | null> {
-    const [row] = await statements.query<{ status: JobStatus }>(Prisma.sql`
-      UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
-        progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress)
-      WHERE ${fenceOf(fence)}
-      RETURNING j.status`);
-    return row?.status ?? null;
+  /**
+   * Renew a lease, keep what is known of the run, and extend its hold before that is used up: one statement, which touches
+   * the account's balance only when an extension is due.
+   *
+   * @returns the status to obey and whether the run has used up all that its account can hold for it; null when the lease is
+   * lost.
+   */
+  async heartbeat(statements: Statements, fence: Fence, beat: Heartbeat): Promise<HeartbeatAnswer | null> {
+    const parts: NamedQuery[] = [
+      { name: 'due', sql: duePart(fence, beat) },
+      ...this.ledger.extendHoldQueries('due'),
+      {
+        name: 'job',
+        sql: Prisma.sql`
+          UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${beat.leaseSeconds}),
+            progress = coalesce(${jsonOrNull(beat.progress)}::jsonb, j.progress), engine_ms = due.engine_ms,
+            held_micros = j.held_micros + coalesce((SELECT amount FROM extension), 0)
+          FROM due WHERE j.id = due.id
+          RETURNING j.status, j.price_micros_per_second > 0 AND due.used_micros >= j.held_micros AS exhausted`,
+      },
+    ];
+    const [row] = await statements.query<HeartbeatAnswer>(composeStatement(parts, Prisma.sql`SELECT * FROM job`));
+    return row ?? null;
   }
 
   /** Ask a running job to stop. */
@@ -198,7 +226,10 @@ export class LifecycleStore {
         name: 'old',
         sql: Prisma.sql`
           SELECT j.id, j.status, j.delivery,
-                 CASE WHEN j.delivery = 'leased' THEN least(${ending.engineMs}::bigint, ${elapsedMs}) ELSE 0 END AS engine_ms
+                 CASE WHEN j.delivery <> 'leased' THEN 0
+                   WHEN ${ending.engineMs}::bigint IS NOT NULL THEN least(${ending.engineMs}::bigint, ${elapsedMs})
+                   WHEN j.lease_expires_at < now() THEN 0
+                   ELSE j.engine_ms END AS used_ms
           FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
           WHERE ${guard} AND j.delivery <> 'done' FOR UPDATE OF j`,
       },
@@ -210,11 +241,11 @@ export class LifecycleStore {
               delivery = 'done', lease_token = NULL, lease_expires_at = NULL, completed_at = now(), updated_at = now(),
               seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
               error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
-              billable_ms = j.billable_ms + old.engine_ms,
+              billable_ms = j.billable_ms + old.used_ms,
               charged_micros = least(j.held_micros,
-                ((j.billable_ms + old.engine_ms) * j.price_micros_per_second + 999) / 1000)
+                ((j.billable_ms + old.used_ms) * j.price_micros_per_second + 999) / 1000)
           FROM old WHERE j.id = old.id
-          RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.engine_ms`,
+          RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms`,
       },
       transitionPart(ending.cause),
       this.attemptPart(ending),
@@ -352,7 +383,7 @@ export class LifecycleStore {
       name: 'attempt',
       sql: Prisma.sql`
         UPDATE job_attempts a
-        SET ended_at = now(), engine_ms = job.engine_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
+        SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
             outcome = CASE WHEN job.status = 'canceled' THEN 'canceled' ELSE ${ending.outcome} END
         FROM job WHERE a.job_id = job.id AND a.attempt = job.attempt AND job.from_delivery = 'leased'`,
     };
@@ -389,6 +420,23 @@ export interface LostJob {
 
 /** Nobody can have used more engine time than has passed since the claim, whatever a worker's clock says. */
 const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
+
+/**
+ * The run under a lease, locked, with what it has cost so far and by how much to extend its hold: the SQL of
+ * `extensionMicros` and `isExhausted`.
+ */
+function duePart(fence: Fence, { engineMs, leaseSeconds, holdExtensionSeconds }: Heartbeat): Prisma.Sql {
+  const cost = (ms: Prisma.Sql): Prisma.Sql => Prisma.sql`((${ms}) * j.price_micros_per_second + 999) / 1000`;
+  const engine = Prisma.sql`greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs}))`;
+  const used = Prisma.sql`j.billable_ms + ${engine}`;
+  const short = Prisma.sql`${cost(Prisma.sql`${used} + ${leaseSeconds * 1_000}::bigint`)} - j.held_micros`;
+  return Prisma.sql`
+    SELECT j.id, j.account_id, j.held_micros, ${engine} AS engine_ms, ${cost(used)} AS used_micros,
+           CASE WHEN j.status = 'running' AND ${short} > 0
+             THEN greatest(${short}, ${cost(Prisma.sql`${holdExtensionSeconds * 1_000}::bigint`)}) ELSE 0 END AS extend_micros
+    FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+    WHERE ${fenceOf(fence)} FOR UPDATE OF j`;
+}
 
 const queuePart: NamedQuery = {
   name: 'queue',

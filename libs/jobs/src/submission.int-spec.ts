@@ -50,6 +50,7 @@ beforeEach(() => {
   service = new SubmissionService(
     counted,
     new SubmissionStore(new LedgerStore(), settings),
+    new LedgerStore(),
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
     secrets,
     new QueueOutlook(counted, new DispatchStore()),

@@ -1,6 +1,12 @@
 import type { AssetService } from '@millrace/assets';
 import type { Caller } from '@millrace/accounts';
-import { holdMicrosOf, INSUFFICIENT_CREDITS, type BillingSettings } from '@millrace/billing';
+import {
+  INSUFFICIENT_CREDITS,
+  creditsText,
+  holdMicrosOf,
+  type BillingSettings,
+  type LedgerStore,
+} from '@millrace/billing';
 import { Refusal, newId } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
@@ -45,6 +51,7 @@ export class SubmissionService {
   constructor(
     private readonly database: Statements,
     private readonly store: SubmissionStore,
+    private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
     private readonly outlook: QueueOutlook,
@@ -115,11 +122,17 @@ export class SubmissionService {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
         if (extraData !== null) void this.secrets.delete(draft.id);
       }
-      throw refusalOf(error, draft);
+      throw await this.refusalOf(error, draft);
     }
     this.dispatcher.poke(draft.poolId);
     const queuePosition = await this.outlook.position(draft.poolId, draft.accountId, recorded.ahead);
     return { job: acceptedRecord(draft, recorded), queuePosition };
+  }
+
+  private async refusalOf(error: unknown, draft: JobDraft): Promise<unknown> {
+    if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, draft);
+    const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
+    return insufficientCredits(draft.holdMicros, availableMicros);
   }
 
   private draftOf(
@@ -158,10 +171,6 @@ function refusalOf(error: unknown, draft: JobDraft): unknown {
     if (error.reason === QUEUE_FULL) {
       return queueFull(`This account has ${draft.queueLimit} jobs waiting, which is its limit.`);
     }
-    if (error.reason === INSUFFICIENT_CREDITS) {
-      const message = `Running this job needs ${draft.holdMicros} micro-credits set aside, and the account has less.`;
-      return new Refusal('insufficient_credits', message, { details: { required_micros: Number(draft.holdMicros) } });
-    }
   }
   if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
   return error;
@@ -172,6 +181,14 @@ function keyReused(): Refusal {
     'idempotency_key_reuse',
     'This Idempotency-Key was used before. The request was not executed; look for the first one among your jobs.',
   );
+}
+
+function insufficientCredits(requiredMicros: bigint, availableMicros: bigint): Refusal {
+  const message =
+    `Running this job needs ${creditsText(requiredMicros)} credits set aside, and ${creditsText(availableMicros)} are ` +
+    'available. Add credits, or wait until running jobs give back what they hold and do not use.';
+  const details = { required_micros: Number(requiredMicros), available_micros: Number(availableMicros) };
+  return new Refusal('insufficient_credits', message, { details });
 }
 
 function queueFull(message: string): Refusal {

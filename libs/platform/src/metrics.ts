@@ -82,6 +82,11 @@ export class Metrics {
     help: 'Micro-credits charged.',
     registers: [this.registry],
   });
+  readonly ledgerFindings = new Gauge({
+    name: 'millrace_ledger_findings',
+    help: 'Invariants of the credit ledger found broken in the latest round of the audit. Anything but 0 is an alarm.',
+    registers: [this.registry],
+  });
 
   constructor(role: string) {
     this.registry.setDefaultLabels({ role });

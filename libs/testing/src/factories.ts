@@ -1,22 +1,29 @@
 import { newId } from '@millrace/contracts';
-import { LedgerStore } from '@millrace/billing';
+import { composeBilling, type Billing } from '@millrace/billing';
 import type { Database } from '@millrace/database';
+import { Metrics, createLogger } from '@millrace/platform';
 
 /** An account with credits to spend. @returns its id. */
-export async function makeAccount(database: Database, credits: { micros: bigint } = { micros: 0n }): Promise<string> {
+export async function makeAccount(
+  database: Database,
+  { micros }: { micros: bigint } = { micros: 0n },
+): Promise<string> {
   const id = newId();
   await database.models.account.create({ data: { id, name: `account ${id.slice(-4)}` } });
-  if (credits.micros > 0n) {
-    await new LedgerStore().credit(database, {
-      accountId: id,
-      amountMicros: credits.micros,
-      kind: 'grant',
-      cause: `test:${id}`,
-      actor: 'test',
-      reason: 'to be spent',
-    });
+  if (micros > 0n) {
+    const { credits } = testBilling(database);
+    const adjustment = { reason: 'to be spent', expiresAt: null, corrects: null, key: null };
+    await database.transaction((tx) => credits.adjust(tx, 'test', id, { ...adjustment, amountMicros: micros }));
   }
   return id;
+}
+
+const logger = createLogger('test', 'silent');
+const metrics = new Metrics('test');
+
+/** The credits of a test's database. */
+export function testBilling(database: Database): Billing {
+  return composeBilling({ database, logger, metrics, settings: { jobExecutionDeadlineSeconds: 86_400 } });
 }
 
 /** A pool of a name that no other test uses, with one live worker of `capacity`. */

@@ -8,7 +8,7 @@ export {
 export { ApiClient, type Answer, type Call } from './api-client';
 export { ComfyuiSimulator, spawnableSimulator, type NodeClass, type SimulatedServerOptions } from './comfyui-simulator';
 export { eventually } from './eventually';
-export { makeAccount, makePool } from './factories';
+export { makeAccount, makePool, testBilling } from './factories';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { TestProcess, type ProcessRole } from './test-process';
 export { createTestFolder, type TestFolder } from './test-folder';

@@ -1,5 +1,6 @@
 import { AccountsAdminController } from './accounts.admin-controller';
 import { ApiKeysAdminController } from './api-keys.admin-controller';
+import { AuditAdminController } from './audit.admin-controller';
 import { AuditLogAdminController } from './audit-log.admin-controller';
 import { CreditsAdminController } from './credits.admin-controller';
 import { DeploymentsAdminController } from './deployments.admin-controller';
@@ -17,4 +18,5 @@ export const ADMIN_CONTROLLERS = [
   QueuesAdminController,
   WorkersAdminController,
   AuditLogAdminController,
+  AuditAdminController,
 ];

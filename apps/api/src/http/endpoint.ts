@@ -23,8 +23,12 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   /** Operation id, e.g. `listApiKeys`. */
   id: string;
   method: 'get' | 'post' | 'patch' | 'delete';
-  /** Whole path in the document's form, e.g. `/platform/v1/api-keys/{id}`. A parameter is the id of a record, a UUID. */
+  /**
+   * Whole path in the document's form, e.g. `/platform/v1/api-keys/{id}`. A parameter is the id of a record, a UUID, unless
+   * `patterns` says what else it is.
+   */
   path: Path;
+  patterns?: Record<string, { pattern: RegExp; description: string }>;
   tag: string;
   summary: string;
   description: string;
@@ -114,7 +118,7 @@ async function readInput<Path extends string, Query, Body>(
   endpoint: Endpoint<Path, Query, Body>,
   request: Request,
 ): Promise<Pick<EndpointInput<Path, Query, Body>, 'params' | 'query' | 'body'>> {
-  const params = paramsOf(request) as ParamsOf<Path>;
+  const params = paramsOf(request, endpoint.patterns ?? {}) as ParamsOf<Path>;
   const query = parseFields((endpoint.query ?? nothing) as z.ZodType<Query>, request.query, 400);
   // A body of which every field has a default need not be sent.
   const body = endpoint.body === undefined ? undefined : await readJson(request, endpoint.body, '{}');
@@ -122,9 +126,12 @@ async function readInput<Path extends string, Query, Body>(
 }
 
 /** What is no id names no record: that is not found, not malformed. */
-function paramsOf(request: Request): Record<string, string> {
+function paramsOf(request: Request, patterns: NonNullable<Endpoint['patterns']>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(request.params).map(([name, value]) => {
+      const special = patterns[name];
+      if (special !== undefined && typeof value === 'string' && special.pattern.test(value)) return [name, value];
+      if (special !== undefined) throw new Refusal('not_found', `There is nothing at ${request.path.slice(0, 80)}.`);
       if (typeof value !== 'string' || !isUuid(value)) {
         throw new Refusal('not_found', `There is no record ${String(value).slice(0, 80)}; ids are UUIDs.`);
       }

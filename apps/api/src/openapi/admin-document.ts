@@ -23,6 +23,7 @@ export function describeAdminApi(): OpenApiDocument {
       { name: 'jobs', description: "Anybody's jobs." },
       { name: 'queues', description: 'Work that waits.' },
       { name: 'workers', description: 'Processes that run jobs.' },
+      { name: 'audit', description: 'The invariants, proven on demand.' },
       { name: 'audit-log', description: 'Who did what.' },
     ],
     servers: [

@@ -115,14 +115,13 @@ function answerOf({ answer }: Endpoint): ResponseObject {
   return { ...response, content };
 }
 
-function pathParameters({ path }: Endpoint): Parameter[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: 'Id of the record.',
-    schema: { type: 'string', format: 'uuid' },
-  }));
+function pathParameters({ path, patterns = {} }: Endpoint): Parameter[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const special = patterns[name];
+    const schema: JsonSchema =
+      special === undefined ? { type: 'string', format: 'uuid' } : { type: 'string', pattern: special.pattern.source };
+    return { name, in: 'path', required: true, description: special?.description ?? 'Id of the record.', schema };
+  });
 }
 
 /** Each property of the query's schema is a parameter. */

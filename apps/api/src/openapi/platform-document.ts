@@ -22,6 +22,7 @@ export function describePlatformApi(): OpenApiDocument {
       { name: 'account', description: 'The account of the key that asks.' },
       { name: 'api-keys', description: 'Keys: made, replaced, revoked.' },
       { name: 'deployments', description: 'Surfaces of the account alone, and their states.' },
+      { name: 'credits', description: 'Balance, ledger, usage, statements.' },
     ],
     servers: [
       {

@@ -1,6 +1,7 @@
 import { AccountController } from './account.controller';
 import { ApiKeysController } from './api-keys.controller';
+import { CreditsController } from './credits.controller';
 import { DeploymentsController } from './deployments.controller';
 
 /** Whatever the platform API serves; its document is made from these. */
-export const PLATFORM_CONTROLLERS = [AccountController, ApiKeysController, DeploymentsController];
+export const PLATFORM_CONTROLLERS = [AccountController, ApiKeysController, CreditsController, DeploymentsController];

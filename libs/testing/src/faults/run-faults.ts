@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { composeAssets, openBlobStore, assetSettings } from '@millrace/assets';
-import { billingSettings } from '@millrace/billing';
+import { StorageAuditor, composeAssets, openBlobStore, assetSettings } from '@millrace/assets';
+import { billingSettings, composeBilling } from '@millrace/billing';
 import { Database } from '@millrace/database';
 import { composeJobs, jobSettings } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
-import { Metrics, createLogger, readSettings, type Auditor, type Finding } from '@millrace/platform';
+import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
 import { History } from './history';
 import { Injector, type FaultKind, type Victims } from './injector';
 import { LoadClient, type LoadTarget } from './load-client';
@@ -176,18 +176,10 @@ async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; 
   const assets = composeAssets({ database, store, settings });
   const metrics = new Metrics('audit');
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
-  const storage: Auditor = {
-    name: 'storage',
-    async *findings(): AsyncGenerator<Finding> {
-      const { corruptBlobs, lostBlobs, strayKeys } = await assets.audit.run(true);
-      for (const { hash } of corruptBlobs)
-        yield { check: 'bytes-are-their-hash', subject: hash, detail: 'they are not' };
-      for (const { hash } of lostBlobs) yield { check: 'blob-has-its-bytes', subject: hash, detail: 'it has not' };
-      for (const key of strayKeys) yield { check: 'object-has-its-record', subject: key, detail: 'it has none' };
-    },
-  };
+  const billing = composeBilling({ database, logger, metrics, settings });
+  const storage = new StorageAuditor(assets.audit, true);
   return {
-    auditors: [...jobs.auditors, storage],
+    auditors: [...jobs.auditors, billing.audit, storage],
     close: async () => {
       await jobs.close();
       redis.close();

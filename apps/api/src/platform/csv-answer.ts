@@ -1,0 +1,12 @@
+import type { Request, Response } from 'express';
+
+/** True when a client asks for CSV and not, as a browser does, for anything. */
+export function wantsCsv(request: Request): boolean {
+  return request.accepts(['application/json', 'text/csv']) === 'text/csv';
+}
+
+/** Make a table the answer: a handler that returns text has it sent as it is. */
+export function asCsv(response: Response, text: string): string {
+  response.type('text/csv; charset=utf-8');
+  return text;
+}

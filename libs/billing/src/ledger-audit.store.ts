@@ -1,0 +1,225 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { Finding } from '@millrace/platform';
+import { LEDGER_KINDS, MOVES } from './ledger';
+
+/** Findings of one check in one batch of accounts: a broken rule breaks often, and the first thousand say which. */
+const MOST = 1_000;
+
+/** What each kind may move, for SQL: `grant:promotions>available`. */
+const POSSIBLE_MOVES = LEDGER_KINDS.flatMap((kind) => MOVES[kind].map((move) => `${kind}:${move}`));
+
+/**
+ * The invariants of credits as SQL. Each check is one statement, so it sees one moment: state and money commit together,
+ * and a check that looked twice would find what merely went on in between. It reads jobs, and only reads them.
+ */
+export class LedgerAuditStore {
+  /** Accounts that have credits, by id, for the checks below. */
+  async listAccounts(tx: Statements, afterAccountId: string, limit: number): Promise<string[]> {
+    const rows = await tx.query<{ account_id: string }>(Prisma.sql`
+      SELECT account_id FROM balances WHERE account_id > ${afterAccountId}::uuid ORDER BY account_id LIMIT ${limit}`);
+    return rows.map((row) => row.account_id);
+  }
+
+  /** Every check, over these accounts. */
+  async *check(tx: Statements, accountIds: string[]): AsyncGenerator<Finding> {
+    for (const sql of CHECKS) yield* await tx.query<Finding>(Prisma.sql`${sql(accountIds)} LIMIT ${MOST}`);
+  }
+}
+
+const CHECKS = [entries, balances, holds, usage, lots, lotSums, corrections];
+
+const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>
+  Prisma.sql`${Prisma.raw(column)} = ANY(${ids}::uuid[])`;
+
+/** One finding per row and fault: (check, whether it is found, detail). */
+function faults(list: { check: string; found: Prisma.Sql; detail: Prisma.Sql }[]): Prisma.Sql {
+  const values = list.map(
+    ({ check, found, detail }) => Prisma.sql`(${check}::text, (${found}) IS TRUE, (${detail})::text)`,
+  );
+  return Prisma.sql`CROSS JOIN LATERAL (VALUES ${Prisma.join(values)}) AS f ("check", found, detail)`;
+}
+
+/** A transaction moves something, between books that its kind may move between: then the books sum to zero. */
+function entries(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'sum-zero' AS "check", t.id::text AS subject,
+      CASE WHEN e.transaction_id IS NULL THEN format('The transaction (%s) moves nothing.', t.kind)
+        ELSE format('A %s moves %s from %s to %s.', t.kind, e.amount_micros, e.from_book, e.to_book) END AS detail
+    FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id
+    WHERE ${ofAccounts('t.account_id', ids)} AND (e.transaction_id IS NULL OR e.amount_micros <= 0
+      OR t.kind || ':' || e.from_book || '>' || e.to_book <> ALL(${POSSIBLE_MOVES}::text[]))`;
+}
+
+/** The balance is what its entries sum to, and neither part of it is below zero. */
+function balances(ids: string[]): Prisma.Sql {
+  const differs = (stored: string, sum: string): { check: string; found: Prisma.Sql; detail: Prisma.Sql } => ({
+    check: 'balance-is-sum',
+    found: Prisma.sql`b.${Prisma.raw(stored)}_micros <> s.${Prisma.raw(sum)}`,
+    detail: Prisma.sql`format('The balance has %s micro-credits ${Prisma.raw(stored)}, its entries sum to %s.',
+      b.${Prisma.raw(stored)}_micros, s.${Prisma.raw(sum)})`,
+  });
+  return Prisma.sql`
+    SELECT f."check", b.account_id::text AS subject, f.detail
+    FROM balances b
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(${changeOf('available')}), 0) AS available, coalesce(sum(${changeOf('held')}), 0) AS held,
+        coalesce(sum(e.amount_micros) FILTER (WHERE t.kind <> 'expire' AND e.from_book IN ('available', 'held')
+          AND e.to_book NOT IN ('available', 'held')), 0) AS consumed
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.account_id = b.account_id
+    ) s
+    ${faults([
+      differs('available', 'available'),
+      differs('held', 'held'),
+      differs('consumed', 'consumed'),
+      {
+        check: 'never-negative',
+        found: Prisma.sql`b.available_micros < 0 OR b.held_micros < 0`,
+        detail: Prisma.sql`format('The balance is below zero: %s available, %s held.', b.available_micros, b.held_micros)`,
+      },
+    ])}
+    WHERE f.found AND ${ofAccounts('b.account_id', ids)}`;
+}
+
+/** A job is held for once and ended once, charged once and within its hold; and its row says what the ledger says. */
+function holds(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT f."check", m.job_id::text AS subject, f.detail
+    FROM (
+      SELECT t.job_id, t.account_id,
+        coalesce(sum(e.amount_micros) FILTER (WHERE t.kind IN ('hold', 'extend_hold')), 0) AS held,
+        coalesce(sum(e.amount_micros) FILTER (WHERE t.kind IN ('settle', 'release')), 0) AS ended,
+        coalesce(sum(e.amount_micros) FILTER (WHERE t.kind = 'settle' AND e.to_book = 'revenue'), 0) AS charged,
+        count(DISTINCT t.id) FILTER (WHERE t.kind = 'hold') AS holds,
+        count(DISTINCT t.id) FILTER (WHERE t.kind IN ('settle', 'release')) AS ends,
+        count(*) FILTER (WHERE t.kind = 'settle' AND e.to_book = 'revenue') AS charges
+      FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE ${ofAccounts('t.account_id', ids)} AND t.job_id IS NOT NULL AND t.kind <> 'correction'
+      GROUP BY t.job_id, t.account_id
+    ) m LEFT JOIN jobs j ON j.id = m.job_id
+    ${faults([
+      {
+        check: 'one-hold-per-job',
+        found: Prisma.sql`m.holds > 1`,
+        detail: Prisma.sql`format('%s holds were made for the job.', m.holds)`,
+      },
+      {
+        check: 'one-end-per-hold',
+        found: Prisma.sql`m.ends > 1`,
+        detail: Prisma.sql`format('The hold of the job was ended %s times.', m.ends)`,
+      },
+      {
+        check: 'one-charge-per-job',
+        found: Prisma.sql`m.charges > 1`,
+        detail: Prisma.sql`format('The job was charged %s times, %s micro-credits together.', m.charges, m.charged)`,
+      },
+      {
+        check: 'orphan-hold',
+        found: Prisma.sql`m.held > m.ended AND (j.id IS NULL OR j.delivery = 'done')`,
+        detail: Prisma.sql`format('%s micro-credits are held for a job that %s.', m.held - m.ended,
+          CASE WHEN j.id IS NULL THEN 'does not exist' ELSE 'is ' || j.status END)`,
+      },
+      {
+        check: 'hold-ends-whole',
+        found: Prisma.sql`m.ends > 0 AND m.ended <> m.held`,
+        detail: Prisma.sql`format('%s micro-credits were held and %s ended.', m.held, m.ended)`,
+      },
+      {
+        check: 'hold-ends-with-its-job',
+        found: Prisma.sql`m.ends > 0 AND j.delivery <> 'done'`,
+        detail: Prisma.sql`format('The hold was ended and the job is %s.', j.status)`,
+      },
+      {
+        check: 'charge-within-hold',
+        found: Prisma.sql`m.charged > m.held`,
+        detail: Prisma.sql`format('%s micro-credits were charged of %s held.', m.charged, m.held)`,
+      },
+      {
+        check: 'job-agrees',
+        found: Prisma.sql`j.held_micros <> m.held OR coalesce(j.charged_micros, 0) <> m.charged
+          OR j.account_id <> m.account_id`,
+        detail: Prisma.sql`format('The job says %s held and %s charged, the ledger %s and %s.', j.held_micros,
+          coalesce(j.charged_micros, 0), m.held, m.charged)`,
+      },
+    ])}
+    WHERE f.found`;
+}
+
+/** Usage is charged for: each record is what the ledger charged for its job, and each charge has its record. */
+function usage(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'usage-is-charged' AS "check", coalesce(u.job_id, c.job_id)::text AS subject,
+      format('Usage says %s micro-credits, the ledger charged %s.', coalesce(u.charged_micros::text, 'nothing of'),
+        coalesce(c.charged, 0)) AS detail
+    FROM (SELECT * FROM usage_records WHERE ${ofAccounts('account_id', ids)}) u
+    FULL JOIN (
+      SELECT t.job_id, sum(e.amount_micros) AS charged
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE ${ofAccounts('t.account_id', ids)} AND t.kind = 'settle' AND e.to_book = 'revenue'
+      GROUP BY t.job_id
+    ) c ON c.job_id = u.job_id
+    WHERE u.job_id IS NULL OR u.charged_micros <> coalesce(c.charged, 0)`;
+}
+
+/** What brought credits has a lot, and a lot has what it brought less what was drawn and what has expired of it. */
+function lots(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'lot-is-sum' AS "check", g.id::text AS subject,
+      CASE WHEN l.transaction_id IS NULL THEN 'Credits were added without a lot.'
+        ELSE format('The lot brought %s; %s remain, %s are drawn, %s expired.', g.brought, l.remaining_micros,
+          l.drawn_micros, x.expired) END AS detail
+    FROM (
+      SELECT t.id, t.account_id, t.expires_at, sum(e.amount_micros) AS brought
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE ${ofAccounts('t.account_id', ids)} AND t.kind IN ('grant', 'top_up', 'correction') AND e.to_book = 'available'
+      GROUP BY t.id
+    ) g
+    LEFT JOIN credit_lots l ON l.transaction_id = g.id
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(e.amount_micros), 0) AS expired
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE t.corrects = g.id AND t.kind = 'expire'
+    ) x
+    WHERE l.transaction_id IS NULL OR l.account_id <> g.account_id OR l.expires_at IS DISTINCT FROM g.expires_at
+      OR g.brought <> l.remaining_micros + l.drawn_micros + x.expired`;
+}
+
+/** The lots together have what the account has and what is still to be drawn from them. */
+function lotSums(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'lots-are-balance' AS "check", b.account_id::text AS subject,
+      format('The lots have %s and %s drawn; the balance says %s and %s.', s.remaining, s.drawn,
+        b.available_micros + b.held_micros + b.consumed_micros - b.drawn_micros, b.drawn_micros) AS detail
+    FROM balances b
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(remaining_micros), 0) AS remaining, coalesce(sum(drawn_micros), 0) AS drawn
+      FROM credit_lots l WHERE l.account_id = b.account_id
+    ) s
+    WHERE ${ofAccounts('b.account_id', ids)} AND (s.drawn <> b.drawn_micros
+      OR s.remaining <> b.available_micros + b.held_micros + b.consumed_micros - b.drawn_micros)`;
+}
+
+/** Nothing is taken back, or has expired, beyond what there was; and never another account's. */
+function corrections(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'correction-within-original' AS "check", o.id::text AS subject,
+      format('A %s of %s was taken back by %s, %s of them of another account.', o.kind, m.amount, c.amount, c.foreign_count)
+        AS detail
+    FROM ledger_transactions o
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(e.amount_micros), 0) AS amount FROM ledger_entries e
+      WHERE e.transaction_id = o.id AND (o.kind <> 'settle' OR e.to_book = 'revenue')
+    ) m
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(CASE WHEN o.kind <> 'settle' AND e.to_book = 'available' THEN -e.amount_micros
+        ELSE e.amount_micros END), 0) AS amount, count(*) FILTER (WHERE t.account_id <> o.account_id) AS foreign_count
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.corrects = o.id
+    ) c
+    WHERE ${ofAccounts('o.account_id', ids)} AND o.kind IN ('grant', 'top_up', 'settle')
+      AND (c.amount NOT BETWEEN 0 AND m.amount OR c.foreign_count > 0)`;
+}
+
+function changeOf(book: 'available' | 'held'): Prisma.Sql {
+  return Prisma.sql`CASE WHEN e.to_book = ${book} THEN e.amount_micros ELSE 0 END
+    - CASE WHEN e.from_book = ${book} THEN e.amount_micros ELSE 0 END`;
+}

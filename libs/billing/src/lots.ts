@@ -1,0 +1,83 @@
+/**
+ * Credits by where they came from, so that some of them can expire. A lot is what one grant or purchase brought; what
+ * leaves the account is drawn from its lots, the ones that expire first, first.
+ */
+export interface Lot {
+  /** The transaction that brought it. */
+  transactionId: string;
+  remainingMicros: bigint;
+  /** Null: never. */
+  expiresAt: Date | null;
+}
+
+/** An amount taken from a lot. */
+export interface Draw {
+  transactionId: string;
+  amountMicros: bigint;
+}
+
+/** In the order in which they are drawn: by expiry, those without one last; of equals the older. */
+export function byExpiry(a: Lot, b: Lot): number {
+  const at = (lot: Lot): number => lot.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  if (at(a) !== at(b)) return at(a) < at(b) ? -1 : 1;
+  return a.transactionId < b.transactionId ? -1 : 1;
+}
+
+/**
+ * Draw an amount from lots.
+ *
+ * @throws when the lots have less: they always have what has left the account, and what it still has.
+ */
+export function drawFrom(lots: readonly Lot[], amountMicros: bigint): Draw[] {
+  const draws: Draw[] = [];
+  let left = amountMicros;
+  for (const lot of [...lots].sort(byExpiry)) {
+    if (left === 0n) break;
+    const amount = least(left, lot.remainingMicros);
+    if (amount > 0n) draws.push({ transactionId: lot.transactionId, amountMicros: amount });
+    left -= amount;
+  }
+  if (left > 0n) throw new Error(`the lots lack ${left} micro-credits of what has left the account`);
+  return draws;
+}
+
+/** Lots after draws. */
+export function afterDraws(lots: readonly Lot[], draws: readonly Draw[]): Lot[] {
+  const taken = new Map(draws.map((draw) => [draw.transactionId, draw.amountMicros]));
+  return lots.map((lot) => ({
+    ...lot,
+    remainingMicros: lot.remainingMicros - (taken.get(lot.transactionId) ?? 0n),
+  }));
+}
+
+/**
+ * What expires of an account's lots now. What is held counts as coming from the lots that expire first, so that a job keeps
+ * the credits it was accepted on: that part stays until the hold ends, and goes when it comes back. Not for ever, though,
+ * or an account that always holds something would never lose anything: every hold that an expiry met is over after
+ * `graceMs`, the longest life of a job, and from then on only what the account has available counts.
+ *
+ * @param lots all of the account's, with everything drawn that has left it.
+ */
+export function expiring(
+  lots: readonly Lot[],
+  balance: { availableMicros: bigint; heldMicros: bigint },
+  now: Date,
+  graceMs: number,
+): Draw[] {
+  const draws: Draw[] = [];
+  let { availableMicros: available, heldMicros: held } = balance;
+  for (const lot of [...lots].sort(byExpiry)) {
+    if (lot.expiresAt === null || lot.expiresAt > now) break;
+    const overdue = lot.expiresAt.getTime() + graceMs <= now.getTime();
+    const kept = overdue ? 0n : least(held, lot.remainingMicros);
+    const amount = least(lot.remainingMicros - kept, available);
+    if (amount > 0n) draws.push({ transactionId: lot.transactionId, amountMicros: amount });
+    available -= amount;
+    held -= lot.remainingMicros - amount;
+  }
+  return draws;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

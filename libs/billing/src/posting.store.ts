@@ -1,0 +1,160 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { Balance } from './balance';
+import { effectOf, type LedgerKind, type Move } from './ledger';
+
+/** A transaction of the ledger outside a job's life. */
+export interface Posting {
+  id: string;
+  accountId: string;
+  kind: LedgerKind;
+  /** Names the reason for all time: posting twice for one cause is refused by the database. */
+  cause: string;
+  /** The transaction that this one takes back, in part or whole. */
+  corrects: string | null;
+  jobId: string | null;
+  actor: string;
+  reason: string;
+  expiresAt: Date | null;
+  moves: Move[];
+}
+
+/** A transaction as corrections see it. */
+export interface Original {
+  id: string;
+  kind: LedgerKind;
+  jobId: string | null;
+  reason: string | null;
+  /** What it brought the account or, of a settlement, what it charged. */
+  amountMicros: bigint;
+  /** What of it later transactions have taken back, expiries included. */
+  takenBackMicros: bigint;
+}
+
+export interface LockedBalance extends Balance {
+  consumedMicros: bigint;
+  drawnMicros: bigint;
+}
+
+/** The constraint that a second posting for one cause meets. */
+export const CAUSE_CONSTRAINT = 'ledger_transactions_cause_key';
+
+interface OriginalRow {
+  id: string;
+  kind: LedgerKind;
+  job_id: string | null;
+  reason: string | null;
+  amount: bigint;
+  taken_back: bigint;
+}
+
+/**
+ * The SQL of transactions that no job's path depends on: grants, purchases, expiries, corrections. Use cases call it within
+ * a transaction that has locked the balance first.
+ */
+export class PostingStore {
+  /** Take the lock of an account's balance, making it when there is none. Everything else about its credits waits. */
+  async lockBalance(tx: Statements, accountId: string): Promise<LockedBalance> {
+    const [row] = await tx.query<Record<'available' | 'held' | 'consumed' | 'drawn', bigint>>(Prisma.sql`
+      INSERT INTO balances AS b (account_id) VALUES (${accountId}::uuid)
+      ON CONFLICT (account_id) DO UPDATE SET updated_at = now()
+      RETURNING available_micros AS available, held_micros AS held, consumed_micros AS consumed, drawn_micros AS drawn`);
+    if (row === undefined) throw new Error('a balance could not be locked');
+    return {
+      availableMicros: row.available,
+      heldMicros: row.held,
+      consumedMicros: row.consumed,
+      drawnMicros: row.drawn,
+    };
+  }
+
+  /**
+   * Post a transaction and change the balance by it.
+   *
+   * @throws ConstraintError on CAUSE_CONSTRAINT, or on `balances_never_negative_check`.
+   */
+  async post(tx: Statements, posting: Posting): Promise<void> {
+    const { moves } = posting;
+    const effect = effectOf(posting.kind, moves);
+    await tx.query(Prisma.sql`
+      WITH made AS (
+        INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, corrects, actor, reason, expires_at)
+        VALUES (${posting.id}::uuid, ${posting.accountId}::uuid, ${posting.kind}, ${posting.jobId}::uuid,
+          ${posting.cause}, ${posting.corrects}::uuid, ${posting.actor}, ${posting.reason}, ${posting.expiresAt})
+        RETURNING id, account_id
+      ), balance AS (
+        UPDATE balances b SET available_micros = b.available_micros + ${effect.availableMicros},
+          held_micros = b.held_micros + ${effect.heldMicros},
+          consumed_micros = b.consumed_micros + ${effect.consumedMicros}, updated_at = now()
+        FROM made WHERE b.account_id = made.account_id
+        RETURNING 1
+      )
+      INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+      SELECT made.id, m.line, m.from_book, m.to_book, m.amount
+      FROM made, unnest(${moves.map((_, index) => index + 1)}::int[], ${moves.map((move) => move.from)}::text[],
+        ${moves.map((move) => move.to)}::text[], ${moves.map((move) => move.amountMicros)}::bigint[])
+        AS m (line, from_book, to_book, amount)
+      RETURNING 1`);
+  }
+
+  /** PostgreSQL's clock, which every time of the ledger is on. */
+  async now(tx: Statements): Promise<Date> {
+    const [row] = await tx.query<{ now: Date }>(Prisma.sql`SELECT now()`);
+    if (row === undefined) throw new Error('PostgreSQL told no time');
+    return row.now;
+  }
+
+  /**
+   * What was posted for a cause, to tell a repetition from a contradiction: the sum of its transactions, whose causes are
+   * this one or begin with it and a space, as the account saw it.
+   */
+  async findByCause(
+    tx: Statements,
+    accountId: string,
+    cause: string,
+  ): Promise<{ reason: string | null; amountMicros: bigint } | null> {
+    const [row] = await tx.query<{ reason: string | null; amount: bigint }>(Prisma.sql`
+      SELECT min(t.reason) AS reason,
+        sum(CASE WHEN e.to_book = 'available' THEN e.amount_micros ELSE -e.amount_micros END)::bigint AS amount
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE t.account_id = ${accountId}::uuid AND (t.cause = ${cause} OR starts_with(t.cause, ${`${cause} `}))
+        AND EXISTS (SELECT FROM ledger_transactions WHERE cause = ${cause})
+      HAVING count(*) > 0`);
+    return row === undefined ? null : { reason: row.reason, amountMicros: row.amount };
+  }
+
+  /** A transaction of the account, as a correction of it needs to know it. */
+  async findOriginal(tx: Statements, accountId: string, id: string): Promise<Original | null> {
+    const [row] = await tx.query<OriginalRow>(Prisma.sql`
+      ${original} WHERE t.account_id = ${accountId}::uuid AND t.id = ${id}::uuid`);
+    return row === undefined ? null : originalOf(row);
+  }
+
+  /** Grants of the account that are not taken back wholly, the latest first. */
+  async listGrants(tx: Statements, accountId: string): Promise<Original[]> {
+    const rows = await tx.query<OriginalRow>(Prisma.sql`
+      SELECT * FROM (${original} WHERE t.account_id = ${accountId}::uuid AND t.kind = 'grant') o
+      WHERE o.amount > o.taken_back ORDER BY o.at DESC, o.id DESC`);
+    return rows.map(originalOf);
+  }
+}
+
+function originalOf(row: OriginalRow): Original {
+  const { id, kind, reason } = row;
+  return { id, kind, reason, jobId: row.job_id, amountMicros: row.amount, takenBackMicros: row.taken_back };
+}
+
+/** A correction of a purchase can go either way (a dispute that was won), so what was taken back is a difference. */
+const original = Prisma.sql`
+  SELECT t.id, t.at, t.kind, t.job_id, t.reason, coalesce(m.amount, 0)::bigint AS amount,
+         coalesce(c.amount, 0)::bigint AS taken_back
+  FROM ledger_transactions t
+  LEFT JOIN LATERAL (
+    SELECT sum(e.amount_micros) AS amount FROM ledger_entries e
+    WHERE e.transaction_id = t.id AND (t.kind <> 'settle' OR e.to_book = 'revenue')
+  ) m ON true
+  LEFT JOIN LATERAL (
+    SELECT sum(CASE WHEN t.kind <> 'settle' AND e.to_book = 'available' THEN -e.amount_micros ELSE e.amount_micros END)
+      AS amount
+    FROM ledger_transactions o JOIN ledger_entries e ON e.transaction_id = o.id WHERE o.corrects = t.id
+  ) c ON true`;

@@ -1,0 +1,23 @@
+/** What usage can be summed by; `label` by the value of one label of the caller's own. */
+export type UsageGrouping = { by: 'day' | 'key' | 'deployment' } | { by: 'label'; label: string };
+
+/** Use of one group within the time asked for. */
+export interface UsageRow {
+  /** A day (`2026-11-21`, UTC), an id, or the value of a label; null where jobs had none. */
+  group: string | null;
+  /** Jobs that ended, by any end. */
+  jobs: number;
+  billableMs: bigint;
+  chargedMicros: bigint;
+}
+
+export interface UsageReport {
+  rows: UsageRow[];
+  /** Of everything within the time, groups that are not listed included. */
+  total: Omit<UsageRow, 'group'>;
+  /** True when there are more groups than are listed. */
+  truncated: boolean;
+}
+
+/** Groups in one answer; by label there may be any number. */
+export const USAGE_ROWS = 10_000;

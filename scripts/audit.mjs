@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import process from 'node:process';
+import { runCommand } from './lib/command.mjs';
+import { Failure } from './lib/failure.mjs';
+import { readJson } from './lib/files.mjs';
+import { readFlags } from './lib/flags.mjs';
+import { DIST, HOME } from './lib/paths.mjs';
+import { setUp } from './lib/setup.mjs';
+import { say } from './lib/terminal.mjs';
+
+/** @typedef {import('./lib/stack.mjs').RunFile} RunFile */
+/** @typedef {import('../libs/platform/src/index').Finding} Finding */
+
+const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs and stored bytes; changes nothing
+
+  --data DIR   folder of the running stack to audit (.millrace)
+
+With DATABASE_URL set, that database is audited instead of the stack; bytes only when MILLRACE_BLOB_DIR or S3_BUCKET is set
+too. Exits with 1 when something is found.`;
+
+const SHOWN = 1_000;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  const flags = readFlags(HELP, { data: { type: 'string' } });
+  const env = environmentOf(flags.data ?? HOME);
+  await setUp(scope);
+  /** @type {typeof import('../apps/maintenance/src/audit')} */
+  const { openAudit } = createRequire(import.meta.url)(join(DIST, 'apps', 'maintenance', 'src', 'audit.js'));
+  const { auditors, close } = await openAudit(env);
+  scope.defer(close);
+  let count = 0;
+  /** @type {string[][]} */
+  const rows = [];
+  for (const auditor of auditors) {
+    let found = 0;
+    for await (const { check, subject, detail } of auditor.findings()) {
+      scope.check();
+      found += 1;
+      if (rows.length < SHOWN) rows.push([auditor.name, check, subject, detail]);
+    }
+    say(`  ${found === 0 ? '✓' : '✗'} ${auditor.name}`);
+    count += found;
+  }
+  if (!auditors.some(({ name }) => name === 'storage')) say('  – storage: not looked at, no blob store is named');
+  for (const line of tableOf(rows)) say(line);
+  say(count === 0 ? 'Every invariant holds.' : `${count} findings.`);
+  return count === 0 ? 0 : 1;
+}
+
+/**
+ * What is audited: the database that the environment names, else the stack that runs on a folder.
+ *
+ * @param {string} data
+ * @returns {NodeJS.ProcessEnv}
+ */
+function environmentOf(data) {
+  if (process.env.DATABASE_URL) return process.env;
+  const path = join(resolve(data), 'run.json');
+  if (!existsSync(path)) {
+    throw new Failure(`No stack runs on ${dirname(path)}: start one with npm start, or set DATABASE_URL.`);
+  }
+  const run = /** @type {RunFile} */ (readJson(path));
+  const bytes = run.blobStore === 'fs' ? { MILLRACE_BLOB_DIR: join(dirname(path), 'blobs') } : {};
+  return { ...bytes, ...process.env, DATABASE_URL: run.databaseUrl };
+}
+
+/** @param {string[][]} rows */
+function tableOf(rows) {
+  if (rows.length === 0) return [];
+  const all = [['AUDIT', 'CHECK', 'SUBJECT', 'FINDING'], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return ['', ...all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')), ''];
+}
+
+await runCommand(main);

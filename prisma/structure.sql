@@ -320,38 +320,6 @@ CREATE TABLE ledger_transactions (
     CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
 );
 
-CREATE TABLE payment_events (
-    provider text NOT NULL,
-    event_id text NOT NULL,
-    kind text NOT NULL,
-    payment_id uuid,
-    received_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
-    CONSTRAINT payment_events_pkey PRIMARY KEY (provider, event_id)
-);
-
-CREATE TABLE payments (
-    id uuid NOT NULL,
-    account_id uuid NOT NULL,
-    provider text NOT NULL,
-    checkout_ref text,
-    payment_ref text,
-    status text DEFAULT 'open'::text NOT NULL,
-    amount_micros bigint NOT NULL,
-    price_minor bigint NOT NULL,
-    currency text NOT NULL,
-    refunded_minor bigint DEFAULT 0 NOT NULL,
-    disputed_minor bigint DEFAULT 0 NOT NULL,
-    owed_micros bigint DEFAULT 0 NOT NULL,
-    taken_micros bigint DEFAULT 0 NOT NULL,
-    transaction_id uuid,
-    created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
-    paid_at timestamp(3) with time zone,
-    CONSTRAINT payments_pkey PRIMARY KEY (id),
-    CONSTRAINT payments_amounts_check CHECK (((amount_micros > 0) AND (price_minor > 0) AND (refunded_minor >= 0) AND (disputed_minor >= 0) AND ((owed_micros >= 0) AND (owed_micros <= amount_micros)) AND ((taken_micros >= 0) AND (taken_micros <= amount_micros)))),
-    CONSTRAINT payments_paid_check CHECK ((((status = 'paid'::text) = (paid_at IS NOT NULL)) AND ((status = 'paid'::text) = (transaction_id IS NOT NULL)))),
-    CONSTRAINT payments_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'failed'::text])))
-);
-
 CREATE TABLE pools (
     id text NOT NULL,
     engine text NOT NULL,
@@ -446,9 +414,6 @@ ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_i
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
-ALTER TABLE payment_events ADD CONSTRAINT payment_events_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
-ALTER TABLE payments ADD CONSTRAINT payments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
-ALTER TABLE payments ADD CONSTRAINT payments_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -489,10 +454,6 @@ CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USIN
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
-CREATE INDEX payments_account_id_id_idx ON public.payments USING btree (account_id, id);
-CREATE UNIQUE INDEX payments_provider_payment_ref_key ON public.payments USING btree (provider, payment_ref);
-CREATE UNIQUE INDEX payments_transaction_id_key ON public.payments USING btree (transaction_id);
-CREATE INDEX payments_unsettled_idx ON public.payments USING btree (id) WHERE ((status = 'paid'::text) AND (owed_micros <> taken_micros));
 CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);

@@ -35,6 +35,10 @@ const PUBLIC: Record<string, Need> = {
   'POST /platform/v1/api-keys': 'keys:admin',
   'POST /platform/v1/api-keys/:id/rotate': 'keys:admin',
   'DELETE /platform/v1/api-keys/:id': 'keys:admin',
+  'GET /platform/v1/credits': 'usage:read',
+  'GET /platform/v1/credits/ledger': 'usage:read',
+  'GET /platform/v1/usage': 'usage:read',
+  'GET /platform/v1/statements/:month': 'usage:read',
   'GET /platform/v1/deployments': 'jobs:read',
   'GET /platform/v1/deployments/:id': 'jobs:read',
 };
@@ -94,7 +98,8 @@ function ownPath(route: string, { jobId, assetId, uploadId, keyId, deploymentId,
   return pattern
     .replace(':id', id ?? '')
     .replace(':hash', hash)
-    .replace(':number', '1');
+    .replace(':number', '1')
+    .replace(':month', '2026-01');
 }
 
 const routesOf = (listener: 'public' | 'ops'): string[] =>

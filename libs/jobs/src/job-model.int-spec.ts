@@ -8,7 +8,7 @@ import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
 import { LaneProducer, RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings } from '@millrace/platform';
-import { createTestDatabase, makeAccount, makePool, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, makePool, testBilling, testRedisUrl, type TestDatabase } from '@millrace/testing';
 import { composeJobs, type Jobs } from './composition';
 import { DispatchStore, type DispatchedJob } from './dispatch.store';
 import { JobModel, MODEL_LIMITS, type Operation } from './fixtures/job-model';
@@ -184,9 +184,9 @@ class RealJobs implements System {
 
   private async topUp(): Promise<void> {
     const amountMicros = BigInt(MODEL_LIMITS.topUp);
-    const { accountId } = this;
-    const reason = { cause: `test:${newId()}`, actor: 'test', reason: 'to be spent' };
-    await ledger.credit(test.database, { accountId, amountMicros, kind: 'top_up', ...reason });
+    const { credits } = testBilling(test.database);
+    const adjustment = { amountMicros, reason: 'to be spent', expiresAt: null, corrects: null, key: null };
+    await test.database.transaction((tx) => credits.adjust(tx, 'test', this.accountId, adjustment));
   }
 
   /** The lane loses everything; what Postgres holds to be in it is put back. */
@@ -234,7 +234,7 @@ class RealJobs implements System {
     const { lifecycle } = jobs;
     switch (operation.kind) {
       case 'heartbeat':
-        return lifecycle.heartbeat(fence, null);
+        return (await lifecycle.heartbeat(fence, { progress: null, engineMs: 0 }))?.status ?? null;
       case 'hand back':
         return (await lifecycle.handBack(fence))?.status ?? null;
       case 'give up':

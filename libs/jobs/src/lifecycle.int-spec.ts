@@ -251,7 +251,7 @@ describe('a fence', () => {
     ];
     const outputs = new OutputStore();
     for (const one of wrong) {
-      expect(await lifecycle.heartbeat(test.database, one, 10, null)).toBeNull();
+      expect(await lifecycle.heartbeat(test.database, one, beat)).toBeNull();
       expect(await lifecycle.handBack(test.database, one)).toBeNull();
       expect(await lifecycle.end(test.database, guards.fence(one), ending())).toBeNull();
       expect(await outputs.lockJob(test.database, one)).toBeNull();

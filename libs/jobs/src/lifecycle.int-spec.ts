@@ -257,7 +257,7 @@ describe('a fence', () => {
       expect(await outputs.lockJob(test.database, one)).toBeNull();
     }
     expect(await outputs.lockJob(test.database, fence)).not.toBeNull();
-    expect(await lifecycle.heartbeat(test.database, fence, beat)).toBe('running');
+    expect(await lifecycle.heartbeat(test.database, fence, beat)).toEqual({ status: 'running', exhausted: false });
   });
 
   it('holds while its lease does: nobody takes a live attempt back', async () => {
@@ -265,7 +265,7 @@ describe('a fence', () => {
     const fence = await start(job);
     expect(await lifecycle.takeBack(test.database, job.id)).toBeNull();
     expect(await lifecycle.end(test.database, guards.lost(job.id), ending())).toBeNull();
-    expect(await lifecycle.heartbeat(test.database, fence, beat)).toBe('running');
+    expect(await lifecycle.heartbeat(test.database, fence, beat)).toEqual({ status: 'running', exhausted: false });
   });
 });
 

@@ -8,7 +8,14 @@ import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
 import { LaneProducer, RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings } from '@millrace/platform';
-import { createTestDatabase, makeAccount, makePool, testBilling, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import {
+  createTestDatabase,
+  makeAccount,
+  makePool,
+  testBilling,
+  testRedisUrl,
+  type TestDatabase,
+} from '@millrace/testing';
 import { composeJobs, type Jobs } from './composition';
 import { DispatchStore, type DispatchedJob } from './dispatch.store';
 import { JobModel, MODEL_LIMITS, type Operation } from './fixtures/job-model';

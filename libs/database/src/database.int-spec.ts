@@ -69,3 +69,40 @@ describe('the schema', () => {
     }
   });
 });
+
+describe('values', () => {
+  const columns = Prisma.sql`
+    9007199254740993::int8 AS big, ARRAY[1, 9007199254740993]::int8[] AS bigs, 7::int4 AS small, 1.5::float8 AS real,
+    '2026-11-21'::date AS day, '2026-11-21T10:20:30.123Z'::timestamptz AS at, '{"a": [1]}'::jsonb AS document,
+    ARRAY['a', 'b,c']::text[] AS words, true AS flag, NULL::int8 AS nothing,
+    '0199aaaa-0000-7000-8000-000000000004'::uuid AS id, '\\x0102'::bytea AS bytes`;
+
+  it('are read alike in a transaction and outside', async () => {
+    const select = Prisma.sql`SELECT ${columns}`;
+    const [outside] = await test.database.query<Record<string, unknown>>(select);
+    const [inside] = await test.database.transaction((tx) => tx.query<Record<string, unknown>>(select));
+    expect({ ...outside, bytes: [...(outside?.bytes as Uint8Array)] }).toEqual({
+      ...inside,
+      bytes: [...(inside?.bytes as Uint8Array)],
+    });
+    expect(outside).toMatchObject({ big: 9007199254740993n, at: new Date('2026-11-21T10:20:30.123Z') });
+  });
+
+  it('are written as they are', async () => {
+    const at = new Date('2026-11-21T10:20:30.123Z');
+    const [row] = await test.database.query<Record<string, unknown>>(Prisma.sql`
+      SELECT ${9007199254740993n}::int8 AS big, ${at}::timestamptz AS at, ${['a', 'b"c', 'd,e']}::text[] AS words,
+        ${[1n, 2n]}::int8[] AS bigs, ${null}::text AS nothing, ${true}::boolean AS flag,
+        ${Buffer.from([0, 255])}::bytea AS bytes, ${1.5}::float8 AS real`);
+    expect(row).toEqual({
+      big: 9007199254740993n,
+      at,
+      words: ['a', 'b"c', 'd,e'],
+      bigs: [1n, 2n],
+      nothing: null,
+      flag: true,
+      bytes: Buffer.from([0, 255]),
+      real: 1.5,
+    });
+  });
+});

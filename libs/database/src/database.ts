@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Socket } from 'node:net';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { type Prisma, PrismaClient } from '@prisma/client';
@@ -7,6 +6,7 @@ import type { DatabaseSettings } from './database.settings';
 import { inChildSpan } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
+import { statementName, statementOf } from './statement';
 
 /**
  * Where a statement runs: the database, or a transaction of it. Stores take one, so that a use case decides what commits
@@ -45,7 +45,9 @@ export class Database implements Statements {
     this.locks = new LockSession(connection);
     // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
     this.pool.on('error', () => undefined);
-    this.client = new PrismaClient({ adapter: new PrismaPg(this.pool, { statementNameGenerator }) });
+    this.client = new PrismaClient({
+      adapter: new PrismaPg(this.pool, { statementNameGenerator: ({ sql }) => statementName(sql) }),
+    });
   }
 
   get models(): Prisma.TransactionClient {
@@ -53,11 +55,11 @@ export class Database implements Statements {
   }
 
   async query<T>(sql: Prisma.Sql): Promise<T[]> {
-    return traced(sql, () => this.client.$queryRaw<T[]>(sql));
+    return traced(sql, async () => (await this.pool.query(statementOf(sql))).rows as T[]);
   }
 
   async execute(sql: Prisma.Sql): Promise<number> {
-    return traced(sql, () => this.client.$executeRaw(sql));
+    return traced(sql, async () => (await this.pool.query(statementOf(sql))).rowCount ?? 0);
   }
 
   /** Resolves when PostgreSQL answers. */
@@ -112,20 +114,6 @@ async function run<T>(statement: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw translateError(error);
   }
-}
-
-const statementNames = new Map<string, string>();
-
-/** Prepared statements are kept by name on each connection: planning the submission anew would cost more than running it. */
-function statementNameGenerator({ sql }: { sql: string }): string {
-  let name = statementNames.get(sql);
-  if (name === undefined) {
-    name = createHash('sha1').update(sql).digest('base64url');
-    // Lists of values make texts without end; those are not worth a plan each.
-    if (statementNames.size < 500) statementNames.set(sql, name);
-    else return '';
-  }
-  return name;
 }
 
 /** A socket that ends itself when nothing has passed for so long: an unplugged peer closes nothing. */

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import pg from 'pg';
 
 /** A statement ended itself through `refuse(reason)`: nothing of it happened. */
 export class RefusedError extends Error {
@@ -32,7 +33,7 @@ const TRANSIENT_SQLSTATE = /^(08|53|57)|^(40001|40P01|55P03)$/;
 const TRANSIENT_SYSTEM_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034']);
 
-/** Turn what Prisma throws into errors of this library where they carry a decision; others are returned as they are. */
+/** Turn what Prisma and the driver throw into errors of this library where they carry a decision; others are returned as they are. */
 export function translateError(error: unknown): unknown {
   const cause = driverCause(error);
   if (cause === undefined) return error;
@@ -69,5 +70,9 @@ function driverCause(error: unknown): DriverCause | undefined {
     return adapterError?.cause;
   }
   if (error instanceof Error && error.name === 'DriverAdapterError') return error.cause as DriverCause;
+  if (error instanceof pg.DatabaseError) {
+    const { code, message, constraint, column } = error;
+    return { originalCode: code, originalMessage: message, constraint: { index: constraint ?? column } };
+  }
   return undefined;
 }

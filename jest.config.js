@@ -8,7 +8,7 @@ delete swc.jsc.baseUrl;
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
   moduleNameMapper: { '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts' },

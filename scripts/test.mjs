@@ -31,7 +31,8 @@ async function main(scope) {
   const helm = await helmProgram(scope);
   const template = await makeTemplate(scope, databaseUrl);
   const report = folder.at('report.json');
-  const args = [JEST, ...process.argv.slice(2), '--reporters=default', `--reporters=${REPORTER}`];
+  // What a failed file left open must not keep the command from its end.
+  const args = [JEST, ...process.argv.slice(2), '--forceExit', '--reporters=default', `--reporters=${REPORTER}`];
   const { code } = await runTool(scope, process.execPath, args, {
     cwd: ROOT,
     env: {

@@ -219,9 +219,10 @@ describe('an API process that is told to stop', () => {
     const leaving = await stack.spawn('api');
     const there = new ApiClient(leaving.publicUrl, account.apiKey);
     const { id } = await client.run(ENDLESS);
-    const behind = await client.run(ENDLESS);
-    const [own, other] = await Promise.all([open(id, there), open(behind.id, there)]);
+    const own = await open(id, there);
     await own.first('progress');
+    const behind = await client.run(ENDLESS);
+    const other = await open(behind.id, there);
     leaving.signal('SIGTERM');
     await client.call('POST', `/api/v2/jobs/${id}/cancel`);
     await own.end();

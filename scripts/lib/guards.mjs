@@ -12,7 +12,6 @@ const OUTPUT = 'libs/jobs/src/output.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const LEDGER = 'libs/billing/src/ledger.store.ts';
 const RULES = ['libs/jobs/src/lifecycle.int-spec'];
-const MODEL = ['libs/jobs/src/job-model.int-spec'];
 
 /** @type {Guard[]} */
 export const GUARDS = [
@@ -24,14 +23,13 @@ export const GUARDS = [
     "AND j.delivery = 'leased'`",
   ),
   of('only a lease that ran out is taken back', LIFECYCLE, "'leased' AND j.lease_expires_at < now()`", "'leased'`"),
-  of('a claim takes the next attempt', LIFECYCLE, 'AND j.attempt = ${claim.attempt} - 1 AND', 'AND', MODEL),
-  of('a claim takes what was dispatched', LIFECYCLE, " - 1 AND j.delivery = 'dispatched'", ' - 1', MODEL),
+  of('a claim takes the next attempt', LIFECYCLE, 'AND j.attempt = ${claim.attempt} - 1 AND', 'AND'),
+  of('a claim takes what was dispatched', LIFECYCLE, " - 1 AND j.delivery = 'dispatched'", ' - 1'),
   of(
     'a claim respects the deadline',
     LIFECYCLE,
     "IN ('queued', 'running') AND j.deadline_at > now()",
     "IN ('queued', 'running')",
-    MODEL,
   ),
   of(
     'a claim leaves a job that is to be canceled',
@@ -52,14 +50,12 @@ export const GUARDS = [
     LIFECYCLE,
     "${scopeOf(scope)} AND j.status = 'queued'`",
     '${scopeOf(scope)}`',
-    MODEL,
   ),
   of(
     'a worker cancels only when asked',
     LIFECYCLE,
     "${fenceOf(fence)} AND j.status = 'canceling'`",
     '${fenceOf(fence)}`',
-    MODEL,
   ),
   of('an output needs the lease token', OUTPUT, ' AND lease_token = ${fence.leaseToken}::uuid', ''),
   of('an output needs the attempt', OUTPUT, ' AND attempt = ${fence.attempt}', ''),

@@ -269,6 +269,31 @@ describe('a fence', () => {
   });
 });
 
+describe('a claim', () => {
+  it('takes the attempt that was dispatched and no other, and none past the deadline', async () => {
+    const job = await submit();
+    const early = { workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
+    expect(await lifecycle.claim(test.database, { jobId: job.id, attempt: 1, ...early })).toBeNull();
+    const next = await dispatch.dispatchNext(test.database, job.poolId, 100);
+    const worker = { workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
+    const claim = { jobId: job.id, attempt: next?.attempt ?? 0, ...worker };
+    expect(await lifecycle.claim(test.database, { ...claim, attempt: claim.attempt + 1 })).toBeNull();
+    await test.database.execute(Prisma.sql`UPDATE jobs SET deadline_at = now() WHERE id = ${job.id}::uuid`);
+    expect(await lifecycle.claim(test.database, claim)).toBeNull();
+  });
+});
+
+describe('an end', () => {
+  it('that is only for what has not started, or was asked to stop, leaves a running job alone', async () => {
+    const job = await submit();
+    const fence = await start(job);
+    const canceled = ending({ status: 'canceled', outcome: 'canceled' });
+    expect(await lifecycle.end(test.database, guards.queued(job, job.id), canceled)).toBeNull();
+    expect(await lifecycle.end(test.database, guards.canceling(fence), canceled)).toBeNull();
+    expect(await lifecycle.heartbeat(test.database, fence, 10, null)).toBe('running');
+  });
+});
+
 describe('an attempt between two workers', () => {
   it('is not claimed once its job is to be canceled', async () => {
     const job = await submit();

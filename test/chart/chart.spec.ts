@@ -253,7 +253,7 @@ describe('alerts and dashboards', () => {
 
   it('have a section in docs/operations.md that says what to do', () => {
     const page = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
-    const rules = ['jobs', 'service', 'redis']
+    const rules = ['jobs', 'service', 'credits', 'redis']
       .map((name) => readFileSync(join(ROOT, 'helm', 'millrace', 'rules', `${name}.yaml`), 'utf8'))
       .join('\n');
     const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);

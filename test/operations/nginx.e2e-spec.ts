@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestFolder, eventually, TestStack, type TestAccount, type TestFolder } from '@millrace/testing';
-import { nginxProgram } from '../../scripts/lib/nginx-program.mjs';
+import { nginxProgram } from '../../scripts/lib/debian-program.mjs';
 import { freePort } from '../../scripts/lib/ports.mjs';
 import { Scope } from '../../scripts/lib/scope.mjs';
 

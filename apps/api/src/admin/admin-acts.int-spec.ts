@@ -43,7 +43,7 @@ describe('the audit log', () => {
       'api_key.rotate',
       'account.update',
       'api_key.create',
-      'credits.grant',
+      'credits.adjust',
       'account.create',
     ]);
     expect(entries[0]).toMatchObject({ actor: `api_key:${account.keyId}`, subject_id: account.keyId });

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { Failure } from './failure.mjs';
+import { makeFolder } from './files.mjs';
+import { TOOLS } from './go-tool.mjs';
+import { findProgram, runTool } from './tools.mjs';
+
+/**
+ * A program that tests use, and the package of Debian that has it.
+ *
+ * @typedef {{ name: string, package: string, what: string }} DebianProgram
+ */
+
+const PLACES = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
+
+/** @param {import('./scope.mjs').Scope} scope */
+export const nginxProgram = (scope) =>
+  debianProgram(scope, { name: 'nginx', package: 'nginx', what: 'a proxy before the service' });
+
+/** @param {import('./scope.mjs').Scope} scope */
+export const promtoolProgram = (scope) =>
+  debianProgram(scope, { name: 'promtool', package: 'prometheus', what: 'the judge of alert rules' });
+
+/**
+ * Find a program, or unpack Debian's package of it beside the checkout: nothing is installed, and no service begins.
+ *
+ * @param {import('./scope.mjs').Scope} scope
+ * @param {DebianProgram} program
+ * @returns {Promise<string>} its path
+ * @throws {Failure} saying what to install
+ */
+async function debianProgram(scope, program) {
+  const unpacked = join(TOOLS, program.package);
+  const places = [...PLACES, join(unpacked, 'usr', 'sbin'), join(unpacked, 'usr', 'bin')];
+  const found = findProgram([program.name], places);
+  if (found) return found;
+  const apt = existsSync('/etc/debian_version') ? findProgram(['apt-get']) : undefined;
+  if (apt) await unpack(scope, apt, program.package, unpacked);
+  const fetched = findProgram([program.name], places);
+  if (fetched) return fetched;
+  throw new Failure(
+    `No ${program.name} was found, which the tests use as ${program.what}: install it with the package manager of the system.`,
+  );
+}
+
+/**
+ * @param {import('./scope.mjs').Scope} scope
+ * @param {string} apt
+ * @param {string} name of the package
+ * @param {string} into
+ */
+async function unpack(scope, apt, name, into) {
+  const folder = join(TOOLS, `${name}-package-${process.pid}`);
+  makeFolder(folder);
+  try {
+    const download = () => runTool(scope, apt, ['-q', 'download', name], { cwd: folder });
+    // The list of packages may be absent, and only root may fetch it.
+    if ((await download()).code !== 0 && process.getuid?.() === 0) {
+      await runTool(scope, apt, ['-q', 'update']);
+      await download();
+    }
+    for (const file of readdirSync(folder)) await runTool(scope, 'dpkg', ['-x', join(folder, file), into]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -290,7 +290,7 @@ describe('an end', () => {
     const canceled = ending({ status: 'canceled', outcome: 'canceled' });
     expect(await lifecycle.end(test.database, guards.queued(job, job.id), canceled)).toBeNull();
     expect(await lifecycle.end(test.database, guards.canceling(fence), canceled)).toBeNull();
-    expect(await lifecycle.heartbeat(test.database, fence, 10, null)).toBe('running');
+    expect(await lifecycle.heartbeat(test.database, fence, beat)).toEqual({ status: 'running', exhausted: false });
   });
 });
 

@@ -1,56 +1,58 @@
-// The ComfyUI engine's suites against a real ComfyUI:
-//
-//   npm run test:comfyui -- --url http://127.0.0.1:8188
-//   npm run test:comfyui -- --dir ~/ComfyUI --python ~/ComfyUI/venv/bin/python --arguments="--cpu"
-//
-// `--url` uses one that runs, and must serve nobody else; `--dir` starts one, kills it and lets it hang. Either has
-// `libs/testing/src/comfyui-simulator/test-nodes` as a folder of its `custom_nodes`, and runs with --disable-metadata,
-// --log-stdout and a preview method.
-import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { join } from 'node:path';
+import process from 'node:process';
+import { runCommand } from './lib/command.mjs';
+import { Failure } from './lib/failure.mjs';
+import { misuse, readFlags } from './lib/flags.mjs';
+import { MODULES, ROOT } from './lib/paths.mjs';
+import { setUp } from './lib/setup.mjs';
+import { runTool } from './lib/tools.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({
-  options: {
-    url: { type: 'string' },
-    dir: { type: 'string' },
-    python: { type: 'string' },
-    arguments: { type: 'string' },
-  },
-});
+const HELP = `npm run test:comfyui -- --url URL | --dir DIR    the suites of the ComfyUI engine against a real ComfyUI
 
-if (!values.url && !values.dir) {
-  console.error('Say which ComfyUI to test: --url http://127.0.0.1:8188 for one that runs, --dir FOLDER to start one.');
-  process.exit(2);
+  --url URL          one that runs, and serves nobody else
+  --dir DIR          folder of one to be started, killed and left hanging
+  --python PATH      with --dir: the Python that runs it
+  --arguments TEXT   with --dir: more arguments of its command line, e.g. --arguments="--cpu"
+
+Either has libs/testing/src/comfyui-simulator/test-nodes as a folder of its custom_nodes; one that runs was started with
+--disable-metadata, --log-stdout and a preview method.`;
+
+/** @param {import('./lib/scope.mjs').Scope} scope */
+async function main(scope) {
+  const text = { type: /** @type {const} */ ('string') };
+  const {
+    url,
+    dir,
+    python,
+    arguments: more,
+  } = readFlags(HELP, { url: text, dir: text, python: text, arguments: text });
+  if (!url && !dir) throw misuse('say which ComfyUI to test, with --url or --dir');
+  if (url) await assertTestNodes(url);
+  await setUp(scope);
+  const jest = join(MODULES, 'jest', 'bin', 'jest.js');
+  const { code } = await runTool(scope, process.execPath, [jest, '--testMatch', '**/comfyui.live.ts', '--runInBand'], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      ...(url && { MILLRACE_COMFYUI_URL: url }),
+      ...(dir && { MILLRACE_COMFYUI_DIR: dir }),
+      ...(python && { MILLRACE_COMFYUI_PYTHON: python }),
+      ...(more && { MILLRACE_COMFYUI_ARGUMENTS: more }),
+    },
+    show: true,
+  });
+  return code ?? 1;
 }
 
-if (values.url) {
-  const answer = await fetch(`${values.url}/object_info/TestSteps`).catch(() => null);
-  const text = answer?.ok ? await answer.text() : '';
-  if (!text.includes('TestSteps')) {
-    const cure = answer
-      ? 'Put libs/testing/src/comfyui-simulator/test-nodes into its custom_nodes.'
-      : 'Start it first.';
-    console.error(`ComfyUI at ${values.url} ${answer ? 'lacks the test nodes' : 'does not answer'}. ${cure}`);
-    process.exit(2);
-  }
+/** @param {string} url */
+async function assertTestNodes(url) {
+  const answer = await fetch(`${url}/object_info/TestSteps`).catch(() => null);
+  if (answer?.ok && (await answer.text()).includes('TestSteps')) return;
+  throw new Failure(
+    answer
+      ? `ComfyUI at ${url} lacks the test nodes: put libs/testing/src/comfyui-simulator/test-nodes into its custom_nodes.`
+      : `ComfyUI at ${url} does not answer: start it first.`,
+  );
 }
 
-const environment = {
-  MILLRACE_COMFYUI_URL: values.url,
-  MILLRACE_COMFYUI_DIR: values.dir,
-  MILLRACE_COMFYUI_PYTHON: values.python,
-  MILLRACE_COMFYUI_ARGUMENTS: values.arguments,
-};
-const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-const { status } = spawnSync(process.execPath, [jest, '--testMatch', '**/comfyui.live.ts', '--runInBand'], {
-  cwd: root,
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    ...Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined)),
-  },
-});
-process.exit(status ?? 1);
+await runCommand(main);

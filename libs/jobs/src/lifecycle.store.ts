@@ -250,7 +250,8 @@ export class LifecycleStore {
       transitionPart(ending.cause),
       this.attemptPart(ending),
       queuePart,
-      ...this.ledger.endHoldQueries('job'),
+      afterQueuePart,
+      ...this.ledger.endHoldQueries(afterQueuePart.name),
       {
         name: 'usage',
         sql: Prisma.sql`
@@ -444,7 +445,14 @@ const queuePart: NamedQuery = {
     UPDATE account_queues q
     SET waiting = q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END,
         in_flight = q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END
-    FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id`,
+    FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id
+    RETURNING 1`,
+};
+
+/** The ended job once its queue is written: parts run in no order of their own, and locks are taken in one. */
+const afterQueuePart: NamedQuery = {
+  name: 'ended',
+  sql: Prisma.sql`SELECT job.* FROM job CROSS JOIN (SELECT count(*) FROM queue) AS written`,
 };
 
 /** The whole log of a run, as its worker told it with the end. */

@@ -116,6 +116,7 @@ module.exports = {
     owner('s3-in-assets', '@aws-sdk/[^/]+', ['^libs/assets/']),
     owner('websocket-in-engines', 'ws', ['^libs/engines/', '^libs/testing/']),
     owner('tracing-in-platform', '@opentelemetry/[^/]+', ['^libs/platform/']),
+    owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),
   ],
   options: {

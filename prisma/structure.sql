@@ -320,6 +320,26 @@ CREATE TABLE ledger_transactions (
     CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
 );
 
+CREATE TABLE payment_events (
+    provider text NOT NULL,
+    id text NOT NULL,
+    kind text NOT NULL,
+    top_up_id uuid,
+    received_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT payment_events_pkey PRIMARY KEY (provider, id)
+);
+
+CREATE TABLE payment_reversals (
+    provider text NOT NULL,
+    id text NOT NULL,
+    payment_ref text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    undone boolean NOT NULL,
+    CONSTRAINT payment_reversals_pkey PRIMARY KEY (provider, id),
+    CONSTRAINT payment_reversals_amount_check CHECK ((amount_minor >= 0))
+);
+
 CREATE TABLE pools (
     id text NOT NULL,
     engine text NOT NULL,
@@ -347,6 +367,29 @@ CREATE TABLE resumable_uploads (
     expires_at timestamp(3) with time zone NOT NULL,
     CONSTRAINT resumable_uploads_pkey PRIMARY KEY (id),
     CONSTRAINT resumable_uploads_sizes CHECK (((size_bytes > 0) AND (part_bytes > 0)))
+);
+
+CREATE TABLE top_ups (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    provider text NOT NULL,
+    status text DEFAULT 'open'::text NOT NULL,
+    amount_micros bigint NOT NULL,
+    price_minor bigint NOT NULL,
+    currency text NOT NULL,
+    checkout_ref text,
+    checkout_url text,
+    payment_ref text,
+    transaction_id uuid,
+    owed_micros bigint DEFAULT 0 NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    paid_at timestamp(3) with time zone,
+    CONSTRAINT top_ups_pkey PRIMARY KEY (id),
+    CONSTRAINT top_ups_amounts_check CHECK (((amount_micros > 0) AND (price_minor > 0) AND ((owed_micros >= 0) AND (owed_micros <= amount_micros)))),
+    CONSTRAINT top_ups_currency_check CHECK ((currency ~ '^[a-z]{3}$'::text)),
+    CONSTRAINT top_ups_paid_check CHECK ((((status = 'paid'::text) = (transaction_id IS NOT NULL)) AND ((status = 'paid'::text) = (paid_at IS NOT NULL)))),
+    CONSTRAINT top_ups_provider_check CHECK ((provider = 'stripe'::text)),
+    CONSTRAINT top_ups_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'failed'::text, 'expired'::text, 'refused'::text])))
 );
 
 CREATE TABLE upload_days (
@@ -416,6 +459,8 @@ ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fk
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE top_ups ADD CONSTRAINT top_ups_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE top_ups ADD CONSTRAINT top_ups_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
@@ -452,8 +497,13 @@ CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transacti
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
+CREATE INDEX top_ups_account_id_created_at_idx ON public.top_ups USING btree (account_id, created_at);
+CREATE INDEX top_ups_owed_idx ON public.top_ups USING btree (id) WHERE (owed_micros > 0);
+CREATE UNIQUE INDEX top_ups_payment_key ON public.top_ups USING btree (provider, payment_ref);
+CREATE UNIQUE INDEX top_ups_transaction_id_key ON public.top_ups USING btree (transaction_id);
 CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);

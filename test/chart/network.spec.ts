@@ -97,6 +97,10 @@ describe('the network policy', () => {
     expect(flows(of('ha'), video, 'egress')).toEqual(
       [...outside, '0.0.0.0/0:80', '0.0.0.0/0:443', '::/0:80', '::/0:443', ...DNS, collector].sort(),
     );
+    // Credits are sold there, so the API reaches Stripe.
+    expect(flows(of('ha'), podOf('ha', 'api'), 'egress')).toEqual(
+      [...outside, '0.0.0.0/0:443', '::/0:443', ...DNS, collector].sort(),
+    );
     expect(flows(of('ha'), podOf('ha', 'migrate'), 'egress')).toEqual(['10.1.0.0/24:5432', ...DNS].sort());
     expect(flows(of('ha'), podOf('ha', 'api'), 'ingress')).toEqual(
       ['outside ["ingress-nginx"]:8080', 'outside ["monitoring"]:9090', 'test:8080', 'test:9090'].sort(),

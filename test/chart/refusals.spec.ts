@@ -19,6 +19,11 @@ const REFUSALS: [string, object, string][] = [
     { selfHosted: { existingSecret: 'a' } },
     'selfHosted.existingSecret is set, but surface is cloud',
   ],
+  [
+    'a sale of what costs nothing',
+    { surface: 'self_hosted', stripe: { existingSecret: 'a' } },
+    'stripe.existingSecret is set, but surface is self_hosted',
+  ],
   ['jobs for nobody', { defaultPool: 'other' }, 'defaultPool is other, which is no key of workers'],
   ['a nameless host', { ingress: { enabled: true } }, 'ingress.host is not set'],
   ['hosts without a domain', { ingress: { deploymentHosts: true } }, 'needs settings.MILLRACE_DEPLOYMENT_DOMAIN'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetSettings } from '@millrace/assets';
-import { billingSettings } from '@millrace/billing';
+import { billingSettings, paymentSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
@@ -14,6 +14,7 @@ export const apiSettings = {
   ...secretKeySetting,
   ...assetSettings,
   ...billingSettings,
+  ...paymentSettings,
   ...jobSettings,
   surface: setting(
     'SURFACE',

@@ -19,7 +19,15 @@ import {
   composeAssets,
   openBlobStore,
 } from '@millrace/assets';
-import { CreditReads, CreditsService, composeBilling } from '@millrace/billing';
+import {
+  CreditReads,
+  CreditsService,
+  PaymentsService,
+  TopUpsService,
+  composeBilling,
+  composeTopUps,
+  paymentProviderOf,
+} from '@millrace/billing';
 import { BOOT_PATIENCE_MS, Database, assertSchema, patiently } from '@millrace/database';
 import {
   CatalogueReader,
@@ -81,6 +89,8 @@ export interface Api {
  * @throws BootError, SettingsError when it cannot run as configured.
  */
 export async function composeApi(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Api> {
+  // Where nothing costs credits, none are sold.
+  const provider = settings.surface === 'self_hosted' ? null : paymentProviderOf(settings);
   const metrics = new Metrics('api');
   const database = new Database(settings, 'millrace-api');
   await assertSchema(database);
@@ -113,7 +123,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
     await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
   });
 
-  const billing = composeBilling({ database, logger, metrics, settings });
+  const billing = composeBilling({ database, logger, metrics, settings }, provider);
 
   // Lanes hold entries of ended jobs while work goes on; only a drained stack can be audited for them.
   const liveAuditors = jobs.auditors.filter(({ name }) => name !== 'lanes');
@@ -150,6 +160,9 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
       providers: [
         { provide: Callers, useValue: callers },
         { provide: CreditReads, useValue: billing.reads },
+        { provide: TopUpsService, useValue: composeTopUps(database, provider, settings) },
+        { provide: PaymentsService, useValue: billing.payments },
+        { provide: AuditLog, useValue: audit },
         { provide: PlatformDoor, useValue: new PlatformDoor(callers) },
         {
           provide: AccountOverview,

@@ -2,8 +2,8 @@ import { SCOPES, type Scope } from '@millrace/contracts';
 import { announceCatalogue, makeRecords, type OwnRecords } from './fixtures/own-records';
 import { ADMIN_TOKEN, RunningApi, type TestAccount } from './fixtures/running-api';
 
-/** What a route asks of its caller: a scope, nothing, or a signature in its query. */
-type Need = Scope | 'nothing' | 'signature';
+/** What a route asks of its caller: a scope, nothing, a signature in its query, or one over its body. */
+type Need = Scope | 'nothing' | 'signature' | 'signed body';
 
 /** Every route of the public listener. One that is registered and not here fails the suite: say what it asks for. */
 const PUBLIC: Record<string, Need> = {
@@ -39,6 +39,9 @@ const PUBLIC: Record<string, Need> = {
   'GET /platform/v1/credits/ledger': 'usage:read',
   'GET /platform/v1/usage': 'usage:read',
   'GET /platform/v1/statements/:month': 'usage:read',
+  'POST /platform/v1/top-ups': 'credits:write',
+  'GET /platform/v1/top-ups/:id': 'usage:read',
+  'POST /platform/v1/webhooks/stripe': 'signed body',
   'GET /platform/v1/deployments': 'jobs:read',
   'GET /platform/v1/deployments/:id': 'jobs:read',
 };
@@ -57,7 +60,10 @@ let owner: TestAccount;
 let other: TestAccount;
 let records: OwnRecords;
 beforeAll(async () => {
-  api = await RunningApi.open();
+  api = await RunningApi.open({
+    MILLRACE_STRIPE_SECRET_KEY: 'sk_test_never_used',
+    MILLRACE_STRIPE_WEBHOOK_SECRET: 'whsec_of_a_test',
+  });
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
   [owner, other] = await Promise.all([api.account(), api.account()]);
   records = await makeRecords(api, owner);
@@ -82,7 +88,7 @@ async function probe(origin: string, route: string, path: string, bearer: string
 }
 
 /** The path of a route with the ids of somebody's records in it, the owner's by default. */
-function ownPath(route: string, { jobId, assetId, uploadId, keyId, deploymentId, hash } = records): string {
+function ownPath(route: string, { jobId, assetId, uploadId, keyId, deploymentId, topUpId, hash } = records): string {
   const [, pattern = ''] = route.split(' ');
   const ids: [prefix: string, id: string][] = [
     ['/api/v2/jobs', jobId],
@@ -92,6 +98,7 @@ function ownPath(route: string, { jobId, assetId, uploadId, keyId, deploymentId,
     ['/content', assetId],
     ['/platform/v1/api-keys', keyId],
     ['/platform/v1/deployments', deploymentId],
+    ['/platform/v1/top-ups', topUpId],
   ];
   const id = ids.find(([prefix]) => pattern.startsWith(prefix))?.[1];
   if (pattern.includes(':id') && id === undefined) throw new Error(`no record of the owner stands for ${route}`);
@@ -104,8 +111,8 @@ function ownPath(route: string, { jobId, assetId, uploadId, keyId, deploymentId,
 
 const routesOf = (listener: 'public' | 'ops'): string[] =>
   api.listeners.routes[listener].list().map(({ method, path }) => `${method} ${path}`);
-const scoped = Object.entries(PUBLIC).filter(
-  (entry): entry is [string, Scope] => entry[1] !== 'nothing' && entry[1] !== 'signature',
+const scoped = Object.entries(PUBLIC).filter((entry): entry is [string, Scope] =>
+  SCOPES.some((scope) => scope === entry[1]),
 );
 /** Everything that names the owner's records. */
 const traces = (): string[] => [owner.id, ...Object.values(records as unknown as Record<string, string>)];
@@ -165,6 +172,15 @@ it.each(signed)('%s is worth nothing without its signature, or with that of anot
     expect((await probe(api.publicUrl, route, ownPath(route) + query, other.key)).status).toBe(403);
   }
 });
+
+it.each(Object.keys(PUBLIC).filter((route) => PUBLIC[route] === 'signed body'))(
+  '%s is worth nothing without its signature, whoever asks',
+  async (route) => {
+    for (const bearer of [null, owner.key, ADMIN_TOKEN]) {
+      expect((await probe(api.publicUrl, route, ownPath(route), bearer)).status).toBe(400);
+    }
+  },
+);
 
 it("every route of the admin API refuses whoever has no admin token, an account's key among them", async () => {
   const guarded = routesOf('ops').filter((route) => !OPEN_TO_OPERATORS.includes(route));

@@ -92,6 +92,12 @@ livenessProbe:
       key: {{ index . 2 }}
 {{- end -}}
 
+{{- /* The internet, as peers of a NetworkPolicy, without private networks and the metadata services of clouds. */ -}}
+{{- define "millrace.internet" -}}
+- ipBlock: { cidr: 0.0.0.0/0, except: [10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16] }
+- ipBlock: { cidr: '::/0', except: ['fc00::/7', 'fe80::/10'] }
+{{- end -}}
+
 {{- define "millrace.databaseEnv" -}}
 {{ include "millrace.secretEnv" (list "DATABASE_URL" (include "millrace.postgresSecret" .) (ternary "url" .Values.postgres.external.key .Values.postgres.bundled.enabled)) }}
 {{- end -}}

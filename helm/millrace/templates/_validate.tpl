@@ -33,6 +33,9 @@ migrations.mode is hook, which runs before anything else is there: it needs post
 {{- if and $v.selfHosted.existingSecret (ne $v.surface "self_hosted") }}
 selfHosted.existingSecret is set, but surface is {{ $v.surface }}: set surface to self_hosted, or unset it.
 {{- end }}
+{{- if and $v.stripe.existingSecret (ne $v.surface "cloud") }}
+stripe.existingSecret is set, but surface is {{ $v.surface }}, where nothing costs credits: set surface to cloud, or unset it.
+{{- end }}
 {{- if not (hasKey $v.workers $v.defaultPool) }}
 defaultPool is {{ $v.defaultPool }}, which is no key of workers: jobs sent there would wait for ever.
 {{- end }}

@@ -31,6 +31,11 @@ export class AuditLog {
     });
   }
 
+  /** Record an act in the transaction that does it. */
+  async append(tx: Statements, operator: Operator, act: Act): Promise<void> {
+    await this.store.append(tx, operator, act);
+  }
+
   /**
    * A page of the log, newest first.
    *

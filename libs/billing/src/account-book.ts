@@ -57,14 +57,25 @@ export class AccountBook {
     return this.bring('grant', note, 'promotions', amountMicros, { expiresAt });
   }
 
+  /** Credits paid for. They do not expire. */
+  async topUp(note: Note, amountMicros: bigint): Promise<string> {
+    return this.bring('top_up', note, 'payments', amountMicros, {});
+  }
+
+  /** Bring again what was taken back of a top-up whose money stayed after all. */
+  async restore(note: Note, { id: corrects }: Original, amountMicros: bigint): Promise<string> {
+    return this.bring('correction', note, 'payments', amountMicros, { corrects });
+  }
+
   /** Give back what a settlement charged. It does not expire. */
   async giveBack(note: Note, { id: corrects, jobId }: Original, amountMicros: bigint): Promise<string> {
     return this.bring('correction', note, 'revenue', amountMicros, { corrects, jobId });
   }
 
-  /** Take back what a grant brought: from its own lot first, from the others what it no longer has. */
+  /** Take back what a grant or a top-up brought: from its own lot first, from the others what it no longer has. */
   async takeBack(note: Note, original: Original, amountMicros: bigint): Promise<string> {
-    const move: Move = { from: 'available', to: 'promotions', amountMicros };
+    const to = original.kind === 'top_up' ? 'payments' : 'promotions';
+    const move: Move = { from: 'available', to, amountMicros };
     const id = await this.post('correction', note, move, { corrects: original.id });
     const own = this.lots.filter((lot) => lot.transactionId === original.id);
     const remaining = own[0]?.remainingMicros ?? 0n;

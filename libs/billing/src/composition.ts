@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database';
 import type { Logger, Loop, Metrics } from '@millrace/platform';
 import { AuditLedgerLoop } from './audit-ledger.loop';
+import { CollectOwedCreditsLoop } from './collect-owed-credits.loop';
 import { CreditReads } from './credit-reads.service';
 import { CreditsService } from './credits.service';
 import { ExpireCreditsLoop } from './expire-credits.loop';
@@ -9,7 +10,11 @@ import { LedgerAuditStore } from './ledger-audit.store';
 import { LedgerReadsStore } from './ledger-reads.store';
 import { LedgerStore } from './ledger.store';
 import { LotStore } from './lot.store';
+import type { PaymentProvider } from './payment-provider';
+import { PaymentsService } from './payments.service';
 import { PostingStore } from './posting.store';
+import { TopUpStore } from './top-up.store';
+import { TopUpsService, type TopUpTerms } from './top-ups.service';
 import { UsageStore } from './usage.store';
 
 /** What credits are built on, made by the process that uses them. */
@@ -25,23 +30,36 @@ export interface Billing {
   credits: CreditsService;
   reads: CreditReads;
   audit: LedgerAudit;
+  payments: PaymentsService;
   /** Chores, for the process that runs chores. */
   loops: Loop[];
 }
 
 /** Wire the credits of one process. */
-export function composeBilling({ database, logger, metrics, settings }: BillingParts): Billing {
+export function composeBilling(
+  { database, logger, metrics, settings }: BillingParts,
+  provider: PaymentProvider | null = null,
+): Billing {
   const ledger = new LedgerStore();
   const lots = new LotStore();
-  const credits = new CreditsService(database, ledger, new PostingStore(), lots);
+  const postings = new PostingStore();
+  const credits = new CreditsService(database, ledger, postings, lots);
+  const payments = new PaymentsService(database, new TopUpStore(), postings, credits, logger, provider);
   const audit = new LedgerAudit(database, new LedgerAuditStore());
   return {
     credits,
     reads: new CreditReads(database, ledger, new LedgerReadsStore(), new UsageStore()),
     audit,
+    payments,
     loops: [
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),
+      new CollectOwedCreditsLoop(payments),
       new AuditLedgerLoop(audit, metrics, logger),
     ],
   };
+}
+
+/** Wire the sale of credits. @param provider null where they are not sold. */
+export function composeTopUps(database: Database, provider: PaymentProvider | null, terms: TopUpTerms): TopUpsService {
+  return new TopUpsService(database, new TopUpStore(), provider, terms);
 }

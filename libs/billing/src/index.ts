@@ -1,6 +1,6 @@
 export { type Balance } from './balance';
 export { billingSettings, holdMicrosOf, type BillingSettings } from './billing.settings';
-export { composeBilling, type Billing, type BillingParts } from './composition';
+export { composeBilling, composeTopUps, type Billing, type BillingParts } from './composition';
 export { CreditReads } from './credit-reads.service';
 export { CreditsService, type Adjustment } from './credits.service';
 export { csvText } from './csv';
@@ -9,6 +9,8 @@ export { LedgerAudit } from './ledger-audit';
 export { INSUFFICIENT_CREDITS, LedgerStore, type Hold } from './ledger.store';
 export { type LedgerPosition, type LedgerRecord } from './ledger-reads.store';
 export { afterDraws, drawFrom, expiring, type Draw, type Lot } from './lots';
+export { paymentProviderOf, paymentSettings, type PaymentSettings } from './payment.settings';
+export { PaymentsService, type PaymentAct } from './payments.service';
 export {
   MICROS_PER_CREDIT,
   costMicros,
@@ -19,4 +21,6 @@ export {
   type MeteredRun,
 } from './price';
 export { monthSpan, type Statement } from './statement';
+export { TOP_UP_STATUSES, type TopUp } from './top-up';
+export { TopUpsService } from './top-ups.service';
 export { type UsageGrouping, type UsageReport, type UsageRow } from './usage';

@@ -27,7 +27,7 @@ export class LedgerAuditStore {
   }
 }
 
-const CHECKS = [entries, balances, holds, usage, lots, lotSums, corrections];
+const CHECKS = [entries, balances, holds, usage, lots, lotSums, corrections, topUps];
 
 const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>
   Prisma.sql`${Prisma.raw(column)} = ANY(${ids}::uuid[])`;
@@ -217,6 +217,22 @@ function corrections(ids: string[]): Prisma.Sql {
     ) c
     WHERE ${ofAccounts('o.account_id', ids)} AND o.kind IN ('grant', 'top_up', 'settle')
       AND (c.amount NOT BETWEEN 0 AND m.amount OR c.foreign_count > 0)`;
+}
+
+/** Credits that were sold are those that were paid for: each paid top-up has its transaction, each transaction its top-up. */
+function topUps(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'top-up-is-paid' AS "check", coalesce(u.id, t.id)::text AS subject,
+      CASE WHEN u.id IS NULL THEN 'Credits were sold without a paid top-up.'
+        ELSE format('The top-up is of %s micro-credits, the ledger brought %s.', u.amount_micros, coalesce(t.brought, 0))
+      END AS detail
+    FROM (SELECT * FROM top_ups WHERE status = 'paid' AND ${ofAccounts('account_id', ids)}) u
+    FULL JOIN (
+      SELECT t.id, t.account_id, sum(e.amount_micros) AS brought
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE t.kind = 'top_up' AND ${ofAccounts('t.account_id', ids)} GROUP BY t.id
+    ) t ON t.id = u.transaction_id
+    WHERE u.id IS NULL OR t.id IS NULL OR t.account_id <> u.account_id OR t.brought <> u.amount_micros`;
 }
 
 function changeOf(book: 'available' | 'held'): Prisma.Sql {

@@ -1,5 +1,13 @@
 /** What an API key may do. */
-export const SCOPES = ['jobs:read', 'jobs:write', 'assets:read', 'assets:write', 'usage:read', 'keys:admin'] as const;
+export const SCOPES = [
+  'jobs:read',
+  'jobs:write',
+  'assets:read',
+  'assets:write',
+  'usage:read',
+  'credits:write',
+  'keys:admin',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** The faces on which the contract is served (contract, section 1). */

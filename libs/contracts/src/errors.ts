@@ -44,6 +44,11 @@ export const ERROR_CATALOGUE = {
     cause: 'The deployment was stopped by its operator and takes no jobs.',
     cure: 'Ask the operator of the deployment to start it.',
   },
+  payments_not_configured: {
+    status: 422,
+    cause: 'The operator of the service has set up no payment provider: credits are not sold here.',
+    cure: 'Ask the operator of the service for credits.',
+  },
   invalid_cursor: {
     status: 400,
     cause: 'The cursor is not one that this list returned.',

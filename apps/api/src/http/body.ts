@@ -13,15 +13,25 @@ const SILENCE_MS = 20_000;
  * @throws Refusal 413, 415, 408 when the rest of it does not come, or 400 when the bytes are not UTF-8.
  */
 export async function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
-  assertJson(request);
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > maxBytes) throw tooLarge(request, maxBytes);
-  const chunks = await readChunks(request, maxBytes);
+  const bytes = await readBytes(request, maxBytes);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new Refusal('invalid_request', 'The body is not valid UTF-8.', { status: 400 });
   }
+}
+
+/**
+ * Read a request's JSON body as the bytes that came.
+ *
+ * @throws Refusal 413, 415, or 408 when the rest of it does not come.
+ */
+export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  assertJson(request);
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > maxBytes) throw tooLarge(request, maxBytes);
+  const [first = Buffer.alloc(0), ...more] = await readChunks(request, maxBytes);
+  return more.length === 0 ? first : Buffer.concat([first, ...more]);
 }
 
 /** By events: an iterator that is left early would cut the connection before the answer. */

@@ -34,6 +34,8 @@ export interface Endpoint<Path extends string = string, Query = unknown, Body = 
   description: string;
   /** What the caller's key must be allowed; absent on the admin API, where the one token may do everything. */
   scope?: Scope;
+  /** Set where no credential is asked for: says what else proves who calls. */
+  proof?: string;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
   answer: EndpointAnswer;

@@ -1,14 +1,19 @@
 import { ERROR_CATALOGUE, INVALID_REQUEST_STATUSES } from '@millrace/contracts';
 import { describeApi } from './document';
-import { METHODS, type Operation } from './openapi-types';
+import { METHODS, type OpenApiDocument, type Operation } from './openapi-types';
+import { describePlatformApi } from './platform-document';
 
 const document = describeApi();
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-  METHODS.flatMap((method) => {
-    const operation = item[method];
-    return operation === undefined ? [] : [{ name: `${method.toUpperCase()} ${path}`, path, operation }];
-  }),
-);
+const operations = operationsOf(document);
+
+function operationsOf({ paths }: OpenApiDocument): { name: string; path: string; operation: Operation }[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation === undefined ? [] : [{ name: `${method.toUpperCase()} ${path}`, path, operation }];
+    }),
+  );
+}
 
 /** Every place in a value where something is referred to. */
 function referencesIn(value: unknown): string[] {
@@ -52,9 +57,9 @@ describe('the OpenAPI document', () => {
     expect(pathParametersOf(operation).sort()).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort());
   });
 
-  it('tells of every error code, each under the status that it comes with', () => {
+  it('tells of every error code, or that of the platform API does, each under the status that it comes with', () => {
     const told = new Map<string, Set<number>>();
-    for (const { operation } of operations) {
+    for (const { operation } of [...operations, ...operationsOf(describePlatformApi())]) {
       for (const [status, { description }] of Object.entries(operation.responses)) {
         for (const [, code = ''] of description.matchAll(/^`(\w+)`: /gm)) {
           told.set(code, (told.get(code) ?? new Set()).add(Number(status)));
@@ -62,7 +67,7 @@ describe('the OpenAPI document', () => {
       }
     }
     for (const [code, { status }] of Object.entries(ERROR_CATALOGUE)) {
-      // No operation of the document can answer that the path has no such operation.
+      // No operation can answer that the path has no such operation.
       if (code !== 'method_not_allowed') expect([code, ...(told.get(code) ?? [])]).toEqual([code, status]);
     }
     for (const status of told.get('invalid_request') ?? []) expect(INVALID_REQUEST_STATUSES).toContain(status);

@@ -78,23 +78,32 @@ function schemasOf({ answer, body }: Endpoint): z.ZodType[] {
 }
 
 function operationOf(endpoint: Endpoint): Operation {
-  const { id, tag, summary, description, scope, body, answer, errors = [] } = endpoint;
+  const { id, tag, summary, description, scope, proof, body, answer, errors = [] } = endpoint;
   const parameters = [...pathParameters(endpoint), ...queryParameters(endpoint)];
+  const errorsOf = proof === undefined ? errorsBehindCredential : openErrors;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: scope === undefined ? description : `${description}\n\nNeeds the scope \`${scope}\`.`,
-    ...(scope === undefined ? {} : { security: [{ bearer: [scope] }] }),
+    description: [description, scope === undefined ? proof : `Needs the scope \`${scope}\`.`]
+      .filter(Boolean)
+      .join('\n\n'),
+    ...securityOf(endpoint),
     parameters: [...parameters, parameterRef('RequestId')],
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: refTo(body) } } } }),
     responses: {
       [answer.status]: answerOf(endpoint),
-      ...errorsBehindCredential(...new Set([...impliedErrors(endpoint), ...errors])),
+      ...errorsOf(...new Set([...impliedErrors(endpoint), ...errors])),
     },
   };
+}
+
+/** Absent where the whole document's holds. */
+function securityOf({ scope, proof }: Endpoint): Pick<Operation, 'security'> {
+  if (proof !== undefined) return { security: [] };
+  return scope === undefined ? {} : { security: [{ bearer: [scope] }] };
 }
 
 /** What follows from the shape of an endpoint. */

@@ -1,0 +1,159 @@
+import { newId } from '@millrace/contracts';
+import type { Database, Statements } from '@millrace/database';
+import type { Logger } from '@millrace/platform';
+import type { CreditsService } from './credits.service';
+import { assertConfigured, type PaymentProvider } from './payment-provider';
+import type { PostingStore } from './posting.store';
+import { creditsText } from './price';
+import { reversedMicros, type PaymentNotice, type Reversal, type TopUp } from './top-up';
+import type { TopUpStore } from './top-up.store';
+
+/** What was done to an account because of a payment, for the audit log. */
+export interface PaymentAct {
+  action: 'top_up.pay' | 'top_up.refuse' | 'top_up.reverse';
+  subjectType: 'top_up';
+  subjectId: string;
+  accountId: string;
+  details: Record<string, string | number | null>;
+}
+
+/** Writes an act down in the transaction that does it. */
+export type RecordPaymentAct = (tx: Statements, act: PaymentAct) => Promise<void>;
+
+/** Payments as their provider tells of them, and what they do to accounts. */
+export class PaymentsService {
+  /** @param provider null where credits are not sold. */
+  constructor(
+    private readonly database: Database,
+    private readonly store: TopUpStore,
+    private readonly postings: PostingStore,
+    private readonly credits: CreditsService,
+    private readonly logger: Logger,
+    private readonly provider: PaymentProvider | null,
+  ) {}
+
+  /**
+   * Take in a message of the provider: in one transaction, once. What it tells is a fact that stays true, so messages may
+   * come in any order and again and again.
+   *
+   * @throws Refusal `payments_not_configured`, or `invalid_request` when the provider has not signed it.
+   */
+  async receive(body: Buffer, signature: string | undefined, record: RecordPaymentAct): Promise<void> {
+    const provider = assertConfigured(this.provider);
+    const notice = provider.readNotice(body, signature);
+    if (notice.kind === 'other') return;
+    await this.database.transaction(async (tx) => {
+      const topUpId = notice.kind === 'reversal' ? null : notice.topUpId;
+      if (!(await this.store.insertEvent(tx, provider.name, { id: notice.id, kind: notice.kind, topUpId }))) return;
+      if (notice.kind === 'paid') await this.settle(tx, provider, notice, record);
+      else if (notice.kind === 'reversal') await this.reverse(tx, provider, notice.reversal, record);
+      else await this.store.setStatus(tx, notice.topUpId, ['open'], notice.kind);
+    });
+  }
+
+  /** Top-ups of which something can be taken that could not be at the time, after `afterId`, in the order of their ids. */
+  async listOwed(afterId: string, limit: number): Promise<string[]> {
+    return this.store.listOwed(this.database, afterId, limit);
+  }
+
+  /** Take back what refunds and disputes have called for and the account did not have then. */
+  async collect(id: string): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const topUp = await this.store.lock(tx, id);
+      if (topUp !== null) await this.follow(tx, topUp);
+    });
+  }
+
+  private async settle(
+    tx: Statements,
+    provider: PaymentProvider,
+    notice: Extract<PaymentNotice, { kind: 'paid' }>,
+    record: RecordPaymentAct,
+  ): Promise<void> {
+    const { topUpId: id, checkoutRef, paymentRef } = notice;
+    if (paymentRef !== null) await this.store.lockPayment(tx, provider.name, paymentRef);
+    const topUp = await this.store.lock(tx, id);
+    if (topUp === null) {
+      this.logger.error({ topUpId: id, event: notice.id }, 'a payment was made for a top-up that is not known here');
+      return;
+    }
+    if (topUp.status === 'paid') return;
+    const { accountId, amountMicros, priceMinor, currency } = topUp;
+    const act = { subjectType: 'top_up' as const, subjectId: id, accountId };
+    const told = { event: notice.id, amountMicros: Number(amountMicros), currency: notice.currency };
+    const details = { ...told, paidMinor: notice.amountMinor === null ? null : Number(notice.amountMinor) };
+    if (notice.amountMinor !== priceMinor || notice.currency !== currency) {
+      await this.store.setStatus(tx, id, ['open', 'failed', 'expired'], 'refused');
+      await record(tx, { ...act, action: 'top_up.refuse', details });
+      this.logger.error({ topUpId: id, ...details }, 'what was paid is not what was asked for; no credits were added');
+      return;
+    }
+    const book = await this.credits.open(tx, accountId);
+    const reason = `Top-up ${id}, ${checkoutRef}.`;
+    const note = { cause: `top_up:${id}`, actor: provider.name, reason };
+    const transactionId = await book.topUp(note, amountMicros);
+    await this.store.setPaid(tx, id, { transactionId, checkoutRef, paymentRef });
+    await record(tx, { ...act, action: 'top_up.pay', details });
+    await this.follow(tx, { ...topUp, status: 'paid', transactionId, paymentRef });
+  }
+
+  private async reverse(
+    tx: Statements,
+    provider: PaymentProvider,
+    reversal: Reversal,
+    record: RecordPaymentAct,
+  ): Promise<void> {
+    const { paymentRef, currency } = reversal;
+    await this.store.lockPayment(tx, provider.name, paymentRef);
+    await this.store.putReversal(tx, provider.name, reversal);
+    const id = await this.store.findIdByPayment(tx, provider.name, paymentRef);
+    const topUp = id === null ? null : await this.store.lock(tx, id);
+    // Of a payment that is not known yet, or not ours.
+    if (topUp === null) return;
+    if (currency !== topUp.currency) {
+      this.logger.error(
+        { topUpId: id, reversal: reversal.id, currency },
+        'a refund is not in the currency of its payment',
+      );
+      return;
+    }
+    const { changedMicros, owedMicros } = await this.follow(tx, topUp);
+    await record(tx, {
+      action: 'top_up.reverse',
+      subjectType: 'top_up',
+      subjectId: topUp.id,
+      accountId: topUp.accountId,
+      details: {
+        reversal: reversal.id,
+        undone: String(reversal.undone),
+        changedMicros: Number(changedMicros),
+        owedMicros: Number(owedMicros),
+      },
+    });
+  }
+
+  /**
+   * Bring the ledger to what the payment's refunds and disputes call for, as far as the account has it: what jobs hold or
+   * have spent is not taken, and stays owed.
+   */
+  private async follow(tx: Statements, topUp: TopUp): Promise<{ changedMicros: bigint; owedMicros: bigint }> {
+    const { id, accountId, provider, transactionId } = topUp;
+    if (transactionId === null) return { changedMicros: 0n, owedMicros: 0n };
+    const book = await this.credits.open(tx, accountId);
+    const original = await this.postings.findOriginal(tx, accountId, transactionId);
+    if (original === null) throw new Error(`the top-up ${id} names a transaction that its account does not have`);
+    const wanted = reversedMicros(topUp, await this.store.reversedMinor(tx, topUp)) - original.takenBackMicros;
+    const change = wanted > book.availableMicros ? book.availableMicros : wanted;
+    const reason = change > 0n ? `Money of the top-up ${id} went back.` : `Money of the top-up ${id} stays after all.`;
+    const note = { cause: `top_up:${id}:reversal:${newId()}`, actor: provider, reason };
+    if (change > 0n) await book.takeBack(note, original, change);
+    if (change < 0n) await book.restore(note, original, -change);
+    const owedMicros = wanted > change ? wanted - change : 0n;
+    await this.store.setOwed(tx, id, owedMicros);
+    if (owedMicros > 0n) {
+      const owed = creditsText(owedMicros);
+      this.logger.warn({ topUpId: id, accountId, owed }, 'credits of a refunded payment are spent or held');
+    }
+    return { changedMicros: -change, owedMicros };
+  }
+}

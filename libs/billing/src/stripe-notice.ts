@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { PaymentNotice } from './top-up';
+
+/** Under this name Stripe keeps the id of a top-up with its checkout. */
+export const TOP_UP_METADATA = 'millrace_top_up';
+
+/** An object that Stripe may send whole or by its id. */
+const reference = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish();
+const amount = z.int().min(0).transform(BigInt);
+
+/** Of each object only what is read here: Stripe adds fields as it likes. */
+const SessionSchema = z.object({
+  id: z.string(),
+  payment_status: z.string(),
+  amount_total: amount.nullish(),
+  currency: z.string().nullish(),
+  payment_intent: reference,
+  metadata: z.record(z.string(), z.string()).nullish(),
+});
+const RefundSchema = z.object({
+  id: z.string(),
+  amount,
+  currency: z.string(),
+  status: z.string().nullish(),
+  payment_intent: reference,
+});
+const DisputeSchema = RefundSchema.omit({ status: true });
+const EventSchema = z.object({ id: z.string(), type: z.string(), data: z.object({ object: z.unknown() }) });
+
+/** A refund in one of these states has brought, or will bring, the money back to us. */
+const FAILED_REFUNDS: (string | null | undefined)[] = ['failed', 'canceled'];
+
+/**
+ * What an event of Stripe tells of a top-up. Each kind of event is read by its own shape, which holds in every version of
+ * Stripe's API since these events exist.
+ *
+ * @throws ZodError when an event that concerns money is not of its shape: it is better delivered again than passed over.
+ */
+export function noticeOf(event: unknown): PaymentNotice {
+  const { id, type, data } = EventSchema.parse(event);
+  switch (type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return paidNotice(id, SessionSchema.parse(data.object));
+    case 'checkout.session.async_payment_failed':
+      return endNotice(id, 'failed', SessionSchema.parse(data.object));
+    case 'checkout.session.expired':
+      return endNotice(id, 'expired', SessionSchema.parse(data.object));
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+    case 'charge.refund.updated': {
+      const refund = RefundSchema.parse(data.object);
+      return reversalNotice(id, refund, FAILED_REFUNDS.includes(refund.status));
+    }
+    case 'charge.dispute.funds_withdrawn':
+      return reversalNotice(id, DisputeSchema.parse(data.object), false);
+    case 'charge.dispute.funds_reinstated':
+      return reversalNotice(id, DisputeSchema.parse(data.object), true);
+    default:
+      return { kind: 'other', id };
+  }
+}
+
+type Session = z.infer<typeof SessionSchema>;
+
+/** A checkout can complete before its money arrives; `checkout.session.async_payment_succeeded` then follows. */
+function paidNotice(id: string, session: Session): PaymentNotice {
+  const topUpId = topUpOf(session);
+  if (topUpId === null || session.payment_status === 'unpaid') return { kind: 'other', id };
+  return {
+    kind: 'paid',
+    id,
+    topUpId,
+    checkoutRef: session.id,
+    paymentRef: session.payment_intent ?? null,
+    amountMinor: session.amount_total ?? null,
+    currency: session.currency ?? null,
+  };
+}
+
+function endNotice(id: string, kind: 'failed' | 'expired', session: Session): PaymentNotice {
+  const topUpId = topUpOf(session);
+  return topUpId === null ? { kind: 'other', id } : { kind, id, topUpId };
+}
+
+function reversalNotice(id: string, object: z.infer<typeof DisputeSchema>, undone: boolean): PaymentNotice {
+  const { id: reversalId, payment_intent: paymentRef, amount: amountMinor, currency } = object;
+  if (typeof paymentRef !== 'string') return { kind: 'other', id };
+  return { kind: 'reversal', id, reversal: { id: reversalId, paymentRef, amountMinor, currency, undone } };
+}
+
+/** Null: a checkout of something else that is sold through the same account of Stripe. */
+function topUpOf({ metadata }: Session): string | null {
+  const id = z.uuid().safeParse(metadata?.[TOP_UP_METADATA]);
+  return id.success ? id.data : null;
+}

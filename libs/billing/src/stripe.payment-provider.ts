@@ -1,0 +1,88 @@
+import Stripe from 'stripe';
+import { Refusal } from '@millrace/contracts';
+import type { Checkout, PaymentProvider } from './payment-provider';
+import { creditsText } from './price';
+import { TOP_UP_METADATA, noticeOf } from './stripe-notice';
+import type { PaymentNotice, TopUpOrder } from './top-up';
+
+/** Somebody waits for the answer. */
+const TIMEOUT_MS = 10_000;
+const RETRIES = 2;
+
+export interface StripeAccess {
+  secretKey: string;
+  /** Secrets of the webhook's endpoint: two while one replaces the other. */
+  webhookSecrets: readonly string[];
+  /** Origin of Stripe's API. */
+  apiUrl: string;
+}
+
+/** Payments through Stripe Checkout. */
+export class StripePaymentProvider implements PaymentProvider {
+  readonly name = 'stripe';
+  private readonly client: Stripe;
+
+  /** Connects to nothing: the first checkout does. */
+  constructor(private readonly access: StripeAccess) {
+    const { protocol, hostname, port } = new URL(access.apiUrl);
+    this.client = new Stripe(access.secretKey, {
+      protocol: protocol === 'http:' ? 'http' : 'https',
+      host: hostname,
+      ...(port === '' ? {} : { port }),
+      timeout: TIMEOUT_MS,
+      maxNetworkRetries: RETRIES,
+      telemetry: false,
+    });
+  }
+
+  async openCheckout(order: TopUpOrder, returnUrl: string): Promise<Checkout> {
+    const metadata = { [TOP_UP_METADATA]: order.id };
+    const session = await this.client.checkout.sessions.create(
+      {
+        mode: 'payment',
+        client_reference_id: order.id,
+        metadata,
+        payment_intent_data: { metadata },
+        line_items: [
+          {
+            quantity: 1,
+            price_data: {
+              currency: order.currency,
+              unit_amount: Number(order.priceMinor),
+              product_data: { name: `${creditsText(order.amountMicros)} credits` },
+            },
+          },
+        ],
+        // What is collected is compared with what was asked for, so it must not be converted on the way.
+        adaptive_pricing: { enabled: false },
+        success_url: returnUrl,
+        cancel_url: returnUrl,
+      },
+      { idempotencyKey: order.id },
+    );
+    if (session.url === null) throw new Error('Stripe opened a checkout without a page');
+    return { reference: session.id, url: session.url };
+  }
+
+  readNotice(body: Buffer, signature: string | undefined): PaymentNotice {
+    if (signature === undefined) throw refusal('There is no Stripe-Signature header.');
+    if (!this.access.webhookSecrets.some((secret) => this.isSigned(body, signature, secret))) {
+      throw refusal('The Stripe-Signature does not fit the body, or is older than five minutes.');
+    }
+    return noticeOf(JSON.parse(body.toString('utf8')));
+  }
+
+  private isSigned(body: Buffer, signature: string, secret: string): boolean {
+    try {
+      this.client.webhooks.constructEvent(body, signature, secret);
+      return true;
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
+      throw error;
+    }
+  }
+}
+
+function refusal(message: string): Refusal {
+  return new Refusal('invalid_request', message, { status: 400 });
+}

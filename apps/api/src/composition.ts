@@ -90,7 +90,7 @@ export interface Api {
  */
 export async function composeApi(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Api> {
   // Where nothing costs credits, none are sold.
-  const provider = settings.surface === 'self_hosted' ? null : paymentProviderOf(settings);
+  const provider = settings.surface === 'self_hosted' ? null : await paymentProviderOf(settings);
   const metrics = new Metrics('api');
   const database = new Database(settings, 'millrace-api');
   await assertSchema(database);

@@ -10,6 +10,7 @@ export { INSUFFICIENT_CREDITS, LedgerStore, type Hold } from './ledger.store';
 export { type LedgerPosition, type LedgerRecord } from './ledger-reads.store';
 export { afterDraws, drawFrom, expiring, type Draw, type Lot } from './lots';
 export { paymentProviderOf, paymentSettings, type PaymentSettings } from './payment.settings';
+export { type Checkout, type PaymentProvider } from './payment-provider';
 export { PaymentsService, type PaymentAct } from './payments.service';
 export {
   MICROS_PER_CREDIT,
@@ -21,6 +22,6 @@ export {
   type MeteredRun,
 } from './price';
 export { monthSpan, type Statement } from './statement';
-export { TOP_UP_STATUSES, type TopUp } from './top-up';
+export { TOP_UP_STATUSES, type PaymentNotice, type TopUp } from './top-up';
 export { TopUpsService } from './top-ups.service';
 export { type UsageGrouping, type UsageReport, type UsageRow } from './usage';

@@ -60,7 +60,7 @@ const MOST_MINOR = 99_999_999;
  *
  * @throws SettingsError when the settings do not go together.
  */
-export function paymentProviderOf(settings: PaymentSettings): PaymentProvider | null {
+export async function paymentProviderOf(settings: PaymentSettings): Promise<PaymentProvider | null> {
   const { stripeSecretKey: secretKey, stripeWebhookSecrets: webhookSecrets, stripeApiUrl: apiUrl } = settings;
   if (secretKey === undefined && webhookSecrets === undefined) return null;
   if (secretKey === undefined || webhookSecrets === undefined) {
@@ -76,5 +76,5 @@ export function paymentProviderOf(settings: PaymentSettings): PaymentProvider | 
       `MILLRACE_TOP_UP_MAX_CREDITS at MILLRACE_CREDIT_PRICE_MINOR cost more than ${MOST_MINOR}, the most that Stripe collects at once.`,
     ]);
   }
-  return new StripePaymentProvider({ secretKey, webhookSecrets, apiUrl });
+  return StripePaymentProvider.load({ secretKey, webhookSecrets, apiUrl });
 }

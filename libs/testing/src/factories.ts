@@ -1,5 +1,5 @@
 import { newId } from '@millrace/contracts';
-import { composeBilling, type Billing } from '@millrace/billing';
+import { composeBilling, type Billing, type PaymentProvider } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { Metrics, createLogger } from '@millrace/platform';
 
@@ -21,9 +21,9 @@ export async function makeAccount(
 const logger = createLogger('test', 'silent');
 const metrics = new Metrics('test');
 
-/** The credits of a test's database. */
-export function testBilling(database: Database): Billing {
-  return composeBilling({ database, logger, metrics, settings: { jobExecutionDeadlineSeconds: 86_400 } });
+/** The credits of a test's database. @param provider who collects payments; null: nobody. */
+export function testBilling(database: Database, provider: PaymentProvider | null = null): Billing {
+  return composeBilling({ database, logger, metrics, settings: { jobExecutionDeadlineSeconds: 86_400 } }, provider);
 }
 
 /** A pool of a name that no other test uses, with one live worker of `capacity`. */

@@ -3,9 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { CreditRace, raceStep, type RaceStep } from './fixtures/credit-race';
 import { SEED } from './fixtures/operations';
 
-const ROUNDS = 4;
-const ACTORS = 12;
-const STEPS = 25;
+const ROUNDS = 3;
+const ACTORS = 10;
+const STEPS = 24;
 
 let test: TestDatabase;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 const { readFileSync } = require('node:fs');
+const { availableParallelism } = require('node:os');
 
 // The path aliases are jest's to resolve here, so the compiler must leave them alone.
 const { $schema: _schema, ...swc } = JSON.parse(readFileSync(`${__dirname}/.swcrc`, 'utf8'));
@@ -9,6 +10,8 @@ delete swc.jsc.baseUrl;
 module.exports = {
   testEnvironment: 'node',
   testTimeout: 60_000,
+  // A test of whole processes waits more than it works, so that two at a time also pay on two cores.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
   moduleNameMapper: { '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts' },

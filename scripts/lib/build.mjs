@@ -13,8 +13,6 @@ import { task } from './terminal.mjs';
 
 const MANIFEST = join(DIST, '.build.json');
 const GROUPS = ['libs', 'apps'];
-/** Built by its own bundler. */
-const NOT_OURS = new Set([join('apps', 'console')]);
 const IS_SPEC = /\.(spec|int-spec|e2e-spec)\.ts$/;
 const PARALLEL = 16;
 
@@ -61,9 +59,9 @@ function currentSources() {
 }
 
 function packagesOf() {
-  return GROUPS.filter((group) => existsSync(join(ROOT, group)))
-    .flatMap((group) => readdirSync(join(ROOT, group)).map((name) => join(group, name)))
-    .filter((folder) => !NOT_OURS.has(folder));
+  return GROUPS.filter((group) => existsSync(join(ROOT, group))).flatMap((group) =>
+    readdirSync(join(ROOT, group)).map((name) => join(group, name)),
+  );
 }
 
 /** @param {string} source */
@@ -84,10 +82,7 @@ function isCompiled(source) {
 
 /** @param {Set<string>} outputs */
 function staleOutputs(outputs) {
-  return GROUPS.flatMap((group) => filesUnder(join(DIST, group))).filter((file) => {
-    const ours = ![...NOT_OURS].some((folder) => file.startsWith(join(DIST, folder)));
-    return ours && !outputs.has(file);
-  });
+  return GROUPS.flatMap((group) => filesUnder(join(DIST, group))).filter((file) => !outputs.has(file));
 }
 
 /**

@@ -7,7 +7,7 @@ import { openListeners } from './open-listeners';
 async function main(logger: Logger): Promise<void> {
   const settings = readSettings(apiSettings, process.env);
   const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
-  const tracing = openTracing('api', settings, true);
+  const tracing = await openTracing('api', settings, true);
   shutdown.add('tracing', () => tracing.close());
   const { port, opsPort } = await openListeners(settings, logger, shutdown);
   shutdown.listen();

@@ -21,7 +21,7 @@ import { maintenanceSettings } from './maintenance.config';
 async function main(logger: Logger): Promise<void> {
   const settings = readSettings(maintenanceSettings, process.env);
   const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
-  const tracing = openTracing('maintenance', settings);
+  const tracing = await openTracing('maintenance', settings);
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('maintenance');
   const database = new Database(settings, 'millrace-maintenance');

@@ -25,7 +25,7 @@ async function main(logger: Logger): Promise<void> {
   const settings = readSettings(workerSettings, process.env);
   const engines = openEngines(settings, logger);
   const shutdown = new Shutdown(logger, (settings.stopSeconds + settings.drainSeconds) * 1000);
-  const tracing = openTracing('worker', settings);
+  const tracing = await openTracing('worker', settings);
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('worker');
   const database = new Database(settings, 'millrace-worker');

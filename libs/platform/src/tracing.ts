@@ -8,16 +8,6 @@ import {
   type Context,
   type Span,
 } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  NodeTracerProvider,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace-node';
-import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import type { TracingSettings } from './tracing.settings';
 import { VERSION } from './version';
 
@@ -39,32 +29,20 @@ const tracer = trace.getTracer('millrace', VERSION);
 
 /**
  * Send this process's spans to the collector that the settings name; without one every function here costs next to
- * nothing.
+ * nothing, and what would send them is not even loaded (two hundred and fifty files).
  *
  * @param edge true where strangers call: their word that a request be traced then counts no more than the sample ratio,
  *   while the trace they name is joined (W3C Trace Context, section 4.3 on abuse of the sampled flag).
  * @returns what sends the last spans and ends it.
  */
-export function openTracing(role: string, settings: TracingSettings, edge = false): { close(): Promise<void> } {
-  if (settings.otlpEndpoint === undefined) return { close: () => Promise.resolve() };
-  const ratio = new TraceIdRatioBasedSampler(settings.traceSampleRatio);
-  const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({
-      [ATTR_SERVICE_NAME]: `millrace-${role}`,
-      [ATTR_SERVICE_VERSION]: VERSION,
-      [ATTR_SERVICE_INSTANCE_ID]: String(process.pid),
-    }),
-    sampler: new ParentBasedSampler({ root: ratio, remoteParentSampled: edge ? ratio : new AlwaysOnSampler() }),
-    spanProcessors: [
-      new BatchSpanProcessor(
-        new OTLPTraceExporter({ url: `${settings.otlpEndpoint.replace(/\/+$/, '')}/v1/traces` }),
-        // A job that ends with its process must not take its spans with it.
-        { scheduledDelayMillis: 1_000 },
-      ),
-    ],
-  });
-  provider.register();
-  return { close: () => provider.shutdown() };
+export async function openTracing(
+  role: string,
+  { otlpEndpoint: endpoint, traceSampleRatio: sampleRatio }: TracingSettings,
+  edge = false,
+): Promise<{ close(): Promise<void> }> {
+  if (endpoint === undefined) return { close: () => Promise.resolve() };
+  const { exportTraces } = await import('./trace-export');
+  return exportTraces({ role, endpoint, sampleRatio, edge });
 }
 
 /** Do work inside a span of this name, a child of the current one. An error that leaves it is noted on the span. */

@@ -100,7 +100,8 @@ export function composeJobs(parts: JobsParts): Jobs {
   const auditStore = new JobAuditStore();
   const submissionStore = new SubmissionStore(ledger, settings);
   const submissions =
-    secrets && new SubmissionService(database, submissionStore, ledger, assets, secrets, outlook, dispatcher, settings);
+    secrets &&
+    new SubmissionService(database, submissionStore, ledger, assets, secrets, outlook, dispatcher, metrics, settings);
   return {
     submissions,
     operatorJobs: submissions && new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),

@@ -4,7 +4,7 @@ import type { Caller } from '@millrace/accounts';
 import { LedgerStore, billingSettings } from '@millrace/billing';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { readSettings } from '@millrace/platform';
+import { Metrics, readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { DispatchStore } from './dispatch.store';
 import { jobSettings } from './job.settings';
@@ -23,6 +23,7 @@ let test: TestDatabase;
 let sent: string[];
 let kept: Set<string>;
 let poolId: string;
+let metrics: Metrics;
 let service: SubmissionService;
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -43,21 +44,26 @@ beforeEach(() => {
       return test.database.execute(sql);
     },
   };
-  const secrets = {
-    put: (id: string) => Promise.resolve(void kept.add(id)),
-    delete: (id: string) => Promise.resolve(void kept.delete(id)),
-  };
-  service = new SubmissionService(
+  metrics = new Metrics('test');
+  service = serviceWith(counted, new QueueOutlook(counted, new DispatchStore()));
+});
+
+function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' | 'position'>): SubmissionService {
+  return new SubmissionService(
     counted,
     new SubmissionStore(new LedgerStore(), settings),
     new LedgerStore(),
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
-    secrets,
-    new QueueOutlook(counted, new DispatchStore()),
+    {
+      put: (id: string) => Promise.resolve(void kept.add(id)),
+      delete: (id: string) => Promise.resolve(void kept.delete(id)),
+    },
+    outlook,
     { poke: () => undefined },
+    metrics,
     settings,
   );
-});
+}
 
 const limits = {
   weight: 1,
@@ -128,5 +134,28 @@ describe('a submission', () => {
     expect(kept.size).toBe(0);
     await service.submit(await submission({ body }));
     expect(kept.size).toBe(1);
+  });
+
+  it('that has committed is answered, though its place in the queue cannot be looked up', async () => {
+    const outlook = {
+      waiting: () => Promise.resolve(0),
+      position: () => Promise.reject(new Error('the connection was lost')),
+    };
+    const { job, queuePosition } = await serviceWith(test.database, outlook).submit(await submission());
+    expect([job.status, queuePosition]).toEqual(['queued', 1]);
+  });
+
+  it('is counted by what came of it', async () => {
+    await service.submit(await submission());
+    const failing = (): Promise<never> => Promise.reject(new Error('the connection was lost'));
+    for (const changes of [{ body: '{' }, { target: failing }, { target: failing }]) {
+      await expect(service.submit(await submission(changes))).rejects.toThrow();
+    }
+    const { values } = await metrics.submissions.get();
+    expect(Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]))).toEqual({
+      accepted: 1,
+      invalid_request: 1,
+      upstream_error: 2,
+    });
   });
 });

@@ -12,7 +12,7 @@ import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statement
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
 import { assetReferences, sliceOf, type WorkflowGraph } from '@millrace/workflow';
-import { crashPoint } from '@millrace/platform';
+import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 import type { JobRecord, JobScope } from './job';
 import type { JobSettings } from './job.settings';
@@ -54,8 +54,9 @@ export class SubmissionService {
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
-    private readonly outlook: QueueOutlook,
+    private readonly outlook: Pick<QueueOutlook, 'waiting' | 'position'>,
     private readonly dispatcher: Pick<Dispatcher, 'poke'>,
+    private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings,
   ) {}
 
@@ -67,15 +68,23 @@ export class SubmissionService {
    */
   async submit(submission: Submission): Promise<AcceptedJob> {
     try {
-      const requested = readSubmission(submission.body);
-      const target = await submission.target();
-      validateGraph(requested.graph, target.catalogue);
-      const inputAssetIds = await this.checkAssets(submission.caller.accountId, requested.graph);
-      await this.checkRoom(target);
-      return await this.record(submission, target, requested, inputAssetIds);
+      const accepted = await this.accept(submission);
+      this.metrics.submissions.inc({ outcome: 'accepted' });
+      return accepted;
     } catch (error) {
-      throw await this.preferReuse(submission, error);
+      const told = await this.preferReuse(submission, error);
+      this.metrics.submissions.inc({ outcome: told instanceof Refusal ? told.code : 'upstream_error' });
+      throw told;
     }
+  }
+
+  private async accept(submission: Submission): Promise<AcceptedJob> {
+    const requested = readSubmission(submission.body);
+    const target = await submission.target();
+    validateGraph(requested.graph, target.catalogue);
+    const inputAssetIds = await this.checkAssets(submission.caller.accountId, requested.graph);
+    await this.checkRoom(target);
+    return this.record(submission, target, requested, inputAssetIds);
   }
 
   /** A key that was used is refused as such, whatever else is wrong with the request that repeats it. */
@@ -125,8 +134,12 @@ export class SubmissionService {
       throw await this.refusalOf(error, draft);
     }
     this.dispatcher.poke(draft.poolId);
-    const queuePosition = await this.outlook.position(draft.poolId, draft.accountId, recorded.ahead);
-    return { job: acceptedRecord(draft, recorded), queuePosition };
+    return { job: acceptedRecord(draft, recorded), queuePosition: await this.positionOf(draft, recorded) };
+  }
+
+  /** The job is committed: a place that cannot be looked up now is told as that among the account's own, not as a failure. */
+  private async positionOf({ poolId, accountId }: JobDraft, { ahead }: RecordedJob): Promise<number> {
+    return this.outlook.position(poolId, accountId, ahead).catch(() => ahead + 1);
   }
 
   private async refusalOf(error: unknown, draft: JobDraft): Promise<unknown> {

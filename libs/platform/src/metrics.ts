@@ -24,7 +24,7 @@ export class Metrics {
   });
   readonly submissions = new Counter({
     name: 'millrace_submissions_total',
-    help: 'Submissions by outcome: accepted, or the code of the refusal.',
+    help: 'Submissions by outcome: accepted, or the error code that was answered.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });

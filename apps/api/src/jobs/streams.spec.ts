@@ -56,6 +56,34 @@ describe('a reader that stops reading', () => {
   });
 });
 
+describe('a stream on which nothing happens', () => {
+  it('carries a comment at least every 15 s, and nothing else, for as long as it is open', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const streams = new Streams(new Metrics('api'), 2);
+    const { server, open } = await serve(streams, async function* (signal) {
+      yield { event: 'status', data: {} };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    try {
+      const stream = (await open()).setEncoding('utf8');
+      const next = (): Promise<string> => once(stream, 'data').then(([text]) => text as string);
+      expect(await next()).toBe('event: status\ndata: {}\n\n');
+      for (let nth = 0; nth < 3; nth += 1) {
+        const comment = next();
+        jest.advanceTimersByTime(15_000);
+        expect(await comment).toBe(': alive\n\n');
+      }
+      stream.destroy();
+      await streams.allEnded();
+      jest.advanceTimersByTime(15_000);
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+      server.close();
+    }
+  });
+});
+
 describe('the streams of a process', () => {
   it('are counted per account, and a place is free again when a client has gone', async () => {
     const streams = new Streams(new Metrics('api'), 2);

@@ -17,6 +17,9 @@ export interface StreamEvent {
 /** The event streams that are open on this process. */
 export class Streams {
   private readonly open = new Map<string, Set<AbortController>>();
+  /** Answers that have begun and not ended. One timer keeps all of them alive: thousands would cost memory and wake-ups. */
+  private readonly begun = new Set<Response>();
+  private heartbeat: NodeJS.Timeout | undefined;
   private whenEmpty: (() => void)[] = [];
 
   constructor(
@@ -77,19 +80,30 @@ export class Streams {
         return;
       }
       begin(response);
-      const heartbeat = setInterval(() => {
-        if (!response.writableNeedDrain) response.write(': alive\n\n');
-      }, HEARTBEAT_MS);
+      this.keepAlive(response);
       try {
         if (!first.done) await send(response, first.value, stream.signal);
         for await (const event of events) await send(response, event, stream.signal);
       } finally {
-        clearInterval(heartbeat);
+        this.begun.delete(response);
       }
       response.end();
     } finally {
       this.leave(account.id, stream);
     }
+  }
+
+  private keepAlive(response: Response): void {
+    this.begun.add(response);
+    this.heartbeat ??= setInterval(() => this.beat(), HEARTBEAT_MS).unref();
+  }
+
+  /** A comment to whoever takes what is sent; the timer goes with the last stream. */
+  private beat(): void {
+    for (const response of this.begun) if (!response.writableNeedDrain) response.write(': alive\n\n');
+    if (this.begun.size > 0) return;
+    clearInterval(this.heartbeat);
+    this.heartbeat = undefined;
   }
 
   /** Resolves as soon as no stream is open. */

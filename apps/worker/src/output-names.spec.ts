@@ -1,0 +1,44 @@
+import type { EngineOutput } from '@millrace/engines';
+import { OutputNames } from './output-names';
+
+const file = (name: string): EngineOutput => ({ kind: 'file', nodeId: '9', index: 0, name, path: `/out/${name}` });
+const text = (nodeId: string): EngineOutput => ({ kind: 'text', nodeId, index: 0, text: 'x' });
+const namesOf = (outputs: EngineOutput[]): string[] => {
+  const names = new OutputNames((nodeId) => (nodeId === '2' ? 'PreviewAny' : 'A/B'));
+  return outputs.map((output) => names.nameOf(output));
+};
+
+describe('the name of an output', () => {
+  it('of a file is that which the node gave it', () => {
+    expect(namesOf([file('grown_00001_.png'), file('größe 大.webp')])).toEqual(['grown_00001_.png', 'größe 大.webp']);
+  });
+
+  it('of a text tells class, node and number', () => {
+    expect(namesOf([text('2'), text('2'), text('7')])).toEqual([
+      'PreviewAny_2_1.txt',
+      'PreviewAny_2_2.txt',
+      'B_7_1.txt',
+    ]);
+  });
+
+  it('is unique within the job, in whatever case', () => {
+    expect(namesOf([file('a.png'), file('A.png'), file('a.png'), file('a-2.png')])).toEqual([
+      'a.png',
+      'A-2.png',
+      'a-3.png',
+      'a-2-2.png',
+    ]);
+  });
+
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\x\\boot.ini', 'boot.ini'],
+    ['a"b\r\n|c?.png', 'a_b___c_.png'],
+    ['evil\u202egnp.exe', 'evil_gnp.exe'],
+    ['..', 'output'],
+    ['.', 'output'],
+    [`${'n'.repeat(300)}.png`, `${'n'.repeat(200)}.png`],
+  ])('leads nowhere and breaks no header: %j', (given, name) => {
+    expect(namesOf([file(given)])).toEqual([name]);
+  });
+});

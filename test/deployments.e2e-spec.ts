@@ -20,6 +20,8 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => stack.stop());
 
+const anything = expect.anything() as unknown;
+
 interface Deployment {
   id: string;
   state: string;
@@ -168,6 +170,36 @@ describe('a deployment', () => {
     expect((await client.call<Job>('POST', `/api/v2/jobs/${id}/cancel`)).body).not.toHaveProperty('logs');
     expect((await client.call<JobPage>('GET', '/api/v2/jobs')).body.jobs[0]).not.toHaveProperty('logs');
     expect((await client.call('GET', `/api/v2/jobs/${id}/events`)).text).not.toContain('"logs":{');
+  });
+
+  it('keeps the end of what a failed run printed too, shows none before the end, nor of a job whose log was never kept', async () => {
+    const deployment = await create();
+    await stack.addWorker({ MILLRACE_POOL: deployment.pool, MILLRACE_LOG_TAIL_BYTES: '20' });
+    await becomes(deployment, 'ready');
+    const client = clientOf(deployment);
+    const logsOf = async (id: string): Promise<number> => (await client.call('GET', `/api/v2/jobs/${id}/logs`)).status;
+
+    const { id } = await client.run(graph(60_000));
+    await eventually('the job to run', async () => (await client.job(id)).status === 'running');
+    expect([await client.job(id), await logsOf(id)]).toEqual([expect.not.objectContaining({ logs: anything }), 204]);
+    await client.call('POST', `/api/v2/jobs/${id}/cancel`);
+    await client.ended(id);
+
+    const file = { content_type: 'image/png', file_path: 'broken.png' };
+    const { body: input } = await client.upload(Buffer.from('\x89PNG\r\n\x1a\n no picture', 'latin1'), file);
+    const broken = await client.run({
+      '1': { class_type: 'LoadImage', inputs: { image: { __type: 'core/ASSET', info: { id: input.id } } } },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'never' } },
+    });
+    const failed = await client.ended(broken.id);
+    expect(failed).toMatchObject({ status: 'failed', logs: { truncated: true } });
+    expect(Buffer.byteLength(failed.logs?.text ?? '').toString()).toMatch(/^(1\d|20)$/);
+
+    await stack.test.database.models.jobLog.delete({ where: { jobId: broken.id } });
+    expect([await client.job(broken.id), await logsOf(broken.id)]).toEqual([
+      expect.not.objectContaining({ logs: anything }),
+      204,
+    ]);
   });
 });
 

@@ -6,12 +6,19 @@ const DOMAIN = 'apps.example.test';
 /** A silent worker is counted on for 15 s; then come the reports and readings of two busy cores. */
 const LOSS_MS = 40_000;
 
+/** Requests a minute of one address; all that a test of demos sends from its own is less. */
+const DEMO_LIMIT = 40;
+
 let stack: TestStack;
 let account: TestAccount;
 /** One that is ready, for tests that only use it. */
 let served: Deployment;
 beforeAll(async () => {
-  const settings = { MILLRACE_DEPLOYMENT_DOMAIN: DOMAIN, MILLRACE_TRUSTED_PROXIES: '1' };
+  const settings = {
+    MILLRACE_DEPLOYMENT_DOMAIN: DOMAIN,
+    MILLRACE_TRUSTED_PROXIES: '1',
+    MILLRACE_DEMO_RATE_LIMIT_PER_MINUTE: String(DEMO_LIMIT),
+  };
   stack = await TestStack.start({ workers: 0, settings });
   account = await stack.createAccount();
   served = await create();
@@ -224,6 +231,48 @@ describe('a demo deployment', () => {
     const own = new ApiClient(stack.publicUrl, account.apiKey);
     expect((await own.call<JobPage>('GET', '/api/v2/jobs')).body.jobs).toEqual([]);
   }, 60_000);
+});
+
+describe('a demo deployment, asked too much or of a suspended account,', () => {
+  const list = (deployment: Deployment, address: string) =>
+    clientOf(deployment, null).call('GET', '/api/v2/jobs', { headers: { 'X-Forwarded-For': address } });
+
+  it('limits each address by itself, and tells it what is left and when to come again', async () => {
+    const deployment = await create({ demo: true });
+    const burst = await Promise.all(Array.from({ length: DEMO_LIMIT + 20 }, () => list(deployment, '203.0.113.7')));
+    const refused = burst.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(20);
+    expect(burst.length - refused.length).toBeGreaterThanOrEqual(DEMO_LIMIT / 2);
+    for (const { body, headers } of refused) {
+      expect([body.error.code, Number(headers['retry-after']) >= 1]).toEqual(['rate_limited', true]);
+      expect(headers['ratelimit-policy']).toBe(`"requests";q=${DEMO_LIMIT};w=60`);
+    }
+    // A demo lists nothing; this one was not refused for asking too much.
+    expect((await list(deployment, '203.0.113.8')).status).toBe(403);
+  });
+
+  it('serves nobody while its account is suspended, and says why', async () => {
+    const owner = await stack.createAccount();
+    const deployment = await create({ demo: true, account_id: owner.id });
+    let asked = 0;
+    // Each time from another address, so that asking often is not what is refused.
+    const refusalOf = async (method: string, path: string) => {
+      const headers = { 'X-Forwarded-For': `198.51.100.${(asked += 1)}` };
+      const text = method === 'POST' ? SHORT : undefined;
+      const { status, body } = await clientOf(deployment, null).call(method, path, { text, headers });
+      return [status, body.error.code, body.error.message];
+    };
+    const answers = (code: string): Promise<boolean> =>
+      eventually(`the answer to be ${code}`, async () => (await refusalOf('POST', '/api/v2/jobs'))[1] === code);
+    await answers('deployment_not_ready');
+    await stack.admin('PATCH', `/accounts/${owner.id}`, { status: 'suspended' });
+    await answers('forbidden');
+    const refused = [403, 'forbidden', expect.stringContaining('is suspended') as string];
+    expect(await refusalOf('POST', '/api/v2/jobs')).toEqual(refused);
+    expect(await refusalOf('GET', `/api/v2/jobs/${owner.id}`)).toEqual(refused);
+    await stack.admin('PATCH', `/accounts/${owner.id}`, { status: 'active' });
+    await answers('deployment_not_ready');
+  });
 });
 
 describe('the official client', () => {

@@ -9,6 +9,7 @@ import { WORKER_SILENCE_SECONDS } from './worker.store';
 interface DeploymentRow {
   id: string;
   account_id: string;
+  owner_suspended: boolean;
   name: string;
   demo: boolean;
   pool_id: string;
@@ -62,13 +63,13 @@ const waitingSince = Prisma.sql`
            CASE WHEN d.min_workers > 0 THEN greatest(${startedAt}, workers.last_seen_at) ELSE d.wanted_at END, now())`;
 
 const selection = Prisma.sql`
-  SELECT d.id, d.account_id, d.name, d.demo, d.pool_id, p.engine, d.desired_state, d.price_micros_per_second,
+  SELECT d.id, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, d.desired_state, d.price_micros_per_second,
          p.queue_limit, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
          coalesce(last.went_in_order, false) AS went_in_order, typical.ms::float8 AS typical_start_ms,
          (extract(epoch FROM now() - ${waitingSince}) * 1000)::float8 AS waited_ms
-  FROM deployments d JOIN pools p ON p.id = d.pool_id
+  FROM deployments d JOIN pools p ON p.id = d.pool_id JOIN accounts owner ON owner.id = d.account_id
   CROSS JOIN LATERAL (${workersPart}) workers LEFT JOIN LATERAL (${lastPart}) last ON true
   CROSS JOIN LATERAL (${typicalPart}) typical`;
 
@@ -145,6 +146,7 @@ function deploymentOf(row: DeploymentRow): Deployment {
   return {
     id: row.id,
     accountId: row.account_id,
+    ownerSuspended: row.owner_suspended,
     name: row.name,
     demo: row.demo,
     poolId: row.pool_id,

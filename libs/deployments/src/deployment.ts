@@ -4,6 +4,8 @@ import type { DeploymentState } from '@millrace/contracts';
 export interface Deployment {
   id: string;
   accountId: string;
+  /** True while its account is suspended: nobody is to be served then, with a credential or without. */
+  ownerSuspended: boolean;
   name: string;
   /** Admits callers without a credential. */
   demo: boolean;

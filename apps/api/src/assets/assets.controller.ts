@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Head, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { assertScope, type Caller } from '@millrace/accounts';
+import type { Caller } from '@millrace/accounts';
 import {
   AssetService,
   UploadService,
@@ -9,7 +9,7 @@ import {
   readUploadFields,
   type StagedBytes,
 } from '@millrace/assets';
-import { AssetFromHashRequestSchema, Refusal, parseBlobHash, type Asset, type Scope } from '@millrace/contracts';
+import { AssetFromHashRequestSchema, Refusal, parseBlobHash, type Asset } from '@millrace/contracts';
 import { AssetPresenter } from './asset.presenter';
 import { readJson } from '../http/body';
 import { Callers } from '../http/callers';
@@ -34,7 +34,7 @@ export class AssetsController {
 
   @Post()
   async upload(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Asset> {
-    const caller = await this.caller(request, 'assets:write');
+    const { caller } = await this.callers.admit(request, 'assets:write');
     const key = idempotencyKeyOf(request);
     const { uploadBytesPerDay } = caller.limits;
     await this.uploads.admit(caller.accountId, { declaredBytes: declaredBytesOf(request), idempotencyKey: key });
@@ -70,7 +70,7 @@ export class AssetsController {
 
   @Post('from-hash')
   async fromHash(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Asset> {
-    const caller = await this.caller(request, 'assets:write');
+    const { caller } = await this.callers.admit(request, 'assets:write');
     const body = await readJson(request, AssetFromHashRequestSchema);
     const { asset, createdNew } = await this.uploads.fromHash(
       caller.accountId,
@@ -83,7 +83,7 @@ export class AssetsController {
 
   @Head('by-hash/:hash')
   async byHash(@Req() request: Request, @Res() response: Response, @Param('hash') text: string): Promise<void> {
-    const caller = await this.caller(request, 'assets:read');
+    const { caller } = await this.callers.admit(request, 'assets:read');
     const hash = parseBlobHash(text);
     const known = hash !== null && (await this.uploads.hasBlob(caller.accountId, hash));
     response.status(known ? 200 : 404).end();
@@ -91,30 +91,24 @@ export class AssetsController {
 
   @Get(':id')
   async get(@Req() request: Request, @Param('id') id: string): Promise<Asset> {
-    const caller = await this.caller(request, 'assets:read');
+    const { caller } = await this.callers.admit(request, 'assets:read');
     return this.presenter.present(contextOf(request).surface, await this.assets.get(caller.accountId, id));
   }
 
   @Delete(':id')
   @HttpCode(204)
   async remove(@Req() request: Request, @Param('id') id: string): Promise<void> {
-    const caller = await this.caller(request, 'assets:write');
+    const { caller } = await this.callers.admit(request, 'assets:write');
     await this.assets.remove(caller.accountId, id);
   }
 
   /** Self-hosted: the bytes. Elsewhere: a redirect to a link that needs no credential (wire supplement, section 1). */
   @Get(':id/content')
   async content(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
-    const caller = await this.caller(request, 'assets:read');
+    const { caller } = await this.callers.admit(request, 'assets:read');
     const { surface } = contextOf(request);
     if (surface.kind === 'self_hosted') await this.sender.sendBytes(request, response, caller.accountId, id);
     else await this.sender.redirect(request, response, surface, caller.accountId, id);
-  }
-
-  private async caller(request: Request, needed: Scope): Promise<Caller> {
-    const { caller } = await this.callers.identify(request);
-    assertScope(caller, needed);
-    return caller;
   }
 }
 

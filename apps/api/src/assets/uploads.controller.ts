@@ -1,6 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { assertScope, type Caller } from '@millrace/accounts';
 import {
   PARTS_PATH,
   PartLinks,
@@ -8,7 +7,7 @@ import {
   readUploadFields,
   type ResumableUpload,
 } from '@millrace/assets';
-import { ResumableUploadRequestSchema, type Asset, type ResumableUploadView, type Scope } from '@millrace/contracts';
+import { ResumableUploadRequestSchema, type Asset, type ResumableUploadView } from '@millrace/contracts';
 import { readJson } from '../http/body';
 import { Callers } from '../http/callers';
 import { contextOf } from '../http/request-context';
@@ -28,7 +27,7 @@ export class UploadsController {
   @Post()
   @HttpCode(201)
   async begin(@Req() request: Request): Promise<ResumableUploadView> {
-    const { accountId, limits } = await this.caller(request, 'assets:write');
+    const { accountId, limits } = (await this.callers.admit(request, 'assets:write')).caller;
     const { size_bytes: sizeBytes, ...raw } = await readJson(request, ResumableUploadRequestSchema);
     const { uploadBytesPerDay } = limits;
     const upload = await this.uploads.begin(accountId, sizeBytes, readUploadFields(raw), { uploadBytesPerDay });
@@ -37,7 +36,7 @@ export class UploadsController {
 
   @Get(':id')
   async get(@Req() request: Request, @Param('id') id: string): Promise<ResumableUploadView> {
-    const { accountId } = await this.caller(request, 'assets:write');
+    const { accountId } = (await this.callers.admit(request, 'assets:write')).caller;
     return this.present(request, await this.uploads.get(accountId, id));
   }
 
@@ -47,7 +46,7 @@ export class UploadsController {
     @Res({ passthrough: true }) response: Response,
     @Param('id') id: string,
   ): Promise<Asset> {
-    const { accountId, limits } = await this.caller(request, 'assets:write');
+    const { accountId, limits } = (await this.callers.admit(request, 'assets:write')).caller;
     const { asset, createdNew } = await this.uploads.complete(accountId, id, limits);
     response.status(createdNew ? 201 : 200);
     return this.assets.present(contextOf(request).surface, asset, createdNew);
@@ -56,18 +55,12 @@ export class UploadsController {
   @Delete(':id')
   @HttpCode(204)
   async abort(@Req() request: Request, @Param('id') id: string): Promise<void> {
-    const { accountId } = await this.caller(request, 'assets:write');
+    const { accountId } = (await this.callers.admit(request, 'assets:write')).caller;
     await this.uploads.abort(accountId, id);
   }
 
   private async present(request: Request, upload: ResumableUpload): Promise<ResumableUploadView> {
     return this.presenter.present(contextOf(request).surface, upload, await this.uploads.partsOf(upload));
-  }
-
-  private async caller(request: Request, needed: Scope): Promise<Caller> {
-    const { caller } = await this.callers.identify(request);
-    assertScope(caller, needed);
-    return caller;
   }
 }
 

@@ -25,6 +25,8 @@ export interface CallerSettings {
   demoUploadBytesPerDay: number;
 }
 
+const OUT_OF_SERVICE = 'This demo deployment is out of service: the account that it belongs to is suspended.';
+
 /** Finds out who sends a request, by the rules of the surface it came to (contract, section 5). */
 export class Callers {
   private readonly demoCaller: Caller;
@@ -39,22 +41,17 @@ export class Callers {
     this.demoCaller = { ...demoCaller, limits: { ...demoCaller.limits, uploadBytesPerDay } };
   }
 
-  /** @throws Refusal 401 `unauthorized`; 404 `not_found` for a deployment that is not the caller's; 429 `rate_limited`. */
-  async identify(request: Request): Promise<Visitor> {
-    const { kind, deploymentId } = contextOf(request).surface;
-    const caller = await this.callerOf(request);
-    return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId } };
-  }
-
   /**
    * Who sends a request, if they may do this.
    *
-   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited`.
+   * @throws Refusal 401 `unauthorized`; 403 `forbidden`, also for a demo deployment of a suspended account; 404 `not_found`
+   * for a deployment that is not the caller's; 429 `rate_limited`.
    */
   async admit(request: Request, scope: Scope): Promise<Visitor> {
-    const visitor = await this.identify(request);
-    assertScope(visitor.caller, scope);
-    return visitor;
+    const { kind, deploymentId } = contextOf(request).surface;
+    const caller = await this.callerOf(request);
+    assertScope(caller, scope);
+    return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId } };
   }
 
   /**
@@ -91,6 +88,7 @@ export class Callers {
     const deployment = await this.deployments.find(id);
     if (deployment?.demo) {
       this.limits.takeByAddress(request);
+      if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
       const context = contextOf(request);
       context.surface = { ...context.surface, demo: true };
       return this.demoCaller;

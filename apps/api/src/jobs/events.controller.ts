@@ -1,6 +1,5 @@
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { assertScope } from '@millrace/accounts';
 import { JobFeed, JobReads, type FeedItem } from '@millrace/jobs';
 import { Callers } from '../http/callers';
 import { JobPresenter } from './job.presenter';
@@ -21,8 +20,7 @@ export class EventsController {
 
   @Get(':id/events')
   async events(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
-    const { caller, scope } = await this.callers.identify(request);
-    assertScope(caller, 'jobs:read');
+    const { caller, scope } = await this.callers.admit(request, 'jobs:read');
     if (request.method === 'HEAD') {
       await this.reads.get(scope, id);
       response.writeHead(200, STREAM_HEADERS).end();

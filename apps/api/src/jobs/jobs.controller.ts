@@ -1,11 +1,10 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { assertScope } from '@millrace/accounts';
-import { Refusal, type Job, type JobNodes, type JobPage, type Scope } from '@millrace/contracts';
+import { Refusal, type Job, type JobNodes, type JobPage } from '@millrace/contracts';
 import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { readText } from '../http/body';
-import { Callers, type Visitor } from '../http/callers';
+import { Callers } from '../http/callers';
 import { parseJobQuery } from './job-query';
 import { idempotencyKeyOf } from '../http/idempotency-key';
 import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
@@ -30,7 +29,7 @@ export class JobsController {
   @Post()
   @HttpCode(201)
   async submit(@Req() request: Request): Promise<Job> {
-    const { caller, scope } = await this.visitor(request, 'jobs:write');
+    const { caller, scope } = await this.callers.admit(request, 'jobs:write');
     const { surface } = contextOf(request);
     const idempotencyKey = idempotencyKeyOf(request);
     const { job, queuePosition } = await this.submissions.submit({
@@ -46,7 +45,7 @@ export class JobsController {
 
   @Get()
   async list(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<JobPage> {
-    const { scope } = await this.visitor(request, 'jobs:read');
+    const { scope } = await this.callers.admit(request, 'jobs:read');
     const { surface } = contextOf(request);
     if (surface.demo) throw noDemoList();
     const { jobs, nextCursor } = await this.reads.list(scope, parseJobQuery(query));
@@ -57,7 +56,7 @@ export class JobsController {
 
   @Get(':id')
   async get(@Req() request: Request, @Param('id') id: string): Promise<Job> {
-    const { scope } = await this.visitor(request, 'jobs:read');
+    const { scope } = await this.callers.admit(request, 'jobs:read');
     const job = await this.reads.getLive(scope, id, { withLogs: showsLogs(contextOf(request).surface) });
     return this.present(request, job, true);
   }
@@ -65,7 +64,7 @@ export class JobsController {
   /** The graph's own text, not a copy that went through a parser (wire supplement, section 4). */
   @Get(':id/workflow')
   async workflow(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
-    const { scope } = await this.visitor(request, 'jobs:read');
+    const { scope } = await this.callers.admit(request, 'jobs:read');
     const workflow = await this.reads.workflow(scope, id);
     response.type('application/json').send(`{"workflow":${workflow},"format":"api"}`);
   }
@@ -73,7 +72,7 @@ export class JobsController {
   /** What the run printed, once the job has ended (contract, 2.6); 204 where there is nothing to show, for whatever reason. */
   @Get(':id/logs')
   async logs(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
-    const { scope } = await this.visitor(request, 'jobs:read');
+    const { scope } = await this.callers.admit(request, 'jobs:read');
     const logs = await this.reads.logs(scope, id);
     if (logs === null || !showsLogs(contextOf(request).surface)) response.status(204).end();
     else response.json(presentLogs(logs));
@@ -82,23 +81,17 @@ export class JobsController {
   /** Additive: what each node of the finished attempt took. */
   @Get(':id/nodes')
   async nodes(@Req() request: Request, @Param('id') id: string): Promise<JobNodes> {
-    const { scope } = await this.visitor(request, 'jobs:read');
+    const { scope } = await this.callers.admit(request, 'jobs:read');
     return { nodes: (await this.reads.nodeTimings(scope, id)).map(presentTiming) };
   }
 
   @Post(':id/cancel')
   @HttpCode(200)
   async cancel(@Req() request: Request, @Param('id') id: string): Promise<Job> {
-    const { scope } = await this.visitor(request, 'jobs:write');
+    const { scope } = await this.callers.admit(request, 'jobs:write');
     const { id: known } = await this.reads.get(scope, id);
     await this.lifecycle.cancel(scope, known);
     return this.present(request, await this.reads.getLive(scope, known), false);
-  }
-
-  private async visitor(request: Request, needed: Scope): Promise<Visitor> {
-    const visitor = await this.callers.identify(request);
-    assertScope(visitor.caller, needed);
-    return visitor;
   }
 
   private async present(request: Request, job: JobRecord, withLogs: boolean): Promise<Job> {

@@ -46,7 +46,7 @@ async function main(scope) {
   }
   if (!auditors.some(({ name }) => name === 'storage')) say('  – storage: not looked at, no blob store is named');
   for (const line of tableOf(rows)) say(line);
-  say(count === 0 ? 'Every invariant holds.' : `${count} findings.`);
+  say(count === 0 ? 'Every invariant holds.' : `${count} finding${count === 1 ? '' : 's'}.`);
   return count === 0 ? 0 : 1;
 }
 

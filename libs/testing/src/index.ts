@@ -9,6 +9,7 @@ export { ApiClient, type Answer, type Call } from './api-client';
 export { ComfyuiSimulator, spawnableSimulator, type NodeClass, type SimulatedServerOptions } from './comfyui-simulator';
 export { eventually } from './eventually';
 export { makeAccount, makePool, testBilling } from './factories';
+export { ScriptedPayments } from './scripted-payments';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { TestProcess, type ProcessRole } from './test-process';
 export { createTestFolder, type TestFolder } from './test-folder';

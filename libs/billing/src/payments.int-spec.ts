@@ -4,7 +4,7 @@ import { composeTopUps } from './composition';
 import { reversedMicros, type PaymentNotice } from './top-up';
 
 const TERMS = { topUpCurrency: 'usd', creditPriceMinor: 7, topUpMinCredits: 1, topUpMaxCredits: 100 };
-const RUNS = 60;
+const RUNS = 30;
 
 let test: TestDatabase;
 beforeAll(async () => {

@@ -36,7 +36,7 @@ engineConformance('the CPU engine', async () => {
       },
       '2': save('1'),
     },
-    interruptBoundMs: 400,
+    interruptBoundMs: 100,
     talkative: {
       graph: {
         '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },

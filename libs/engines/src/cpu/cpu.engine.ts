@@ -16,8 +16,14 @@ const DEFAULTS: CpuEngineSettings = {
   runBudgetBytes: 1024 * MIB,
   cacheBytes: 256 * MIB,
   heapMib: 512,
-  interruptBoundMs: 80,
+  interruptBoundMs: 60,
 };
+
+/**
+ * Threads that were ended may still be in a call of the codec library, which nothing can break off. Each such call occupies one of
+ * the few threads that file access, too, needs in the whole process, so a successor starts beside no more of them than this.
+ */
+const MAX_ENDING = 1;
 
 /**
  * The embedded engine: node classes of the field's own names and semantics, computed on this machine's processor in a
@@ -33,6 +39,8 @@ export class CpuEngine implements Engine {
   private thread: Promise<RunThread> | null = null;
   /** Settles when the runs taken so far have. */
   private queue: Promise<unknown> = Promise.resolve();
+  /** Threads that were ended and are not gone yet. */
+  private readonly ending = new Set<Promise<void>>();
   private version = 'cpu';
   private problem: string | null = NOT_STARTED;
 
@@ -78,7 +86,7 @@ export class CpuEngine implements Engine {
     let overdue: NodeJS.Timeout | undefined;
     const interrupt = (): void => {
       thread.interrupt();
-      overdue = setTimeout(() => void thread.terminate('The run did not stop.'), this.settings.interruptBoundMs);
+      overdue = setTimeout(() => this.retire(thread, 'The run did not stop.'), this.settings.interruptBoundMs);
     };
     signal.addEventListener('abort', interrupt, { once: true });
     const result = await thread.run(work, (event) => context.onEvent(event));
@@ -87,8 +95,14 @@ export class CpuEngine implements Engine {
     return result.status === 'lost' && signal.aborted ? { status: 'interrupted' } : result;
   }
 
+  private retire(thread: RunThread, reason: string): void {
+    const gone = thread.terminate(reason).finally(() => this.ending.delete(gone));
+    this.ending.add(gone);
+  }
+
   private async newThread(): Promise<RunThread> {
     try {
+      while (this.ending.size > MAX_ENDING) await Promise.race(this.ending);
       const { thread, version } = await RunThread.start(this.settings);
       this.version = `cpu (${version})`;
       this.problem = null;

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { InputFile } from '../engine';
 import { InputUnavailable } from './node-context';
+import { describe } from './value';
 
 /** The field lets a name say which folder it is in; there is only the one of inputs here. */
 const FOLDER_MARK = / ?\[(?:input|output|temp)\]$/;
@@ -24,9 +25,9 @@ export class InputFiles {
    */
   async open(name: string): Promise<{ sizeBytes: number; read: () => Promise<Buffer> }> {
     const file = this.find(name);
-    if (!file) throw new InputUnavailable(`The input file ${JSON.stringify(name)} was not given to this run.`);
+    if (!file) throw new InputUnavailable(`The input file ${describe(name)} was not given to this run.`);
     const gone = (): never => {
-      throw new InputUnavailable(`The input file ${JSON.stringify(name)} is no longer there.`);
+      throw new InputUnavailable(`The input file ${describe(name)} is no longer there.`);
     };
     const { size } = await stat(file.path).catch(gone);
     return { sizeBytes: size, read: () => readFile(file.path).catch(gone) };

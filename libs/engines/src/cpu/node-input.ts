@@ -28,7 +28,10 @@ export function int(bounds: Bounds = {}): Input<number> {
 
 /** A whole number of any size. */
 export function bigInt(bounds: Bounds = {}): Input<bigint> {
-  return input('INT', (value) => (typeof value === 'bigint' ? value : undefined), written(bounds));
+  return bounded(
+    input('INT', (value) => (typeof value === 'bigint' ? value : undefined), written(bounds)),
+    BigInt,
+  );
 }
 
 /** A whole number of pixels from `min` to the largest resolution. */
@@ -37,7 +40,10 @@ export function pixels(min: number, preset: number): Input<number> {
 }
 
 export function float(bounds: Bounds = {}): Input<number> {
-  return input('FLOAT', (value) => (typeof value === 'number' ? value : undefined), written(bounds));
+  return bounded(
+    input('FLOAT', (value) => (typeof value === 'number' ? value : undefined), written(bounds)),
+    Number,
+  );
 }
 
 export function string(spec: { default?: string; multiline?: boolean } = {}): Input<string> {
@@ -46,7 +52,7 @@ export function string(spec: { default?: string; multiline?: boolean } = {}): In
     ...rest,
     take(value, name) {
       const text = take(value, name);
-      checkTextLength(text.length);
+      checkTextLength(text.length, name);
       return text;
     },
   };
@@ -91,6 +97,25 @@ function input<T>(type: string, take: (value: Value) => T | undefined, spec: Par
       const taken = take(value);
       if (taken === undefined)
         throw new NodeFault(`${name} must be of type ${type}; what arrived is ${typeOf(value)}.`);
+      return taken;
+    },
+  };
+}
+
+/**
+ * Holds what arrives to the bounds of the catalogue: literals were judged with the graph, what comes over a link was not. A
+ * number that is none is refused where there are bounds.
+ */
+function bounded<T extends bigint | number>({ spec, take }: Input<T>, read: (bound: string) => T): Input<T> {
+  const [min, max] = [spec.min, spec.max].map((bound) => (bound === undefined ? undefined : read(bound)));
+  return {
+    spec,
+    take(value, name) {
+      const taken = take(value, name);
+      if (min !== undefined && !(taken >= min))
+        throw new NodeFault(`${name} must be at least ${min}; what arrived is ${taken}.`);
+      if (max !== undefined && !(taken <= max))
+        throw new NodeFault(`${name} must be at most ${max}; what arrived is ${taken}.`);
       return taken;
     },
   };

@@ -10,9 +10,10 @@ const MAX_TEXT_UNITS = 1024 * 1024;
  * Called before a text is taken apart, or made of parts that do not bound its length: doubling a text forty times takes
  * forty nodes.
  *
+ * @param name of the input that it arrives at
  * @throws {NodeFault} when it is or would be too long.
  */
-export function checkTextLength(units: number): void {
+export function checkTextLength(units: number, name = 'The text that this node makes'): void {
   if (units > MAX_TEXT_UNITS)
-    throw new NodeFault(`A text of ${units} characters is too long; at most ${MAX_TEXT_UNITS} are allowed.`);
+    throw new NodeFault(`${name} is too long: ${units} characters, where at most ${MAX_TEXT_UNITS} are allowed.`);
 }

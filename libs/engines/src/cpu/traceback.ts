@@ -10,6 +10,9 @@ export interface FailedCall {
   inputs: ReadonlyMap<string, Value[]>;
 }
 
+/** Ids are the author's, of any length. */
+const SHOWN_ID = 100;
+
 /** How many values of a list a traceback shows. */
 const SHOWN_VALUES = 3;
 
@@ -28,10 +31,13 @@ export function failureOf(error: unknown, call: FailedCall): EngineFailure {
 
 function codeOf(error: unknown): EngineFailure['code'] {
   if (error instanceof InputUnavailable) return 'input_unavailable';
-  return error instanceof NodeFault || isOutOfMemory(error) ? 'node_execution_error' : 'engine_error';
+  return error instanceof NodeFault || isOutOfMemory(error) || isTooDeep(error)
+    ? 'node_execution_error'
+    : 'engine_error';
 }
 
 function messageOf(error: unknown): string {
+  if (isTooDeep(error)) return 'What arrived at this node is nested too deeply. Use less nesting.';
   if (isOutOfMemory(error)) return 'This node needs more memory than the machine has. Use smaller pictures or batches.';
   return error instanceof Error ? error.message : String(error);
 }
@@ -43,11 +49,20 @@ function isOutOfMemory(error: unknown): boolean {
   );
 }
 
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
+}
+
 function tracebackOf(error: unknown, message: string, { node, inputs }: FailedCall): string {
   const given = [...inputs].map(([name, values]) => `    ${name} = ${listText(values)}`);
   const name = error instanceof Error ? error.name : 'Error';
   const frames = error instanceof NodeFault || error instanceof InputUnavailable ? [] : framesOf(error);
-  return [`Node ${node.id} (${node.nodeClass.name}), with`, ...given, ...frames, `${name}: ${message}`].join('\n');
+  return [
+    `Node ${node.id.slice(0, SHOWN_ID)} (${node.nodeClass.name}), with`,
+    ...given,
+    ...frames,
+    `${name}: ${message}`,
+  ].join('\n');
 }
 
 function listText(values: Value[]): string {

@@ -1,5 +1,6 @@
+import { NodeFault } from '../../node-fault';
 import type { Work } from '../../work';
-import type { DecodedPictures } from './decoded-pictures';
+import { checkPictureCount, type DecodedPictures } from './decoded-pictures';
 import { pngChunks, pngFile, type PngChunk } from './png-chunks';
 import { open } from './vips';
 
@@ -16,6 +17,9 @@ interface Frame {
   data: Uint8Array[];
 }
 
+/** Each costs an object or two; an ordinary file of the greatest size allowed has some ten thousand. */
+const MAX_CHUNKS = 65_536;
+
 /** Chunks that say how the pixels of every frame are to be read. */
 const SHARED = new Set(['PLTE', 'tRNS', 'gAMA', 'sBIT']);
 
@@ -29,11 +33,13 @@ export function isAnimatedPng(file: Uint8Array): boolean {
 
 /** All frames of an animated PNG, each as it is seen: in the full size, over what stands from earlier ones. */
 export async function decodeAnimatedPng(file: Uint8Array, work: Work): Promise<DecodedPictures> {
-  const chunks = [...pngChunks(file)];
+  const chunks = boundedChunks(file);
   const header = Buffer.from(chunks[0]?.data ?? []);
   const width = header.readUInt32BE(0);
   const height = header.readUInt32BE(4);
   const frames = framesOf(chunks);
+  checkPictureCount(frames.length);
+  const shared = chunks.filter(({ type }) => SHARED.has(type));
   const hasAlpha = (header.readUInt8(9) & 4) !== 0 || chunks.some(({ type }) => type === 'tRNS');
   if (frames.some((frame) => frame.x + frame.width > width || frame.y + frame.height > height))
     throw new RangeError('A frame reaches beyond the picture.');
@@ -42,13 +48,23 @@ export async function decodeAnimatedPng(file: Uint8Array, work: Work): Promise<D
   for (const [index, frame] of frames.entries()) {
     work.checkpoint();
     const before = frame.dispose === 2 ? canvas.slice() : null;
-    draw(canvas, width, frame, await decodeFrame(header, chunks, frame));
+    draw(canvas, width, frame, await decodeFrame(header, shared, frame));
     data.set(canvas, index * canvas.length);
     if (before) canvas.set(before);
     else if (frame.dispose === 1) clear(canvas, width, frame);
   }
   const pictures = { width, height, count: frames.length, alphaIsIdle: false };
   return hasAlpha ? { ...pictures, channels: 4, data } : { ...pictures, channels: 3, data: withoutAlpha(data, work) };
+}
+
+function boundedChunks(file: Uint8Array): PngChunk[] {
+  const chunks: PngChunk[] = [];
+  for (const chunk of pngChunks(file)) {
+    if (chunks.length === MAX_CHUNKS)
+      throw new NodeFault(`An animated PNG of more than ${MAX_CHUNKS} parts is not read; write it anew with fewer.`);
+    chunks.push(chunk);
+  }
+  return chunks;
 }
 
 /** The frames in order. The still picture for readers that know no animation is none of them unless it is described as one. */
@@ -71,13 +87,13 @@ function framesOf(chunks: PngChunk[]): Frame[] {
 }
 
 /** A frame is a PNG file of its own size. */
-async function decodeFrame(header: Buffer, chunks: PngChunk[], { width, height, data }: Frame): Promise<Uint8Array> {
+async function decodeFrame(header: Buffer, shared: PngChunk[], { width, height, data }: Frame): Promise<Uint8Array> {
   const own = Buffer.from(header);
   own.writeUInt32BE(width, 0);
   own.writeUInt32BE(height, 4);
   const file = pngFile([
     { type: 'IHDR', data: own },
-    ...chunks.filter(({ type }) => SHARED.has(type)),
+    ...shared,
     { type: 'IDAT', data: Buffer.concat(data) },
     { type: 'IEND', data: Buffer.alloc(0) },
   ]);

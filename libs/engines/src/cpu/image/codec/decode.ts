@@ -2,7 +2,7 @@ import type { Metadata } from 'sharp';
 import { NodeFault } from '../../node-fault';
 import type { Work } from '../../work';
 import { decodeAnimatedPng, isAnimatedPng } from './decode-animated-png';
-import type { DecodedPictures } from './decoded-pictures';
+import { checkPictureCount, type DecodedPictures } from './decoded-pictures';
 import { hasColourKey } from './png-chunks';
 import { open } from './vips';
 
@@ -21,8 +21,10 @@ export async function decodePictures(
   try {
     if (!firstOnly && isAnimatedPng(file)) return await decodeAnimatedPng(file, work);
     const metadata = await open(file).metadata();
-    reserve(metadata, firstOnly ? 1 : (metadata.pages ?? 1), work);
-    return await decode(file, metadata, firstOnly);
+    const pages = firstOnly ? 1 : (metadata.pages ?? 1);
+    checkPictureCount(pages);
+    reserve(metadata, pages, work);
+    return await decode(file, metadata, pages, work);
   } catch (error) {
     if (error instanceof NodeFault) throw error;
     throw new NodeFault(`${name} is damaged, or no picture of a kind that is read (JPEG, PNG, WebP, GIF, TIFF, AVIF).`);
@@ -34,11 +36,10 @@ function reserve({ width, height, pageHeight, channels }: Metadata, pages: numbe
   work.reserve(bytes);
 }
 
-async function decode(file: Uint8Array, metadata: Metadata, firstOnly: boolean): Promise<DecodedPictures> {
+async function decode(file: Uint8Array, metadata: Metadata, pages: number, work: Work): Promise<DecodedPictures> {
   if (metadata.space === 'cmyk') return single(await decodeCmyk(file));
   if (metadata.space === 'grey16' && !metadata.hasAlpha) return single(await decodeGrey16(file));
-  const pages = firstOnly ? 1 : (metadata.pages ?? 1);
-  if (metadata.format === 'tiff' && pages > 1) return decodePages(file, pages);
+  if (metadata.format === 'tiff' && pages > 1) return decodePages(file, metadata, pages, work);
   const { data, info } = await open(file, pages > 1 ? -1 : 0)
     .autoOrient()
     .raw()
@@ -65,19 +66,22 @@ function single(picture: Single): DecodedPictures {
   return { ...picture, count: 1, alphaIsIdle: false };
 }
 
-/** Pages of a TIFF need not be of one size or kind. */
-async function decodePages(file: Uint8Array, pages: number): Promise<DecodedPictures> {
+/** Pages of a TIFF need not be of one size or kind; those unlike the first are not decoded, whatever their size. */
+async function decodePages(file: Uint8Array, first: Metadata, pages: number, work: Work): Promise<DecodedPictures> {
   const pictures: Single[] = [];
   for (let page = 0; page < pages; page += 1) {
+    work.checkpoint();
+    const { width, height } = page === 0 ? first : await open(file, page).metadata();
+    if (width !== first.width || height !== first.height) continue;
     const { data, info } = await open(file, page).autoOrient().raw().toBuffer({ resolveWithObject: true });
     const picture = { width: info.width, height: info.height, channels: info.channels as 3 | 4, data };
-    const first = pictures[0] ?? picture;
-    if (picture.width === first.width && picture.height === first.height && picture.channels === first.channels)
+    const like = pictures[0] ?? picture;
+    if (picture.width === like.width && picture.height === like.height && picture.channels === like.channels)
       pictures.push(picture);
   }
-  const [first] = pictures as [Single];
+  const [shown] = pictures as [Single];
   return {
-    ...first,
+    ...shown,
     count: pictures.length,
     data: Buffer.concat(pictures.map(({ data }) => data)),
     alphaIsIdle: false,
@@ -92,8 +96,8 @@ async function decodeCmyk(file: Uint8Array): Promise<Single> {
     .toColourspace('cmyk')
     .raw()
     .toBuffer({ resolveWithObject: true });
-  const rgb = new Uint8Array((data.length / 4) * 3);
-  for (let from = 0, to = 0; from < data.length; from += 4) {
+  const rgb = new Uint8Array(info.width * info.height * 3);
+  for (let from = 0, to = 0; to < rgb.length; from += info.channels) {
     const white = 255 - (data[from + 3] as number);
     for (let c = 0; c < 3; c += 1) {
       const ink = (data[from + c] as number) * white + 128;

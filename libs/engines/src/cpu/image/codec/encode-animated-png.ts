@@ -1,22 +1,25 @@
+import type { Work } from '../../work';
+import { encodePng } from './encode-png';
 import { pngChunks, pngFile, type PngChunk } from './png-chunks';
-import { write, type RawPicture } from './vips';
+import { shownFrames, type ShownFrame } from './shown-frames';
+import type { RawPicture } from './vips';
 
 /** The greatest delay that the format can write, in milliseconds. */
 const MAX_DELAY_MS = 0xffff;
-
-interface ShownFrame {
-  picture: RawPicture;
-  delayMs: number;
-}
 
 /**
  * An animated PNG (W3C, Portable Network Graphics, third edition) that plays for ever. Frames like the one before them
  * only prolong it, as Pillow has it; if that leaves one, the file is a plain picture. `level` is zlib's, 0 to 9.
  */
-export async function encodeAnimatedPng(pictures: RawPicture[], delayMs: number, level: number): Promise<Buffer> {
+export async function encodeAnimatedPng(
+  pictures: RawPicture[],
+  delayMs: number,
+  level: number,
+  work: Work,
+): Promise<Buffer> {
   const frames = shownFrames(pictures, delayMs);
   const files: Buffer[] = [];
-  for (const { picture } of frames) files.push(await write(picture).png({ compressionLevel: level }).toBuffer());
+  for (const { picture } of frames) files.push(await encodePng(picture, level, work));
   const [first] = files as [Buffer];
   if (frames.length === 1) return first;
   let sequence = 0;
@@ -29,16 +32,6 @@ export async function encodeAnimatedPng(pictures: RawPicture[], delayMs: number,
     }
   }
   return pngFile([...headerOf(first), animationControl(frames.length), ...chunks, end()]);
-}
-
-function shownFrames(pictures: RawPicture[], delayMs: number): ShownFrame[] {
-  const frames: ShownFrame[] = [];
-  for (const picture of pictures) {
-    const last = frames.at(-1);
-    if (last && Buffer.compare(last.picture.data, picture.data) === 0) last.delayMs += delayMs;
-    else frames.push({ picture, delayMs });
-  }
-  return frames;
 }
 
 function headerOf(file: Buffer): PngChunk[] {

@@ -18,7 +18,7 @@ export const saveAnimatedPng = defineNode({
     const { width, height, batch } = images;
     await context.saveFiles({ prefix: filename_prefix, extension: '.png', width, height }, 1, () => {
       const pictures = Array.from({ length: batch }, (_, index) => rawPicture(images, index, context));
-      return encodeAnimatedPng(pictures, Math.trunc(1000 / fps), compress_level);
+      return encodeAnimatedPng(pictures, Math.trunc(1000 / fps), compress_level, context);
     });
     return [];
   },

@@ -1,4 +1,5 @@
-import { encodePng, rawPicture } from '../../image/codec/encode';
+import { rawPicture } from '../../image/codec/encode';
+import { encodePng } from '../../image/codec/encode-png';
 import type { ImageTensor } from '../../image/tensor';
 import type { NodeContext } from '../../node-context';
 
@@ -16,7 +17,7 @@ export async function savePictures(
 ): Promise<void> {
   const { width, height } = image;
   await context.saveFiles({ prefix, extension: '.png', width, height }, image.batch, (index) =>
-    encodePng(rawPicture(image, index, context), level),
+    encodePng(rawPicture(image, index, context), level, context),
   );
 }
 

@@ -31,12 +31,16 @@ export function translatePattern(pattern: string, flags: PatternFlags): Translat
   return new PatternTranslator(pattern).translate(flags);
 }
 
+/** Groups within one another. Python itself gives out at about three hundred. */
+const MAX_DEPTH = 250;
+
 class PatternTranslator {
   private readonly reader: PatternReader;
   private readonly names = new Map<string, number>();
   private readonly openGroups = new Set<number>();
   private groupCount = 0;
   private atomicCount = 0;
+  private depth = 0;
   private ignoreCase = false;
 
   constructor(pattern: string) {
@@ -53,8 +57,14 @@ class PatternTranslator {
   }
 
   private alternatives(flags: Flags): string {
+    if (this.depth > MAX_DEPTH)
+      throw new RegexUnsupported(
+        `The pattern nests groups too deeply; at most ${MAX_DEPTH} within one another are read.`,
+      );
+    this.depth += 1;
     let source = this.sequence(flags);
     while (this.reader.skip('|')) source += `|${this.sequence(flags)}`;
+    this.depth -= 1;
     return source;
   }
 

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { quickestStopMs, startRun, type Graph } from '../../fixtures/run-workflow';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { quickestStopMs, scratchDir, startRun, type Graph } from '../../fixtures/run-workflow';
+import { FREE_WORK } from '../../fixtures/test-work';
 import { CpuEngine } from './cpu.engine';
+import { encodeAnimatedPng } from './image/codec/encode-animated-png';
 
 /** Milliseconds from an abort to the end of the run. */
 const BOUND_MS = 100;
@@ -72,6 +76,18 @@ describe('a run on the CPU engine that is aborted', () => {
     // One scope: what stands before the node is computed once.
     const cacheScope = randomUUID();
     expect(await quickestStopMs(() => startRun(patient, whole, { cacheScope }), BOUND_MS, '2')).toBeLessThan(BOUND_MS);
+  });
+
+  it('is interrupted, not failed, while it reads an animation', async () => {
+    const pictures = Array.from(
+      { length: 2_000 },
+      (_, n) => ({ width: 1, height: 1, channels: 3, data: Buffer.from([n, n >> 8, 0]) }) as const,
+    );
+    const path = join(scratchDir(), 'long.png');
+    writeFileSync(path, await encodeAnimatedPng(pictures, 10, 1, FREE_WORK));
+    const inputs = [{ name: 'long.png', path, contentType: 'image/png' }];
+    const graph = { '2': node('LoadImage', { image: 'long.png' }), '9': node('PreviewAny', { source: ['2', 0] }) };
+    expect(await quickestStopMs(() => startRun(patient, graph, { inputs }), BOUND_MS, '2')).toBeLessThan(BOUND_MS);
   });
 
   it.each([

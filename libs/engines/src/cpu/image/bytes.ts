@@ -1,6 +1,8 @@
 import type { Work } from '../work';
 import { pictureLength, pictureOf, rowLength, type Tensor } from './tensor';
 
+const CHECK_EVERY = 1 << 18;
+
 /**
  * One picture as 8-bit samples the way the field saves it: times 255 in single precision, cut off (not rounded), held to
  * 0..255. What came from 8 bits goes back to the same 8 bits. NaN becomes 0.
@@ -24,6 +26,9 @@ function toBytes(floats: Float32Array, bytes: Uint8Array): void {
 }
 
 /** 8-bit samples as floats: v / 255. */
-export function fromBytes(bytes: Uint8Array, floats: Float32Array): void {
-  for (let i = 0; i < bytes.length; i += 1) floats[i] = (bytes[i] as number) / 255;
+export function fromBytes(bytes: Uint8Array, floats: Float32Array, work: Work): void {
+  for (let i = 0; i < bytes.length; i += 1) {
+    if (i % CHECK_EVERY === 0) work.checkpoint();
+    floats[i] = (bytes[i] as number) / 255;
+  }
 }

@@ -2,6 +2,15 @@ import { NodeFault } from '../node-fault';
 import type { Work } from '../work';
 import { newLike, pictureOf, rowLength, sameSize, shapeText, type Tensor } from './tensor';
 
+/** Give every place of the tensor this value. */
+export function fillTensor(tensor: Tensor, value: number, work: Work): void {
+  const row = rowLength(tensor);
+  for (let from = 0; from < tensor.data.length; from += row) {
+    work.checkpoint();
+    tensor.data.fill(value, from, from + row);
+  }
+}
+
 /** A new tensor of `change(value)`. */
 export function mapTensor<T extends Tensor>(source: T, change: (value: number) => number, work: Work): T {
   const result = newLike(work, source, source);

@@ -20,6 +20,8 @@ interface Frame {
 /** Each costs an object or two; an ordinary file of the greatest size allowed has some ten thousand. */
 const MAX_CHUNKS = 65_536;
 
+const CHECK_EVERY = 1 << 18;
+
 /** Chunks that say how the pixels of every frame are to be read. */
 const SHARED = new Set(['PLTE', 'tRNS', 'gAMA', 'sBIT']);
 
@@ -125,7 +127,9 @@ function clear(canvas: Uint8Array, width: number, { x, y, width: columns, height
 
 function withoutAlpha(data: Uint8Array, work: Work): Uint8Array {
   const rgb = work.bytes((data.length / 4) * 3);
-  for (let from = 0, to = 0; from < data.length; from += 4)
+  for (let from = 0, to = 0; from < data.length; from += 4) {
+    if (from % CHECK_EVERY === 0) work.checkpoint();
     for (let c = 0; c < 3; c += 1) rgb[to++] = data[from + c] as number;
+  }
   return rgb;
 }

@@ -1,10 +1,13 @@
 import type { Metadata } from 'sharp';
 import { NodeFault } from '../../node-fault';
-import type { Work } from '../../work';
+import { RunInterrupted, type Work } from '../../work';
 import { decodeAnimatedPng, isAnimatedPng } from './decode-animated-png';
 import { checkPictureCount, type DecodedPictures } from './decoded-pictures';
 import { hasColourKey } from './png-chunks';
 import { open } from './vips';
+
+/** A multiple of the samples of a pixel in every layout. */
+const CHECK_EVERY = 3 << 18;
 
 /**
  * Read a picture file (JPEG, PNG, WebP, GIF, TIFF, AVIF): turned as its EXIF orientation says, grey spread to RGB. Of an
@@ -26,7 +29,7 @@ export async function decodePictures(
     reserve(metadata, pages, work);
     return await decode(file, metadata, pages, work);
   } catch (error) {
-    if (error instanceof NodeFault) throw error;
+    if (error instanceof NodeFault || error instanceof RunInterrupted) throw error;
     throw new NodeFault(`${name} is damaged, or no picture of a kind that is read (JPEG, PNG, WebP, GIF, TIFF, AVIF).`);
   }
 }
@@ -37,8 +40,8 @@ function reserve({ width, height, pageHeight, channels }: Metadata, pages: numbe
 }
 
 async function decode(file: Uint8Array, metadata: Metadata, pages: number, work: Work): Promise<DecodedPictures> {
-  if (metadata.space === 'cmyk') return single(await decodeCmyk(file));
-  if (metadata.space === 'grey16' && !metadata.hasAlpha) return single(await decodeGrey16(file));
+  if (metadata.space === 'cmyk') return single(await decodeCmyk(file, work));
+  if (metadata.space === 'grey16' && !metadata.hasAlpha) return single(await decodeGrey16(file, work));
   if (metadata.format === 'tiff' && pages > 1) return decodePages(file, metadata, pages, work);
   const { data, info } = await open(file, pages > 1 ? -1 : 0)
     .autoOrient()
@@ -50,13 +53,16 @@ async function decode(file: Uint8Array, metadata: Metadata, pages: number, work:
     count: pages,
     channels: info.channels as 3 | 4,
     data,
-    alphaIsIdle: metadata.format === 'gif' ? isOpaque(data, info.channels) : hasColourKey(file),
+    alphaIsIdle: metadata.format === 'gif' ? isOpaque(data, info.channels, work) : hasColourKey(file),
   };
 }
 
-function isOpaque(data: Uint8Array, channels: number): boolean {
+function isOpaque(data: Uint8Array, channels: number, work: Work): boolean {
   if (channels < 4) return true;
-  for (let at = 3; at < data.length; at += 4) if (data[at] !== 255) return false;
+  for (let at = 3; at < data.length; at += 4) {
+    if (at % CHECK_EVERY === 3) work.checkpoint();
+    if (data[at] !== 255) return false;
+  }
   return true;
 }
 
@@ -89,7 +95,7 @@ async function decodePages(file: Uint8Array, first: Metadata, pages: number, wor
 }
 
 /** Pillow's plain conversion, without profiles: (1 - c)(1 - k). */
-async function decodeCmyk(file: Uint8Array): Promise<Single> {
+async function decodeCmyk(file: Uint8Array, work: Work): Promise<Single> {
   const { data, info } = await open(file)
     .autoOrient()
     .pipelineColourspace('cmyk')
@@ -98,6 +104,7 @@ async function decodeCmyk(file: Uint8Array): Promise<Single> {
     .toBuffer({ resolveWithObject: true });
   const rgb = new Uint8Array(info.width * info.height * 3);
   for (let from = 0, to = 0; to < rgb.length; from += info.channels) {
+    if (to % CHECK_EVERY === 0) work.checkpoint();
     const white = 255 - (data[from + 3] as number);
     for (let c = 0; c < 3; c += 1) {
       const ink = (data[from + c] as number) * white + 128;
@@ -108,14 +115,16 @@ async function decodeCmyk(file: Uint8Array): Promise<Single> {
 }
 
 /** The field scales 16-bit grey by 1/255, cut off to whole numbers. */
-async function decodeGrey16(file: Uint8Array): Promise<Single> {
+async function decodeGrey16(file: Uint8Array, work: Work): Promise<Single> {
   const { data, info } = await open(file)
     .autoOrient()
     .toColourspace('grey16')
     .raw({ depth: 'ushort' })
     .toBuffer({ resolveWithObject: true });
   const rgb = new Uint8Array((data.length / 2) * 3);
-  for (let pixel = 0; pixel < data.length / 2; pixel += 1)
+  for (let pixel = 0; pixel < data.length / 2; pixel += 1) {
+    if (pixel % CHECK_EVERY === 0) work.checkpoint();
     rgb.fill(Math.min(255, Math.trunc(data.readUInt16LE(pixel * 2) / 255)), pixel * 3, pixel * 3 + 3);
+  }
   return { width: info.width, height: info.height, channels: 3, data: rgb };
 }

@@ -27,21 +27,21 @@ export function resizeLanczos<T extends Tensor>(source: T, target: Size, work: W
     work.temporarily(() => {
       const picture = pictureBytes(source, n, work);
       const resized = sameSize(source, target) ? picture : resizeBytes(picture, source, target, work);
-      fromBytes(resized, result.data.subarray(n * length, (n + 1) * length));
+      fromBytes(resized, result.data.subarray(n * length, (n + 1) * length), work);
     });
   }
   return result;
 }
 
 function resizeBytes(picture: Uint8Array, { width, height, channels }: Tensor, target: Size, work: Work): Uint8Array {
-  if (channels === 4) premultiply(picture);
+  if (channels === 4) premultiply(picture, work);
   const along =
     target.width === width ? picture : resizeRows(picture, height, channels, windowsOf(width, target.width), work);
   const across =
     target.height === height
       ? along
       : resizeColumns(along, target.width * channels, windowsOf(height, target.height), work);
-  if (channels === 4) unpremultiply(across);
+  if (channels === 4) unpremultiply(across, work);
   return across;
 }
 

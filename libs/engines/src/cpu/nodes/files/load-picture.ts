@@ -1,3 +1,4 @@
+import { mapTensor } from '../../image/pointwise';
 import { decodePictures } from '../../image/codec/decode';
 import type { DecodedPictures } from '../../image/codec/decoded-pictures';
 import { newImage, newMask, type ImageTensor, type MaskTensor } from '../../image/tensor';
@@ -38,8 +39,7 @@ function transparencyOf(pictures: DecodedPictures, work: Work): MaskTensor {
   const mask = newMask(work, pictures.count, pictures);
   if (pictures.channels !== 4) return mask;
   sampled(pictures, 3, mask.data, 0, 1, work);
-  for (let i = 0; i < mask.data.length; i += 1) mask.data[i] = 1 - (mask.data[i] as number);
-  return mask;
+  return mapTensor(mask, (value) => 1 - value, work);
 }
 
 /** One channel as floats, to every `step`th place from `start`. */

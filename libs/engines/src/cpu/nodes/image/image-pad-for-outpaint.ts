@@ -1,3 +1,4 @@
+import { fillTensor } from '../../image/pointwise';
 import { paste } from '../../image/paste';
 import { newImage, newMask, type ImageTensor, type MaskTensor } from '../../image/tensor';
 import { defineNode, output } from '../../node-class';
@@ -31,10 +32,10 @@ export const imagePadForOutpaint = defineNode({
       height: margins.top + image.height + margins.bottom,
     };
     const padded = newImage(context, image.batch, size, image.channels);
-    padded.data.fill(0.5);
+    fillTensor(padded, 0.5, context);
     paste(padded, image, { x: margins.left, y: margins.top }, context);
     const mask = newMask(context, 1, size);
-    mask.data.fill(1);
+    fillTensor(mask, 1, context);
     paste(mask, fade(image, margins, feathering, context), { x: margins.left, y: margins.top }, context);
     return [padded, mask];
   },

@@ -12,6 +12,12 @@ export const featherMask = defineNode({
     const result = newLike(context, mask, mask);
     result.data.set(mask.data);
     const { width, height } = mask;
+    const scaleEdge = (extent: number, scale: (line: number, rate: number) => void): void => {
+      for (let i = 0; i < extent; i += 1) {
+        context.checkpoint();
+        scale(i, Math.fround((i + 1) / extent));
+      }
+    };
     scaleEdge(Math.min(left, width), (i, rate) => scaleColumn(result, i, rate));
     scaleEdge(Math.min(right, width), (i, rate) => scaleColumn(result, fromEnd(i, width), rate));
     scaleEdge(Math.min(top, height), (i, rate) => scaleRow(result, i, rate));
@@ -19,10 +25,6 @@ export const featherMask = defineNode({
     return [result];
   },
 });
-
-function scaleEdge(extent: number, scale: (line: number, rate: number) => void): void {
-  for (let i = 0; i < extent; i += 1) scale(i, Math.fround((i + 1) / extent));
-}
 
 /** The field counts back from the end with `-i`, so that its line 0 is the first line of the mask, not the last. */
 function fromEnd(line: number, length: number): number {

@@ -50,7 +50,10 @@ export const maskComposite = defineNode({
         }
       }
     }
-    for (let i = 0; i < result.data.length; i += 1) result.data[i] = Math.min(Math.max(result.data[i] as number, 0), 1);
+    for (let i = 0; i < result.data.length; i += 1) {
+      if (i % result.width === 0) context.checkpoint();
+      result.data[i] = Math.min(Math.max(result.data[i] as number, 0), 1);
+    }
     return [result];
   },
 });

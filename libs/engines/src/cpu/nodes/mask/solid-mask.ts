@@ -1,3 +1,4 @@
+import { fillTensor } from '../../image/pointwise';
 import { newMask } from '../../image/tensor';
 import { defineNode, output } from '../../node-class';
 import { float, pixels } from '../../node-input';
@@ -10,7 +11,7 @@ export const solidMask = defineNode({
   outputs: [output('MASK')],
   run({ value, width, height }, context) {
     const mask = newMask(context, 1, { width, height });
-    mask.data.fill(value);
+    fillTensor(mask, value, context);
     return [mask];
   },
 });

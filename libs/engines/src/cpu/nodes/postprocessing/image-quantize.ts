@@ -25,7 +25,7 @@ export const imageQuantize = defineNode({
       context.temporarily(() => {
         const pixels = { width: rgb.width, height: rgb.height, data: pictureBytes(rgb, n, context) };
         const palette = new Palette(medianCutPalette(pixels.data, colors, context));
-        fromBytes(quantized(pixels, palette, dither, context), pictureOf(result, n));
+        fromBytes(quantized(pixels, palette, dither, context), pictureOf(result, n), context);
       });
     }
     return [result];

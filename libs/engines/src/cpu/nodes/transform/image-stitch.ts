@@ -1,8 +1,9 @@
+import { fillTensor } from '../../image/pointwise';
 import { extendBatch } from '../../image/batch';
 import { withChannels } from '../../image/channels';
 import { paste } from '../../image/paste';
 import { resize } from '../../image/resize/resize';
-import { newImage, type ImageTensor, type Size } from '../../image/tensor';
+import { newImage, type ImageTensor, type Size, rowLength } from '../../image/tensor';
 import { defineNode, output } from '../../node-class';
 import type { NodeContext } from '../../node-context';
 import { boolean, combo, image, int, optional } from '../../node-input';
@@ -62,7 +63,7 @@ function centred(part: ImageTensor, other: Size, sideways: boolean, colour: Colo
     : { width: Math.max(part.width, other.width), height: part.height };
   if (size.width === part.width && size.height === part.height) return part;
   const result = newImage(context, part.batch, size, part.channels);
-  if (colour === 'white') result.data.fill(1);
+  if (colour === 'white') fillTensor(result, 1, context);
   const place = { x: Math.floor((size.width - part.width) / 2), y: Math.floor((size.height - part.height) / 2) };
   paste(result, part, place, context);
   return result;
@@ -76,7 +77,10 @@ function row(parts: ImageTensor[], gap: number, sideways: boolean, colour: Colou
     : { width: first.width, height: first.height + gap + second.height };
   const result = newImage(context, first.batch, size, first.channels);
   const ground = [...COLOURS[colour], 1].slice(0, result.channels);
-  if (gap > 0) for (let at = 0; at < result.data.length; at += ground.length) result.data.set(ground, at);
+  for (let at = 0; gap > 0 && at < result.data.length; at += ground.length) {
+    if (at % rowLength(result) === 0) context.checkpoint();
+    result.data.set(ground, at);
+  }
   paste(result, first, { x: 0, y: 0 }, context);
   paste(result, second, sideways ? { x: first.width + gap, y: 0 } : { x: 0, y: first.height + gap }, context);
   return result;

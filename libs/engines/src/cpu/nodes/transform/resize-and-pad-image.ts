@@ -1,3 +1,4 @@
+import { fillTensor } from '../../image/pointwise';
 import { paste } from '../../image/paste';
 import { resize } from '../../image/resize/resize';
 import { newImage } from '../../image/tensor';
@@ -21,7 +22,7 @@ export const resizeAndPadImage = defineNode({
     const size = { width: Math.trunc(image.width * scale), height: Math.trunc(image.height * scale) };
     const resized = resize(image, size, interpolation, context);
     const result = newImage(context, image.batch, { width, height }, image.channels);
-    if (padding_color === 'white') result.data.fill(1);
+    if (padding_color === 'white') fillTensor(result, 1, context);
     const place = { x: Math.floor((width - size.width) / 2), y: Math.floor((height - size.height) / 2) };
     paste(result, resized, place, context);
     return [result];

@@ -277,6 +277,7 @@ CREATE TABLE jobs (
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     traceparent text,
     engine_ms bigint DEFAULT 0 NOT NULL,
+    models text[],
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0)))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),

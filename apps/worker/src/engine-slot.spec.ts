@@ -71,6 +71,24 @@ describe('an engine in its slot', () => {
     expect(reset).toHaveBeenCalledTimes(1);
   });
 
+  it('has an engine replaced that has ignored an interrupt for 20 seconds, and not before', async () => {
+    jest.useFakeTimers();
+    try {
+      const reset = jest.fn(() => Promise.resolve());
+      const slot = new EngineSlot(scripted({ reset, run: never }), pino({ level: 'silent' }));
+      const abort = new AbortController();
+      const result = run(slot, abort.signal);
+      abort.abort();
+      await jest.advanceTimersByTimeAsync(19_900);
+      expect(reset).not.toHaveBeenCalled();
+      await jest.advanceTimersByTimeAsync(100);
+      expect(reset).toHaveBeenCalledTimes(1);
+      expect(await result).toEqual({ status: 'interrupted' });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it.each<[string, () => Promise<void>]>([
     ['fails', () => Promise.reject(new Error('no'))],
     ['never ends', never],

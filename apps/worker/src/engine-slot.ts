@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
 
 /** What a slot waits for beyond the engine's own bounds, in milliseconds. */
 export interface SlotBounds {
-  /** An engine has its own bound to answer an interrupt (20 s at most); well past it, it is replaced from outside. */
+  /** For an interrupt to be answered; an engine that keeps a bound of its own has a shorter one. */
   interruptGraceMs: number;
   /** For the replacement to be there. */
   resetMs: number;
@@ -12,7 +11,7 @@ export interface SlotBounds {
   healthMs: number;
 }
 
-const DEFAULT_BOUNDS: Readonly<SlotBounds> = { interruptGraceMs: 40_000, resetMs: 60_000, healthMs: 5_000 };
+const DEFAULT_BOUNDS: Readonly<SlotBounds> = { interruptGraceMs: 20_000, resetMs: 60_000, healthMs: 5_000 };
 
 const STUCK = 'The engine does not end a run that it was told to stop.';
 const SILENT = 'The engine does not say how it is.';
@@ -33,6 +32,11 @@ export class EngineSlot {
     private readonly bounds: SlotBounds = DEFAULT_BOUNDS,
   ) {}
 
+  /** The models that its engine held when it last said how it is. */
+  get warm(): readonly string[] {
+    return this.lastHealth.residentModels;
+  }
+
   /** Whether it can be given a run: an engine that would only lose it costs the job one of its attempts. */
   async isWell(): Promise<boolean> {
     if (this.unsettled === 0 && !this.isSuspect) return true;
@@ -47,7 +51,7 @@ export class EngineSlot {
    */
   async health(): Promise<EngineHealth> {
     const answered = new AbortController();
-    const late = delay(this.bounds.healthMs, null, { signal: answered.signal }).catch(() => null);
+    const late = elapsed(this.bounds.healthMs, answered.signal).then(() => null);
     const health = await Promise.race([this.engine.health(), late]);
     answered.abort();
     if (health !== null) this.lastHealth = health;
@@ -77,10 +81,10 @@ export class EngineSlot {
   /** Resolves when a run has ignored an interrupt and its engine was replaced, or could not be. */
   private async whenIgnored(runId: string, signal: AbortSignal, over: AbortSignal): Promise<EngineResult> {
     await aborted(signal);
-    await delay(this.bounds.interruptGraceMs, undefined, { signal: over }).catch(() => undefined);
+    await elapsed(this.bounds.interruptGraceMs, over);
     if (!over.aborted) {
       this.logger.error({ run: runId }, 'the engine ignored an interrupt and is replaced');
-      const late = delay(this.bounds.resetMs, undefined, { signal: over }).then(() => {
+      const late = elapsed(this.bounds.resetMs, over).then(() => {
         throw new Error(STUCK);
       });
       await Promise.race([this.engine.reset(), late]).catch((error: unknown) =>
@@ -95,5 +99,16 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Resolves after `ms`, or at once when the signal aborts. */
+function elapsed(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void aborted(signal).then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }

@@ -49,7 +49,7 @@ async function main(logger: Logger): Promise<void> {
     pools: new PoolStore(),
     workers: new WorkerStore(),
     catalogues: new CatalogueStore(),
-    lifecycle: jobs.lifecycle,
+    claims: jobs.claims,
     engines,
     attempt: { jobs, assets, logger, metrics, ...settings },
     logger,
@@ -68,6 +68,7 @@ async function main(logger: Logger): Promise<void> {
     settings.pool,
     engines.length,
     (message) => worker.take(message),
+    (left) => void jobs.dispatcher.passOn(settings.pool, left),
     (error) => logger.debug({ err: error }, 'the lane has a problem'),
   );
   await worker.start();

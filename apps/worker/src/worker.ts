@@ -3,7 +3,7 @@ import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace
 import { BOOT_PATIENCE_MS, ConstraintError, patiently, type Database } from '@millrace/database';
 import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
-import type { ClaimedAttempt, Lifecycle } from '@millrace/jobs';
+import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlot } from './engine-slot';
@@ -22,7 +22,7 @@ export interface WorkerParts {
   pools: PoolStore;
   workers: WorkerStore;
   catalogues: CatalogueStore;
-  lifecycle: Lifecycle;
+  claims: Pick<WarmClaims, 'take'>;
   engines: Engine[];
   attempt: Omit<AttemptParts, 'catalogue'>;
   logger: Logger;
@@ -108,8 +108,12 @@ export class PoolWorker {
     }
   }
 
-  /** Take an attempt from the lane and run it. Resolves when it is over for this worker; never rejects. */
-  take(message: DispatchMessage): Promise<void> {
+  /**
+   * Take an attempt from the lane and run it. Resolves when it is over for this worker; never rejects.
+   *
+   * @returns the hint where the attempt is left to another worker.
+   */
+  take(message: DispatchMessage): Promise<DispatchMessage | null> {
     const { jobId, attempt, traceparent } = message;
     const attributes = {
       'millrace.job': jobId,
@@ -122,20 +126,30 @@ export class PoolWorker {
     });
   }
 
-  private async attempt(message: DispatchMessage): Promise<void> {
-    const { identity, lifecycle, logger } = this.parts;
+  private async attempt(message: DispatchMessage): Promise<DispatchMessage | null> {
+    const { claims, identity, logger } = this.parts;
     // A hint that is not taken up comes again, here or at a worker that is well.
-    const slot = this.state === 'ready' ? this.free.pop() : undefined;
-    if (slot === undefined) return;
+    const slot = this.state === 'ready' ? this.freeSlot(message) : undefined;
+    if (slot === undefined) return null;
     try {
-      if (!(await slot.isWell())) return await this.report();
-      const claimed = await lifecycle.claim(message, identity.id);
-      if (claimed !== null) await this.run(claimed, slot);
+      if (await slot.isWell()) {
+        const { claimed, left } = await claims.take(message, { ...identity, warm: slot.warm });
+        if (claimed !== null) await this.run(claimed, slot);
+        return left;
+      }
+      await this.report();
     } catch (error) {
       logger.error({ err: error, job: message.jobId }, 'an attempt could not be taken');
     } finally {
       this.free.push(slot);
     }
+    return null;
+  }
+
+  /** A slot that has nothing to do, of several one that holds the models. */
+  private freeSlot(message: DispatchMessage): EngineSlot | undefined {
+    const at = this.free.findLastIndex((slot) => isWarm(message, slot.warm));
+    return this.free.splice(at, 1)[0];
   }
 
   /** True while it takes attempts. */
@@ -149,6 +163,14 @@ export class PoolWorker {
     const done = attempt.run().finally(() => this.running.delete(claimed.jobId));
     this.running.set(claimed.jobId, { attempt, done });
     await done;
+    if (claimed.models.length > 0) await this.noteModels(slot);
+  }
+
+  /** What a run has left in memory decides what the worker takes next, and what others leave to it. */
+  private async noteModels(slot: EngineSlot): Promise<void> {
+    const before = slot.warm.join();
+    await slot.health();
+    if (slot.warm.join() !== before) await this.report();
   }
 
   /** A word that a job is to be canceled. */

@@ -6,6 +6,10 @@ export const DispatchMessageSchema = z.object({
   attempt: z.int().min(1),
   /** W3C trace context of the submission, so that the worker's spans join the trace. */
   traceparent: z.string().optional(),
+  /** Files of weights that the job loads. A worker that lacks them may leave the attempt to another. */
+  models: z.array(z.string()).optional(),
+  /** How often workers have left it to others; absent means never. */
+  passed: z.int().min(0).optional(),
 });
 export type DispatchMessage = z.infer<typeof DispatchMessageSchema>;
 

@@ -43,6 +43,8 @@ import { SubmissionService } from './submission.service';
 import { SubmissionStore } from './submission.store';
 import { SweepExpiredJobsLoop } from './sweep-expired-jobs.loop';
 import { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
+import { WarmClaims } from './warm-claims.service';
+import { WarmClaimStore } from './warm-claim.store';
 
 /** What jobs are built on, made by the process that uses them. */
 export interface JobsParts {
@@ -61,6 +63,8 @@ export interface Jobs {
   submissions: SubmissionService | null;
   operatorJobs: OperatorJobs | null;
   lifecycle: Lifecycle;
+  /** How workers take attempts. */
+  claims: WarmClaims;
   reads: JobReads;
   queues: AccountQueues;
   outputs: OutputRecorder;
@@ -106,6 +110,7 @@ export function composeJobs(parts: JobsParts): Jobs {
     submissions,
     operatorJobs: submissions && new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
+    claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher),
     reads,
     queues: new AccountQueues(database, accountQueues, new QueueDepthStore(), settings),
     outputs: new OutputRecorder(database, new OutputStore(), assets, signals),

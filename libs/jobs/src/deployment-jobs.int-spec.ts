@@ -57,6 +57,7 @@ async function submit(place: Omit<Place, 'deploymentId'> & { deploymentId: strin
     priceMicrosPerSecond: 0n,
     holdMicros: 0n,
     hasSecrets: false,
+    models: [],
     traceparent: null,
   });
   return id;

@@ -9,6 +9,8 @@ export interface DispatchedJob {
   /** Number of the attempt that waits to be claimed. */
   attempt: number;
   traceparent?: string;
+  /** Files of weights that the job loads; absent where there are none. */
+  models?: string[];
 }
 
 /** An account's share in a pool's rotation, while it has jobs waiting. */
@@ -18,10 +20,11 @@ export interface BusyAccount {
   weight: number;
 }
 
-interface DispatchedRow {
+export interface DispatchedRow {
   id: string;
   attempt: number;
   traceparent: string | null;
+  models: string[] | null;
 }
 
 /** The SQL that chooses whose job is next. */
@@ -54,20 +57,20 @@ export class DispatchStore {
       ), job AS (
         UPDATE jobs j SET delivery = 'dispatched', dispatched_at = now(), updated_at = now()
         FROM next WHERE j.id = next.id
-        RETURNING j.id, j.account_id, j.attempt, j.traceparent
+        RETURNING j.id, j.account_id, j.attempt, j.traceparent, j.models
       ), queue AS (
         UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + ${STRIDE} / q.weight
         FROM job WHERE q.pool_id = ${poolId} AND q.account_id = job.account_id
       ), time AS (
         UPDATE pools p SET virtual_time = turn.pass FROM turn, job WHERE p.id = ${poolId} AND p.virtual_time < turn.pass
       )
-      SELECT id, attempt + 1 AS attempt, traceparent FROM job`;
+      SELECT id, attempt + 1 AS attempt, traceparent, models FROM job`;
   }
 
   /** Attempts that went to the lane more than `olderThanSeconds` ago and were not claimed: the lane may have lost them. */
   async listUnclaimed(statements: Statements, poolId: string, olderThanSeconds: number): Promise<DispatchedJob[]> {
     const rows = await statements.query<DispatchedRow>(Prisma.sql`
-      SELECT id, attempt + 1 AS attempt, traceparent FROM jobs
+      SELECT id, attempt + 1 AS attempt, traceparent, models FROM jobs
       WHERE pool_id = ${poolId} AND delivery IN ('dispatched', 'leased') AND delivery = 'dispatched'
         AND dispatched_at < now() - make_interval(secs => ${olderThanSeconds})
       ORDER BY dispatched_at`);
@@ -82,6 +85,11 @@ export class DispatchStore {
   }
 }
 
-function dispatchedOf({ id, attempt, traceparent }: DispatchedRow): DispatchedJob {
-  return traceparent === null ? { jobId: id, attempt } : { jobId: id, attempt, traceparent };
+export function dispatchedOf({ id, attempt, traceparent, models }: DispatchedRow): DispatchedJob {
+  return {
+    jobId: id,
+    attempt,
+    ...(traceparent === null ? {} : { traceparent }),
+    ...(models === null ? {} : { models }),
+  };
 }

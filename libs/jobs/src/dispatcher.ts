@@ -1,5 +1,6 @@
 import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
+import type { DispatchMessage } from '@millrace/contracts';
 import type { LaneProducer } from '@millrace/messaging';
 import { crashPoint, type Logger } from '@millrace/platform';
 import type { DispatchedJob, DispatchStore } from './dispatch.store';
@@ -8,6 +9,8 @@ import type { DispatchedJob, DispatchStore } from './dispatch.store';
 const ROOM_BELIEVED_MS = 500;
 /** An attempt unclaimed this long may have been lost with its lane. */
 const UNCLAIMED_SECONDS = 3;
+/** An attempt whose hint a worker sits on is offered to others once in this time. */
+const OFFERED_AGAIN_MS = 10_000;
 
 /**
  * Fills the lanes from Postgres: to the capacity of the pool's live workers and a small look-ahead, and no further, so that
@@ -61,19 +64,39 @@ export class Dispatcher {
     }
   }
 
-  /** Put back what the lane has lost. @returns how many attempts were put back. */
+  /**
+   * Put back what the lane has lost, and what a worker took and has not taken up: it froze over it, or left it to others
+   * who never heard of it. Such a hint names no models: whoever gets it runs it, so nothing is left to others for long.
+   *
+   * @returns how many attempts were put back.
+   */
   async redeliver(poolId: string): Promise<number> {
     const unclaimed = await this.store.listUnclaimed(this.database, poolId, UNCLAIMED_SECONDS);
     if (unclaimed.length === 0) return 0;
-    const present = await this.lanes.present(poolId, unclaimed);
-    const absent = unclaimed.filter((_, index) => !present[index]);
-    for (const job of absent) await this.deliver(poolId, job);
-    return absent.length;
+    const states = await this.lanes.states(poolId, unclaimed);
+    const lost = unclaimed.filter((_, index) => states[index] !== 'waiting');
+    const period = Math.floor(Date.now() / OFFERED_AGAIN_MS);
+    for (const job of lost) {
+      const { models: _, ...hint } = job;
+      if (states[unclaimed.indexOf(job)] === 'absent') await this.deliver(poolId, hint);
+      else await this.told(hint, this.lanes.addAgain(poolId, hint, `t${period}`));
+    }
+    return lost.length;
+  }
+
+  /** Offer an attempt to other workers that a worker has left to them. Never rejects: what is lost here is redelivered. */
+  async passOn(poolId: string, left: DispatchMessage): Promise<void> {
+    const passed = (left.passed ?? 0) + 1;
+    await this.told(left, this.lanes.addAgain(poolId, { ...left, passed }, `p${passed}`));
   }
 
   private async deliver(poolId: string, job: DispatchedJob): Promise<void> {
+    await this.told(job, this.lanes.add(poolId, job));
+  }
+
+  private async told(job: DispatchMessage, telling: Promise<void>): Promise<void> {
     try {
-      await this.lanes.add(poolId, job);
+      await telling;
     } catch (error) {
       this.logger.warn({ err: error, job: job.jobId }, 'the lane did not take an attempt; it is put back later');
     }

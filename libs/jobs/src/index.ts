@@ -26,3 +26,4 @@ export type { OperatorJob } from './operator-job.store';
 export { OperatorJobs } from './operator-jobs.service';
 export { OutputRecorder, type OutputDraft } from './output-recorder';
 export { SubmissionService, type AcceptedJob, type Submission } from './submission.service';
+export { WarmClaims, isWarm, type ClaimingWorker, type TakenHint } from './warm-claims.service';

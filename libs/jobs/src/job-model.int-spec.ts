@@ -169,6 +169,7 @@ class RealJobs implements System {
         priceMicrosPerSecond: 1_000n,
         holdMicros: BigInt(MODEL_LIMITS.hold),
         hasSecrets: false,
+        models: [],
         traceparent: null,
       });
     } catch (error) {
@@ -202,7 +203,7 @@ class RealJobs implements System {
       WHERE account_id = ${this.accountId}::uuid AND delivery = 'dispatched'`);
     const waiting: DispatchedJob[] = await dispatch.listUnclaimed(test.database, this.poolId, 1);
     expect(await jobs.dispatcher.redeliver(this.poolId)).toBe(waiting.length);
-    expect(await lanes.present(this.poolId, waiting)).toEqual(waiting.map(() => true));
+    expect(await lanes.states(this.poolId, waiting)).toEqual(waiting.map(() => 'waiting'));
     return null;
   }
 

@@ -85,6 +85,8 @@ export interface ClaimedAttempt extends Fence {
   workflow: string;
   deadlineAt: Date;
   hasSecrets: boolean;
+  /** Files of weights that it loads. */
+  models: string[];
   progress: Progress | null;
   traceparent: string | null;
   /** Where logs are kept for jobs of deployments. */

@@ -47,6 +47,7 @@ async function draft(overrides: Partial<JobDraft> = {}): Promise<JobDraft> {
     priceMicrosPerSecond: 1_000n,
     holdMicros: 60_000n,
     hasSecrets: false,
+    models: [],
     traceparent: null,
     ...overrides,
   };
@@ -390,6 +391,24 @@ describe('dispatching', () => {
     }
     expect(order.filter((who) => who === 'light')).toHaveLength(3);
     expect(order.slice(0, 6).filter((who) => who === 'light')).toHaveLength(3);
+  });
+
+  it("takes an account's jobs by priority, then by age, and gives no account more turns for it", async () => {
+    const { poolId } = await makePool(test.database, 10);
+    const urgent = await makeAccount(test.database);
+    const other = await makeAccount(test.database);
+    const free = { poolId, priceMicrosPerSecond: 0n, holdMicros: 0n };
+    const [first, second, third] = [
+      await submit({ ...free, accountId: urgent }),
+      await submit({ ...free, accountId: urgent }),
+      await submit({ ...free, accountId: urgent }),
+    ];
+    const theirs = [await submit({ ...free, accountId: other }), await submit({ ...free, accountId: other })];
+    await test.database.models.job.updateMany({ where: { id: { in: [second.id, third.id] } }, data: { priority: 5 } });
+    const order: string[] = [];
+    for (let n = 0; n < 5; n += 1) order.push((await dispatch.dispatchNext(test.database, poolId, 10))?.jobId ?? '');
+    expect(order.filter((id) => [first.id, second.id, third.id].includes(id))).toEqual([second.id, third.id, first.id]);
+    expect(order.slice(0, 4).filter((id) => theirs.some((job) => job.id === id))).toHaveLength(2);
   });
 
   it('gives an account of weight 3 three turns to one', async () => {

@@ -70,6 +70,7 @@ interface ClaimedRow {
   workflow: string;
   deadline_at: Date;
   has_secrets: boolean;
+  models: string[] | null;
   progress: Progress | null;
   traceparent: string | null;
   seq: number;
@@ -151,7 +152,7 @@ export class LifecycleStore {
         parts,
         Prisma.sql`
           SELECT job.account_id, job.pool_id, job.surface, job.status, job.deadline_at, job.has_secrets, job.progress,
-                 job.traceparent, job.seq, g.workflow,
+                 job.models, job.traceparent, job.seq, g.workflow,
                  (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
           FROM job JOIN job_graphs g ON g.job_id = job.id`,
       ),
@@ -167,6 +168,7 @@ export class LifecycleStore {
       workflow: row.workflow,
       deadlineAt: row.deadline_at,
       hasSecrets: row.has_secrets,
+      models: row.models ?? [],
       progress: row.progress,
       traceparent: row.traceparent,
       seq: row.seq,

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Prisma } from '@prisma/client';
 import type { Caller } from '@millrace/accounts';
 import { LedgerStore, billingSettings } from '@millrace/billing';
-import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import { Refusal, type NodeCatalogue, type NodeClass } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { Metrics, readSettings } from '@millrace/platform';
-import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import type { Target } from '@millrace/deployments';
+import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { DispatchStore } from './dispatch.store';
 import { jobSettings } from './job.settings';
 import { QueueOutlook } from './queue-outlook';
@@ -13,9 +14,15 @@ import { SubmissionService, type Submission } from './submission.service';
 import { SubmissionStore } from './submission.store';
 
 const settings = { ...readSettings(jobSettings, {}), ...readSettings(billingSettings, {}) };
-const catalogue: NodeCatalogue = {
-  Show: { displayName: 'Show', category: '', description: '', inputs: {}, outputs: [], outputNode: true },
+const show: NodeClass = {
+  displayName: 'Show',
+  category: '',
+  description: '',
+  inputs: {},
+  outputs: [],
+  outputNode: true,
 };
+const catalogue: NodeCatalogue = { Show: show };
 const BODY = '{"workflow":{"1":{"class_type":"Show","inputs":{}}},"metadata":{"a":"b"}}';
 
 let test: TestDatabase;
@@ -124,6 +131,31 @@ describe('a submission', () => {
       code: 'invalid_request',
     });
     await expect(service.submit(await submission({ target }))).rejects.toMatchObject({ code: 'deployment_not_ready' });
+  });
+
+  it('is refused with a time to wait while its pool is full, whoever filled it', async () => {
+    const full = await makePool(test.database);
+    const target = (): Promise<Target> =>
+      Promise.resolve({ poolId: full.poolId, catalogue, queueLimit: 1, priceMicrosPerSecond: 1_000n });
+    await service.submit(await submission({ target }));
+    await eventually('the picture of the pool to be anew', async () => {
+      const refused: unknown = await service.submit(await submission({ target })).catch((error: unknown) => error);
+      if (!(refused instanceof Refusal)) return false;
+      expect(refused).toMatchObject({ code: 'queue_full', retryAfterSeconds: expect.any(Number) as number });
+      return true;
+    });
+    await service.submit(await submission());
+  });
+
+  it('that names models keeps them with the job', async () => {
+    const ckpt_name = { type: 'COMBO', required: true };
+    const loads: NodeCatalogue = { Show: { ...show, inputs: { ckpt_name } } };
+    const body = '{"workflow":{"1":{"class_type":"Show","inputs":{"ckpt_name":"a.safetensors"}}}}';
+    const target = (): Promise<Target> =>
+      Promise.resolve({ poolId, catalogue: loads, queueLimit: null, priceMicrosPerSecond: 1_000n });
+    const { job } = await service.submit(await submission({ body, target }));
+    const row = await test.database.models.job.findUniqueOrThrow({ where: { id: job.id } });
+    expect(row.models).toEqual(['a.safetensors']);
   });
 
   it('that is refused by its writing statement keeps no credential', async () => {

@@ -11,7 +11,7 @@ import { Refusal, newId } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
-import { assetReferences, sliceOf, type WorkflowGraph } from '@millrace/workflow';
+import { assetReferences, modelsOf, sliceOf, type WorkflowGraph } from '@millrace/workflow';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 import type { JobRecord, JobScope } from './job';
@@ -173,6 +173,7 @@ export class SubmissionService {
       priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
       holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,
       hasSecrets: extraData !== null,
+      models: modelsOf(graph, target.catalogue),
       traceparent: rest.traceparent,
     };
   }

@@ -107,12 +107,13 @@ export class SubmissionStore {
       name: 'job',
       sql: Prisma.sql`
         INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
-          expires_at, has_secrets, price_micros_per_second, held_micros, metadata, traceparent)
+          expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
         SELECT ${draft.id}::uuid, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
           ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
           now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${jobRetentionSeconds}),
           ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros},
-          ${JSON.stringify(draft.metadata)}::jsonb, ${draft.traceparent}
+          ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
+          ${draft.traceparent}
         FROM ${Prisma.raw(after)}
         RETURNING id, created_at, deadline_at, expires_at`,
     };

@@ -19,5 +19,7 @@ export interface JobDraft extends JobScope {
   priceMicrosPerSecond: bigint;
   holdMicros: bigint;
   hasSecrets: boolean;
+  /** Files of weights that it loads. */
+  models: string[];
   traceparent: string | null;
 }

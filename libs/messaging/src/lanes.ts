@@ -7,7 +7,11 @@ const prefixOf = (poolId: string): string => `{millrace:${poolId}}`;
 const LANE = 'lane';
 
 /** Ids of lane entries carry no colon (BullMQ refuses it) and are the same for the same attempt, so adding twice adds once. */
-const entryId = ({ jobId, attempt }: DispatchMessage): string => `${jobId}.${attempt}`;
+const entryId = ({ jobId, attempt }: DispatchMessage, again?: string): string =>
+  again === undefined ? `${jobId}.${attempt}` : `${jobId}.${attempt}.${again}`;
+
+/** `taken`: a worker has it and has not done with it, whatever it runs meanwhile. */
+export type HintState = 'waiting' | 'taken' | 'absent';
 
 /**
  * A hint that a worker took and died with is given to another after these: long before, Postgres has seen a claimed attempt's
@@ -15,6 +19,12 @@ const entryId = ({ jobId, attempt }: DispatchMessage): string => `${jobId}.${att
  */
 const HINT_LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
+
+/**
+ * After which a hint that a worker left is offered again: by then it stands behind all who wait for one, and Redis serves
+ * who has waited longest.
+ */
+const LEFT_AFTER_MS = 25;
 
 /** Puts hints into the lanes of the pools. */
 export class LaneProducer {
@@ -27,10 +37,25 @@ export class LaneProducer {
     await this.queue(poolId).add('attempt', message, { jobId: entryId(message) });
   }
 
-  /** Which of these attempts the lane knows of, waiting or taken. */
-  async present(poolId: string, messages: DispatchMessage[]): Promise<boolean[]> {
+  /**
+   * Offer an attempt anew, ahead of all others, while its first hint is still in the hands of a worker that left it.
+   *
+   * @param again tells this offer from others of the same attempt: the same twice is one.
+   * @throws when Redis is away.
+   */
+  async addAgain(poolId: string, message: DispatchMessage, again: string): Promise<void> {
+    await this.queue(poolId).add('attempt', message, { jobId: entryId(message, again), lifo: true });
+  }
+
+  /** What the lane knows of the first hints of these attempts. */
+  async states(poolId: string, messages: DispatchMessage[]): Promise<HintState[]> {
     const queue = this.queue(poolId);
-    return Promise.all(messages.map(async (message) => (await queue.getJob(entryId(message))) !== undefined));
+    return Promise.all(
+      messages.map(async (message) => {
+        const state = await queue.getJobState(entryId(message));
+        return state === 'unknown' ? 'absent' : state === 'active' ? 'taken' : 'waiting';
+      }),
+    );
   }
 
   /** The hints in a pool's lane, waiting or taken: `limit` of each kind from position `from`. */
@@ -71,21 +96,23 @@ export class LaneConsumer {
   private readonly worker: Worker;
 
   /**
-   * @param take called for each hint; resolves when the worker is free for the next. A rejection drops the hint: Postgres
-   * decides what becomes of the job.
+   * @param take called for each hint; resolves when the worker is free for the next, with the hint where it leaves the
+   * attempt to another worker. A rejection drops the hint: Postgres decides what becomes of the job.
+   * @param onLeft called with a hint that was left, once this worker stands behind the others that wait for one.
    */
   constructor(
     connection: Redis,
     poolId: string,
     concurrency: number,
-    take: (message: DispatchMessage) => Promise<void>,
+    take: (message: DispatchMessage) => Promise<DispatchMessage | null>,
+    onLeft: (message: DispatchMessage) => void,
     onError: (error: Error) => void,
   ) {
     this.worker = new Worker(
       LANE,
       async (entry: Job) => {
         const message = DispatchMessageSchema.safeParse(entry.data);
-        if (message.success) await take(message.data);
+        return message.success ? take(message.data) : null;
       },
       {
         connection,
@@ -98,6 +125,9 @@ export class LaneConsumer {
         maxStalledCount: 1_000,
       },
     );
+    this.worker.on('completed', (_entry: Job, left: DispatchMessage | null) => {
+      if (left !== null) setTimeout(() => onLeft(left), LEFT_AFTER_MS);
+    });
     this.worker.on('error', onError);
   }
 

@@ -31,5 +31,6 @@ export {
 } from './asset-reference';
 export { planProgress, type ProgressPlan, type PlannedNode } from './progress-plan';
 export { ProgressTracker } from './progress';
+export { modelNames, modelsOf } from './models';
 export { unwrapped } from './literal';
 export { jsonNumber, pythonFloat, pythonInt } from './python-number';

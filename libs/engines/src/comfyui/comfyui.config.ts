@@ -70,7 +70,7 @@ export interface ComfyuiBounds {
   unreachableMs: number;
   /** Between two requests to cancel: one can be lost around the start of a prompt. 250 ms. */
   cancelEveryMs: number;
-  /** For an interrupt to take effect. 20 s. */
+  /** For an interrupt to take effect: its server is replaced by the 20 s after which a worker replaces an engine. 18 s. */
   interruptGraceMs: number;
   /** Between SIGTERM and SIGKILL. 5 s. */
   killGraceMs: number;
@@ -110,7 +110,7 @@ export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   foreignMs: 900_000,
   unreachableMs: 30_000,
   cancelEveryMs: 250,
-  interruptGraceMs: 20_000,
+  interruptGraceMs: 18_000,
   killGraceMs: 5_000,
   catalogueMs: 60_000,
   logDrainMs: 250,

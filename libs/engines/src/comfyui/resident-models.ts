@@ -1,20 +1,3 @@
-import type { NodeClass } from '@millrace/contracts';
-import type { GraphNode } from '@millrace/workflow';
-
-const MODEL_FILE = /\.(?:safetensors|sft|ckpt|pt|pth|bin|gguf|onnx)$/i;
-
-/** The model files that a node's literals name: options of a list that are files of weights. */
-export function modelNames(node: GraphNode, nodeClass: NodeClass): string[] {
-  const names: string[] = [];
-  for (const [input, value] of node.inputs) {
-    const spec = Object.hasOwn(nodeClass.inputs, input) ? nodeClass.inputs[input] : undefined;
-    if (spec?.type === 'COMBO' && !spec.file && value.kind === 'string' && MODEL_FILE.test(value.value)) {
-      names.push(value.value);
-    }
-  }
-  return names;
-}
-
 /**
  * What ComfyUI holds in memory, as far as its cache policy tells: the models of the last prompt. It has no way to ask.
  */

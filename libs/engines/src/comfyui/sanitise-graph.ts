@@ -3,6 +3,7 @@ import {
   JsonLimitError,
   JsonSyntaxError,
   linkOf,
+  modelNames,
   neededNodes,
   parseWorkflow,
   topologicalOrder,
@@ -13,7 +14,6 @@ import {
 import type { EngineFailure } from '../engine';
 import { SALT_INPUT, saltsOf, type SaltedNode } from './cache-salt';
 import { InputRefusal, isPathInput, postedValue } from './graph-input';
-import { modelNames } from './resident-models';
 import { nodeFolder, prefixBase, runFolder } from './run-paths';
 
 export interface GraphLimits {

@@ -2,9 +2,11 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 
 /**
  * What a proxy does to the bytes that pass. `latency`: every chunk comes `ms` later. `down`: connections are refused and
- * those that stand are closed. `silence`: nothing passes and nothing is closed, as when a cable is pulled.
+ * those that stand are closed. `silence`: nothing passes and nothing is closed, as when a cable is pulled. `linger`: what
+ * one side closes stays open towards the other, which goes on waiting for an answer.
  */
-export type ProxyMode = { kind: 'open' } | { kind: 'latency'; ms: number } | { kind: 'down' } | { kind: 'silence' };
+export type ProxyMode =
+  { kind: 'open' } | { kind: 'latency'; ms: number } | { kind: 'down' } | { kind: 'silence' } | { kind: 'linger' };
 
 /** A TCP proxy in front of one server, that misbehaves as it is told. */
 export class FaultProxy {
@@ -90,7 +92,7 @@ class Link {
   readonly ended: Promise<void>;
   private settle: () => void = () => undefined;
   private over = false;
-  /** Waiters for the end of a silence. */
+  /** Waiters for the end of a mode. */
   private waiting: (() => void)[] = [];
   /** True once the client has asked something that was not yet answered. */
   private asked = false;
@@ -104,8 +106,8 @@ class Link {
     this.ended = new Promise((resolve) => (this.settle = resolve));
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
-      socket.on('error', () => this.end(true));
-      socket.on('close', () => this.end(false));
+      socket.on('error', () => void this.unless('linger').then(() => this.end(true)));
+      socket.on('close', () => void this.unless('linger').then(() => this.end(false)));
     }
     void this.pump(client, server, (chunk) => this.ask(chunk));
     void this.pump(server, client, (chunk) => this.answer(chunk));
@@ -151,18 +153,23 @@ class Link {
           return;
         }
       }
+      await this.unless('linger');
       to.end();
     } catch {
+      await this.unless('linger');
       this.end(true);
     }
   }
 
   private async delay(): Promise<void> {
-    for (let mode = this.mode(); mode.kind === 'silence' && !this.over; mode = this.mode()) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
+    await this.unless('silence');
     const mode = this.mode();
     if (mode.kind === 'latency') await new Promise((resolve) => setTimeout(resolve, mode.ms));
+  }
+
+  /** Wait while the proxy is in a mode. */
+  private async unless(kind: ProxyMode['kind']): Promise<void> {
+    while (this.mode().kind === kind && !this.over) await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 }
 

@@ -20,6 +20,9 @@ export const FAULT_KINDS = [
   'kill maintenance',
   'kill worker',
   'freeze worker',
+  'stop api',
+  'stop maintenance',
+  'stop worker',
   'empty redis',
   'restart redis',
   'restart postgres',
@@ -38,13 +41,17 @@ export const FAULT_KINDS = [
   'mute postgres',
   'mute redis',
   'mute s3',
+  'linger postgres',
+  'linger redis',
+  'linger s3',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** Pauses between two faults of one family, in milliseconds: in five minutes, more than a hundred of each. */
+/** Pauses between two faults of one family, in milliseconds: in five minutes several of each kind, hundreds together. */
 const PACE = {
   kill: [500, 2_000],
   freeze: [1_800, 3_200],
+  stop: [2_500, 5_000],
   flush: [1_500, 3_500],
   restartRedis: [2_500, 5_000],
   restartPostgres: [8_000, 13_000],
@@ -53,7 +60,9 @@ const PACE = {
 
 const SPARE_LAST = 0.85;
 
-const NETWORK = ['slow', 'lose', 'reset', 'cut', 'mute'] as const;
+/** What holds for a while. */
+const HELD = { lose: 'down', mute: 'silence', linger: 'linger' } as const;
+const NETWORK = ['slow', 'lose', 'reset', 'cut', 'mute', 'linger'] as const;
 
 /** Does faults to a stack until it is told to stop, and counts them. */
 export class Injector {
@@ -76,6 +85,7 @@ export class Injector {
     await Promise.all([
       this.every('kill', () => this.killOne()),
       this.every('freeze', () => this.freezeOne()),
+      this.every('stop', () => this.stopOne()),
       this.every('flush', () => this.emptyRedis()),
       this.every('restartRedis', () => this.restartRedis()),
       this.every('restartPostgres', () => this.restartPostgres()),
@@ -102,11 +112,20 @@ export class Injector {
   }
 
   private killOne(): void {
+    this.end('kill', 'SIGKILL');
+  }
+
+  /** Ask a process to go in order, as a deployment of the next version does; it is started again when it has gone. */
+  private stopOne(): void {
+    this.end('stop', 'SIGTERM');
+  }
+
+  private end(how: 'kill' | 'stop', signal: NodeJS.Signals): void {
     const serving = this.victims.apps.filter((member) => member.isReady && !this.spares(member));
     const member = serving.length === 0 ? undefined : this.random.pick(serving);
-    if (member === undefined || !member.kill('SIGKILL')) return;
+    if (member === undefined || !member.kill(signal)) return;
     const { role } = member.spec;
-    this.count(role === 'api' ? 'kill api' : role === 'worker' ? 'kill worker' : 'kill maintenance');
+    this.count(`${how} ${role === 'api' || role === 'worker' ? role : 'maintenance'}`);
   }
 
   /** True for the last of its role that serves, most times: work must go on for faults to have something to break. */
@@ -167,7 +186,7 @@ export class Injector {
     else if (fault === 'cut') proxy.cutReplies(this.random.whole(1, 3), this.random.pick([0, 0, 1, 7, 100]));
     else {
       if (fault === 'slow') proxy.behave({ kind: 'latency', ms: this.random.whole(20, 400) });
-      else proxy.behave({ kind: fault === 'lose' ? 'down' : 'silence' });
+      else proxy.behave({ kind: HELD[fault] });
       await this.pause(this.random.whole(200, fault === 'mute' ? 2_500 : 1_200));
       proxy.behave({ kind: 'open' });
     }

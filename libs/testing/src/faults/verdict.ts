@@ -49,7 +49,6 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       sightings(history, rows),
       attempts(rows, evidence.faults),
       drained(rows),
-      ...(await money(client)),
       await uploads(client, history),
       ...seen(history),
       { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },
@@ -141,33 +140,6 @@ function drained(rows: JobRow[]): Verdict {
     rows.length,
     broken.map((row) => ({ subject: row.id, detail: `is still ${row.status} at attempt ${row.attempt}` })),
   );
-}
-
-async function money(client: pg.Client): Promise<Verdict[]> {
-  const count = async (table: string): Promise<number> => {
-    const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
-    return Number(rows[0]?.count);
-  };
-  const balances = await client.query<{ subject: string; detail: string }>(`
-    SELECT b.account_id::text AS subject,
-           format('says %s available and %s held; its entries sum to %s and %s', b.available_micros, b.held_micros,
-             e.available, e.held) AS detail
-    FROM balances b CROSS JOIN LATERAL (
-      SELECT coalesce(sum(CASE 'available' WHEN to_book THEN amount_micros WHEN from_book THEN -amount_micros END), 0) AS available,
-             coalesce(sum(CASE 'held' WHEN to_book THEN amount_micros WHEN from_book THEN -amount_micros END), 0) AS held
-      FROM ledger_entries e JOIN ledger_transactions t ON t.id = e.transaction_id WHERE t.account_id = b.account_id) e
-    WHERE (b.available_micros, b.held_micros) IS DISTINCT FROM (e.available::bigint, e.held::bigint)
-       OR b.available_micros < 0 OR b.held_micros < 0`);
-  const holds = await client.query<{ subject: string; detail: string }>(`
-    SELECT h.job_id::text AS subject, format('its hold has %s ends', count(e.id)) AS detail
-    FROM ledger_transactions h JOIN jobs j ON j.id = h.job_id
-    LEFT JOIN ledger_transactions e ON e.job_id = h.job_id AND e.kind IN ('settle', 'release')
-    WHERE h.kind = 'hold' GROUP BY h.job_id, j.delivery
-    HAVING count(e.id) <> CASE WHEN j.delivery = 'done' THEN 1 ELSE 0 END`);
-  return [
-    verdict('balance = sum of its entries', await count('balances'), balances.rows),
-    verdict('each hold ends once', await count("ledger_transactions WHERE kind = 'hold'"), holds.rows),
-  ];
 }
 
 async function uploads(client: pg.Client, history: History): Promise<Verdict> {

@@ -1,0 +1,335 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { BlobStoreError, assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
+import { billingSettings } from '@millrace/billing';
+import { newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
+import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
+import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
+import { composeJobs, jobSettings, type JobRecord, type Jobs } from '@millrace/jobs';
+import { RedisConnections } from '@millrace/messaging';
+import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { PoolWorker } from './worker';
+
+const DRAIN_MS = 100;
+const PRICE = 1_000n;
+const catalogue: NodeCatalogue = {
+  Show: {
+    displayName: 'Show',
+    category: '',
+    description: '',
+    inputs: { image: { type: 'COMBO', required: false, file: 'image' } },
+    outputs: [],
+    outputNode: true,
+  },
+};
+const logger = createLogger('test', 'fatal');
+const settings = readSettings({ ...jobSettings, ...billingSettings, ...assetSettings }, {});
+const limits = {
+  weight: 1,
+  runningLimit: null,
+  queueLimit: null,
+  requestsPerMinute: null,
+  streamLimit: null,
+  uploadBytesPerDay: null,
+};
+
+/** What the store does with the next bytes that are read or written; a test decides. */
+const store = { open: async (): Promise<void> => undefined, stage: async (): Promise<void> => undefined };
+
+let test: TestDatabase;
+let redis: RedisConnections;
+let folder: string;
+let assets: Assets;
+let jobs: Jobs;
+const workers: PoolWorker[] = [];
+beforeAll(async () => {
+  test = await createTestDatabase();
+  redis = new RedisConnections(testRedisUrl(), logger);
+  folder = await mkdtemp(join(tmpdir(), 'millrace-worker-test-'));
+  const blobs = await openBlobStore({ ...settings, blobDir: join(folder, 'blobs') });
+  const open = blobs.open.bind(blobs);
+  const stage = blobs.stage.bind(blobs);
+  blobs.open = (key, range) => store.open().then(() => open(key, range));
+  blobs.stage = (source, options) => store.stage().then(() => stage(source, options));
+  const { database } = test;
+  assets = composeAssets({ database, store: blobs, settings });
+  const metrics = new Metrics('test');
+  const secretKey = Buffer.alloc(32, 1);
+  jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+});
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await jobs.close();
+  redis.close();
+  await test.drop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  store.open = () => Promise.resolve();
+  store.stage = () => Promise.resolve();
+});
+
+type Run = (work: EngineWork, context: EngineRunContext) => Promise<EngineResult>;
+
+const succeeds: Run = (_work, { onEvent }) => {
+  onEvent({ type: 'started' });
+  return Promise.resolve({ status: 'succeeded' });
+};
+
+/** Reports one file, and succeeds. */
+const makesFile: Run = async (work, { onEvent }) => {
+  onEvent({ type: 'started' });
+  const path = join(work.outputDir, 'a.txt');
+  await writeFile(path, 'made');
+  onEvent({ type: 'output', output: { nodeId: '1', index: 0, kind: 'file', name: 'a.txt', path } });
+  return { status: 'succeeded' };
+};
+
+/** Runs until it is interrupted. */
+const lasts: Run = (_work, { signal, onEvent }) => {
+  onEvent({ type: 'started' });
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ status: 'interrupted' })));
+};
+
+function engineThat(run: Run): Engine {
+  return {
+    kind: 'cpu',
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+    reset: () => Promise.resolve(),
+    catalogue: () => Promise.resolve(catalogue),
+    health: () => Promise.resolve({ ready: true, problem: null, version: 'test', residentModels: [] }),
+    run,
+  };
+}
+
+/** A worker of a pool of its own, and a job of its own that was dispatched to it. */
+async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
+  const poolId = `pool-${newId()}`;
+  const worker = new PoolWorker({
+    identity: { id: newId(), poolId, version: 'test' },
+    database: test.database,
+    pools: new PoolStore(),
+    workers: new WorkerStore(),
+    catalogues: new CatalogueStore(),
+    claims: jobs.claims,
+    engines: [engineThat(run)],
+    attempt: {
+      jobs,
+      assets,
+      logger,
+      metrics: new Metrics('test'),
+      workDir: folder,
+      leaseSeconds: 10,
+      logTailBytes: 64,
+    },
+    logger,
+    drainMs: DRAIN_MS,
+    onDraining: () => undefined,
+  });
+  await worker.start();
+  workers.push(worker);
+  const accountId = await makeAccount(test.database, { micros: 1_000_000_000n });
+  const scope = { accountId, surface: 'cloud', deploymentId: null } as const;
+  const image = withInput ? { image: await inputOf(accountId) } : {};
+  const { submissions } = jobs;
+  if (submissions === null) throw new Error('there is a key for credentials');
+  const { job } = await submissions.submit({
+    caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits },
+    scope,
+    body: JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } }),
+    target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE }),
+    idempotencyKey: undefined,
+    traceparent: null,
+  });
+  await eventually('the job to be dispatched', async () => (await deliveryOf(job.id)) === 'dispatched');
+  return new World(worker, { jobId: job.id, attempt: 1 }, scope);
+}
+
+async function inputOf(accountId: string): Promise<object> {
+  const { blob, contentType } = await assets.assets.storeOutput(accountId, Readable.from([Buffer.from('input')]), {
+    name: 'in.png',
+  });
+  const id = newId();
+  const { hash, sizeBytes } = blob;
+  await test.database.models.asset.create({
+    data: { id, accountId, hash, sizeBytes, contentType, filePath: 'in.png' },
+  });
+  return { __type: 'core/ASSET', info: { id } };
+}
+
+async function deliveryOf(id: string): Promise<string> {
+  return (await test.database.models.job.findUniqueOrThrow({ where: { id } })).delivery;
+}
+
+class World {
+  constructor(
+    readonly worker: PoolWorker,
+    private readonly hint: DispatchMessage,
+    private readonly scope: Pick<JobRecord, 'accountId' | 'surface' | 'deploymentId'>,
+  ) {}
+
+  run(): Promise<unknown> {
+    return this.worker.take(this.hint);
+  }
+
+  async cancel(): Promise<void> {
+    await jobs.lifecycle.cancel(this.scope, this.hint.jobId);
+    this.worker.cancel(this.hint.jobId);
+  }
+
+  async isRunning(): Promise<void> {
+    await eventually('the job to be claimed', async () => (await deliveryOf(this.hint.jobId)) === 'leased');
+  }
+
+  /** The job, the outcomes of its attempts, and what is still held for it. */
+  async outcome(): Promise<object> {
+    const { jobId } = this.hint;
+    const include = { attempts: true, outputs: true };
+    const job = await test.database.models.job.findUniqueOrThrow({ where: { id: jobId }, include });
+    const { heldMicros } = await test.database.models.balance.findUniqueOrThrow({
+      where: { accountId: this.scope.accountId },
+    });
+    return {
+      status: job.status,
+      delivery: job.delivery,
+      error: job.error,
+      charged: job.chargedMicros,
+      attempts: job.attempts.map(({ outcome }) => outcome),
+      outputs: job.outputs.map(({ name }) => name),
+      held: heldMicros > 0n,
+    };
+  }
+}
+
+const away = (): Promise<void> => Promise.reject(new BlobStoreError('unreachable', 'the bucket does not answer'));
+
+/** Something that has been reached, and goes on when it is told to. */
+function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise<void> } {
+  let reach: () => void = () => undefined;
+  let open: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const pass = (): Promise<void> => {
+    reach();
+    return opened;
+  };
+  return { reached, open, pass };
+}
+
+describe('a job that is canceled', () => {
+  it('while its inputs are staged never enters the engine, and is free', async () => {
+    const entered = jest.fn(succeeds);
+    const world = await openWorld(entered, { withInput: true });
+    const reading = gate();
+    store.open = reading.pass;
+    const over = world.run();
+    await reading.reached;
+    await world.cancel();
+    reading.open();
+    await over;
+    expect(await world.outcome()).toMatchObject({
+      status: 'canceled',
+      charged: 0n,
+      attempts: ['canceled'],
+      held: false,
+    });
+    expect(entered).not.toHaveBeenCalled();
+  });
+
+  it('while it runs is interrupted', async () => {
+    const world = await openWorld(lasts);
+    const over = world.run();
+    await world.isRunning();
+    await world.cancel();
+    await over;
+    expect(await world.outcome()).toMatchObject({ status: 'canceled', attempts: ['canceled'], held: false });
+  });
+
+  it('while its outputs are stored ends canceled, though its run had succeeded', async () => {
+    const world = await openWorld(makesFile);
+    const writing = gate();
+    store.stage = writing.pass;
+    const over = world.run();
+    await writing.reached;
+    await world.cancel();
+    await world.cancel();
+    writing.open();
+    await over;
+    expect(await world.outcome()).toMatchObject({
+      status: 'canceled',
+      error: null,
+      attempts: ['canceled'],
+      held: false,
+    });
+  });
+});
+
+describe('a blob store that stays away', () => {
+  it('while inputs are staged fails the job, after some tries, with an error that names it', async () => {
+    const world = await openWorld(succeeds, { withInput: true });
+    store.open = jest.fn(away);
+    await world.run();
+    expect(await world.outcome()).toMatchObject({
+      status: 'failed',
+      error: { code: 'input_unavailable', node_id: '1', message: expect.stringContaining('blob store') as string },
+      charged: 0n,
+      held: false,
+    });
+    expect(store.open).toHaveBeenCalledTimes(4);
+  });
+
+  it('while outputs are stored fails the job, after some tries, with an error that names it', async () => {
+    const world = await openWorld(makesFile);
+    store.stage = jest.fn(away);
+    await world.run();
+    expect(await world.outcome()).toMatchObject({
+      status: 'failed',
+      error: { code: 'output_storage_error', message: expect.stringContaining('the bucket does not answer') as string },
+      charged: 0n,
+      outputs: [],
+      held: false,
+    });
+    expect(store.stage).toHaveBeenCalledTimes(4);
+  });
+
+  it('for a moment goes unnoticed', async () => {
+    const world = await openWorld(makesFile, { withInput: true });
+    store.open = jest.fn(() => Promise.resolve()).mockImplementationOnce(away);
+    store.stage = jest.fn(() => Promise.resolve()).mockImplementationOnce(away);
+    await world.run();
+    expect(await world.outcome()).toMatchObject({ status: 'succeeded', error: null, outputs: ['a.txt'] });
+  });
+});
+
+describe('a worker that stops', () => {
+  it('lets a run end that does within the time it has, and takes nothing more', async () => {
+    const running = gate();
+    const world = await openWorld((work, context) => running.pass().then(() => succeeds(work, context)));
+    const over = world.run();
+    await running.reached;
+    const drained = world.worker.drain();
+    expect(world.worker.isReady).toBe(false);
+    running.open();
+    await Promise.all([over, drained]);
+    expect(await world.outcome()).toMatchObject({ status: 'succeeded', attempts: ['succeeded'] });
+  });
+
+  it('gives back what does not: it waits for another worker, still running to its owner, and lost no attempt', async () => {
+    const world = await openWorld(lasts);
+    const over = world.run();
+    await world.isRunning();
+    await Promise.all([over, world.worker.drain()]);
+    expect(await world.outcome()).toMatchObject({ status: 'running', attempts: ['handed_back'], held: true });
+  });
+
+  it('leaves a hint that reaches it late to others', async () => {
+    const world = await openWorld(succeeds);
+    await world.worker.drain();
+    await world.run();
+    expect(await world.outcome()).toMatchObject({ status: 'queued', delivery: 'dispatched', attempts: [] });
+  });
+});

@@ -74,24 +74,24 @@ beforeEach(() => {
 
 type Run = (work: EngineWork, context: EngineRunContext) => Promise<EngineResult>;
 
-const succeeds: Run = (_work, { onEvent }) => {
-  onEvent({ type: 'started' });
+const succeeds: Run = (_work, context) => {
+  context.onEvent({ type: 'started' });
   return Promise.resolve({ status: 'succeeded' });
 };
 
 /** Reports one file, and succeeds. */
-const makesFile: Run = async (work, { onEvent }) => {
-  onEvent({ type: 'started' });
+const makesFile: Run = async (work, context) => {
+  context.onEvent({ type: 'started' });
   const path = join(work.outputDir, 'a.txt');
   await writeFile(path, 'made');
-  onEvent({ type: 'output', output: { nodeId: '1', index: 0, kind: 'file', name: 'a.txt', path } });
+  context.onEvent({ type: 'output', output: { nodeId: '1', index: 0, kind: 'file', name: 'a.txt', path } });
   return { status: 'succeeded' };
 };
 
 /** Runs until it is interrupted. */
-const lasts: Run = (_work, { signal, onEvent }) => {
-  onEvent({ type: 'started' });
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ status: 'interrupted' })));
+const lasts: Run = (_work, context) => {
+  context.onEvent({ type: 'started' });
+  return new Promise((resolve) => context.signal.addEventListener('abort', () => resolve({ status: 'interrupted' })));
 };
 
 function engineThat(run: Run): Engine {

@@ -54,6 +54,7 @@ const draft = (): JobDraft => ({
   priceMicrosPerSecond: 1_000n,
   holdMicros: 60_000n,
   hasSecrets: false,
+  models: [],
   traceparent: null,
 });
 

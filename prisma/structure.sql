@@ -429,6 +429,7 @@ CREATE TABLE workers (
     last_seen_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     stopped_at timestamp(3) with time zone,
     ready_at timestamp(3) with time zone,
+    attempt_ms integer,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),

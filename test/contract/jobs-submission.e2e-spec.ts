@@ -64,13 +64,20 @@ describe('POST /jobs', () => {
       outputs: [],
       error: null,
       metadata: {},
-      metrics: { queue_ms: null, execution_ms: null, charged_micros: null },
+      metrics: {
+        queue_ms: null,
+        execution_ms: null,
+        estimated_wait_ms: body.metrics.estimated_wait_ms,
+        charged_micros: null,
+      },
       urls: {
         self: `/api/v2/jobs/${body.id}`,
         events: `/api/v2/jobs/${body.id}/events`,
         cancel: `/api/v2/jobs/${body.id}/cancel`,
       },
     });
+    // A worker may be free for it, or nobody can say yet.
+    expect([0, null]).toContain(body.metrics.estimated_wait_ms);
     expect(Math.abs(Date.parse(body.created_at) - before)).toBeLessThan(60_000);
     expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(604_800_000);
   });
@@ -347,7 +354,12 @@ describe('cancel', () => {
     const first = await client.call<Job>('POST', `/api/v2/jobs/${id}/cancel`);
     expect([first.status, first.body]).toMatchObject([200, { status: 'canceled', error: null, queue_position: null }]);
     expect(first.body.completed_at).not.toBeNull();
-    expect(first.body.metrics).toEqual({ queue_ms: null, execution_ms: null, charged_micros: 0 });
+    expect(first.body.metrics).toEqual({
+      queue_ms: null,
+      execution_ms: null,
+      estimated_wait_ms: null,
+      charged_micros: 0,
+    });
     const second = await client.call<Job>('POST', `/api/v2/jobs/${id}/cancel`);
     expect([second.status, second.body]).toEqual([200, first.body]);
   });

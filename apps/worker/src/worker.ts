@@ -7,6 +7,7 @@ import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlot } from './engine-slot';
+import { Pace } from './pace';
 
 const REPORT_EVERY_MS = 3_000;
 
@@ -42,6 +43,7 @@ export class PoolWorker {
   private readonly leaving = new AbortController();
   private catalogue: NodeCatalogue = {};
   private state: WorkerState = 'starting';
+  private readonly pace = new Pace();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: WorkerParts) {
@@ -96,7 +98,8 @@ export class PoolWorker {
       const problem = healths.find((health) => !health.ready)?.problem ?? null;
       const state = this.state === 'ready' && problem !== null ? 'starting' : this.state;
       const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
-      const told = await workers.heartbeat(database, identity.id, { state, residentModels, problem });
+      const report = { state, residentModels, problem, attemptMs: this.pace.attemptMs };
+      const told = await workers.heartbeat(database, identity.id, report);
       if (told === 'draining' && this.state === 'ready') {
         this.state = 'draining';
         this.parts.onDraining();
@@ -160,9 +163,11 @@ export class PoolWorker {
   private async run(claimed: ClaimedAttempt, slot: EngineSlot): Promise<void> {
     const parts = { ...this.parts.attempt, catalogue: () => this.catalogue };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
+    const since = performance.now();
     const done = attempt.run().finally(() => this.running.delete(claimed.jobId));
     this.running.set(claimed.jobId, { attempt, done });
     await done;
+    this.pace.add(performance.now() - since);
     if (claimed.models.length > 0) await this.noteModels(slot);
   }
 

@@ -14,6 +14,7 @@ export {
   WORKER_SILENCE_SECONDS,
   WORKER_STATES,
   WorkerStore,
+  type PoolPace,
   type WorkerRegistration,
   type WorkerReport,
   type WorkerRecord,

@@ -25,6 +25,18 @@ export interface WorkerReport {
   residentModels: string[];
   /** Why it is not ready, for an operator. */
   problem: string | null;
+  /** What an attempt has taken it of late, in milliseconds; null until it has run one. */
+  attemptMs?: number | null;
+}
+
+/** What a pool gets done. */
+export interface PoolPace {
+  /** Attempts that its live, ready workers run at once. */
+  capacity: number;
+  /** Attempts in its lane or on a worker. */
+  inFlight: number;
+  /** What an attempt takes of late, in milliseconds; null until one has run. */
+  attemptMs: number | null;
 }
 
 /** A worker as it is kept. */
@@ -50,6 +62,7 @@ export class WorkerStore {
     const [row] = await tx.query<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
+          attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
           state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END
@@ -72,6 +85,18 @@ export class WorkerStore {
         AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
         AND NOT EXISTS (SELECT 1 FROM deployments d WHERE d.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
     return row?.capacity ?? 0;
+  }
+
+  /** How fast a pool works at present, by what its workers tell. */
+  async pace(tx: Statements, poolId: string): Promise<PoolPace> {
+    const [row] = await tx.query<{ capacity: number; in_flight: number; attempt_ms: number | null }>(Prisma.sql`
+      SELECT coalesce(sum(capacity), 0)::int AS capacity, in_flight_of(${poolId})::int AS in_flight,
+        (sum(capacity::float8 * attempt_ms) FILTER (WHERE attempt_ms IS NOT NULL)
+          / sum(capacity) FILTER (WHERE attempt_ms IS NOT NULL))::float8 AS attempt_ms
+      FROM workers
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped'
+        AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`);
+    return { capacity: row?.capacity ?? 0, inFlight: row?.in_flight ?? 0, attemptMs: row?.attempt_ms ?? null };
   }
 
   /** Workers, the newest first. @param filter a null pool means all. */

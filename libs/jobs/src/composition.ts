@@ -94,8 +94,9 @@ export function composeJobs(parts: JobsParts): Jobs {
   const lanes = new LaneProducer(producer);
   const dispatchStore = new DispatchStore();
   const pools = new PoolStore();
-  const dispatcher = new Dispatcher(database, dispatchStore, pools, new WorkerStore(), lanes, logger);
-  const outlook = new QueueOutlook(database, dispatchStore);
+  const workers = new WorkerStore();
+  const dispatcher = new Dispatcher(database, dispatchStore, pools, workers, lanes, logger);
+  const outlook = new QueueOutlook(database, dispatchStore, workers);
   const ledger = new LedgerStore();
   const lifecycle = new Lifecycle(database, new LifecycleStore(ledger), signals, dispatcher, metrics, settings);
   const accountQueues = new AccountQueueStore();

@@ -1,10 +1,11 @@
 import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
 import type { HeardEvent } from '@millrace/messaging';
+import type { QueuePlace } from './queue-outlook';
 import type { JobOutputRecord, JobRecord, JobTransitionRecord } from './job';
 
 /** What a stream shows of a job. */
 export type FeedItem =
-  | { kind: 'status'; job: JobRecord; queuePosition: number | null }
+  | { kind: 'status'; job: JobRecord; place: QueuePlace | null }
   | { kind: 'progress'; progress: Progress }
   | { kind: 'preview'; preview: Preview }
   | { kind: 'output'; job: JobRecord; output: JobOutputRecord };
@@ -25,9 +26,9 @@ export class Following {
   stale = false;
 
   /** Begin where a first snapshot stands. */
-  constructor(job: JobRecord, position: number | null) {
+  constructor(job: JobRecord, place: QueuePlace | null) {
     this.seq = job.seq;
-    this.position = position;
+    this.position = place?.position ?? null;
   }
 
   hear(event: HeardEvent): void {
@@ -60,10 +61,11 @@ export class Following {
   }
 
   /** A queued job's place, when it is another than was told. */
-  takePosition(job: JobRecord, position: number | null): FeedItem[] {
+  takePlace(job: JobRecord, place: QueuePlace | null): FeedItem[] {
+    const position = place?.position ?? null;
     if (job.status !== 'queued' || position === this.position) return [];
     this.position = position;
-    return [{ kind: 'status', job, queuePosition: position }];
+    return [{ kind: 'status', job, place }];
   }
 
   /**
@@ -82,7 +84,7 @@ export class Following {
    */
   takeNews(job: JobRecord, transitions: JobTransitionRecord[]): FeedItem[] {
     const moves = transitions.filter((transition) => transition.seq > this.seq);
-    const statuses = moves.map((move): FeedItem => ({ kind: 'status', job: asOf(job, move), queuePosition: null }));
+    const statuses = moves.map((move): FeedItem => ({ kind: 'status', job: asOf(job, move), place: null }));
     this.seq = moves.at(-1)?.seq ?? this.seq;
     const end = isTerminal(job.status) && moves.length > 0 ? statuses.splice(-1) : [];
     const outputs = this.takeOutputs(job);

@@ -25,5 +25,6 @@ export { Lifecycle, type AttemptResult } from './lifecycle.service';
 export type { OperatorJob } from './operator-job.store';
 export { OperatorJobs } from './operator-jobs.service';
 export { OutputRecorder, type OutputDraft } from './output-recorder';
+export { type QueuePlace } from './queue-outlook';
 export { SubmissionService, type AcceptedJob, type Submission } from './submission.service';
 export { WarmClaims, isWarm, type ClaimingWorker, type TakenHint } from './warm-claims.service';

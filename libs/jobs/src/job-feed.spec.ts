@@ -27,7 +27,7 @@ class MovingJob {
     };
     const reads = {
       get: () => Promise.resolve(this.read()),
-      queuePosition: () => Promise.resolve(1),
+      queuePlace: () => Promise.resolve({ position: 1, waitMs: null }),
       sinceTransition: (_scope: JobScope, _id: string, seq: number) =>
         read((): [JobTransitionRecord[], JobRecord] => [
           this.transitions.filter((transition) => transition.seq > seq),
@@ -250,6 +250,6 @@ describe('a stream of a job', () => {
 
 const reads = (): ConstructorParameters<typeof JobFeed>[0] => ({
   get: () => Promise.reject(new Error('not asked')),
-  queuePosition: () => Promise.resolve(null),
+  queuePlace: () => Promise.resolve(null),
   sinceTransition: () => Promise.reject(new Error('not asked')),
 });

@@ -4,6 +4,7 @@ import { Alarm } from './alarm';
 import { Following, type FeedItem } from './following';
 import type { JobRecord, JobScope, JobTransitionRecord } from './job';
 import type { JobReads } from './job-reads.service';
+import type { QueuePlace } from './queue-outlook';
 import { SharedReading } from './shared-reading';
 
 export interface FeedTiming {
@@ -29,7 +30,7 @@ export const FEED_TIMING: FeedTiming = {
 interface Reading {
   transitions: JobTransitionRecord[];
   job: JobRecord;
-  position: number | null;
+  place: QueuePlace | null;
 }
 
 /**
@@ -40,7 +41,7 @@ export class JobFeed {
   private readonly readings = new SharedReading<Reading>();
 
   constructor(
-    private readonly reads: Pick<JobReads, 'get' | 'queuePosition' | 'sinceTransition'>,
+    private readonly reads: Pick<JobReads, 'get' | 'queuePlace' | 'sinceTransition'>,
     private readonly subscriber: Pick<LiveSubscriber, 'subscribe'>,
     private readonly live: Pick<LivePublisher, 'snapshot'>,
     private readonly timing: FeedTiming = FEED_TIMING,
@@ -63,9 +64,9 @@ export class JobFeed {
     try {
       await Promise.race([heard, alarm.sleep(this.timing.subscribeMs)]);
       const [job, shown] = await Promise.all([this.reads.get(scope, jobId), this.live.snapshot(jobId)]);
-      const position = await this.reads.queuePosition(job);
-      following = new Following(job, position);
-      yield { kind: 'status', job, queuePosition: position };
+      const place = await this.reads.queuePlace(job);
+      following = new Following(job, place);
+      yield { kind: 'status', job, place };
       if (isTerminal(job.status)) return;
       following.offerProgress(job.progress);
       following.offerProgress(shown.progress);
@@ -118,7 +119,7 @@ export class JobFeed {
     const key = [jobId, seq, scope.accountId, scope.surface, scope.deploymentId].join(' ');
     return this.readings.ask(key, async () => {
       const [transitions, job] = await this.reads.sinceTransition(scope, jobId, seq);
-      return { transitions, job, position: await this.reads.queuePosition(job) };
+      return { transitions, job, place: await this.reads.queuePlace(job) };
     });
   }
 
@@ -128,9 +129,9 @@ export class JobFeed {
     following: Following,
   ): Promise<{ items: FeedItem[]; over: boolean; waiting: boolean }> {
     try {
-      const { transitions, job, position } = await this.readSince(scope, jobId, following.seq);
+      const { transitions, job, place } = await this.readSince(scope, jobId, following.seq);
       const items = following.takeNews(job, transitions);
-      items.push(...following.takePosition(job, position));
+      items.push(...following.takePlace(job, place));
       return { items, over: isTerminal(job.status), waiting: job.status === 'queued' };
     } catch (error) {
       // Expired meanwhile: there is nothing more to tell. Anything else passes, and the next reading tells what was missed.

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, type Statements } from '@millrace/database'
 import type { LivePublisher } from '@millrace/messaging';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from './job';
 import type { JobFilter, JobStore } from './job.store';
-import type { QueueOutlook } from './queue-outlook';
+import type { QueueOutlook, QueuePlace } from './queue-outlook';
 
 const LIST = 'jobs';
 
@@ -76,27 +76,27 @@ export class JobReads {
     return timings;
   }
 
-  /** An estimate of a queued job's place, 1 for the next to start; null for any other. */
-  async queuePosition(job: JobRecord): Promise<number | null> {
+  /** An estimate of a queued job's place; null for any other. */
+  async queuePlace(job: JobRecord): Promise<QueuePlace | null> {
     if (job.status !== 'queued') return null;
-    if (job.delivery === 'dispatched') return 1;
+    if (job.delivery === 'dispatched') return this.outlook.placeInLane(job.poolId);
     const ahead = await this.store.countAhead(this.database, job);
-    return this.outlook.position(job.poolId, job.accountId, ahead);
+    return this.outlook.place(job.poolId, job.accountId, ahead);
   }
 
   /** The same of every job of a page, by id; two statements at most, whatever the page's length. */
-  async queuePositions(scope: JobScope, jobs: readonly JobRecord[]): Promise<Map<string, number>> {
+  async queuePlaces(scope: JobScope, jobs: readonly JobRecord[]): Promise<Map<string, QueuePlace>> {
     const queued = jobs.filter((job) => job.status === 'queued');
     const waiting = queued.filter((job) => job.delivery === 'waiting');
     const ahead =
       waiting.length === 0
         ? new Map<string, number>()
         : await this.store.countAheadOfEach(this.database, scope.accountId, waiting);
-    const positions = queued.map(async (job): Promise<[string, number]> => {
-      if (job.delivery !== 'waiting') return [job.id, 1];
-      return [job.id, await this.outlook.position(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
+    const places = queued.map(async (job): Promise<[string, QueuePlace]> => {
+      if (job.delivery !== 'waiting') return [job.id, await this.outlook.placeInLane(job.poolId)];
+      return [job.id, await this.outlook.place(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
     });
-    return new Map(await Promise.all(positions));
+    return new Map(await Promise.all(places));
   }
 
   /**

@@ -1,16 +1,27 @@
 import type { Statements } from '@millrace/database';
+import type { PoolPace, WorkerStore } from '@millrace/deployments';
 import type { BusyAccount, DispatchStore } from './dispatch.store';
 
 /** How old a pool's picture may be. Places in a queue are estimates, and every submission asks. */
 const BELIEVED_MS = 500;
 
+/** Where a queued job stands; both are estimates. */
+export interface QueuePlace {
+  /** 1 for the next to start. */
+  position: number;
+  /** Until its start, in milliseconds; null where nobody can say. */
+  waitMs: number | null;
+}
+
 /** A pool's queues as they stood a moment ago: how full the pool is, and where in the rotation a job stands. */
 export class QueueOutlook {
-  private readonly believed = new Map<string, { busy: Promise<BusyAccount[]>; until: number }>();
+  private readonly believed = new Believed<BusyAccount[]>();
+  private readonly paces = new Believed<PoolPace>();
 
   constructor(
     private readonly database: Statements,
     private readonly store: DispatchStore,
+    private readonly workers: Pick<WorkerStore, 'pace'>,
   ) {}
 
   /** Jobs waiting in the pool. */
@@ -24,21 +35,52 @@ export class QueueOutlook {
    * every other account as the rotation serves meanwhile.
    *
    * @param ahead jobs of its own account before it.
-   * @returns 1 for the next to start.
+   * @returns position 1 for the next to start.
    */
-  async position(poolId: string, accountId: string, ahead: number): Promise<number> {
-    return positionAmong(await this.busy(poolId), accountId, ahead);
+  async place(poolId: string, accountId: string, ahead: number): Promise<QueuePlace> {
+    const [busy, pace] = await Promise.all([this.busy(poolId), this.pace(poolId)]);
+    const position = positionAmong(busy, accountId, ahead);
+    return { position, waitMs: waitMsAt(position, pace) };
+  }
+
+  /** The place of a job that is in the pool's lane already. */
+  async placeInLane(poolId: string): Promise<QueuePlace> {
+    return { position: 1, waitMs: waitMsAt(0, await this.pace(poolId)) };
   }
 
   private busy(poolId: string): Promise<BusyAccount[]> {
-    const now = performance.now();
-    const known = this.believed.get(poolId);
-    if (known !== undefined && known.until > now) return known.busy;
-    const busy = this.store.listBusy(this.database, poolId);
-    this.believed.set(poolId, { busy, until: now + BELIEVED_MS });
-    busy.catch(() => this.believed.delete(poolId));
-    return busy;
+    return this.believed.get(poolId, () => this.store.listBusy(this.database, poolId));
   }
+
+  private pace(poolId: string): Promise<PoolPace> {
+    return this.paces.get(poolId, () => this.workers.pace(this.database, poolId));
+  }
+}
+
+/** What was read of a pool a moment ago. */
+class Believed<T> {
+  private readonly known = new Map<string, { value: Promise<T>; until: number }>();
+
+  get(poolId: string, read: () => Promise<T>): Promise<T> {
+    const now = performance.now();
+    const known = this.known.get(poolId);
+    if (known !== undefined && known.until > now) return known.value;
+    const value = read();
+    this.known.set(poolId, { value, until: now + BELIEVED_MS });
+    value.catch(() => this.known.delete(poolId));
+    return value;
+  }
+}
+
+/**
+ * How long a waiting job will wait: as many attempts as must end before it starts, at the pace at which the pool's workers
+ * end them. Null where nobody can say: no worker is there, or none has run anything yet.
+ */
+export function waitMsAt(position: number, { capacity, inFlight, attemptMs }: PoolPace): number | null {
+  const endsBefore = Math.max(0, position + inFlight - capacity);
+  if (capacity === 0) return null;
+  if (endsBefore === 0) return 0;
+  return attemptMs === null ? null : Math.round((endsBefore * attemptMs) / capacity);
 }
 
 /** The rotation gives account `o` turns in proportion to its weight while this account has `ahead` + 1 of its own. */

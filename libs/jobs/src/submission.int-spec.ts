@@ -5,7 +5,7 @@ import { LedgerStore, billingSettings } from '@millrace/billing';
 import { Refusal, type NodeCatalogue, type NodeClass } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { Metrics, readSettings } from '@millrace/platform';
-import type { Target } from '@millrace/deployments';
+import { WorkerStore, type Target } from '@millrace/deployments';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { DispatchStore } from './dispatch.store';
 import { jobSettings } from './job.settings';
@@ -52,10 +52,10 @@ beforeEach(() => {
     },
   };
   metrics = new Metrics('test');
-  service = serviceWith(counted, new QueueOutlook(counted, new DispatchStore()));
+  service = serviceWith(counted, new QueueOutlook(counted, new DispatchStore(), new WorkerStore()));
 });
 
-function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' | 'position'>): SubmissionService {
+function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' | 'place'>): SubmissionService {
   return new SubmissionService(
     counted,
     new SubmissionStore(new LedgerStore(), settings),
@@ -171,10 +171,10 @@ describe('a submission', () => {
   it('that has committed is answered, though its place in the queue cannot be looked up', async () => {
     const outlook = {
       waiting: () => Promise.resolve(0),
-      position: () => Promise.reject(new Error('the connection was lost')),
+      place: () => Promise.reject(new Error('the connection was lost')),
     };
-    const { job, queuePosition } = await serviceWith(test.database, outlook).submit(await submission());
-    expect([job.status, queuePosition]).toEqual(['queued', 1]);
+    const { job, place } = await serviceWith(test.database, outlook).submit(await submission());
+    expect([job.status, place.position]).toEqual(['queued', 1]);
   });
 
   it('is counted by what came of it', async () => {

@@ -16,7 +16,7 @@ import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 import type { JobRecord, JobScope } from './job';
 import type { JobSettings } from './job.settings';
-import type { QueueOutlook } from './queue-outlook';
+import type { QueueOutlook, QueuePlace } from './queue-outlook';
 import { readSubmission, type RequestedJob } from './read-submission.step';
 import type { JobDraft } from './submission';
 import { INPUT_ASSET_CONSTRAINT, QUEUE_FULL, type RecordedJob, type SubmissionStore } from './submission.store';
@@ -38,7 +38,7 @@ export interface Submission {
 /** A job just accepted, and its place in the queue. */
 export interface AcceptedJob {
   job: JobRecord;
-  queuePosition: number;
+  place: QueuePlace;
 }
 
 const QUEUE_RETRY_SECONDS = 2;
@@ -54,7 +54,7 @@ export class SubmissionService {
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
-    private readonly outlook: Pick<QueueOutlook, 'waiting' | 'position'>,
+    private readonly outlook: Pick<QueueOutlook, 'waiting' | 'place'>,
     private readonly dispatcher: Pick<Dispatcher, 'poke'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings,
@@ -134,12 +134,12 @@ export class SubmissionService {
       throw await this.refusalOf(error, draft);
     }
     this.dispatcher.poke(draft.poolId);
-    return { job: acceptedRecord(draft, recorded), queuePosition: await this.positionOf(draft, recorded) };
+    return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded) };
   }
 
   /** The job is committed: a place that cannot be looked up now is told as that among the account's own, not as a failure. */
-  private async positionOf({ poolId, accountId }: JobDraft, { ahead }: RecordedJob): Promise<number> {
-    return this.outlook.position(poolId, accountId, ahead).catch(() => ahead + 1);
+  private async placeOf({ poolId, accountId }: JobDraft, { ahead }: RecordedJob): Promise<QueuePlace> {
+    return this.outlook.place(poolId, accountId, ahead).catch(() => ({ position: ahead + 1, waitMs: null }));
   }
 
   private async refusalOf(error: unknown, draft: JobDraft): Promise<unknown> {

@@ -38,7 +38,7 @@ export class EventsController {
   private present(surface: Surface, item: FeedItem): StreamEvent {
     switch (item.kind) {
       case 'status':
-        return { event: 'status', data: this.presenter.present(surface, item.job, item.queuePosition) };
+        return { event: 'status', data: this.presenter.present(surface, item.job, item.place) };
       case 'output':
         return { event: 'output', data: this.presenter.output(surface, item.job, item.output) };
       case 'progress':

@@ -8,7 +8,7 @@ import {
   type Output,
 } from '@millrace/contracts';
 import type { ContentLinks } from '@millrace/assets';
-import type { JobLogRecord, JobOutputRecord, JobRecord } from '@millrace/jobs';
+import type { JobLogRecord, JobOutputRecord, JobRecord, QueuePlace } from '@millrace/jobs';
 import type { Surface } from '../http/surface';
 
 /** What a job looks like on the wire (contract, section 2). */
@@ -16,7 +16,7 @@ export class JobPresenter {
   constructor(private readonly links: ContentLinks) {}
 
   /** @param withLogs only `GET /jobs/{id}` carries logs (contract, 2.6). */
-  present(surface: Surface, job: JobRecord, queuePosition: number | null, withLogs = false): Job {
+  present(surface: Surface, job: JobRecord, place: QueuePlace | null, withLogs = false): Job {
     const self = `${surface.prefix}/api/v2/jobs/${job.id}`;
     return {
       id: job.id,
@@ -25,12 +25,12 @@ export class JobPresenter {
       started_at: job.startedAt?.toISOString() ?? null,
       completed_at: job.completedAt?.toISOString() ?? null,
       expires_at: job.expiresAt.toISOString(),
-      queue_position: job.status === 'queued' ? queuePosition : null,
+      queue_position: job.status === 'queued' ? (place?.position ?? null) : null,
       progress: job.progress,
       outputs: job.outputs.map((output) => this.output(surface, job, output)),
       error: job.error,
       metadata: job.metadata,
-      metrics: metricsOf(job),
+      metrics: metricsOf(job, job.status === 'queued' ? place : null),
       urls: {
         self,
         events: `${self}/events`,
@@ -42,9 +42,9 @@ export class JobPresenter {
   }
 
   /** An item of a list: the job, and what lists are sorted and shown by. */
-  item(surface: Surface, job: JobRecord, queuePosition: number | null): JobListItem {
+  item(surface: Surface, job: JobRecord, place: QueuePlace | null): JobListItem {
     return {
-      ...this.present(surface, job, queuePosition),
+      ...this.present(surface, job, place),
       create_time: job.createdAt.toISOString(),
       update_time: job.updatedAt.toISOString(),
       deployment_id: job.deploymentId,
@@ -82,14 +82,18 @@ function jobLogsOf({ text, truncated, capturedAt }: JobLogRecord): JobLogs {
   return { text, truncated, captured_at: capturedAt.toISOString() };
 }
 
-/** `charged_micros` is additive: what the job cost, in micro-credits, where there is money at all. */
-function metricsOf(job: JobRecord): JobMetrics {
+/**
+ * Two are additive: `estimated_wait_ms`, the time until a queued job starts, and `charged_micros`, what the job cost in
+ * micro-credits, where there is money at all.
+ */
+function metricsOf(job: JobRecord, place: QueuePlace | null): JobMetrics {
   const end = job.completedAt?.getTime();
   const start = job.startedAt?.getTime();
   const ranAndEnded = isTerminal(job.status) && start !== undefined && end !== undefined;
   return {
     queue_ms: start === undefined ? null : start - job.createdAt.getTime(),
     execution_ms: ranAndEnded ? end - start : null,
+    estimated_wait_ms: place?.waitMs ?? null,
     ...(job.surface === 'self_hosted' ? {} : { charged_micros: job.chargedMicros }),
   };
 }

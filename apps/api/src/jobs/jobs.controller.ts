@@ -32,7 +32,7 @@ export class JobsController {
     const { caller, scope } = await this.callers.admit(request, 'jobs:write');
     const { surface } = contextOf(request);
     const idempotencyKey = idempotencyKeyOf(request);
-    const { job, queuePosition } = await this.submissions.submit({
+    const { job, place } = await this.submissions.submit({
       caller,
       scope,
       target: () => this.destinations.of(surface),
@@ -40,7 +40,7 @@ export class JobsController {
       idempotencyKey,
       traceparent: currentTraceparent(),
     });
-    return this.presenter.present(surface, job, queuePosition);
+    return this.presenter.present(surface, job, place);
   }
 
   @Get()
@@ -49,8 +49,8 @@ export class JobsController {
     const { surface } = contextOf(request);
     if (surface.demo) throw noDemoList();
     const { jobs, nextCursor } = await this.reads.list(scope, parseJobQuery(query));
-    const positions = await this.reads.queuePositions(scope, jobs);
-    const items = jobs.map((job) => this.presenter.item(surface, job, positions.get(job.id) ?? null));
+    const places = await this.reads.queuePlaces(scope, jobs);
+    const items = jobs.map((job) => this.presenter.item(surface, job, places.get(job.id) ?? null));
     return nextCursor === undefined ? { jobs: items } : { jobs: items, next_cursor: nextCursor };
   }
 
@@ -95,8 +95,8 @@ export class JobsController {
   }
 
   private async present(request: Request, job: JobRecord, withLogs: boolean): Promise<Job> {
-    const position = await this.reads.queuePosition(job);
-    return this.presenter.present(contextOf(request).surface, job, position, withLogs);
+    const place = await this.reads.queuePlace(job);
+    return this.presenter.present(contextOf(request).surface, job, place, withLogs);
   }
 }
 

@@ -32,6 +32,10 @@ async function main(scope) {
   const servers = await startServers(fleet, {}, { secrets: readSecrets(folder.at('secrets.json')), throwaway: true });
   await task(scope, 'Migrating', () => migrate(scope, servers.databaseUrl));
   const chosen = GUARDS.filter(({ name }) => name.includes(flags.only ?? ''));
+  const tests = [...new Set(chosen.flatMap((guard) => guard.tests))];
+  const isSound = !(await isNoticed(scope, servers, { name: 'nothing', tests }));
+  if (!isSound)
+    throw new Failure('The tests fail although nothing was removed: what they say of guards is worth nothing.');
   const missed = [];
   for (const guard of chosen) {
     const noticed = await isNoticed(scope, servers, guard);

@@ -11,6 +11,11 @@ const SUBMISSION = 'libs/jobs/src/submission.store.ts';
 const OUTPUT = 'libs/jobs/src/output.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const LEDGER = 'libs/billing/src/ledger.store.ts';
+const WARM_CLAIMS = 'libs/jobs/src/warm-claim.store.ts';
+const DISPATCHER = 'libs/jobs/src/dispatcher.ts';
+const BLOBS = 'libs/assets/src/blob-record.store.ts';
+const WARM = ['libs/jobs/src/warm-claims.int-spec'];
+const LIVES = ['libs/assets/src/lives.int-spec', 'libs/assets/src/retention.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle.int-spec'];
 
 /** @type {Guard[]} */
@@ -56,6 +61,40 @@ export const GUARDS = [
     LIFECYCLE,
     "${fenceOf(fence)} AND j.status = 'canceling'`",
     '${fenceOf(fence)}`',
+  ),
+  of('only what is overdue expires', LIFECYCLE, ' AND j.deadline_at <= now()`', '`'),
+  of(
+    'a job to be canceled is not ended under its worker',
+    LIFECYCLE,
+    "j.status = 'canceling' AND j.delivery <> 'leased'`",
+    "j.status = 'canceling'`",
+  ),
+  of(
+    'what can be tried again is not given up',
+    LIFECYCLE,
+    "${leaseIsOver} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`",
+    '${leaseIsOver}`',
+  ),
+  of(
+    'a job is passed over for others a few times at most',
+    WARM_CLAIMS,
+    'AND ${hint.passed ?? 0} < (SELECT count(*) FROM member)',
+    '',
+    WARM,
+  ),
+  of(
+    'a hint that was taken and not taken up is offered again',
+    DISPATCHER,
+    "states[index] !== 'waiting'",
+    "states[index] === 'absent'",
+    WARM,
+  ),
+  of(
+    'an orphan is kept for a while',
+    BLOBS,
+    'o.orphaned_at < now() - make_interval(secs => ${graceSeconds})',
+    'o.orphaned_at IS NOT NULL',
+    LIVES,
   ),
   of('an output needs the lease token', OUTPUT, ' AND lease_token = ${fence.leaseToken}::uuid', ''),
   of('an output needs the attempt', OUTPUT, ' AND attempt = ${fence.attempt}', ''),

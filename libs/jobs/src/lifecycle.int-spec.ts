@@ -293,6 +293,16 @@ describe('an end', () => {
     expect(await lifecycle.end(test.database, guards.canceling(fence), canceled)).toBeNull();
     expect(await lifecycle.heartbeat(test.database, fence, beat)).toEqual({ status: 'running', exhausted: false });
   });
+
+  it('by the clock comes neither before the deadline, nor while there is another attempt, nor under a worker', async () => {
+    const job = await submit();
+    await start(job, 0);
+    const over = ending({ status: 'failed', failure: { code: 'worker_lost', message: 'a test' } });
+    expect(await lifecycle.end(test.database, guards.overdue(job.id), over)).toBeNull();
+    expect(await lifecycle.end(test.database, guards.lost(job.id), over)).toBeNull();
+    await lifecycle.requestCancel(test.database, job, job.id);
+    expect(await lifecycle.end(test.database, guards.cancelingUnleased(job.id), over)).toBeNull();
+  });
 });
 
 describe('an attempt between two workers', () => {

@@ -78,8 +78,8 @@ export const GUARDS = [
   of(
     'a job is passed over for others a few times at most',
     WARM_CLAIMS,
-    'AND ${hint.passed ?? 0} < (SELECT count(*) FROM member)',
-    '',
+    '${hint.passed ?? 0} < (SELECT count(*) FROM member)',
+    'true',
     WARM,
   ),
   of(

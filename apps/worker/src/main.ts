@@ -68,7 +68,7 @@ async function main(logger: Logger): Promise<void> {
     settings.pool,
     engines.length,
     (message) => worker.take(message),
-    (left) => void jobs.dispatcher.passOn(settings.pool, left),
+    (left) => void jobs.dispatcher.leave(settings.pool, left),
     (error) => logger.debug({ err: error }, 'the lane has a problem'),
   );
   await worker.start();

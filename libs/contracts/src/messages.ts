@@ -8,7 +8,7 @@ export const DispatchMessageSchema = z.object({
   traceparent: z.string().optional(),
   /** Files of weights that the job loads. A worker that lacks them may leave the attempt to another. */
   models: z.array(z.string()).optional(),
-  /** How often workers have left it to others; absent means never. */
+  /** How often workers have run another in its place; absent means never. */
   passed: z.int().min(0).optional(),
 });
 export type DispatchMessage = z.infer<typeof DispatchMessageSchema>;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { DispatchMessage } from '@millrace/contracts';
@@ -84,10 +85,15 @@ export class Dispatcher {
     return lost.length;
   }
 
-  /** Offer an attempt to other workers that a worker has left to them. Never rejects: what is lost here is redelivered. */
-  async passOn(poolId: string, left: DispatchMessage): Promise<void> {
-    const passed = (left.passed ?? 0) + 1;
-    await this.told(left, this.lanes.addAgain(poolId, { ...left, passed }, `p${passed}`));
+  /** Offer an attempt again that a worker has passed over for another. Never rejects: what is lost here is redelivered. */
+  async passOn(poolId: string, hint: DispatchMessage): Promise<void> {
+    const passed = (hint.passed ?? 0) + 1;
+    await this.told(hint, this.lanes.addAgain(poolId, { ...hint, passed }, `p${passed}`));
+  }
+
+  /** Offer an attempt again that a worker without its models has left to another. Never rejects either. */
+  async leave(poolId: string, hint: DispatchMessage): Promise<void> {
+    await this.told(hint, this.lanes.addAgain(poolId, hint, `l${randomUUID()}`));
   }
 
   private async deliver(poolId: string, job: DispatchedJob): Promise<void> {

@@ -26,7 +26,8 @@ export class QueueOutlook {
 
   /** Jobs waiting in the pool. */
   async waiting(poolId: string): Promise<number> {
-    const busy = await this.busy(poolId);
+    // A submission asks for its place next, when it has written: all that is read is read before.
+    const [busy] = await Promise.all([this.busy(poolId), this.pace(poolId)]);
     return busy.reduce((sum, account) => sum + account.waiting, 0);
   }
 

@@ -4,6 +4,9 @@ import type { Statements } from '@millrace/database';
 import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
 import { dispatchedOf, type DispatchedJob, type DispatchedRow } from './dispatch.store';
 
+/** How long an attempt is left to an idle worker that holds its models, from its dispatch on. */
+const LEFT_FOR_SECONDS = 2;
+
 /** A worker that was offered an attempt whose models it does not hold. */
 export interface ColdOffer {
   poolId: string;
@@ -29,8 +32,8 @@ interface ChoiceRow extends Partial<DispatchedRow> {
 export class WarmClaimStore {
   /**
    * Look for a better match among what fairness has already chosen: the attempts in the pool's lane, a few more than its
-   * workers can run. Nothing is found once the attempt was left to others as often as the pool has workers, so that it
-   * waits for one job of each at most.
+   * workers can run. It is passed over for another as often as the pool has workers, so that it waits for one job of each at
+   * most; and is left to an idle worker for a moment only, whatever keeps that one from it.
    */
   async choose(statements: Statements, { poolId, workerId, warm, hint }: ColdOffer): Promise<WarmChoice> {
     const [row] = await statements.query<ChoiceRow>(Prisma.sql`
@@ -42,18 +45,19 @@ export class WarmClaimStore {
         SELECT j.id, j.attempt, j.delivery, j.worker_id, j.status, j.deadline_at, j.dispatched_at, j.traceparent, j.models
         FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased')
       ), offered AS (
-        SELECT j.id, j.models FROM in_flight j
+        SELECT j.id, j.models, j.dispatched_at FROM in_flight j
         WHERE j.id = ${hint.jobId}::uuid AND j.delivery = 'dispatched' AND j.models IS NOT NULL
-          AND ${hint.passed ?? 0} < (SELECT count(*) FROM member)
       ), instead AS (
         SELECT j.id, j.attempt + 1 AS attempt, j.traceparent, j.models FROM in_flight j, offered
-        WHERE j.delivery = 'dispatched' AND j.models <@ ${[...warm]}::text[] AND j.id <> offered.id
+        WHERE ${hint.passed ?? 0} < (SELECT count(*) FROM member)
+          AND j.delivery = 'dispatched' AND j.models <@ ${[...warm]}::text[] AND j.id <> offered.id
           AND j.status IN ('queued', 'running') AND j.deadline_at > now()
         ORDER BY j.dispatched_at, j.id LIMIT 1
       )
       SELECT instead.*, EXISTS (
         SELECT FROM member, offered
-        WHERE member.id <> ${workerId}::uuid AND offered.models <@ member.resident_models
+        WHERE offered.dispatched_at > now() - make_interval(secs => ${LEFT_FOR_SECONDS})
+          AND member.id <> ${workerId}::uuid AND offered.models <@ member.resident_models
           AND member.capacity > (SELECT count(*) FROM in_flight j WHERE j.delivery = 'leased' AND j.worker_id = member.id)
       ) AS has_warm_worker
       FROM (SELECT) one LEFT JOIN instead ON true`);

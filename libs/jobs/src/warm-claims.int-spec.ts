@@ -103,8 +103,8 @@ async function end(claimed: ClaimedAttempt): Promise<void> {
 
 /** Has a worker take hints from the lane, until the end of the tests. */
 function consume(worker: ClaimingWorker, take: (hint: DispatchMessage) => Promise<DispatchMessage | null>): void {
-  const passOn = (left: DispatchMessage): void => void jobs.dispatcher.passOn(worker.poolId, left);
-  const consumer = new LaneConsumer(redis.consumer(), worker.poolId, 1, take, passOn, () => undefined);
+  const leave = (left: DispatchMessage): void => void jobs.dispatcher.leave(worker.poolId, left);
+  const consumer = new LaneConsumer(redis.consumer(), worker.poolId, 1, take, leave, () => undefined);
   consumers.push(consumer);
   consumer.start();
 }
@@ -149,14 +149,21 @@ describe('a job that names models', () => {
     expect(claimed?.models).toEqual([SMALL]);
   });
 
-  it('is left to an idle worker that holds them, and to none that is busy, silent or about to go', async () => {
+  it('is left for a moment to an idle worker that holds them, and to none that is busy, silent or about to go', async () => {
     const { poolId, workers } = await makePool([], [LARGE]);
     const [cold, warm] = workers as [ClaimingWorker, ClaimingWorker];
     const [first, second, third, fourth, fifth] = await hintsFor(poolId, ...Array<string[]>(5).fill([LARGE]));
     if (!first || !second || !third || !fourth || !fifth) throw new Error('there are five');
     const change = (data: Prisma.WorkerUpdateInput): Promise<unknown> =>
       test.database.models.worker.update({ where: { id: warm.id }, data });
+    const dispatchedAgo = (seconds: number): Promise<unknown> =>
+      test.database.execute(Prisma.sql`
+        UPDATE jobs SET dispatched_at = now() - make_interval(secs => ${seconds}) WHERE pool_id = ${poolId}`);
+    await dispatchedAgo(-60);
     expect(await jobs.claims.take(first, cold)).toEqual({ claimed: null, left: first });
+    await dispatchedAgo(60);
+    expect((await jobs.claims.take(first, cold)).claimed?.jobId).toBe(first.jobId);
+    await dispatchedAgo(-60);
     await change({ state: 'draining' });
     expect((await jobs.claims.take(second, cold)).claimed?.jobId).toBe(second.jobId);
     await change({ state: 'ready', lastSeenAt: new Date(Date.now() - 60_000) });
@@ -195,9 +202,9 @@ describe('workers on a lane', () => {
       await jobs.dispatcher.fill(poolId);
       await eventually('the job to run', () => runs.length === n);
     }
-    // Who waits for a hint begins to wait anew each second, so that one may miss its turn; by chance it would be four.
+    // Only for a moment, so that a machine that stands still may make some run cold; by chance it would be four.
     const matched = runs.filter(({ models, warm }) => models.join() === warm.join());
-    expect(matched.length).toBeGreaterThanOrEqual(9);
+    expect(matched.length).toBeGreaterThanOrEqual(7);
   });
 
   it('do not delay a job that none of them holds the models of by more than one job each', async () => {
@@ -234,7 +241,7 @@ describe('workers on a lane', () => {
       return taken?.left ?? null;
     };
     const left = await Promise.all(hints.map((hint, index) => take(hint, index * 3)));
-    for (const hint of left) if (hint !== null) await jobs.dispatcher.passOn(poolId, hint);
+    for (const hint of left) if (hint !== null) await jobs.dispatcher.leave(poolId, hint);
     await eventually('all of them to be claimed', async () => {
       for (const [index, hint] of (await lanes.list(poolId, 0, 100)).entries()) await take(hint, index);
       return claimed.length === 20;

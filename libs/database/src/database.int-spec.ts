@@ -33,6 +33,18 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
+  it('waits for a connection as long as a statement does', async () => {
+    const busy = await createTestDatabase(2);
+    try {
+      const sleeping = [1, 2].map(() => busy.database.query(Prisma.sql`SELECT pg_sleep(2.5)`));
+      const waiting = busy.database.transaction((tx) => tx.query<{ one: number }>(Prisma.sql`SELECT 1 AS one`));
+      expect(await waiting).toEqual([{ one: 1 }]);
+      await Promise.all(sleeping);
+    } finally {
+      await busy.drop();
+    }
+  });
+
   it('undoes everything when its work throws', async () => {
     const name = 'undone';
     const failing = test.database.transaction(async (tx) => {

@@ -29,9 +29,11 @@ export class Database implements Statements {
   private readonly pool: pg.Pool;
   private readonly client: PrismaClient;
   private readonly locks: LockSession;
+  private readonly timeoutMs: number;
 
   /** Opens no connection: the first statement does. */
   constructor(settings: DatabaseSettings, applicationName: string) {
+    this.timeoutMs = settings.databaseTimeoutMs;
     const connection = {
       connectionString: settings.databaseUrl,
       application_name: applicationName,
@@ -72,13 +74,17 @@ export class Database implements Statements {
    * round trips costs several times a statement and a connection for its whole length.
    */
   async transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T> {
+    // As patient as a statement: a busy moment is no reason to fail what a statement would have waited for.
+    const patience = { maxWait: this.timeoutMs, timeout: this.timeoutMs };
     return run(() =>
-      this.client.$transaction((tx) =>
-        work({
-          models: tx,
-          query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
-          execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
-        }),
+      this.client.$transaction(
+        (tx) =>
+          work({
+            models: tx,
+            query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
+            execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
+          }),
+        patience,
       ),
     );
   }

@@ -9,6 +9,8 @@ const FIELD_BYTES = 8_192;
 const MAX_PARTS = 64;
 /** What a client is still sending when it is refused is read and dropped, so that it gets to the answer; but not for ever. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
+/** A client that sends nothing of its upload for this long is gone, or as good as: what was staged of it is let go. */
+const SILENCE_MS = 120_000;
 const SINGLE_FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in'] as const;
 
 /** A form whose every part has been read. */
@@ -24,7 +26,8 @@ export interface UploadForm<T> {
  *
  * @param takeFile consumes the file; what it throws ends the reading.
  * @param dropFile undoes `takeFile` when the form turns out not to be whole after all.
- * @throws Refusal `invalid_request`, `unsupported_media_type`; whatever `takeFile` throws.
+ * @throws Refusal `invalid_request`, 408 when the rest of it does not come; `unsupported_media_type`; whatever `takeFile`
+ *   throws.
  */
 export async function readUploadForm<T>(
   request: IncomingMessage,
@@ -35,6 +38,7 @@ export async function readUploadForm<T>(
   const fields: RawUploadFields = {};
   // Set by the reading below, if there is a file; an object, so that the compiler believes it.
   const file: { source?: Readable; taking?: Promise<T> } = {};
+  let silence: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name, value, nameCut, valueCut) => {
@@ -58,10 +62,15 @@ export async function readUploadForm<T>(
       request.on('close', () => {
         if (!request.complete) reject(badForm('the upload broke off'));
       });
+      silence = setTimeout(() => reject(lateForm()), SILENCE_MS);
+      request.on('data', () => silence?.refresh());
       request.pipe(form);
     });
+    clearTimeout(silence);
     return { fields, file: file.taking === undefined ? null : await file.taking };
   } catch (error) {
+    clearTimeout(silence);
+    silence = undefined;
     request.unpipe(form);
     file.source?.destroy(new Error('the upload cannot be read'));
     dropRest(request);
@@ -104,6 +113,11 @@ function addField(fields: RawUploadFields, name: string, value: string): void {
   if (name === 'tags') (fields.tags ??= []).push(value);
   const single = SINGLE_FIELDS.find((known) => known === name);
   if (single !== undefined) fields[single] = value;
+}
+
+function lateForm(): Refusal {
+  const message = 'The upload did not arrive in time: nothing of it came for two minutes.';
+  return new Refusal('invalid_request', message, { status: 408, headers: { Connection: 'close' } });
 }
 
 function badForm(reason: string): Refusal {

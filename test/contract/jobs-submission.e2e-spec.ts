@@ -393,3 +393,20 @@ describe('a job', () => {
     for (const [method, path] of routes('not-an-id')) expect((await client.call(method, path)).status).toBe(404);
   });
 });
+
+describe('the metric millrace_submissions_total', () => {
+  const counted = async (outcome: string): Promise<number> => {
+    const metrics = await (await fetch(`${stack.api.opsUrl}/metrics`)).text();
+    return Number(
+      new RegExp(`^millrace_submissions_total\\{.*outcome="${outcome}".*\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0,
+    );
+  };
+
+  it('counts what was accepted, and what was refused by its code', async () => {
+    const before = [await counted('accepted'), await counted('workflow_format_ui')];
+    await client.run(GRAPH);
+    await submit({ workflow: { nodes: [], links: [] } });
+    const [accepted = 0, refusals = 0] = before;
+    expect([await counted('accepted'), await counted('workflow_format_ui')]).toEqual([accepted + 1, refusals + 1]);
+  });
+});

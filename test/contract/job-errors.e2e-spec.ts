@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import sharp from 'sharp';
@@ -86,10 +87,11 @@ describe('a job that cannot be run tells why in its error', () => {
   it('engine_error, when the engine broke', async () => {
     const { id } = await client.run(takingASecond(2));
     await runs(id);
+    // A folder that leads nowhere: a fault of the machine, and none of the graph's.
     const out = join(workDir, `${id}.1`, 'out');
-    await rm(out, { recursive: true, force: true });
-    await mkdir(join(workDir, `${id}.1`), { recursive: true });
-    await writeFile(out, 'in the way');
+    await eventually('the folder of the run', () => existsSync(out));
+    await rm(out, { recursive: true });
+    await symlink('nowhere', out);
     expect(await failure(id)).toEqual(['failed', 'engine_error']);
   });
 

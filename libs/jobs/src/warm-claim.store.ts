@@ -5,7 +5,7 @@ import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
 import { dispatchedOf, type DispatchedJob, type DispatchedRow } from './dispatch.store';
 
 /** How long an attempt is left to an idle worker that holds its models, from its dispatch on. */
-const LEFT_FOR_SECONDS = 2;
+export const LEFT_FOR_SECONDS = 2;
 
 /** A worker that was offered an attempt whose models it does not hold. */
 export interface ColdOffer {

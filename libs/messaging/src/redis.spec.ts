@@ -1,0 +1,45 @@
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createLogger } from '@millrace/platform';
+import { RedisConnections } from './redis';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A server that tells its eviction policy and agrees to everything else. @returns its URL. */
+async function serverWith(policy: string): Promise<string> {
+  const info = `# Memory\r\nmaxmemory_policy:${policy}\r\n`;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      for (const command of bytes.toString().split(/(?=\*\d+\r\n\$)/)) {
+        const asksForInfo = /^\*\d+\r\n\$4\r\ninfo\r\n/i.test(command);
+        socket.write(asksForInfo ? `$${info.length}\r\n${info}\r\n` : '+OK\r\n');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const asked = (url: string): Promise<void> =>
+  new RedisConnections(url, createLogger('test', 'silent')).assertNoEviction();
+
+describe('a process that starts', () => {
+  it('refuses a Redis that would evict keys, with the cure', async () => {
+    const url = await serverWith('allkeys-lru');
+    await expect(asked(url)).rejects.toThrow('maxmemory-policy allkeys-lru; set it to noeviction');
+  });
+
+  it('takes one that keeps them', async () => {
+    await expect(asked(await serverWith('noeviction'))).resolves.toBeUndefined();
+  });
+
+  it('does not wait for one that is away: work waits in PostgreSQL', async () => {
+    const url = await serverWith('noeviction');
+    await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
+    await expect(asked(url)).resolves.toBeUndefined();
+  });
+});

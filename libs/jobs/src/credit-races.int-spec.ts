@@ -5,7 +5,7 @@ import { SEED } from './fixtures/operations';
 
 const ROUNDS = 3;
 const ACTORS = 10;
-const STEPS = 24;
+const STEPS = 16;
 
 let test: TestDatabase;
 beforeAll(async () => {

@@ -13,7 +13,13 @@ export interface Hold {
 /** The reason with which a statement refuses itself when the account cannot cover a hold. */
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 
-/** The SQL of the ledger and of the balances, which are its projection and change in the same statement. */
+/**
+ * The SQL of the ledger and of the balances, which are its projection and change in the same statement.
+ *
+ * An UPDATE first makes its row from the version that its snapshot sees and holds that to the CHECKs, and only then finds
+ * that there is a later one. What a statement waited for may not be in its snapshot, so it locks a balance first and makes
+ * the new row from the locked one.
+ */
 export class LedgerStore {
   /**
    * Queries that set an amount aside for a job, or refuse the statement they are part of when the account has less. The
@@ -83,13 +89,19 @@ export class LedgerStore {
           RETURNING 1`,
       },
       {
+        name: 'end_balance_now',
+        sql: Prisma.sql`
+          SELECT b.account_id, b.held_micros - e.held_micros AS held,
+            b.available_micros + e.held_micros - e.charged_micros AS available,
+            b.consumed_micros + e.charged_micros AS consumed
+          FROM ${from} e JOIN balances b ON b.account_id = e.account_id WHERE e.held_micros > 0 FOR UPDATE OF b`,
+      },
+      {
         name: 'end_balance',
         sql: Prisma.sql`
           UPDATE balances b
-          SET held_micros = b.held_micros - e.held_micros,
-              available_micros = b.available_micros + e.held_micros - e.charged_micros,
-              consumed_micros = b.consumed_micros + e.charged_micros, updated_at = now()
-          FROM ${from} e WHERE b.account_id = e.account_id AND e.held_micros > 0
+          SET held_micros = n.held, available_micros = n.available, consumed_micros = n.consumed, updated_at = now()
+          FROM end_balance_now n WHERE b.account_id = n.account_id
           RETURNING 1`,
       },
     ];
@@ -106,7 +118,8 @@ export class LedgerStore {
       {
         name: 'extension',
         sql: Prisma.sql`
-          SELECT d.id AS job_id, d.account_id, d.held_micros, least(b.available_micros, d.extend_micros) AS amount
+          SELECT d.id AS job_id, d.account_id, d.held_micros, least(b.available_micros, d.extend_micros) AS amount,
+            b.available_micros AS available, b.held_micros AS held
           FROM ${Prisma.raw(due)} d JOIN balances b ON b.account_id = d.account_id
           WHERE d.extend_micros > 0 AND b.available_micros > 0 FOR UPDATE OF b`,
       },
@@ -114,7 +127,7 @@ export class LedgerStore {
         name: 'extension_balance',
         sql: Prisma.sql`
           UPDATE balances b
-          SET available_micros = b.available_micros - x.amount, held_micros = b.held_micros + x.amount, updated_at = now()
+          SET available_micros = x.available - x.amount, held_micros = x.held + x.amount, updated_at = now()
           FROM extension x WHERE b.account_id = x.account_id
           RETURNING 1`,
       },

@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { JobStatus, Progress, SurfaceKind } from '@millrace/contracts';
 import { composeStatement, type NamedQuery, type Statements } from '@millrace/database';
 import type { LedgerStore } from '@millrace/billing';
+import { LEFT_QUEUE, leaveQueueParts } from './account-queue.store';
 import type { ClaimedAttempt, Fence, JobFailure, JobScope, NodeTiming } from './job';
 import type { AttemptOutcome } from './job-state';
 
@@ -251,9 +252,8 @@ export class LifecycleStore {
       },
       transitionPart(ending.cause),
       this.attemptPart(ending),
-      queuePart,
-      afterQueuePart,
-      ...this.ledger.endHoldQueries(afterQueuePart.name),
+      ...leaveQueueParts,
+      ...this.ledger.endHoldQueries(LEFT_QUEUE),
       {
         name: 'usage',
         sql: Prisma.sql`
@@ -440,22 +440,6 @@ function duePart(fence: Fence, { engineMs, leaseSeconds, holdExtensionSeconds }:
     FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
     WHERE ${fenceOf(fence)} FOR UPDATE OF j`;
 }
-
-const queuePart: NamedQuery = {
-  name: 'queue',
-  sql: Prisma.sql`
-    UPDATE account_queues q
-    SET waiting = q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END,
-        in_flight = q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END
-    FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id
-    RETURNING 1`,
-};
-
-/** The ended job once its queue is written: parts run in no order of their own, and locks are taken in one. */
-const afterQueuePart: NamedQuery = {
-  name: 'ended',
-  sql: Prisma.sql`SELECT job.* FROM job CROSS JOIN (SELECT count(*) FROM queue) AS written`,
-};
 
 /** The whole log of a run, as its worker told it with the end. */
 function logPart({ text, truncated }: { text: string; truncated: boolean }): NamedQuery {

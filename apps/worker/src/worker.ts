@@ -8,6 +8,7 @@ import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform'
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlot } from './engine-slot';
 import { Pace } from './pace';
+import { PublishedCatalogue } from './published-catalogue';
 
 const REPORT_EVERY_MS = 3_000;
 
@@ -41,7 +42,7 @@ export class PoolWorker {
   private readonly free: EngineSlot[];
   private readonly running = new Map<string, { attempt: Attempt; done: Promise<void> }>();
   private readonly leaving = new AbortController();
-  private catalogue: NodeCatalogue = {};
+  private readonly catalogue: PublishedCatalogue;
   private state: WorkerState = 'starting';
   private readonly pace = new Pace();
   private timer: NodeJS.Timeout | undefined;
@@ -49,6 +50,11 @@ export class PoolWorker {
   constructor(private readonly parts: WorkerParts) {
     this.slots = parts.engines.map((engine) => new EngineSlot(engine, parts.logger));
     this.free = [...this.slots];
+    const { catalogues, database, engines, identity, logger } = parts;
+    const kind = engines[0]?.kind ?? 'cpu';
+    const publish = (catalogue: NodeCatalogue): Promise<string> =>
+      catalogues.publish(database, identity.poolId, kind, catalogue);
+    this.catalogue = new PublishedCatalogue(engines, publish, logger);
   }
 
   /**
@@ -62,7 +68,7 @@ export class PoolWorker {
     await patiently(BOOT_PATIENCE_MS, () => this.register(kind));
     this.timer = setInterval(() => void this.report(), REPORT_EVERY_MS);
     await Promise.all(engines.map((engine) => engine.start()));
-    await patiently(BOOT_PATIENCE_MS, () => this.publishCatalogue());
+    await patiently(BOOT_PATIENCE_MS, () => this.catalogue.refresh());
     this.state = 'ready';
     await this.report();
   }
@@ -76,18 +82,6 @@ export class PoolWorker {
       // An earlier try came through, and its answer did not.
       if (!(error instanceof ConstraintError && error.kind === 'unique')) throw error;
     }
-  }
-
-  /** Publish what can be run, when that is not what was published last. */
-  private async publishCatalogue(): Promise<void> {
-    const { catalogues, database, engines, identity, logger } = this.parts;
-    const engine = engines[0];
-    if (engine === undefined) return;
-    const catalogue = await engine.catalogue();
-    if (catalogue === this.catalogue) return;
-    const digest = await catalogues.publish(database, identity.poolId, engine.kind, catalogue);
-    this.catalogue = catalogue;
-    logger.info({ digest, classes: Object.keys(catalogue).length }, 'the node catalogue was published');
   }
 
   /** Say how it is, and learn whether to drain. Never rejects. */
@@ -105,7 +99,7 @@ export class PoolWorker {
         this.parts.onDraining();
       }
       // After the heartbeat: to read the catalogue can take its time.
-      if (state === 'ready') await this.publishCatalogue();
+      if (state === 'ready') await this.catalogue.refresh();
     } catch (error) {
       logger.warn({ err: error }, 'the worker could not report');
     }
@@ -161,7 +155,7 @@ export class PoolWorker {
   }
 
   private async run(claimed: ClaimedAttempt, slot: EngineSlot): Promise<void> {
-    const parts = { ...this.parts.attempt, catalogue: () => this.catalogue };
+    const parts = { ...this.parts.attempt, catalogue: () => this.catalogue.current };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
     const since = performance.now();
     const done = attempt.run().finally(() => this.running.delete(claimed.jobId));

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { ConstraintError, RefusedError } from './errors';
@@ -57,6 +58,23 @@ describe('a transaction', () => {
 });
 
 describe('a lock', () => {
+  it('is asked for when the last answer has come: a connection takes one statement at a time', async () => {
+    const query = Reflect.get(pg.Client.prototype, 'query') as (...said: unknown[]) => Promise<unknown>;
+    let [open, most] = [0, 0];
+    Reflect.set(pg.Client.prototype, 'query', async function (this: pg.Client, ...said: unknown[]) {
+      most = Math.max(most, (open += 1));
+      return Reflect.apply(query, this, said).finally(() => (open -= 1));
+    });
+    try {
+      const names = Array.from({ length: 8 }, (_, n) => `one of many ${n}`);
+      const worked = names.map((name) => test.database.withLock(name, () => Promise.resolve(name)));
+      expect(await Promise.all(worked)).toEqual(names);
+    } finally {
+      Reflect.set(pg.Client.prototype, 'query', query);
+    }
+    expect(most).toBe(1);
+  });
+
   it('is held by one at a time and free again afterwards', async () => {
     const inner = await test.database.withLock('chore', () => test.database.withLock('chore', async () => 'both'));
     expect(inner).toBeNull();

@@ -14,6 +14,8 @@ const SILENT_MS = 10_000;
 export class LockSession {
   private session: Promise<pg.Client> | null = null;
   private readonly held = new Set<string>();
+  /** The end of the last statement: a connection takes one at a time. */
+  private turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly settings: pg.ClientConfig) {}
 
@@ -25,17 +27,27 @@ export class LockSession {
     try {
       const session = await this.open();
       const key = lockKey(name);
-      const { rows } = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+      const { rows } = await this.query<{ locked: boolean }>(session, 'SELECT pg_try_advisory_lock($1) AS locked', key);
       if (!rows[0]?.locked) return null;
       try {
         return await work();
       } finally {
         // Where this fails the session is over, and the lock with it.
-        await session.query('SELECT pg_advisory_unlock($1)', [key]).catch(() => undefined);
+        await this.query(session, 'SELECT pg_advisory_unlock($1)', key).catch(() => undefined);
       }
     } finally {
       this.held.delete(name);
     }
+  }
+
+  private query<R extends pg.QueryResultRow>(
+    session: pg.Client,
+    text: string,
+    key: string,
+  ): Promise<pg.QueryResult<R>> {
+    const answer = this.turn.then(() => session.query<R>(text, [key]));
+    this.turn = answer.catch(() => undefined);
+    return answer;
   }
 
   private open(): Promise<pg.Client> {

@@ -32,7 +32,14 @@ async function main(scope) {
   const template = await makeTemplate(scope, databaseUrl);
   const report = folder.at('report.json');
   // What a failed file left open must not keep the command from its end.
-  const args = [JEST, ...process.argv.slice(2), '--forceExit', '--ci', '--reporters=default', `--reporters=${REPORTER}`];
+  const args = [
+    JEST,
+    ...process.argv.slice(2),
+    '--forceExit',
+    '--ci',
+    '--reporters=default',
+    `--reporters=${REPORTER}`,
+  ];
   const { code } = await runTool(scope, process.execPath, args, {
     cwd: ROOT,
     env: {

@@ -199,7 +199,7 @@ export function describeUploads(world: () => AssetStack): void {
     it('lets one of twenty requests through that present it at once', async () => {
       const key = randomUUID();
       const answers = await Promise.all(Array.from({ length: 20 }, () => keyed(key)));
-      expect(answers.map(codeOf).sort()).toEqual([[201, undefined], ...Array(19).fill(reused)]);
+      expect(answers.map(codeOf).sort()).toEqual([[201, undefined], ...Array.from({ length: 19 }, () => reused)]);
     });
 
     it.each([

@@ -43,6 +43,7 @@ describe('a reader that stops reading', () => {
     });
     const response = await open();
     response.pause();
+    // Two looks that agree, with time between them for the sockets to take more: nothing tells that they never will.
     const settled = async (): Promise<number> => {
       for (let seen = -1; seen !== made; await new Promise((resolve) => setTimeout(resolve, 150))) seen = made;
       return made;

@@ -10,7 +10,6 @@ import { temporaryFolder } from './lib/data-folder.mjs';
 import { makeFolder, writeJson } from './lib/files.mjs';
 import { misuse, readCommandLine, wholeNumber } from './lib/flags.mjs';
 import { ROOT } from './lib/paths.mjs';
-import { Scope } from './lib/scope.mjs';
 import { setUp } from './lib/setup.mjs';
 import { choosePorts, startStack } from './lib/stack.mjs';
 import { duration, say } from './lib/terminal.mjs';
@@ -69,16 +68,8 @@ async function load(name) {
  */
 async function measure(scope, bench, flags) {
   say(`\n${bench.name}: ${bench.title}`);
-  const own = new Scope();
-  const end = () => own.end(scope.signal.reason);
-  scope.signal.addEventListener('abort', end);
-  const close = scope.defer(async () => {
-    scope.signal.removeEventListener('abort', end);
-    for (const failure of await own.close()) throw failure;
-  });
   const startedAt = new Date();
-  const findings = await bench.run(await contextOf(own, flags));
-  await close();
+  const findings = await scope.within(async (own) => bench.run(await contextOf(own, flags)));
   for (const finding of findings) say(describeFinding(finding));
   makeFolder(RESULTS);
   const seconds = (Date.now() - startedAt.getTime()) / 1000;

@@ -84,7 +84,8 @@ async function readApplied(client) {
   return new Map(rows.map((row) => [row.migration_name, row.checksum]));
 }
 
-function migrationFiles() {
+/** The migrations of the checkout, with the checksums by which Prisma knows them. */
+export function migrationFiles() {
   return readdirSync(MIGRATIONS)
     .map((name) => ({ name, file: join(MIGRATIONS, name, 'migration.sql') }))
     .filter(({ file }) => existsSync(file))

@@ -17,6 +17,15 @@ export const POSTGRES_STOP = [
   { signal: 'SIGQUIT', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ];
+/** What decides how data is made, besides the version of PostgreSQL. */
+export const INITDB_OPTIONS = [
+  `--username=${POSTGRES_USER}`,
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+];
 /** Line of postmaster.pid on which the server says how far it is. */
 const STATUS_LINE = 7;
 
@@ -26,48 +35,96 @@ export function postgresEnvironment() {
 }
 
 /**
+ * What data is made with. `seed`: data to copy, rather than to begin with nothing. `throwaway`: a crash of the machine may
+ * cost it.
+ *
+ * @typedef {{
+ *   programs: string,
+ *   launcher: Launcher,
+ *   dir: string,
+ *   password: string,
+ *   throwaway: boolean,
+ *   seed?: string,
+ * }} DataOptions
+ */
+
+/**
  * Make the data under another name and rename it when it is whole, so that what stands at `dir` always is.
  *
  * @param {Scope} scope
- * @param {{ programs: string, launcher: Launcher, dir: string, password: string, throwaway: boolean }} options
+ * @param {DataOptions} options
  */
-export async function initialize(scope, { programs, launcher, dir, password, throwaway }) {
-  const fresh = `${dir}.new`;
-  const passwordFile = `${dir}.password`;
+export async function makeData(scope, options) {
+  const fresh = `${options.dir}.new`;
   rmSync(fresh, { recursive: true, force: true });
+  try {
+    if (options.seed === undefined) await initialize(scope, fresh, options);
+    else await copySeed(scope, fresh, options.seed, options);
+    renameSync(fresh, options.dir);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {Scope} scope
+ * @param {string} fresh
+ * @param {DataOptions} options
+ */
+async function initialize(scope, fresh, { programs, launcher, dir, password, throwaway }) {
+  const passwordFile = `${dir}.password`;
   mkdirSync(fresh, { mode: 0o700 });
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 });
     for (const path of [fresh, passwordFile]) {
       if (launcher.owner) chownSync(path, launcher.owner.uid, launcher.owner.gid);
     }
-    const [command = '', ...args] = [
-      ...launcher.prefix('SIGKILL'),
-      join(programs, 'initdb'),
-      `--pgdata=${fresh}`,
-      `--username=${POSTGRES_USER}`,
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--locale=C',
-      ...(throwaway ? ['--no-sync'] : []),
-    ];
-    const { code, output } = await runTool(scope, command, args, { ...launcher.options, env: postgresEnvironment() });
-    if (code !== 0)
-      throw new Failure(systemSentenceIn(output) ?? `The database could not be made: ${complaintIn(output)}`);
-    renameSync(fresh, dir);
+    const sync = throwaway ? ['--no-sync'] : [];
+    const args = [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...INITDB_OPTIONS, ...sync];
+    await runProgram(scope, launcher, [join(programs, 'initdb'), ...args]);
   } finally {
     rmSync(passwordFile, { force: true });
-    rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/**
+ * @param {Scope} scope
+ * @param {string} fresh
+ * @param {string} seed
+ * @param {DataOptions} options
+ */
+async function copySeed(scope, fresh, seed, { programs, launcher, password, throwaway }) {
+  const { code, output } = await runTool(scope, 'cp', ['-Rp', seed, fresh]);
+  if (code !== 0) throw notMade(output);
+  await giveTo(scope, launcher, fresh);
+  const statement = `ALTER ROLE ${POSTGRES_USER} PASSWORD '${password.replaceAll("'", "''")}';\n`;
+  await runProgram(scope, launcher, [join(programs, 'postgres'), '--single', '-D', fresh, 'postgres'], statement);
+  if (!throwaway) await runProgram(scope, launcher, [join(programs, 'initdb'), '--sync-only', `--pgdata=${fresh}`]);
+}
+
+/**
+ * @param {Scope} scope
+ * @param {Launcher} launcher
+ * @param {string[]} commandLine
+ * @param {string} [input]
+ * @throws {Failure} with its reason; a server alone ends well even when its statement did not
+ */
+async function runProgram(scope, launcher, commandLine, input) {
+  const [command = '', ...args] = [...launcher.prefix('SIGKILL'), ...commandLine];
+  const options = { ...launcher.options, env: postgresEnvironment(), input };
+  const { code, output } = await runTool(scope, command, args, options);
+  if (code !== 0 || /\b(ERROR|FATAL): /.test(output)) throw notMade(output);
+}
+
+/** @param {string} output */
+function notMade(output) {
+  return new Failure(systemSentenceIn(output) ?? `The database could not be made: ${complaintIn(output)}`);
 }
 
 /** @param {string} output */
 function complaintIn(output) {
-  const line = output.split('\n').find((text) => /error|FATAL/.test(text)) ?? output.trim().split('\n').at(-1);
-  return line?.replace(/^.*?(error|FATAL): */, '') || 'initdb gave no reason.';
+  const line = output.split('\n').find((text) => /error|FATAL/i.test(text)) ?? output.trim().split('\n').at(-1);
+  return line?.replace(/^.*?(error|FATAL): */i, '') || 'PostgreSQL gave no reason.';
 }
 
 /**

@@ -8,8 +8,8 @@ import {
   assertVersion,
   endLeftover,
   giveTo,
-  initialize,
   isServing,
+  makeData,
   postgresEnvironment,
 } from './postgres-data.mjs';
 import { chooseLauncher } from './postgres-launcher.mjs';
@@ -28,10 +28,19 @@ const SETTINGS = {
 const THROWAWAY_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**
- * `throwaway` trades safety against a crash for speed.
+ * `throwaway` trades safety against a crash for speed; `seed` is data to begin with.
  *
- * @typedef {{ password: string, preferredPort?: number, throwaway?: boolean }} PostgresOptions
+ * @typedef {{ password: string, preferredPort?: number, throwaway?: boolean, seed?: string }} PostgresOptions
  */
+
+/**
+ * Where the data of a stack's PostgreSQL lies.
+ *
+ * @param {import('./data-folder.mjs').DataFolder} folder
+ */
+export function dataIn(folder) {
+  return folder.at('postgres');
+}
 
 /**
  * Start an embedded PostgreSQL over the fleet's folder, where its data is made when it is not there.
@@ -40,13 +49,13 @@ const THROWAWAY_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_
  * @param {PostgresOptions} options
  * @returns {Promise<{ port: number, url: (database: string) => string }>}
  */
-export async function startPostgres(fleet, { password, preferredPort, throwaway = false }) {
+export async function startPostgres(fleet, { password, preferredPort, throwaway = false, seed }) {
   const { scope, folder } = fleet;
-  const dir = folder.at('postgres');
+  const dir = dataIn(folder);
   const programs = postgresPrograms();
   const launcher = await chooseLauncher(scope, programs, folder.path);
   await endLeftover(dir);
-  if (!existsSync(dir)) await initialize(scope, { programs, launcher, dir, password, throwaway });
+  if (!existsSync(dir)) await makeData(scope, { programs, launcher, dir, password, throwaway, seed });
   assertVersion(programs, dir);
   await giveTo(scope, launcher, dir);
   const port = await freePort(preferredPort);

@@ -50,6 +50,32 @@ export class Scope {
   }
 
   /**
+   * Do a piece of work in a scope of its own, so that nothing it began is left when it is done.
+   *
+   * @template T
+   * @param {(own: Scope) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async within(work) {
+    this.check();
+    const own = new Scope();
+    const end = () => own.end(this.signal.reason);
+    const hurry = () => own.endNow();
+    this.signal.addEventListener('abort', end);
+    this.hurry.addEventListener('abort', hurry);
+    const close = this.defer(async () => {
+      this.signal.removeEventListener('abort', end);
+      for (const failure of await own.close()) throw failure;
+      this.hurry.removeEventListener('abort', hurry);
+    });
+    try {
+      return await work(own);
+    } finally {
+      await close();
+    }
+  }
+
+  /**
    * Undo everything.
    *
    * @returns {Promise<unknown[]>} what failed

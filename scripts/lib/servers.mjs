@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { Failure } from './failure.mjs';
 import { readJson, writeJson } from './files.mjs';
-import { startPostgres } from './postgres.mjs';
+import { dataIn, startPostgres } from './postgres.mjs';
+import { DATABASE, seedFolder } from './postgres-seed.mjs';
 import { redisProgram } from './redis-program.mjs';
 import { assertRedis, startRedis } from './redis.mjs';
 import { task } from './terminal.mjs';
@@ -8,8 +10,6 @@ import { task } from './terminal.mjs';
 /** @typedef {import('./fleet.mjs').Fleet} Fleet */
 /** @typedef {import('./data-folder.mjs').DataFolder} DataFolder */
 /** @typedef {{ postgres?: number, redis?: number, public?: number, ops?: number }} Ports */
-
-const DATABASE = 'millrace';
 
 /**
  * The servers that a stack stands on: those that the environment names, embedded ones for the others.
@@ -24,7 +24,8 @@ export async function startServers(fleet, env, { secrets, throwaway }) {
   let databaseUrl = env.DATABASE_URL;
   if (!databaseUrl) {
     const password = secrets.postgresPassword;
-    const options = { password, preferredPort: ports.postgres, throwaway };
+    const seed = existsSync(dataIn(fleet.folder)) ? undefined : await seedFolder(fleet.scope);
+    const options = { password, preferredPort: ports.postgres, throwaway, seed };
     const { url, port } = await task(fleet.scope, 'Starting PostgreSQL', () => startPostgres(fleet, options));
     notePorts(fleet.folder, { postgres: port });
     databaseUrl = url(DATABASE);

@@ -32,7 +32,7 @@ import { say } from './terminal.mjs';
  */
 
 const READY_LIMIT_MS = 60_000;
-const READY_POLL_MS = 25;
+const READY_POLL_MS = 50;
 /** An end within this time of becoming ready, by the process itself, counts towards giving up. */
 const QUICK_MS = 10_000;
 const QUICK_DEATHS_LIMIT = 5;

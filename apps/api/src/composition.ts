@@ -28,7 +28,7 @@ import {
   composeTopUps,
   paymentProviderOf,
 } from '@millrace/billing';
-import { BOOT_PATIENCE_MS, Database, assertSchema, patiently } from '@millrace/database';
+import { BOOT_PATIENCE_MS, Database, awaitSchema, patiently } from '@millrace/database';
 import {
   CatalogueReader,
   CatalogueStore,
@@ -93,7 +93,7 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const provider = settings.surface === 'self_hosted' ? null : await paymentProviderOf(settings);
   const metrics = new Metrics('api');
   const database = new Database(settings, 'millrace-api');
-  await assertSchema(database);
+  await awaitSchema(database, logger);
   const redis = new RedisConnections(settings.redisUrl, logger);
   await redis.assertNoEviction();
   const store = await openBlobStore(settings);

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
-import { Database, assertSchema } from '@millrace/database';
+import { Database, awaitSchema } from '@millrace/database';
 import { RetireSilentWorkersLoop, SweepStoppedWorkersLoop, WorkerStore } from '@millrace/deployments';
 import { composeJobs } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
@@ -26,7 +26,7 @@ async function main(logger: Logger): Promise<void> {
   const metrics = new Metrics('maintenance');
   const database = new Database(settings, 'millrace-maintenance');
   shutdown.add('database', () => database.close());
-  await assertSchema(database);
+  await awaitSchema(database, logger);
   const redis = new RedisConnections(settings.redisUrl, logger);
   shutdown.add('Redis', () => redis.close());
   await redis.assertNoEviction();

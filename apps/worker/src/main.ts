@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { mkdir, rm } from 'node:fs/promises';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
-import { Database, assertSchema } from '@millrace/database';
+import { Database, awaitSchema } from '@millrace/database';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
 import { composeJobs } from '@millrace/jobs';
 import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
@@ -30,7 +30,7 @@ async function main(logger: Logger): Promise<void> {
   const metrics = new Metrics('worker');
   const database = new Database(settings, 'millrace-worker');
   shutdown.add('database', () => database.close());
-  await assertSchema(database);
+  await awaitSchema(database, logger);
   const redis = new RedisConnections(settings.redisUrl, logger);
   shutdown.add('Redis', () => redis.close());
   await redis.assertNoEviction();

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { ConstraintError, RefusedError } from './errors';
-import { REQUIRED_MIGRATION, assertSchema } from './schema-version';
+import { REQUIRED_MIGRATION, assertSchema, awaitSchema } from './schema-version';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -97,6 +97,32 @@ describe('the schema', () => {
     } finally {
       await other.drop();
     }
+  });
+});
+
+describe('a process that starts while the migrations run', () => {
+  const rename = (from: string, to: string): Promise<number> =>
+    test.database.execute(Prisma.raw(`ALTER TABLE "${from}" RENAME TO "${to}"`));
+
+  it('says once what it waits for, and goes on when they are done', async () => {
+    await rename('_prisma_migrations', 'not_yet');
+    const said: string[] = [];
+    const migrated: Promise<number>[] = [];
+    const warn = (sentence: string): void => {
+      said.push(sentence);
+      migrated.push(rename('not_yet', '_prisma_migrations'));
+    };
+    await awaitSchema(test.database, { warn });
+    await Promise.all(migrated);
+    expect(said).toEqual([expect.stringContaining(`lacks the migration ${REQUIRED_MIGRATION}`)]);
+  });
+
+  it('gives up with the cure when they do not come', async () => {
+    await rename('_prisma_migrations', 'not_yet');
+    const given = awaitSchema(test.database, { warn: () => undefined }, 250);
+    await expect(given)
+      .rejects.toThrow('run the migrations first')
+      .finally(() => rename('not_yet', '_prisma_migrations'));
   });
 });
 

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { BootError } from '@millrace/platform';
+import { BootError, type Logger } from '@millrace/platform';
 import { ConstraintError } from './errors';
 import { BOOT_PATIENCE_MS, patiently } from './patience';
 import type { Statements } from './database';
@@ -9,6 +9,8 @@ import type { Statements } from './database';
  * this version keeps working on them.
  */
 export const REQUIRED_MIGRATION = '20261122110100_worker_pace';
+
+const LOOK_EVERY_MS = 100;
 
 /**
  * Refuse to run on a database that this code does not know.
@@ -23,6 +25,29 @@ export async function assertSchema(database: Statements): Promise<void> {
   }
   if (!rows.some((row) => row.migration_name === REQUIRED_MIGRATION && row.finished_at !== null)) {
     throw new BootError(`The database lacks the migration ${REQUIRED_MIGRATION}; run the migrations first.`);
+  }
+}
+
+/**
+ * Wait until the database has the schema that this code needs: the migrations may run while its processes start.
+ *
+ * @param forMs gives up after this long.
+ * @throws BootError as `assertSchema` does, when the migrations have not come by then.
+ */
+export async function awaitSchema(
+  database: Statements,
+  logger: Pick<Logger, 'warn'>,
+  forMs = BOOT_PATIENCE_MS,
+): Promise<void> {
+  const until = performance.now() + forMs;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await assertSchema(database);
+    } catch (error) {
+      if (!(error instanceof BootError) || performance.now() > until) throw error;
+      if (!isTold) logger.warn(`${error.message} Waiting for them.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 

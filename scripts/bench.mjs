@@ -14,6 +14,7 @@ import { setUp } from './lib/setup.mjs';
 import { choosePorts, startStack } from './lib/stack.mjs';
 import { duration, say } from './lib/terminal.mjs';
 
+/** @typedef {import('./lib/scope.mjs').Scope} Scope */
 /** @typedef {import('../bench/lib/bench.js').Bench} Bench */
 /** @typedef {import('../bench/lib/bench.js').BenchFlags} BenchFlags */
 

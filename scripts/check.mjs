@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { runCommand } from './lib/command.mjs';
+import { readFlags } from './lib/flags.mjs';
 import { DIST, MODULES, ROOT } from './lib/paths.mjs';
 import { setUp } from './lib/setup.mjs';
 import { duration, say } from './lib/terminal.mjs';
@@ -32,9 +33,11 @@ const CHECKS = [
   { name: 'database structure', program: [join(ROOT, 'scripts', 'structure.mjs')] },
 ];
 const SIDE_BY_SIDE = 2;
+const HELP = `npm run check    ${CHECKS.map(({ name }) => name).join(', ')}`;
 
 /** @param {import('./lib/scope.mjs').Scope} scope */
 async function main(scope) {
+  readFlags(HELP, {});
   await setUp(scope);
   const waiting = [...CHECKS];
   /** @type {string[]} */

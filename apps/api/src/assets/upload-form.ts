@@ -3,14 +3,11 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { RawUploadFields } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
+import { SILENCE_MS, dropRest, lateUpload } from './arriving-bytes';
 
 /** Fields are names and hashes; a larger one is no field of ours. */
 const FIELD_BYTES = 8_192;
 const MAX_PARTS = 64;
-/** What a client is still sending when it is refused is read and dropped, so that it gets to the answer; but not for ever. */
-const DRAIN_BYTES = 64 * 1024 * 1024;
-/** A client that sends nothing of its upload for this long is gone, or as good as: what was staged of it is let go. */
-const SILENCE_MS = 120_000;
 const SINGLE_FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in'] as const;
 
 /** A form whose every part has been read. */
@@ -62,7 +59,7 @@ export async function readUploadForm<T>(
       request.on('close', () => {
         if (!request.complete) reject(badForm('the upload broke off'));
       });
-      silence = setTimeout(() => reject(lateForm()), SILENCE_MS);
+      silence = setTimeout(() => reject(lateUpload()), SILENCE_MS);
       request.on('data', () => silence?.refresh());
       request.pipe(form);
     });
@@ -96,15 +93,6 @@ function openForm(request: IncomingMessage): BusboyInstance {
   }
 }
 
-function dropRest(request: IncomingMessage): void {
-  let dropped = 0;
-  request.on('data', (chunk: Buffer) => {
-    dropped += chunk.length;
-    if (dropped > DRAIN_BYTES) request.destroy();
-  });
-  request.resume();
-}
-
 function isField(name: string | undefined): boolean {
   return name === 'tags' || SINGLE_FIELDS.some((known) => known === name);
 }
@@ -113,11 +101,6 @@ function addField(fields: RawUploadFields, name: string, value: string): void {
   if (name === 'tags') (fields.tags ??= []).push(value);
   const single = SINGLE_FIELDS.find((known) => known === name);
   if (single !== undefined) fields[single] = value;
-}
-
-function lateForm(): Refusal {
-  const message = 'The upload did not arrive in time: nothing of it came for two minutes.';
-  return new Refusal('invalid_request', message, { status: 408, headers: { Connection: 'close' } });
 }
 
 function badForm(reason: string): Refusal {

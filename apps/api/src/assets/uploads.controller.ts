@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
@@ -11,6 +12,7 @@ import { ResumableUploadRequestSchema, type Asset, type ResumableUploadView } fr
 import { readJson } from '../http/body';
 import { Callers } from '../http/callers';
 import { contextOf } from '../http/request-context';
+import { arrivingBytes } from './arriving-bytes';
 import { AssetPresenter } from './asset.presenter';
 import { UploadPresenter } from './upload.presenter';
 
@@ -77,6 +79,6 @@ export class PartsController {
   async receive(@Req() request: Request, @Param('id') id: string, @Param('number') number: string): Promise<void> {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const accountId = this.links.verify(pathname, searchParams);
-    await this.uploads.receive(accountId, id, Number(number), request);
+    await this.uploads.receive(accountId, id, Number(number), Readable.from(arrivingBytes(request)));
   }
 }

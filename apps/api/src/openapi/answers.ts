@@ -3,8 +3,11 @@ import { ERROR_CATALOGUE, ErrorEnvelopeSchema, INVALID_REQUEST, type ErrorCode }
 import { headerRef, refTo } from './components';
 import type { Header, Operation, Reference, ResponseObject } from './openapi-types';
 
-/** An error of an operation; `invalid_request` comes with two meanings. */
-export type ErrorName = Exclude<ErrorCode, 'invalid_request'> | 'unreadable_request' | 'invalid_field';
+/** An error of an operation; `invalid_request` comes with three meanings. */
+export type ErrorName = Exclude<ErrorCode, 'invalid_request'> | 'unreadable_request' | 'invalid_field' | 'late_body';
+
+/** What every operation with a body can answer. */
+export const BODY_ERRORS: ErrorName[] = ['invalid_field', 'payload_too_large', 'unsupported_media_type', 'late_body'];
 
 /** What every operation can answer. */
 const EVERYWHERE: ErrorName[] = ['unreadable_request', 'upstream_error'];
@@ -64,6 +67,9 @@ function factsOf(name: ErrorName): { code: ErrorCode; status: number; cause: str
     return { code: 'invalid_request', status: 400, cause: 'The request cannot be read.' };
   }
   if (name === 'invalid_field') return { code: 'invalid_request', status: 422, cause: INVALID_REQUEST.cause };
+  if (name === 'late_body') {
+    return { code: 'invalid_request', status: 408, cause: 'The rest of the body did not arrive in time.' };
+  }
   const { status, cause } = ERROR_CATALOGUE[name];
   return { code: name, status, cause };
 }

@@ -1,5 +1,5 @@
 import { AssetFromHashRequestSchema, AssetSchema, AssetUploadFormSchema } from '@millrace/contracts';
-import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors } from './answers';
+import { BODY_ERRORS, emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors } from './answers';
 import { parameterRef, refTo } from './components';
 import type { Header, Operation, Parameter, PathItem, ResponseObject } from './openapi-types';
 
@@ -28,13 +28,7 @@ const postAssets: Operation = {
   responses: {
     '201': jsonAnswer('The bytes are new here; the asset was made.', AssetSchema),
     '200': jsonAnswer('The account had these bytes; the asset refers to them.', AssetSchema),
-    ...errorsBehindCredential(
-      'invalid_field',
-      'idempotency_key_reuse',
-      'hash_mismatch',
-      'payload_too_large',
-      'unsupported_media_type',
-    ),
+    ...errorsBehindCredential(...BODY_ERRORS, 'idempotency_key_reuse', 'hash_mismatch'),
   },
 };
 
@@ -53,7 +47,7 @@ const assetFromHash: Operation = {
   responses: {
     '201': jsonAnswer('The asset was made.', AssetSchema),
     '200': jsonAnswer('An identical asset was there.', AssetSchema),
-    ...errorsBehindCredential('invalid_field', 'blob_not_found', 'payload_too_large', 'unsupported_media_type'),
+    ...errorsBehindCredential(...BODY_ERRORS, 'blob_not_found'),
   },
 };
 

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
 import { endpointsOf, type Endpoint } from '../http/endpoint';
-import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors, withRateLimits, type ErrorName } from './answers';
+import {
+  BODY_ERRORS,
+  emptyAnswer,
+  errorsBehindCredential,
+  jsonAnswer,
+  openErrors,
+  withRateLimits,
+  type ErrorName,
+} from './answers';
 import { HEADERS, PARAMETERS, componentsOf, parameterRef, refTo } from './components';
 import type {
   JsonSchema,
@@ -109,8 +117,7 @@ function securityOf({ scope, proof }: Endpoint): Pick<Operation, 'security'> {
 /** What follows from the shape of an endpoint. */
 function impliedErrors({ path, body }: Endpoint): ErrorName[] {
   const ofPath: ErrorName[] = path.includes('{') ? ['not_found'] : [];
-  const ofBody: ErrorName[] =
-    body === undefined ? [] : ['invalid_field', 'payload_too_large', 'unsupported_media_type'];
+  const ofBody = body === undefined ? [] : BODY_ERRORS;
   return [...ofPath, ...ofBody];
 }
 

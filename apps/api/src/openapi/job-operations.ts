@@ -8,7 +8,7 @@ import {
   JobSubmissionSchema,
   JobWorkflowSchema,
 } from '@millrace/contracts';
-import { emptyAnswer, errorsBehindCredential, jsonAnswer } from './answers';
+import { BODY_ERRORS, emptyAnswer, errorsBehindCredential, jsonAnswer } from './answers';
 import { parameterRef, refTo } from './components';
 import type { Operation, Parameter, PathItem } from './openapi-types';
 
@@ -43,7 +43,7 @@ const postJobs: Operation = {
   responses: {
     '201': jsonAnswer('The job is recorded and queued.', JobSchema),
     ...errorsBehindCredential(
-      'invalid_field',
+      ...BODY_ERRORS,
       'invalid_workflow',
       'workflow_format_ui',
       'missing_asset',
@@ -53,8 +53,6 @@ const postJobs: Operation = {
       'insufficient_credits',
       'queue_full',
       'deployment_not_ready',
-      'payload_too_large',
-      'unsupported_media_type',
       'not_found',
     ),
   },

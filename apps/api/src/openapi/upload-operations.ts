@@ -1,5 +1,5 @@
 import { AssetSchema, ResumableUploadRequestSchema, ResumableUploadSchema } from '@millrace/contracts';
-import { emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors } from './answers';
+import { BODY_ERRORS, emptyAnswer, errorsBehindCredential, jsonAnswer, openErrors } from './answers';
 import { parameterRef, refTo } from './components';
 import type { Operation, Parameter, PathItem } from './openapi-types';
 
@@ -33,7 +33,7 @@ const beginUpload: Operation = {
   },
   responses: {
     '201': jsonAnswer('The upload is open.', ResumableUploadSchema),
-    ...errorsBehindCredential('invalid_field', 'payload_too_large', 'unsupported_media_type'),
+    ...errorsBehindCredential(...BODY_ERRORS),
   },
 };
 
@@ -106,7 +106,10 @@ const putUploadPart: Operation = {
     required: true,
     content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
   },
-  responses: { '204': emptyAnswer('The part has arrived.'), ...openErrors('invalid_field', 'forbidden', 'not_found') },
+  responses: {
+    '204': emptyAnswer('The part has arrived.'),
+    ...openErrors('invalid_field', 'late_body', 'forbidden', 'not_found'),
+  },
 };
 
 export const UPLOAD_PATHS: Record<string, PathItem> = {

@@ -133,7 +133,8 @@ export function bareCommitsPerSecond({ seconds }) {
       (await pool.query({ name: 'submission', text, values })).rows,
   });
   return rateOf(seconds, async () => {
-    await store.record(statements, {
+    /** @type {import('../libs/jobs/src/submission').JobDraft} */
+    const draft = {
       id: newId(),
       accountId: anyAccount().id,
       surface: 'cloud',
@@ -151,8 +152,10 @@ export function bareCommitsPerSecond({ seconds }) {
       priceMicrosPerSecond: 1_000n,
       holdMicros: 60_000n,
       hasSecrets: false,
+      models: [],
       traceparent: null,
-    });
+    };
+    await store.record(statements, draft);
   });
 }
 

@@ -83,11 +83,16 @@ export class Attempt {
     void this.lease.beat();
   }
 
-  /** Run to the end, for this worker. Never rejects. */
-  async run(): Promise<void> {
+  /**
+   * Run to the end, for this worker. Never rejects.
+   *
+   * @param onSettled called when the engine has settled and another attempt can have it, though this one has not ended; not
+   * called where the attempt never came to the engine.
+   */
+  async run(onSettled: () => void): Promise<void> {
     const keeping = setInterval(() => void this.keepLog(), KEEP_LOG_EVERY_MS);
     try {
-      const end = await this.compute().catch((error: unknown) => this.brokenOff(error));
+      const end = await this.compute(onSettled).catch((error: unknown) => this.brokenOff(error));
       clearInterval(keeping);
       this.observer.close();
       if (end.kind !== 'finished') await this.keepLog();
@@ -119,7 +124,7 @@ export class Attempt {
     }
   }
 
-  private async compute(): Promise<AttemptEnd> {
+  private async compute(onSettled: () => void): Promise<AttemptEnd> {
     const { secrets } = this.parts.jobs;
     await mkdir(join(this.folder, 'out'), { recursive: true });
     let staged: StagedInputs;
@@ -145,6 +150,7 @@ export class Attempt {
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': kind } }, () =>
       this.slot.run(work, { signal: this.over, onEvent: this.observer.hear }),
     );
+    onSettled();
     const engineMs = this.observer.engineMs();
     this.parts.metrics.engineSeconds.inc({ pool: this.claimed.poolId }, engineMs / 1000);
     return this.conclude(result, engineMs);

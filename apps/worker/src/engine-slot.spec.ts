@@ -124,4 +124,16 @@ describe('an engine in its slot', () => {
       problem: expect.stringContaining('how it is') as string,
     });
   });
+
+  it('is left by one attempt that stores what it made; the next that leaves it waits for that one', async () => {
+    const slot = slotOf({});
+    let end: () => void = () => undefined;
+    await slot.leave(new Promise((resolve) => (end = resolve)));
+    const left = jest.fn();
+    const leaving = slot.leave(never()).then(left);
+    await new Promise(setImmediate);
+    expect(left).not.toHaveBeenCalled();
+    end();
+    await leaving;
+  });
 });

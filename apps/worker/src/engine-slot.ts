@@ -24,6 +24,8 @@ export class EngineSlot {
   private isSuspect = false;
   /** It was left behind with a run that it would not end. */
   private isStuck = false;
+  /** Settles when no attempt is left that had this engine and still stores what it made. */
+  private stored: Promise<void> = Promise.resolve();
   private lastHealth: EngineHealth = { ready: false, problem: SILENT, version: 'unknown', residentModels: [] };
 
   constructor(
@@ -76,6 +78,17 @@ export class EngineSlot {
     this.isSuspect = result.status === 'lost' || this.unsettled > 0;
     this.isStuck = this.unsettled > 0;
     return result;
+  }
+
+  /**
+   * Leave the engine, which has settled, to the next attempt, while this one goes on storing what it made. One at a time
+   * does so: resolves when those before have ended, so that what waits to be stored is bounded, on disk and in memory.
+   *
+   * @param over settles when the attempt has ended; never rejects.
+   */
+  async leave(over: Promise<void>): Promise<void> {
+    await this.stored;
+    this.stored = over;
   }
 
   /** Resolves when a run has ignored an interrupt and its engine was replaced, or could not be. */

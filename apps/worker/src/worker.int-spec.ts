@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { Prisma } from '@prisma/client';
 import { BlobStoreError, assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
@@ -61,7 +62,7 @@ beforeAll(async () => {
   jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
 });
 afterAll(async () => {
-  await Promise.all(workers.map((worker) => worker.stop()));
+  await Promise.all(workers.map((worker) => worker.drain().then(() => worker.stop())));
   await jobs.close();
   redis.close();
   await test.drop();
@@ -133,8 +134,11 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
   await worker.start();
   workers.push(worker);
   const accountId = await makeAccount(test.database, { micros: 1_000_000_000n });
+  return submitTo(worker, poolId, accountId, withInput ? { image: await inputOf(accountId) } : {});
+}
+
+async function submitTo(worker: PoolWorker, poolId: string, accountId: string, image: object): Promise<World> {
   const scope = { accountId, surface: 'cloud', deploymentId: null } as const;
-  const image = withInput ? { image: await inputOf(accountId) } : {};
   const { submissions } = jobs;
   if (submissions === null) throw new Error('there is a key for credentials');
   const { job } = await submissions.submit({
@@ -145,8 +149,10 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
     idempotencyKey: undefined,
     traceparent: null,
   });
-  await eventually('the job to be dispatched', async () => (await deliveryOf(job.id)) === 'dispatched');
-  return new World(worker, { jobId: job.id, attempt: 1 }, scope);
+  const another = (): Promise<World> => submitTo(worker, poolId, accountId, {});
+  const world = new World(worker, { jobId: job.id, attempt: 1 }, scope, another);
+  await world.isDelivered('dispatched');
+  return world;
 }
 
 async function inputOf(accountId: string): Promise<object> {
@@ -170,10 +176,24 @@ class World {
     readonly worker: PoolWorker,
     private readonly hint: DispatchMessage,
     private readonly scope: Pick<JobRecord, 'accountId' | 'surface' | 'deploymentId'>,
+    /** Submit another job, for the same worker. */
+    readonly another: () => Promise<World>,
   ) {}
 
-  run(): Promise<unknown> {
-    return this.worker.take(this.hint);
+  /** Hand the hint to the worker; resolves when the worker is free for the next. */
+  take(attempt = 1): Promise<unknown> {
+    return this.worker.take({ ...this.hint, attempt });
+  }
+
+  /** Hand the hint to the worker; resolves when that has come to an end. */
+  async run(): Promise<void> {
+    await this.take();
+    await this.isOver();
+  }
+
+  isOver(): Promise<unknown> {
+    const where = { jobId: this.hint.jobId, outcome: null };
+    return eventually('the attempt to end', async () => (await test.database.models.jobAttempt.count({ where })) === 0);
   }
 
   async cancel(): Promise<void> {
@@ -181,8 +201,22 @@ class World {
     this.worker.cancel(this.hint.jobId);
   }
 
-  async isRunning(): Promise<void> {
-    await eventually('the job to be claimed', async () => (await deliveryOf(this.hint.jobId)) === 'leased');
+  isRunning(): Promise<unknown> {
+    return this.isDelivered('leased');
+  }
+
+  isDelivered(delivery: string): Promise<unknown> {
+    return eventually(`the job to be ${delivery}`, async () => (await deliveryOf(this.hint.jobId)) === delivery);
+  }
+
+  /** As if the worker had not been heard of for the length of its lease: the job gets its next attempt. */
+  async loseLease(): Promise<void> {
+    const { jobId } = this.hint;
+    await test.database.execute(
+      Prisma.sql`UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = ${jobId}::uuid`,
+    );
+    await jobs.lifecycle.rescueLost(10);
+    await this.isDelivered('dispatched');
   }
 
   /** The job, the outcomes of its attempts, and what is still held for it. */
@@ -302,6 +336,71 @@ describe('a blob store that stays away', () => {
     store.stage = jest.fn(() => Promise.resolve()).mockImplementationOnce(away);
     await world.run();
     expect(await world.outcome()).toMatchObject({ status: 'succeeded', error: null, outputs: ['a.txt'] });
+  });
+});
+
+describe('a worker whose attempt stores what it made', () => {
+  /** An attempt that has left its engine, and is held where its bytes are written. */
+  async function storing(run: Run): Promise<{ world: World; writing: ReturnType<typeof gate> }> {
+    const world = await openWorld(run);
+    const writing = gate();
+    store.stage = writing.pass;
+    await world.take();
+    await writing.reached;
+    store.stage = () => Promise.resolve();
+    return { world, writing };
+  }
+
+  it('runs the next on the same engine meanwhile', async () => {
+    const { world, writing } = await storing(makesFile);
+    const next = await world.another();
+    await next.run();
+    expect(await next.outcome()).toMatchObject({ status: 'succeeded', outputs: ['a.txt'] });
+    expect(await world.outcome()).toMatchObject({ status: 'running', delivery: 'leased', outputs: [] });
+    writing.open();
+    await world.isOver();
+    expect(await world.outcome()).toMatchObject({ status: 'succeeded', outputs: ['a.txt'] });
+  });
+
+  it('takes nothing while a second has left the engine and stores, too', async () => {
+    const { world, writing } = await storing(makesFile);
+    const [second, third] = [await world.another(), await world.another()];
+    const writingToo = gate();
+    store.stage = writingToo.pass;
+    const free = jest.fn();
+    const over = second.take().then(free);
+    await writingToo.reached;
+    // Its engine settles with nothing more to wait for.
+    await new Promise(setImmediate);
+    await third.take();
+    expect(free).not.toHaveBeenCalled();
+    expect(await third.outcome()).toMatchObject({ status: 'queued', delivery: 'dispatched', attempts: [] });
+    writing.open();
+    await over;
+    expect(await second.outcome()).toMatchObject({ status: 'running', attempts: [null] });
+    writingToo.open();
+    await third.run();
+    expect(await third.outcome()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('has stored and told all of it when it has stopped', async () => {
+    const { world, writing } = await storing(makesFile);
+    const drained = world.worker.drain();
+    await eventually('it to take nothing more', () => !world.worker.isReady);
+    writing.open();
+    await drained;
+    expect(await world.outcome()).toMatchObject({ status: 'succeeded', outputs: ['a.txt'] });
+  });
+
+  it('runs the next attempt of the same job, when that one has lost its lease, and waits for it, too', async () => {
+    const runs = [makesFile, lasts];
+    const { world, writing } = await storing((work, context) => (runs.shift() ?? succeeds)(work, context));
+    await world.loseLease();
+    const over = world.take(2);
+    await world.isRunning();
+    writing.open();
+    await Promise.all([over, world.worker.drain()]);
+    expect(await world.outcome()).toMatchObject({ status: 'running', attempts: ['lost', 'handed_back'], outputs: [] });
   });
 });
 

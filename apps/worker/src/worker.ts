@@ -6,8 +6,8 @@ import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
-import { EngineSlot } from './engine-slot';
-import { Pace } from './pace';
+import type { EngineSlot } from './engine-slot';
+import { EngineSlots, type Release } from './engine-slots';
 import { PublishedCatalogue } from './published-catalogue';
 
 const REPORT_EVERY_MS = 3_000;
@@ -38,18 +38,18 @@ export interface WorkerParts {
  * and goes in order.
  */
 export class PoolWorker {
-  private readonly slots: EngineSlot[];
-  private readonly free: EngineSlot[];
-  private readonly running = new Map<string, { attempt: Attempt; done: Promise<void> }>();
+  private readonly slots: EngineSlots;
+  /** Everything that was taken and has not ended, stored and told. */
+  private readonly underWay = new Set<Promise<void>>();
+  /** An attempt that cleans up may be here beside the next of the same job. */
+  private readonly running = new Set<{ jobId: string; attempt: Attempt }>();
   private readonly leaving = new AbortController();
   private readonly catalogue: PublishedCatalogue;
   private state: WorkerState = 'starting';
-  private readonly pace = new Pace();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: WorkerParts) {
-    this.slots = parts.engines.map((engine) => new EngineSlot(engine, parts.logger));
-    this.free = [...this.slots];
+    this.slots = new EngineSlots(parts.engines, parts.logger);
     const { catalogues, database, engines, identity, logger } = parts;
     const kind = engines[0]?.kind ?? 'cpu';
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
@@ -88,11 +88,11 @@ export class PoolWorker {
   private async report(): Promise<void> {
     const { database, identity, logger, workers } = this.parts;
     try {
-      const healths = await Promise.all(this.slots.map((slot) => slot.health()));
+      const healths = await this.slots.healths();
       const problem = healths.find((health) => !health.ready)?.problem ?? null;
       const state = this.state === 'ready' && problem !== null ? 'starting' : this.state;
       const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
-      const report = { state, residentModels, problem, attemptMs: this.pace.attemptMs };
+      const report = { state, residentModels, problem, attemptMs: this.slots.attemptMs };
       const told = await workers.heartbeat(database, identity.id, report);
       if (told === 'draining' && this.state === 'ready') {
         this.state = 'draining';
@@ -106,12 +106,24 @@ export class PoolWorker {
   }
 
   /**
-   * Take an attempt from the lane and run it. Resolves when it is over for this worker; never rejects.
+   * Take an attempt from the lane and run it. Resolves when its engine can be given another: what the attempt made may
+   * still be stored then, and its end be told. Never rejects.
    *
    * @returns the hint where the attempt is left to another worker.
    */
-  take(message: DispatchMessage): Promise<DispatchMessage | null> {
-    const { jobId, attempt, traceparent } = message;
+  async take(message: DispatchMessage): Promise<DispatchMessage | null> {
+    // A hint that is not taken up comes again, here or at a worker that is well.
+    if (!this.isReady) return null;
+    return this.slots.occupy(message, (slot, release) => {
+      const over = this.traced(message, () => this.attempt(message, slot, release)).finally(() => {
+        this.underWay.delete(over);
+        release({ left: null, hasRun: false });
+      });
+      this.underWay.add(over);
+    });
+  }
+
+  private traced({ jobId, attempt, traceparent }: DispatchMessage, work: () => Promise<void>): Promise<void> {
     const attributes = {
       'millrace.job': jobId,
       'millrace.attempt': attempt,
@@ -119,34 +131,24 @@ export class PoolWorker {
     };
     return underTrace(traceparent, () => {
       if (attempt === 1) recordSpan('queue', { startMs: createdAtOf(jobId), endMs: Date.now() }, { attributes });
-      return inSpan('attempt', { role: 'consumer', attributes }, () => this.attempt(message));
+      return inSpan('attempt', { role: 'consumer', attributes }, work);
     });
   }
 
-  private async attempt(message: DispatchMessage): Promise<DispatchMessage | null> {
+  private async attempt(
+    message: DispatchMessage,
+    slot: EngineSlot,
+    release: (release: Release) => void,
+  ): Promise<void> {
     const { claims, identity, logger } = this.parts;
-    // A hint that is not taken up comes again, here or at a worker that is well.
-    const slot = this.state === 'ready' ? this.freeSlot(message) : undefined;
-    if (slot === undefined) return null;
     try {
-      if (await slot.isWell()) {
-        const { claimed, left } = await claims.take(message, { ...identity, warm: slot.warm });
-        if (claimed !== null) await this.run(claimed, slot);
-        return left;
-      }
-      await this.report();
+      if (!(await slot.isWell())) return await this.report();
+      const { claimed, left } = await claims.take(message, { ...identity, warm: slot.warm });
+      if (claimed !== null) await this.run(claimed, slot, release);
+      else release({ left, hasRun: false });
     } catch (error) {
       logger.error({ err: error, job: message.jobId }, 'an attempt could not be taken');
-    } finally {
-      this.free.push(slot);
     }
-    return null;
-  }
-
-  /** A slot that has nothing to do, of several one that holds the models. */
-  private freeSlot(message: DispatchMessage): EngineSlot | undefined {
-    const at = this.free.findLastIndex((slot) => isWarm(message, slot.warm));
-    return this.free.splice(at, 1)[0];
   }
 
   /** True while it takes attempts. */
@@ -154,35 +156,51 @@ export class PoolWorker {
     return this.state === 'ready';
   }
 
-  private async run(claimed: ClaimedAttempt, slot: EngineSlot): Promise<void> {
+  private async run(claimed: ClaimedAttempt, slot: EngineSlot, release: (release: Release) => void): Promise<void> {
     const parts = { ...this.parts.attempt, catalogue: () => this.catalogue.current };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
-    const since = performance.now();
-    const done = attempt.run().finally(() => this.running.delete(claimed.jobId));
-    this.running.set(claimed.jobId, { attempt, done });
-    await done;
-    this.pace.add(performance.now() - since);
-    if (claimed.models.length > 0) await this.noteModels(slot);
+    const entry = { jobId: claimed.jobId, attempt };
+    this.running.add(entry);
+    const done = (): void => release({ left: null, hasRun: true });
+    const over: Promise<void> = attempt.run(() => void this.vacate(claimed, slot, over).finally(done));
+    await over;
+    this.running.delete(entry);
+    done();
   }
 
-  /** What a run has left in memory decides what the worker takes next, and what others leave to it. */
+  /** Resolves when an engine that has settled can be given another attempt than the one that ends `over` there. Never rejects. */
+  private async vacate({ models }: ClaimedAttempt, slot: EngineSlot, over: Promise<void>): Promise<void> {
+    // A run that loaded nothing has changed little: what it has left is learnt beside the next.
+    const isCold = !isWarm({ models }, slot.warm);
+    const noted = models.length > 0 ? this.noteModels(slot) : Promise.resolve();
+    await Promise.all([slot.leave(over), isCold ? noted : undefined]);
+  }
+
+  /** What a run has left in memory decides what the worker takes next, and what others leave to it. Never rejects. */
   private async noteModels(slot: EngineSlot): Promise<void> {
     const before = slot.warm.join();
-    await slot.health();
-    if (slot.warm.join() !== before) await this.report();
+    try {
+      await slot.health();
+    } catch (error) {
+      this.parts.logger.warn({ err: error }, 'an engine could not be asked what it holds');
+    }
+    if (slot.warm.join() !== before) void this.report();
   }
 
   /** A word that a job is to be canceled. */
   cancel(jobId: string): void {
-    this.running.get(jobId)?.attempt.checkForCancel();
+    for (const entry of this.running) if (entry.jobId === jobId) entry.attempt.checkForCancel();
   }
 
-  /** Take nothing more; let what runs end within the drain time, and give the rest back. */
+  /**
+   * Take nothing more; let what runs end within the drain time, and give the rest back. Resolves when all of it is stored and
+   * told.
+   */
   async drain(): Promise<void> {
     this.state = 'draining';
     await this.report();
     const timer = setTimeout(() => this.leaving.abort(), this.parts.drainMs);
-    await Promise.all([...this.running.values()].map(({ done }) => done));
+    await Promise.all(this.underWay);
     clearTimeout(timer);
   }
 

@@ -44,7 +44,7 @@ export class WarmClaims {
     const { instead, hasWarmWorker } = await this.store.choose(this.database, offer);
     const better = instead === null ? null : await this.lifecycle.claim(instead, worker.id);
     if (better !== null) {
-      // The worker sits on its hint until the run is over, so that others must hear of it now.
+      // The worker sits on its hint until its engine is free again, so that others must hear of it now.
       void this.dispatcher.passOn(worker.poolId, hint);
       return { claimed: better, left: null };
     }

@@ -1,4 +1,4 @@
-/** A sleep that can be rung out of, by an event or by the end of the whole. */
+/** A sleep that can be rung out of, by an event or by the end of the whole. One at a time: a second takes the bell from the first. */
 export class Alarm {
   private wake: (() => void) | undefined;
   private rung = false;

@@ -16,7 +16,7 @@ class MovingJob {
   private progress: Progress | null = null;
   private failing = 0;
 
-  feed(): JobFeed {
+  feed(timing = TIMING): JobFeed {
     const read = async <T>(make: () => T): Promise<T> => {
       await Promise.resolve();
       if (this.failing > 0) {
@@ -42,7 +42,7 @@ class MovingJob {
     };
     const snapshot = (): Promise<{ progress: Progress | null; preview: null }> =>
       Promise.resolve({ progress: this.progress, preview: null });
-    return new JobFeed(reads, subscriber, { snapshot }, TIMING);
+    return new JobFeed(reads, subscriber, { snapshot }, timing);
   }
 
   move(status: JobStatus): HeardEvent {
@@ -224,6 +224,25 @@ describe('a stream of a job', () => {
     const rest: FeedItem[] = [];
     for await (const item of items) rest.push(item);
     expect(rest.length).toBeLessThan(4);
+  });
+
+  it('tells what happens as soon as it hears of it, however long ago it was opened', async () => {
+    jest.useFakeTimers();
+    try {
+      const job = new MovingJob();
+      const feed = job.feed({ ...TIMING, rereadMs: 60_000, positionMs: 60_000 });
+      const items = feed.follow(SCOPE, JOB, new AbortController().signal);
+      await items.next();
+      const told: unknown[] = [];
+      const telling = items.next().then(({ value }) => told.push(value));
+      await jest.advanceTimersByTimeAsync(2 * TIMING.subscribeMs);
+      job.tell(job.move('canceled'));
+      await jest.advanceTimersByTimeAsync(1);
+      expect(told).toMatchObject([{ kind: 'status', job: { status: 'canceled' } }]);
+      await telling;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('ends when its client goes, and listens no longer', async () => {

@@ -62,7 +62,8 @@ export class JobFeed {
       alarm.ring();
     });
     try {
-      await Promise.race([heard, alarm.sleep(this.timing.subscribeMs)]);
+      void heard.then(() => alarm.ring());
+      await alarm.sleep(this.timing.subscribeMs);
       const [job, shown] = await Promise.all([this.reads.get(scope, jobId), this.live.snapshot(jobId)]);
       const place = await this.reads.queuePlace(job);
       following = new Following(job, place);

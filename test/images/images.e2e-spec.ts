@@ -130,6 +130,11 @@ describe('what the images hold', () => {
       },
     });
     expect(stdout).toMatch(/^\S+ succeeded\n$/);
+    const storage = await run(process.execPath, ['dist/apps/maintenance/src/verify-storage.js'], {
+      cwd: join(out, 'services'),
+      env: { ...env, DATABASE_URL: test.url },
+    });
+    expect(storage.stdout).toBe('1 sound, 0 stray, 0 lost, 0 corrupt.\n');
 
     for (const { child } of [api, ...others]) {
       child.kill('SIGTERM');

@@ -31,7 +31,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   read('queues', 'what waits and runs, by pool', '/queues', 'list'),
   act('drain', 'let a worker finish and take no more', 'worker', (id) => `/workers/${id}/drain`),
   act('cancel', 'cancel any job', 'job', (id) => `/jobs/${id}/cancel`),
-  act('redrive', 'put a waiting job back in its lane', 'job', (id) => `/jobs/${id}/redrive`),
+  act('redrive', 'run the graph of a job that has ended again, as a new job', 'job', (id) => `/jobs/${id}/redrive`),
   act('start', 'start a deployment', 'deployment', (id) => `/deployments/${id}/start`),
   act('stop', 'stop a deployment', 'deployment', (id) => `/deployments/${id}/stop`),
   {

@@ -1,4 +1,4 @@
-import { composeAssets, openBlobStore } from '@millrace/assets';
+import { blobKey, composeAssets, openBlobStore, type BlobRef } from '@millrace/assets';
 import { Database, assertSchema } from '@millrace/database';
 import { readSettings, runMain } from '@millrace/platform';
 import { maintenanceSettings } from './maintenance.config';
@@ -14,15 +14,21 @@ async function verifyStorage(): Promise<void> {
   await assertSchema(database);
   const store = await openBlobStore(settings);
   const { audit } = composeAssets({ database, store, settings });
-  const { strayKeys, lostBlobs, corruptBlobs } = await audit.run(true);
+  const { checkedBlobs, strayKeys, lostBlobs, corruptBlobs } = await audit.run(true);
   store.close();
   await database.close();
   const say = (line: string): boolean => process.stdout.write(`${line}\n`);
   for (const key of strayKeys) say(`stray: ${key}`);
-  for (const blob of lostBlobs) say(`lost: ${blob.hash} of account ${blob.accountId}`);
-  for (const blob of corruptBlobs) say(`corrupt: ${blob.hash} of account ${blob.accountId}`);
-  say(`${strayKeys.length} stray, ${lostBlobs.length} lost, ${corruptBlobs.length} corrupt.`);
+  for (const blob of lostBlobs) say(`lost: ${placeOf(blob)}`);
+  for (const blob of corruptBlobs) say(`corrupt: ${placeOf(blob)}`);
+  const sound = checkedBlobs - lostBlobs.length - corruptBlobs.length;
+  say(`${sound} sound, ${strayKeys.length} stray, ${lostBlobs.length} lost, ${corruptBlobs.length} corrupt.`);
   process.exitCode = lostBlobs.length + corruptBlobs.length > 0 ? 1 : 0;
+}
+
+/** Where an operator who mends it puts the right bytes, and who asks for them. */
+function placeOf(blob: BlobRef): string {
+  return `${blobKey(blob)} (${blob.hash} of account ${blob.accountId})`;
 }
 
 runMain('verify-storage', verifyStorage);

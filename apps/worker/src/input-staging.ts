@@ -8,6 +8,7 @@ import type { InputFile } from '@millrace/engines';
 import type { JobFailure } from '@millrace/jobs';
 import { backoffMs } from '@millrace/platform';
 import { assetReferences, parseWorkflow, replaceAssetReferences } from '@millrace/workflow';
+import { storeReasonOf } from './store-reason';
 
 const TRIES = 4;
 const RETRY_BASE_MS = 250;
@@ -83,7 +84,7 @@ function extensionOf(filePath: string | null): string {
 
 function unavailable(id: string, nodeId: string, error: unknown): unknown {
   if (!(error instanceof BlobStoreError) && !(error instanceof Refusal)) return error;
-  const reason = error instanceof Refusal ? 'it does not exist any more' : `the blob store failed: ${error.message}`;
-  const message = `The input asset ${id} could not be read: ${reason}`;
+  const reason = error instanceof Refusal ? 'it does not exist any more' : storeReasonOf(error);
+  const message = `The input asset ${id} could not be read: ${reason}.`;
   return new InputUnavailable({ code: 'input_unavailable', message, node_id: nodeId });
 }

@@ -7,6 +7,7 @@ import type { ClaimedAttempt, OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
 import { OutputNames } from './output-names';
+import { storeReasonOf } from './store-reason';
 
 const STORE_TRIES = 4;
 /** PostgreSQL may be away for as long as a restart or a failover takes; the lease ends the waiting when it is lost. */
@@ -69,7 +70,7 @@ export class OutputPipeline {
       this.logger.error({ err: error, job: this.claimed.jobId, node: output.nodeId }, 'an output could not be stored');
       this.end = {
         status: 'failed',
-        reason: error instanceof BlobStoreError ? error.message : 'it could not be recorded',
+        reason: error instanceof BlobStoreError ? storeReasonOf(error) : 'it could not be recorded',
       };
     }
   }

@@ -99,11 +99,16 @@ export class Authenticator {
   }
 }
 
-/** @throws Refusal 401 when there is no bearer credential. Shared by every surface that asks for one. */
-export function bearerOf(authorization: string | undefined): string {
+/**
+ * Shared by every surface that asks for a bearer credential.
+ *
+ * @param what it is, for whoever sent none.
+ * @throws Refusal 401 when there is none.
+ */
+export function bearerOf(authorization: string | undefined, what = 'API key'): string {
   const match = /^Bearer +(\S+) *$/i.exec(authorization ?? '');
   if (match?.[1] === undefined) {
-    throw new Refusal('unauthorized', 'Send the header Authorization: Bearer <API key>.');
+    throw new Refusal('unauthorized', `Send the header Authorization: Bearer <${what}>.`);
   }
   return match[1];
 }

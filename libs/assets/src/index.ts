@@ -9,7 +9,7 @@ export {
 } from './asset-fields';
 export { AssetService, type OutputDraft, type OutputStoreOptions, type StoredOutput } from './asset.service';
 export { assetSettings, type AssetSettings } from './assets.settings';
-export { type StoredBlob } from './blob';
+export { blobKey, type BlobRef, type StoredBlob } from './blob';
 export {
   BlobStoreError,
   type BlobStore,

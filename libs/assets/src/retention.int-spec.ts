@@ -123,7 +123,7 @@ describe('a process that dies', () => {
     await world.store.sweepStaging(new Date(Date.now() + 60_000), 10);
     expect(await world.blobs(accountId)).toEqual([]);
     expect(await keysHere()).toEqual([]);
-    expect(await here.audit.run(true)).toEqual(sound);
+    expect(await here.audit.run(true)).toMatchObject(sound);
   });
 
   it.each(points)('%s while it %s does not keep the same bytes from being uploaded', async (point, work) => {
@@ -136,7 +136,7 @@ describe('a process that dies', () => {
     await here.runLoop('sweep-blobs');
     expect(await here.read(asset)).toEqual(bytes);
     expect(await keysHere()).toHaveLength(1);
-    expect(await here.audit.run(true)).toEqual(sound);
+    expect(await here.audit.run(true)).toMatchObject(sound);
   });
 
   async function dieAt(point: Point, work: 'uploads' | 'sweeps', bytes: Buffer): Promise<void> {
@@ -166,7 +166,7 @@ describe('a process that freezes', () => {
     wake();
     await sweeping;
     expect(await here.read(asset)).toEqual(bytes);
-    expect(await here.audit.run(true)).toEqual(sound);
+    expect(await here.audit.run(true)).toMatchObject(sound);
   });
 
   it('in its sweep lets nobody mint from the bytes that it is about to delete', async () => {
@@ -232,7 +232,7 @@ describe('a process that freezes', () => {
     const { asset } = await here.upload(accountId, bytes);
     await here.audit.removeStrays(strayKeys);
     expect(await here.read(asset)).toEqual(bytes);
-    expect(await here.audit.run(true)).toEqual(sound);
+    expect(await here.audit.run(true)).toMatchObject(sound);
   });
 });
 
@@ -254,6 +254,7 @@ describe('the audit', () => {
     const stray = await here.uploads.stage(accountId, Readable.from([randomBytes(100)]), { uploadBytesPerDay: null });
     await stray.place(`${accountId}/no/blob`);
     expect(await here.audit.run(true)).toEqual({
+      checkedBlobs: expect.any(Number) as number,
       strayKeys: [`${accountId}/no/blob`],
       lostBlobs: [expect.objectContaining({ hash: lost.asset.blob.hash })],
       corruptBlobs: [expect.objectContaining({ hash: corrupt.asset.blob.hash })],

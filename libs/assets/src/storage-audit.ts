@@ -8,6 +8,8 @@ const BATCH = 500;
 
 /** What records and bytes do not agree on. All lists are empty in sound storage. */
 export interface StorageFindings {
+  /** Live blobs that were looked at: without any, empty lists prove nothing. */
+  checkedBlobs: number;
   /** Keys of objects whose blob's life is over, or that no blob ever had: no record will ever name them again. */
   strayKeys: string[];
   /** Live blobs without bytes, or with bytes of another size. */
@@ -26,8 +28,14 @@ export class StorageAudit {
 
   /** @param readAll also read every byte and compare hashes. */
   async run(readAll: boolean): Promise<StorageFindings> {
-    const findings: StorageFindings = { strayKeys: await this.strays(), lostBlobs: [], corruptBlobs: [] };
+    const findings: StorageFindings = {
+      checkedBlobs: 0,
+      strayKeys: await this.strays(),
+      lostBlobs: [],
+      corruptBlobs: [],
+    };
     for await (const blob of this.liveBlobs()) {
+      findings.checkedBlobs += 1;
       if (!(await this.hasBytes(blob))) {
         // It may have gone, rightly, since it was listed.
         if (await this.isLive(blob)) findings.lostBlobs.push(blob);

@@ -129,6 +129,13 @@ describe("an account's limits", () => {
   });
 });
 
+describe('the admin API', () => {
+  it('asks whoever brings no admin token for it, by its name', async () => {
+    const { status, body } = await api.operator(null).call('GET', '/admin/v1/workers');
+    expect([status, body.error.message]).toEqual([401, 'Send the header Authorization: Bearer <admin token>.']);
+  });
+});
+
 describe('requests per minute', () => {
   it('are told on every answer, a refusal too, and polls are counted by themselves', async () => {
     const client = api.client(account.key);

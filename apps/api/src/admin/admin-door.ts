@@ -23,7 +23,7 @@ export class AdminDoor implements Door<AdminCaller> {
     if (this.adminToken === undefined) {
       throw new Refusal('forbidden', 'The admin API is off: MILLRACE_ADMIN_TOKEN is not set on this process.');
     }
-    if (!equalTexts(bearerOf(request.headers.authorization), this.adminToken)) {
+    if (!equalTexts(bearerOf(request.headers.authorization, 'admin token'), this.adminToken)) {
       throw new Refusal('unauthorized', 'The bearer token is not the admin token.');
     }
     return { operator: { actor: 'admin', address: addressOf(request) } };

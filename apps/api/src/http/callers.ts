@@ -100,7 +100,7 @@ export class Callers {
 
   private selfHosted(request: Request): Caller {
     const { token } = this.settings;
-    if (token !== undefined && !equalTexts(bearerOf(request.headers.authorization), token)) {
+    if (token !== undefined && !equalTexts(bearerOf(request.headers.authorization, 'token'), token)) {
       throw new Refusal('unauthorized', 'The bearer token is not the one this service was configured with.');
     }
     this.limits.take(request, selfHostedCaller);

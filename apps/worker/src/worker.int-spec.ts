@@ -322,7 +322,11 @@ describe('a blob store that stays away', () => {
     await world.run();
     expect(await world.outcome()).toMatchObject({
       status: 'failed',
-      error: { code: 'output_storage_error', message: 'An output could not be stored: the blob store does not answer. Nothing was charged; submit the job again.' },
+      error: {
+        code: 'output_storage_error',
+        message:
+          'An output could not be stored: the blob store does not answer. Nothing was charged; submit the job again.',
+      },
       charged: 0n,
       outputs: [],
       held: false,

@@ -114,7 +114,12 @@ describe('an upload', () => {
     expect(minted.filter(({ createdNew }) => createdNew)).toHaveLength(1);
     expect(new Set(minted.map(({ asset }) => asset.id)).size).toBe(1);
     expect(await world.blobs(accountId)).toEqual([expect.objectContaining({ state: 'live', assets: 1 })]);
-    expect(await here.audit.run(true)).toEqual({ checkedBlobs: expect.any(Number) as number, strayKeys: [], lostBlobs: [], corruptBlobs: [] });
+    expect(await here.audit.run(true)).toEqual({
+      checkedBlobs: expect.any(Number) as number,
+      strayKeys: [],
+      lostBlobs: [],
+      corruptBlobs: [],
+    });
   });
 
   it('whose client goes away leaves nothing behind, however early that is', async () => {

@@ -78,9 +78,9 @@ export class Attempt {
     this.over = AbortSignal.any([this.lease.signal, draining]);
   }
 
-  /** Look now whether the job is to be canceled. */
-  checkForCancel(): void {
-    void this.lease.beat();
+  /** Look now whether the job is to be canceled; resolves when that is known. Never rejects. */
+  checkForCancel(): Promise<void> {
+    return this.lease.beat();
   }
 
   /**

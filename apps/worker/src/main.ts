@@ -73,7 +73,7 @@ async function main(logger: Logger): Promise<void> {
   );
   await worker.start();
   listenForControl(redis.subscriber(), settings.pool, (message) => {
-    if (message.kind === 'cancel') worker.cancel(message.jobId);
+    if (message.kind === 'cancel') void worker.cancel(message.jobId);
   });
   lane.start();
   shutdown.add('attempts', async () => {

@@ -65,7 +65,8 @@ export class OutputPipeline {
       const recorded = await this.retried(() => this.recorder.record(this.claimed, draft));
       crashPoint('output:after-record');
       if (!recorded) this.end = { status: 'lease_lost' };
-      if (output.kind === 'file') await rm(output.path, { force: true });
+      // What cannot be removed now goes with the attempt's folder.
+      if (output.kind === 'file') void rm(output.path, { force: true }).catch(() => undefined);
     } catch (error) {
       this.logger.error({ err: error, job: this.claimed.jobId, node: output.nodeId }, 'an output could not be stored');
       this.end = {

@@ -198,7 +198,7 @@ class World {
 
   async cancel(): Promise<void> {
     await jobs.lifecycle.cancel(this.scope, this.hint.jobId);
-    this.worker.cancel(this.hint.jobId);
+    await this.worker.cancel(this.hint.jobId);
   }
 
   isRunning(): Promise<unknown> {

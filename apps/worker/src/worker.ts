@@ -187,9 +187,10 @@ export class PoolWorker {
     if (slot.warm.join() !== before) void this.report();
   }
 
-  /** A word that a job is to be canceled. */
-  cancel(jobId: string): void {
-    for (const entry of this.running) if (entry.jobId === jobId) entry.attempt.checkForCancel();
+  /** A word that a job is to be canceled; resolves when its attempts here have heard of it. Never rejects. */
+  async cancel(jobId: string): Promise<void> {
+    const meant = [...this.running].filter((entry) => entry.jobId === jobId);
+    await Promise.all(meant.map(({ attempt }) => attempt.checkForCancel()));
   }
 
   /**

@@ -86,8 +86,9 @@ export class AssetService {
     try {
       const blob = await this.blobs.keep(accountId, staged);
       return { blob, contentType: sniffContentType(staged.head, name) };
-    } finally {
+    } catch (error) {
       await staged.discard().catch(() => undefined);
+      throw error;
     }
   }
 

@@ -75,15 +75,13 @@ export class FsBlobStore implements BlobStore {
 
   private async place(path: string, key: string): Promise<void> {
     const target = this.pathOf(key);
-    await sync(path);
-    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const [made] = await Promise.all([mkdir(dirname(target), { recursive: true, mode: 0o700 }), sync(path)]);
     await rename(path, target);
     // A new folder is durable when the folder that names it is.
     const top = made === undefined ? dirname(target) : dirname(made);
-    for (let dir = dirname(target); ; dir = dirname(dir)) {
-      await sync(dir);
-      if (dir === top) break;
-    }
+    const dirs = [dirname(target)];
+    for (let dir = dirname(target); dir !== top; dir = dirname(dir)) dirs.push(dirname(dir));
+    await Promise.all(dirs.map(sync));
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {

@@ -3,8 +3,8 @@ import { Prisma } from '@prisma/client';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
-import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
-import { DispatchStore } from './dispatch.store';
+import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { DispatchStore, type DispatchedJob } from './dispatch.store';
 import type { ClaimedAttempt } from './job';
 import { jobSettings, type JobSettings } from './job.settings';
 import { TRANSITIONS } from './job-state';
@@ -448,6 +448,24 @@ describe('dispatching', () => {
       await Promise.all(Array.from({ length: 8 }, () => dispatch.dispatchNext(test.database, poolId, 3)));
     }
     expect(await test.database.models.job.count({ where: { poolId, delivery: 'dispatched' } })).toBe(3);
+  });
+
+  it('leaves a pool to the process that dispatches for it, without waiting', async () => {
+    const { poolId } = await makePool(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId };
+    await submit(free);
+    await submit(free);
+    const answers: (DispatchedJob | null)[] = [];
+    await test.database.transaction(async (tx) => {
+      answers.push(await dispatch.dispatchNext(tx, poolId, 1));
+      void dispatch.dispatchNext(test.database, poolId, 1).then((answer) => answers.push(answer));
+      await eventually('the other has answered, or waits', async () => {
+        const waiting = await test.database.query(Prisma.sql`
+          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        return answers.length > 1 || waiting.length > 0;
+      });
+    });
+    expect(answers).toEqual([expect.objectContaining({ attempt: 1 }), null]);
   });
 
   it('stops at the room there is, and at what an account may run', async () => {

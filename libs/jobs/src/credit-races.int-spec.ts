@@ -32,6 +32,9 @@ it(`one account keeps every invariant of money while all happens to it at once (
     expect(availableMicros + heldMicros).toBe(await race.expectedMicros());
   }
   await race.endAll();
+  // Of the grants above, the jobs may have used up all that would have expired.
+  await race.take({ kind: 'grant', nth: 1, ms: 50_000 });
+  await race.take({ kind: 'expire grants', nth: 5, ms: 1 });
   expect(await race.findings()).toEqual([]);
   expect(await race.jobs.balance()).toEqual({ availableMicros: await race.expectedMicros(), heldMicros: 0n });
   // All of it took place: a race of refusals would prove nothing.

@@ -4,8 +4,12 @@ import { CreditRace, raceStep, type RaceStep } from './fixtures/credit-race';
 import { SEED } from './fixtures/operations';
 
 const ROUNDS = 3;
+/** Some schedules need more for everything to take place. */
+const MOST_ROUNDS = 12;
 const ACTORS = 10;
 const STEPS = 16;
+const ENDS = ['succeeded', 'failed', 'canceled', 'expired'];
+const TRANSFERS = ['hold', 'extend_hold', 'settle', 'release', 'grant', 'top_up', 'expire', 'correction'];
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -24,7 +28,12 @@ it(`one account keeps every invariant of money while all happens to it at once (
   const act = async (steps: RaceStep[]): Promise<void> => {
     for (const step of steps) await race.take(step);
   };
-  for (let round = 0; round < ROUNDS; round += 1) {
+  // A race of refusals would prove nothing.
+  const missing = async (): Promise<string[]> => {
+    const tally = await race.tally();
+    return [...ENDS, ...TRANSFERS].filter((what) => (tally[what] ?? 0) === 0);
+  };
+  for (let round = 0; round < ROUNDS || (round < MOST_ROUNDS && (await missing()).length > 0); round += 1) {
     await Promise.all(stepsOf(round).map(act));
     expect(await race.findings()).toEqual([]);
     const { availableMicros, heldMicros } = await race.jobs.balance();
@@ -32,15 +41,7 @@ it(`one account keeps every invariant of money while all happens to it at once (
     expect(availableMicros + heldMicros).toBe(await race.expectedMicros());
   }
   await race.endAll();
-  // Of the grants above, the jobs may have used up all that would have expired.
-  await race.take({ kind: 'grant', nth: 1, ms: 50_000 });
-  await race.take({ kind: 'expire grants', nth: 5, ms: 1 });
   expect(await race.findings()).toEqual([]);
   expect(await race.jobs.balance()).toEqual({ availableMicros: await race.expectedMicros(), heldMicros: 0n });
-  // All of it took place: a race of refusals would prove nothing.
-  const tally = await race.tally();
-  const kinds = ['hold', 'extend_hold', 'settle', 'release', 'grant', 'top_up', 'expire', 'correction'];
-  for (const what of ['succeeded', 'failed', 'canceled', 'expired', ...kinds]) {
-    expect([what, (tally[what] ?? 0) > 0]).toEqual([what, true]);
-  }
+  expect(await missing()).toEqual([]);
 });

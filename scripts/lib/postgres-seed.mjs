@@ -32,7 +32,7 @@ export async function seedFolder(scope) {
     scope.within(async (own) => {
       const folder = await temporaryFolder(own, 'seed');
       await makeSeed(own, folder);
-      removeOthers();
+      removeOthers(path);
       keep(dataIn(folder), path);
     }),
   );
@@ -60,10 +60,15 @@ async function makeSeed(scope, folder) {
   });
 }
 
-/** Seeds of earlier schemas. */
-function removeOthers() {
-  for (const name of readdirSync(HOME).filter((entry) => entry.startsWith(PREFIX))) {
-    rmSync(join(HOME, name), { recursive: true, force: true });
+/**
+ * Remove the seeds of earlier schemas. The one of this schema may have been made meanwhile, and be copied just now.
+ *
+ * @param {string} current
+ */
+function removeOthers(current) {
+  const seeds = readdirSync(HOME).filter((name) => name.startsWith(PREFIX));
+  for (const path of seeds.map((name) => join(HOME, name))) {
+    if (path !== current) rmSync(path, { recursive: true, force: true });
   }
 }
 

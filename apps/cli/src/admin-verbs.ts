@@ -1,108 +1,152 @@
-import { UsageFailure } from './failure';
+import { ACCOUNT_STATUSES, SCOPES } from '@millrace/contracts';
+import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './typed-value';
+
+/** A field of a request, and how it is typed. */
+export interface TypedField {
+  /** Its name in the body, or in the query of a read. */
+  field: string;
+  /** An argument, `<reason>`, or a flag, `--weight <number>`. */
+  typed: string;
+  text: string;
+  /** Without it the text itself is sent. */
+  read?: ReadValue;
+}
 
 /** One verb of the admin API. */
 export interface AdminVerb {
   name: string;
   text: string;
-  args: string[];
-  /** Flags and their help; their values become fields of the body. */
-  flags?: [flag: string, text: string][];
+  /** Method and path under `/admin/v1`, as the API's document has them. */
+  route: `${AdminMethod} /${string}`;
+  /** Arguments that take the places in the path's braces. */
+  ids?: string[];
+  /** Further arguments. */
+  args?: TypedField[];
+  flags?: TypedField[];
   isList?: boolean;
-  /** @param ids the arguments as they stand in a path. */
-  request(ids: string[], args: string[], fields: Record<string, unknown>): AdminRequest;
+  /** True where sending it again under the same Idempotency-Key changes nothing. */
+  takesKey?: boolean;
 }
+export type AdminMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-export interface AdminRequest {
-  method: 'GET' | 'POST' | 'PATCH';
-  path: string;
-  json?: unknown;
-}
+/** The most that a limit of the service can be. */
+const MOST = 2_000_000_000;
+const NUMBER = '<number>';
+const LIMIT = '<number|default>';
 
-const LIMITS: [string, string][] = [
-  ['--plan <plan>', 'its plan'],
-  ['--running-limit <number>', 'jobs that run at once'],
-  ['--queue-limit <number>', 'jobs that wait at once'],
+const PAGE = [
+  flag('limit', NUMBER, 'at most so many', wholeNumber(1, 100)),
+  flag('cursor', '<cursor>', 'go on where an earlier page ended'),
 ];
+const ACCOUNT_FLAGS = [
+  flag('plan', '<plan>', 'its plan'),
+  flag('weight', NUMBER, "its share in the pools' rotation; 1 is a single share", wholeNumber(1, 1_000)),
+  flag('running_limit', LIMIT, 'jobs that run at once in a pool', limitOrDefault(1, MOST)),
+  flag('queue_limit', LIMIT, 'jobs that wait in a pool', limitOrDefault(1, MOST)),
+  flag('requests_per_minute', LIMIT, 'requests of one key in a minute', limitOrDefault(1, MOST)),
+  flag('stream_limit', LIMIT, 'event streams open at once, per API process', limitOrDefault(1, MOST)),
+  flag('upload_bytes_per_day', LIMIT, 'bytes uploaded in a day (UTC)', limitOrDefault(0)),
+];
+const DEPLOYMENT_FLAGS = [
+  flag('demo', '', 'admit callers without a credential'),
+  flag('engine', '<engine>', 'cpu or comfyui', oneOf(['cpu', 'comfyui'])),
+  flag('price_micros_per_second', NUMBER, 'what a second costs', wholeNumber(0, 1_000_000_000_000)),
+  flag('queue_limit', LIMIT, 'jobs that wait in it', limitOrDefault(1, MOST)),
+  flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
+  flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
+];
+const LOG_FLAGS = [
+  ...PAGE,
+  flag('account_id', '<account>', 'only of this account'),
+  flag('actor', '<actor>', 'only what this one did, such as api_key:<id>'),
+  flag('action', '<action>', 'only acts of this kind, such as account.update'),
+  flag('subject_id', '<id>', 'only what was done to this'),
+  flag('from', '<time>', 'from this time on', timestamp),
+  flag('to', '<time>', 'before this time', timestamp),
+];
+const WORKER_FLAGS = [
+  flag('pool', '<pool>', 'only workers of this pool'),
+  flag('stopped', '', 'those that have stopped too'),
+];
+const KEY_FLAGS = [
+  flag('scopes', '<scopes...>', 'what it may do; by default everything', oneOf(SCOPES)),
+  flag('expires_at', '<time>', 'when it stops working; by default never', timestamp),
+];
+const GRANT_FLAGS = [
+  flag('expires_at', '<time>', 'when what is given expires; by default never', timestamp),
+  flag('corrects', '<transaction>', 'the transaction of the ledger that this corrects'),
+];
+const STATUS = flag('status', '<status>', 'active or suspended', oneOf(ACCOUNT_STATUSES));
 
+/** Every operation of the admin API, in the order of the help. */
 export const ADMIN_VERBS: readonly AdminVerb[] = [
-  read('audit', 'check the invariants; exit code 1 when one does not hold', '/audit'),
-  read('audit-log', 'what operators and account holders did', '/audit-log', 'list'),
-  read('workers', 'the workers and what they do', '/workers', 'list'),
-  read('queues', 'what waits and runs, by pool', '/queues', 'list'),
-  act('drain', 'let a worker finish and take no more', 'worker', (id) => `/workers/${id}/drain`),
-  act('cancel', 'cancel any job', 'job', (id) => `/jobs/${id}/cancel`),
-  act('redrive', 'run the graph of a job that has ended again, as a new job', 'job', (id) => `/jobs/${id}/redrive`),
-  act('start', 'start a deployment', 'deployment', (id) => `/deployments/${id}/start`),
-  act('stop', 'stop a deployment', 'deployment', (id) => `/deployments/${id}/stop`),
+  { name: 'audit', text: 'check the invariants; exit code 1 when one does not hold', route: 'GET /audit' },
+  list('audit-log', 'what operators and account holders did', 'GET /audit-log', { flags: LOG_FLAGS }),
+  list('workers', 'the workers and what they do', 'GET /workers', { flags: WORKER_FLAGS }),
+  list('queues', 'what waits and runs, by pool', 'GET /queues'),
+  on('worker', 'drain', 'let a worker finish and take no more', 'POST /workers/{id}/drain'),
+  on('job', 'cancel', 'cancel any job', 'POST /jobs/{id}/cancel'),
+  on('job', 'redrive', 'run the graph of a job that has ended again, as a new job', 'POST /jobs/{id}/redrive'),
+  list('accounts', 'the accounts, the newest first', 'GET /accounts', { flags: PAGE }),
+  on('account', 'account', 'one account', 'GET /accounts/{id}'),
   {
     name: 'create-account',
     text: 'a new account',
-    args: ['name'],
-    flags: LIMITS,
-    request: (_ids, [name], fields) => ({ method: 'POST', path: '/accounts', json: { name, ...fields } }),
+    route: 'POST /accounts',
+    args: [argument('name', 'name', 'what it is called')],
+    flags: ACCOUNT_FLAGS,
   },
   {
-    name: 'update-account',
-    text: 'change the limits or the status of an account',
-    args: ['account'],
-    flags: [...LIMITS, ['--status <status>', 'active or suspended']],
-    request: ([id], _args, fields) => ({ method: 'PATCH', path: `/accounts/${id}`, json: fields }),
+    ...on('account', 'update-account', 'change the limits or the status of an account', 'PATCH /accounts/{id}'),
+    flags: [flag('name', '<name>', 'what it is called'), ...ACCOUNT_FLAGS, STATUS],
+  },
+  list('keys', 'the API keys of an account', 'GET /accounts/{id}/api-keys', { ids: ['account'] }),
+  {
+    ...on('account', 'create-key', 'a new API key of an account, shown this once', 'POST /accounts/{id}/api-keys'),
+    args: [argument('name', 'name', 'what it is for')],
+    flags: KEY_FLAGS,
   },
   {
-    name: 'create-key',
-    text: 'a new API key of an account, shown this once',
-    args: ['account', 'name'],
-    flags: [
-      ['--scopes <scopes...>', 'what it may do'],
-      ['--expires-at <time>', 'when it stops working'],
+    name: 'revoke-key',
+    text: 'end an API key of an account at once',
+    route: 'DELETE /accounts/{id}/api-keys/{key_id}',
+    ids: ['account', 'key'],
+  },
+  {
+    ...on('account', 'grant', 'give an account credits, or take some back', 'POST /accounts/{id}/credits'),
+    args: [
+      argument('amount_micros', 'credits', 'such as 25 or 0.5; below zero to take back', creditMicros),
+      argument('reason', 'reason', 'why, for the ledger and the audit log'),
     ],
-    request: ([id], [, name], fields) => ({
-      method: 'POST',
-      path: `/accounts/${id}/api-keys`,
-      json: { name, ...fields },
-    }),
+    flags: GRANT_FLAGS,
+    takesKey: true,
   },
-  {
-    name: 'grant',
-    text: 'add credits to an account',
-    args: ['account', 'credits', 'reason'],
-    request: ([id], [, amount = '', reason]) => ({
-      method: 'POST',
-      path: `/accounts/${id}/credits`,
-      json: { amount_micros: microsOf(amount), reason },
-    }),
-  },
+  on('deployment', 'deployment', 'one deployment', 'GET /deployments/{id}'),
   {
     name: 'create-deployment',
     text: 'a new deployment of an account',
-    args: ['account', 'name'],
-    flags: [
-      ['--demo', 'admit callers without a credential'],
-      ['--engine <engine>', 'cpu or comfyui'],
-      ['--price-micros-per-second <number>', 'what a second costs'],
-      ['--min-workers <number>', 'workers kept warm'],
-      ['--max-workers <number>', 'workers at most'],
-    ],
-    request: (_ids, [accountId, name], fields) => ({
-      method: 'POST',
-      path: '/deployments',
-      json: { account_id: accountId, name, ...fields },
-    }),
+    route: 'POST /deployments',
+    args: [argument('account_id', 'account', 'the id of the account'), argument('name', 'name', 'what it is called')],
+    flags: DEPLOYMENT_FLAGS,
   },
+  on('deployment', 'start', 'start a deployment', 'POST /deployments/{id}/start'),
+  on('deployment', 'stop', 'stop a deployment', 'POST /deployments/{id}/stop'),
 ];
 
-function read(name: string, text: string, path: string, kind?: 'list'): AdminVerb {
-  return { name, text, args: [], isList: kind === 'list', request: () => ({ method: 'GET', path }) };
+function list(name: string, text: string, route: AdminVerb['route'], more: Partial<AdminVerb> = {}): AdminVerb {
+  return { name, text, route, isList: true, ...more };
 }
 
-function act(name: string, text: string, noun: string, path: (id: string) => string): AdminVerb {
-  return { name, text, args: [noun], request: ([id = '']) => ({ method: 'POST', path: path(id) }) };
+/** A verb on one record. */
+function on(noun: string, name: string, text: string, route: AdminVerb['route']): AdminVerb {
+  return { name, text, route, ids: [noun] };
 }
 
-/** Credits as typed, in micro-credits, exactly: `2.5` is 2500000. */
-export function microsOf(text: string): number {
-  const [, whole = '', fraction = ''] = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
-  if (whole === '')
-    throw new UsageFailure(`${JSON.stringify(text)} is no amount of credits.`, 'Give one such as 25 or 0.5.');
-  return Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));
+/** `running_limit` is typed `--running-limit`. An empty shape is a switch. */
+function flag(field: string, shape: string, text: string, read?: ReadValue): TypedField {
+  return { field, typed: `--${field.replaceAll('_', '-')} ${shape}`.trimEnd(), text, read };
+}
+
+function argument(field: string, name: string, text: string, read?: ReadValue): TypedField {
+  return { field, typed: `<${name}>`, text, read };
 }

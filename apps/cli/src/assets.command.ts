@@ -3,11 +3,11 @@ import { basename, join } from 'node:path';
 import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { Bind, CommandContext } from './command-context';
-import { UsageFailure } from './failure';
 import { size } from './format';
 import { collect } from './run.command';
 import { tableLines } from './table';
 import { plainLine } from './terminal-text';
+import { parserOf, wholeNumber } from './typed-value';
 import type { AssetRecord } from './wire';
 
 interface PutFlags {
@@ -20,6 +20,8 @@ interface GetFlags {
   output?: string;
 }
 
+const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max);
+
 export function addAssets(program: Command, bind: Bind): void {
   const assets = program.command('assets').description('upload, fetch and delete files');
   assets
@@ -28,7 +30,7 @@ export function addAssets(program: Command, bind: Bind): void {
     .argument('<files...>')
     .option('--content-type <type>', 'their media type; by default what the name suggests')
     .option('--tag <tag>', 'tag them', collect)
-    .option('--expires-in <seconds>', 'delete them after this time', expiresIn)
+    .option('--expires-in <seconds>', 'delete them after this time', parserOf('--expires-in', EXPIRES_IN))
     .action(bind(put));
   assets
     .command('get')
@@ -73,11 +75,4 @@ async function remove(context: CommandContext, ids: string[]): Promise<void> {
     if (!context.asJson) context.printer.lines([`deleted ${plainLine(id)}`]);
   }
   if (context.asJson) context.printer.json({ deleted: ids });
-}
-
-function expiresIn(value: string): number {
-  const { min, max } = EXPIRES_IN_SECONDS;
-  const seconds = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (seconds >= min && seconds <= max) return seconds;
-  throw new UsageFailure(`--expires-in ${JSON.stringify(value)} is not usable.`, `Give seconds from ${min} to ${max}.`);
 }

@@ -6,9 +6,12 @@ import { EXIT, type ExitCode } from './failure';
 import type { Host } from './host';
 import { JobsClient } from './jobs.client';
 import { Printer } from './printer';
+import { factLines, recordLines } from './records';
 import { resolveSettings, type GlobalFlags, type Settings } from './settings';
 import { readLogin } from './stored-login';
+import { plainLine } from './terminal-text';
 import { VERSION } from './version';
+import { recordOf, recordsOf } from './wire';
 
 /** The service, by what is asked of it. */
 export interface Clients {
@@ -49,6 +52,23 @@ export class CommandContext {
   print<T>(value: T, show: (value: T) => string[]): void {
     if (this.asJson) this.printer.json(value);
     else this.printer.lines(show(value));
+  }
+
+  /** A record of the service, a field a line; what has no body is done. */
+  printRecord(answer: unknown): void {
+    const { paint } = this.printer;
+    this.print(answer, (value) =>
+      value === null ? [paint.good('✓ done')] : factLines(recordOf(value), this.host.nowMs(), paint),
+    );
+  }
+
+  /** A list of the service as a table. @param none what stands there when it is empty. */
+  printRecords(answer: unknown, none: string): void {
+    const { paint, paintNote } = this.printer;
+    this.print(answer, (value) => recordLines(recordsOf(value), this.host.nowMs(), paint, none));
+    const { next_cursor: next } = recordOf(answer);
+    if (typeof next === 'string')
+      this.printer.notes(paintNote.faint(`There are more: add --cursor ${plainLine(next)}`));
   }
 }
 

@@ -187,6 +187,54 @@ describe('millrace admin', () => {
     expect(service.received[0]?.body.toString()).toBe('{"name":"Ada","running_limit":4}');
   });
 
+  it('gives a limit back to what the service has by default', async () => {
+    service.on('PATCH /admin/v1/accounts/a1', json(200, { id: 'a1' }));
+    const limits = ['--requests-per-minute', 'default', '--stream-limit', '9', '--upload-bytes-per-day', 'default'];
+    expect(await millrace('admin', 'update-account', 'a1', ...limits, '--weight', '3')).toBe(0);
+    expect(JSON.parse(service.received[0]?.body.toString() ?? '')).toEqual({
+      requests_per_minute: null,
+      stream_limit: 9,
+      upload_bytes_per_day: null,
+      weight: 3,
+    });
+  });
+
+  it.each([
+    [['--running-limit', '0'], /--running-limit "0" is not usable[^]*from 1 to 2000000000, or `default`/],
+    [['--weight', 'default'], /--weight "default" is not usable[^]*→ Give a whole number from 1 to 1000\./],
+    [['--status', 'gone'], /--status "gone" is not usable[^]*→ Give one of active, suspended\./],
+    [[], /Nothing is to be changed[^]*→ Give at least one of --name, .*--status/],
+  ])('asks nothing of the service for %j, and says what to give', async (flags, sentence) => {
+    expect(await millrace('admin', 'update-account', 'a1', ...flags)).toBe(2);
+    expect(host.noted).toMatch(sentence);
+    expect(service.received).toHaveLength(0);
+  });
+
+  it('gives credits once, however often it has to be said', async () => {
+    service.on('POST /admin/v1/accounts/a1/credits', json(503, {}), json(201, { available_micros: 500_000 }));
+    expect(await millrace('admin', 'grant', 'a1', '-0.5', 'given by mistake')).toBe(0);
+    const [first, second] = service.received;
+    expect(second?.body.toString()).toBe('{"amount_micros":-500000,"reason":"given by mistake"}');
+    expect(first?.headers['idempotency-key']).toBe(second?.headers['idempotency-key']);
+  });
+
+  it('names the key to give credits again with when it cannot know whether they were given', async () => {
+    service.on('POST /admin/v1/accounts/a1/credits', json(503, {}));
+    expect(await millrace('admin', 'grant', 'a1', '1', 'welcome', '--idempotency-key', 'k1')).toBe(6);
+    expect(host.noted).toContain('--idempotency-key k1 does it once');
+  });
+
+  it('asks for what is filtered in the query, and tells how to see more', async () => {
+    service.on('GET /admin/v1/audit-log', json(200, { entries: [{ id: 'e1' }], next_cursor: 'next' }));
+    expect(await millrace('admin', 'audit-log', '--action', 'credits.adjust', '--from', '2026-11-01', '--limit', '1')).toBe(
+      0,
+    );
+    expect(service.received[0]?.path).toBe(
+      '/admin/v1/audit-log?limit=1&action=credits.adjust&from=2026-11-01T00%3A00%3A00.000Z',
+    );
+    expect(host.noted).toContain('There are more: add --cursor next');
+  });
+
   it('exits with 1 when an invariant does not hold', async () => {
     service.on('GET /admin/v1/audit', json(200, { ok: true }), json(200, { ok: false }));
     expect(await millrace('admin', 'audit')).toBe(0);

@@ -33,13 +33,9 @@ export function addCredits(program: Command, bind: Bind): void {
 
 async function credits(context: CommandContext, { ledger }: CreditsFlags): Promise<void> {
   const { api } = await context.clients();
-  const { printer, host } = context;
   const answer = await api.json(api.platform(ledger ? '/credits/ledger' : '/credits'));
-  context.print(answer, (value) =>
-    ledger
-      ? recordLines(recordsOf(value), host.nowMs(), printer.paint, 'No postings.')
-      : factLines(recordOf(value), host.nowMs(), printer.paint),
-  );
+  if (ledger) context.printRecords(answer, 'No postings.');
+  else context.printRecord(answer);
 }
 
 async function usage(context: CommandContext, { from, to, groupBy, csv }: UsageFlags): Promise<void> {

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
 import type { Bind, CommandContext } from './command-context';
-import { factLines, recordLines } from './records';
-import { recordOf, recordsOf } from './wire';
 
 export function addDeployments(program: Command, bind: Bind): void {
   const deployments = program.command('deployments').description('where your jobs may run');
@@ -11,14 +9,10 @@ export function addDeployments(program: Command, bind: Bind): void {
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  const answer = await api.json(api.platform('/deployments'));
-  context.print(answer, (value) =>
-    recordLines(recordsOf(value), context.host.nowMs(), context.printer.paint, 'No deployments.'),
-  );
+  context.printRecords(await api.json(api.platform('/deployments')), 'No deployments.');
 }
 
 async function get(context: CommandContext, id: string): Promise<void> {
   const { api } = await context.clients();
-  const answer = await api.json(api.platform(`/deployments/${encodeURIComponent(id)}`));
-  context.print(answer, (value) => factLines(recordOf(value), context.host.nowMs(), context.printer.paint));
+  context.printRecord(await api.json(api.platform(`/deployments/${encodeURIComponent(id)}`)));
 }

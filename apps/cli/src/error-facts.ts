@@ -33,6 +33,19 @@ export function isDiskFault(error: unknown): boolean {
 /** Faults of a write to an open file, which carry no path. */
 const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
 
+/** A fault before a connection stood: the service cannot have seen the request. */
+export function wasNotSent(error: unknown): boolean {
+  return [...chainOf(error)].some((one) => NOT_SENT.has(codeOf(one)));
+}
+
+const NOT_SENT: ReadonlySet<string | undefined> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
 /** The error and all that it wraps, outermost first. */
 export function* chainOf(error: unknown): Generator<unknown> {
   if (error === undefined || error === null) return;

@@ -2,7 +2,6 @@ import { isTerminal, JOB_STATUSES, type JobStatus } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import { parseLabels } from './assignment';
 import type { Bind, CommandContext } from './command-context';
-import { UsageFailure } from './failure';
 import { age, duration } from './format';
 import type { Palette } from './palette';
 import { statusMark } from './progress-frame';
@@ -10,6 +9,7 @@ import { collect } from './run.command';
 import { chargedMicros, summaryJson, summaryLines } from './summary';
 import { tableLines, type Cell } from './table';
 import { escapeJson, plainBlock } from './terminal-text';
+import { parserOf, wholeNumber } from './typed-value';
 import type { JobItem } from './wire';
 
 interface ListFlags {
@@ -25,7 +25,7 @@ export function addJobs(program: Command, bind: Bind): void {
     .description('the newest jobs')
     .addOption(new Option('--status <status>', 'only jobs in this state').choices(JOB_STATUSES))
     .option('-l, --label <key=value>', 'only jobs with this label', collect)
-    .option('--limit <number>', 'at most so many', limit, 20)
+    .option('--limit <number>', 'at most so many', parserOf('--limit', wholeNumber(1, 999_999)), 20)
     .action(bind(list));
   jobs.command('get').description('everything about a job').argument('<job>').action(bind(get));
   jobs.command('cancel').description('cancel a job').argument('<job>').action(bind(cancel));
@@ -99,9 +99,4 @@ async function workflow(context: CommandContext, id: string): Promise<void> {
   const { jobs } = await context.clients();
   const text = await jobs.workflow(id);
   context.printer.raw(context.host.stdout.isTTY ? `${escapeJson(text)}\n` : text);
-}
-
-function limit(value: string): number {
-  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
-  throw new UsageFailure(`--limit ${JSON.stringify(value)} is no number of jobs.`, 'Give a whole number from 1 up.');
 }

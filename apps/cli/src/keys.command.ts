@@ -1,10 +1,9 @@
 import { SCOPES } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import type { Bind, CommandContext } from './command-context';
-import { UsageFailure } from './failure';
-import { recordLines } from './records';
 import { plainLine } from './terminal-text';
-import { recordOf, recordsOf } from './wire';
+import { parserOf, timestamp, wholeNumber } from './typed-value';
+import { recordOf } from './wire';
 
 interface CreateFlags {
   scope?: string[];
@@ -15,6 +14,8 @@ interface RotateFlags {
   overlap: number;
 }
 
+const OVERLAP = wholeNumber(0, 2_592_000);
+
 export function addKeys(program: Command, bind: Bind): void {
   const keys = program.command('keys').description('the API keys of your account');
   keys.command('ls').description('all keys').action(bind(list));
@@ -23,23 +24,24 @@ export function addKeys(program: Command, bind: Bind): void {
     .description('a new key, shown this once')
     .argument('<name>', 'what it is for')
     .addOption(new Option('--scope <scopes...>', 'what it may do; by default what the service gives').choices(SCOPES))
-    .option('--expires-at <time>', 'when it stops working, such as 2030-01-31T00:00:00Z', timestamp)
+    .option(
+      '--expires-at <time>',
+      'when it stops working, such as 2030-01-31T00:00:00Z',
+      parserOf('--expires-at', timestamp),
+    )
     .action(bind(create));
   keys
     .command('rotate')
     .description('a new secret for a key, shown this once')
     .argument('<key>', 'the id of the key')
-    .option('--overlap <seconds>', 'how long the old secret goes on working', overlap, 3600)
+    .option('--overlap <seconds>', 'how long the old secret goes on working', parserOf('--overlap', OVERLAP), 3600)
     .action(bind(rotate));
   keys.command('revoke').description('end a key at once').argument('<key>', 'the id of the key').action(bind(revoke));
 }
 
 async function list(context: CommandContext): Promise<void> {
   const { api } = await context.clients();
-  const answer = await api.json(api.platform('/api-keys'));
-  context.print(answer, (keys) =>
-    recordLines(recordsOf(keys), context.host.nowMs(), context.printer.paint, 'No keys.'),
-  );
+  context.printRecords(await api.json(api.platform('/api-keys')), 'No keys.');
 }
 
 async function create(context: CommandContext, name: string, { scope, expiresAt }: CreateFlags): Promise<void> {
@@ -67,17 +69,4 @@ function showSecret(context: CommandContext, answer: unknown): void {
   context.print(answer, () => [plainLine(String(key))]);
   const advice = `Key ${plainLine(String(id))}. It is not shown again: keep it where secrets are kept.`;
   printer.notes(printer.paintNote.faint(advice));
-}
-
-function timestamp(value: string): string {
-  if (!Number.isNaN(Date.parse(value))) return new Date(value).toISOString();
-  throw new UsageFailure(`--expires-at ${JSON.stringify(value)} is no time.`, 'Give one such as 2030-01-31T00:00:00Z.');
-}
-
-function overlap(value: string): number {
-  if (/^\d{1,8}$/.test(value)) return Number(value);
-  throw new UsageFailure(
-    `--overlap ${JSON.stringify(value)} is no number of seconds.`,
-    'Give a whole number, such as 3600.',
-  );
 }

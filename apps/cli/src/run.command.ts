@@ -1,14 +1,17 @@
 import { Option, type Command } from 'commander';
 import { attendJob } from './attend-job';
 import type { Bind, Clients, CommandContext } from './command-context';
-import { CliFailure, EXIT, UsageFailure, type ExitCode } from './failure';
+import { CliFailure, EXIT, type ExitCode } from './failure';
 import { failureLines } from './failure-report';
 import { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy } from './interrupt-guard';
 import type { ProgressView } from './progress-view';
 import { progressView } from './show-progress';
 import { submitGraph, type SubmitFlags } from './submit-graph';
 import { plainLine } from './terminal-text';
+import { parserOf, wholeNumber } from './typed-value';
 import type { Job } from './wire';
+
+const MAX_WAIT = wholeNumber(0, 999_999_999);
 
 export interface RunFlags extends SubmitFlags {
   /** False under `--no-out`. */
@@ -99,18 +102,15 @@ function submissionFlags(command: Command): Command {
     .option('-s, --set <node.input=value>', 'give an input another value; := takes JSON', collect)
     .option('-l, --label <key=value>', 'label the job', collect)
     .option('--idempotency-key <key>', 'submitting again with this key creates no second job')
-    .option('--max-wait <seconds>', 'wait this long while the service asks to come back later', seconds, 600);
+    .option(
+      '--max-wait <seconds>',
+      'wait this long while the service asks to come back later',
+      parserOf('--max-wait', MAX_WAIT),
+      600,
+    );
 }
 
 /** A flag that may be given many times. */
 export function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
-}
-
-function seconds(value: string): number {
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new UsageFailure(
-    `--max-wait ${JSON.stringify(value)} is no number of seconds.`,
-    'Give a whole number, such as 60.',
-  );
 }

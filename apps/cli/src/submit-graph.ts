@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { IDEMPOTENCY_KEY } from '@millrace/contracts';
 import { parseAssignment, parseLabels } from './assignment';
 import { unreadable } from './assets.client';
 import type { Clients } from './command-context';
-import { chainOf, codeOf } from './error-facts';
-import { Interrupted, ServiceFailure, ServiceRefusal, UsageFailure } from './failure';
+import { wasNotSent } from './error-facts';
+import { Interrupted, ServiceFailure, ServiceRefusal } from './failure';
 import { size } from './format';
 import { assetReference, GraphText, valueJson } from './graph-text';
 import type { Host } from './host';
 import type { InterruptGuard } from './interrupt-guard';
 import type { Palette } from './palette';
 import { plainLine } from './terminal-text';
+import { idempotencyKey } from './typed-value';
 import type { Job } from './wire';
 
 /** What the command line says about a submission. */
@@ -34,14 +34,6 @@ export interface SubmitTools {
 
 /** Files given to inputs start with this when they are at the service already. */
 const ASSET_PREFIX = 'asset:';
-/** Faults before a connection stood: the service cannot have seen the request. */
-const NOT_SENT: ReadonlySet<string | undefined> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
 
 /**
  * Reads a graph, uploads what its inputs name, puts values in place and submits it.
@@ -51,12 +43,7 @@ const NOT_SENT: ReadonlySet<string | undefined> = new Set([
  */
 export async function submitGraph(path: string, flags: SubmitFlags, tools: SubmitTools): Promise<Job> {
   const labels = parseLabels(flags.label ?? []);
-  const key = flags.idempotencyKey ?? randomUUID();
-  if (!IDEMPOTENCY_KEY.test(key))
-    throw new UsageFailure(
-      '--idempotency-key is not usable.',
-      'Give 1 to 255 visible ASCII characters, such as a UUID.',
-    );
+  const key = idempotencyKey(flags.idempotencyKey ?? randomUUID());
   const graph = GraphText.parse(await readGraph(path, tools.host), path === '-' ? 'The graph' : path);
   const inputs = (flags.input ?? []).map((text) => parseAssignment(text, '--input'));
   const files = inputs.map(({ target, value }) => ({ place: graph.place(target), value }));
@@ -105,7 +92,7 @@ async function submitPatiently(body: string, key: string, maxWaitSeconds: number
     } catch (error) {
       if (guard.signal.aborted)
         throw unknownOutcome(new Interrupted('Interrupted while the job was being submitted.'), key);
-      if (error instanceof ServiceFailure) throw notSent(error) ? error : unknownOutcome(error, key);
+      if (error instanceof ServiceFailure) throw wasNotSent(error) ? error : unknownOutcome(error, key);
       const seconds = error instanceof ServiceRefusal ? error.facts.retryAfterSeconds : undefined;
       if (!(error instanceof ServiceRefusal) || seconds === undefined) throw error;
       if (host.nowMs() + seconds * 1000 > untilMs) throw error;
@@ -114,10 +101,6 @@ async function submitPatiently(body: string, key: string, maxWaitSeconds: number
       await host.wait(seconds * 1000, guard.signal);
     }
   }
-}
-
-function notSent(error: Error): boolean {
-  return [...chainOf(error)].some((one) => NOT_SENT.has(codeOf(one)));
 }
 
 /** A submission without an answer may have created a job (contract, 4.1, rule 5). */

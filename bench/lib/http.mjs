@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { BODY } from './graph.mjs';
+
+/**
+ * @typedef {{ method: string, path: string, key: string, body?: string, headers?: Record<string, string> }} Call
+ * @typedef {{ status: number, text: string }} Answer
+ * @typedef {(call: Call) => Promise<Answer>} Send
+ */
+
+/**
+ * A client of the public API that keeps its connections.
+ *
+ * @param {string} publicUrl
+ * @param {number} connections at most
+ * @returns {Send}
+ */
+export function openClient(publicUrl, connections) {
+  const { hostname, port } = new URL(publicUrl);
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  return ({ method, path, key, body, headers = {} }) => {
+    const content =
+      body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const all = { authorization: `Bearer ${key}`, ...content, ...headers };
+    return new Promise((resolve, reject) => {
+      const sent = request({ agent, hostname, port, method, path, headers: all }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (/** @type {string} */ part) => (text += part));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.on('error', reject);
+      });
+      sent.on('error', reject).end(body);
+    });
+  };
+}
+
+/**
+ * `POST /jobs` of the twenty nodes.
+ *
+ * @param {string} key
+ * @returns {Call}
+ */
+export const submission = (key) => ({ method: 'POST', path: '/api/v2/jobs', key, body: BODY });
+
+/**
+ * Submit a job with a key of idempotency of its own.
+ *
+ * @param {Send} send
+ * @param {string} key
+ * @returns {Promise<string>} its id
+ * @throws when it is refused
+ */
+export async function submit(send, key) {
+  const { status, text } = await send({ ...submission(key), headers: { 'idempotency-key': randomUUID() } });
+  if (status !== 201) throw new Error(`a submission was refused: ${status} ${text}`);
+  return JSON.parse(text).id;
+}

@@ -7,6 +7,14 @@ import { bytes, json, refusal, StandInService } from './fixtures/stand-in-servic
 import { runCli } from './program';
 
 const CONTENT = Buffer.from('a picture');
+const TOP_UP = {
+  id: 't1',
+  status: 'open',
+  amount_micros: 20_000_000,
+  price_minor: 2000,
+  currency: 'usd',
+  checkout_url: 'https://checkout.example/1',
+};
 const DATES = { create_time: '2026-11-21T06:23:00.000Z', update_time: '2026-11-21T06:23:00.000Z', deployment_id: null };
 
 let service: StandInService;
@@ -131,6 +139,57 @@ describe('the account', () => {
     expect(host.printed).toContain('24.9936');
   });
 
+  it('orders credits, and prints the address of the page on which they are paid alone', async () => {
+    service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
+    expect(await millrace('credits', 'buy', '20')).toBe(0);
+    expect(host.printed).toBe('https://checkout.example/1\n');
+    expect(host.noted).toMatch(/20 credits for 2000 usd .*millrace credits order t1/);
+    expect(JSON.parse(service.received[0]?.body.toString() ?? '')).toEqual({
+      credits: 20,
+      return_url: `${service.url}/deployment/d1/api/v2/reference`,
+    });
+  });
+
+  it('prints an order as one JSON document, and sends the payer back where it is told to', async () => {
+    service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
+    expect(await millrace('--json', 'credits', 'buy', '20', '--return-url', 'https://shop.example/?tab=2')).toBe(0);
+    expect(JSON.parse(host.printed)).toEqual(TOP_UP);
+    expect(service.received[0]?.body.toString()).toContain('"return_url":"https://shop.example/?tab=2"');
+  });
+
+  it.each([
+    ['paid', 0, '✓ paid; the credits are there'],
+    ['expired', 1, '✗ expired; no credits were added'],
+  ])('stays until an order is %s', async (status, code, sentence) => {
+    service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
+    service.on('GET /platform/v1/top-ups/t1', json(200, TOP_UP), json(200, { ...TOP_UP, status, checkout_url: null }));
+    expect(await millrace('credits', 'buy', '20', '--wait')).toBe(code);
+    expect(service.requests('GET /platform/v1/top-ups/t1')).toHaveLength(2);
+    expect(host.noted).toContain(sentence);
+  });
+
+  it('tells of one order', async () => {
+    service.on('GET /platform/v1/top-ups/t1', json(200, TOP_UP));
+    expect(await millrace('credits', 'order', 't1')).toBe(0);
+    expect(host.printed).toMatch(/status +open\n +amount credits +20\n/);
+  });
+
+  it.each([
+    ['2.5', [], '<credits> "2.5" is not usable.'],
+    ['20', ['--return-url', 'shop'], '--return-url "shop" is not usable.'],
+  ])('orders nothing for %s %j', async (amount, flags, sentence) => {
+    expect(await millrace('credits', 'buy', amount, ...flags)).toBe(2);
+    expect(host.noted).toContain(sentence);
+    expect(service.received).toHaveLength(0);
+  });
+
+  it('says how to get a key that may buy, where this one may not', async () => {
+    const details = { scope: 'credits:write' };
+    service.on('POST /platform/v1/top-ups', refusal(403, 'forbidden', 'This API key lacks the scope.', { details }));
+    expect(await millrace('credits', 'buy', '20')).toBe(3);
+    expect(host.noted).toMatch(/→ .*keys create NAME --scope credits:write.*millrace admin create-key ACCOUNT NAME/);
+  });
+
   it('makes keys, and prints the secret alone on standard output', async () => {
     service.on('POST /platform/v1/api-keys', json(201, { id: 'k1', key: 'mr_secret' }));
     expect(await millrace('keys', 'create', 'ci', '--scope', 'jobs:read', 'jobs:write')).toBe(0);
@@ -226,9 +285,9 @@ describe('millrace admin', () => {
 
   it('asks for what is filtered in the query, and tells how to see more', async () => {
     service.on('GET /admin/v1/audit-log', json(200, { entries: [{ id: 'e1' }], next_cursor: 'next' }));
-    expect(await millrace('admin', 'audit-log', '--action', 'credits.adjust', '--from', '2026-11-01', '--limit', '1')).toBe(
-      0,
-    );
+    expect(
+      await millrace('admin', 'audit-log', '--action', 'credits.adjust', '--from', '2026-11-01', '--limit', '1'),
+    ).toBe(0);
     expect(service.received[0]?.path).toBe(
       '/admin/v1/audit-log?limit=1&action=credits.adjust&from=2026-11-01T00%3A00%3A00.000Z',
     );

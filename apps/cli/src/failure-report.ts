@@ -39,9 +39,28 @@ export function failureJson(failure: CliFailure): Record<string, unknown> {
 
 function cureOf(failure: CliFailure): string | undefined {
   if (failure.facts.cure) return failure.facts.cure;
+  const scope = failure.code === 'forbidden' ? failure.facts.details?.scope : undefined;
+  if (typeof scope === 'string') return scopeCure(scope);
+  if (Object.hasOwn(CURES, failure.code)) return CURES[failure.code];
   return Object.hasOwn(ERROR_CATALOGUE, failure.code)
     ? ERROR_CATALOGUE[failure.code as keyof typeof ERROR_CATALOGUE].cure
     : undefined;
+}
+
+/** What to do with this program, where the catalogue speaks to whoever writes a client. */
+const CURES: Record<string, string> = {
+  unauthorized:
+    'Give a key that works: `millrace login`, MILLRACE_API_KEY or --api-key; to `millrace admin`, MILLRACE_ADMIN_TOKEN.',
+  insufficient_credits: 'Buy some with `millrace credits buy`, or ask the operator of the service.',
+};
+
+/** A key keeps the scopes that it was made with, and hands on no others. */
+function scopeCure(scope: string): string {
+  return (
+    'A key keeps the scopes that it was made with. Make one that has this scope with a key that has it ' +
+    `(\`millrace keys create NAME --scope ${scope} …\`), or ask the operator of the service for one ` +
+    '(`millrace admin create-key ACCOUNT NAME`).'
+  );
 }
 
 /** `details.node_errors`: node id to `{field, reason, message?}` (contract, 7.1). */

@@ -49,6 +49,11 @@ export function timestamp(text: string, name: string): string {
   throw unusable(text, name, 'Give a time such as 2030-01-31T00:00:00Z.');
 }
 
+export function webAddress(text: string, name: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw unusable(text, name, 'Give an http or https URL.');
+}
+
 /** Credits as typed, in micro-credits, exactly: `2.5` is 2500000. Below zero they are taken back. */
 export function creditMicros(text: string, name: string): number {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text) ?? [];

@@ -43,7 +43,7 @@ export function callerOfAccount(account: Account, apiKeyId: string | null): Call
 /**
  * Let a caller through who may do this.
  *
- * @throws Refusal 403 `forbidden` when the account is suspended or the key lacks the scope.
+ * @throws Refusal 403 `forbidden` when the account is suspended or the key lacks the scope, which `details.scope` then names.
  */
 export function assertScope(caller: Caller, scope: Scope): void {
   if (caller.accountStatus === 'suspended') {
@@ -52,6 +52,8 @@ export function assertScope(caller: Caller, scope: Scope): void {
   if (!caller.scopes.has(scope)) {
     if (caller.apiKeyId === null)
       throw new Refusal('forbidden', `The scope ${scope} is not to be had without an API key.`);
-    throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`);
+    throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`, {
+      details: { scope },
+    });
   }
 }

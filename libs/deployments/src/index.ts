@@ -11,10 +11,12 @@ export { startWaitSeconds, type StartOutlook } from './start-wait';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
 export { Targets, type Target } from './targets';
 export {
+  SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,
-  WORKER_STATES,
   WorkerStore,
   type PoolPace,
+  type SeenWorkerState,
+  type WorkerFilter,
   type WorkerRegistration,
   type WorkerReport,
   type WorkerRecord,

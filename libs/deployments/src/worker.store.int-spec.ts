@@ -1,6 +1,7 @@
+import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { WorkerStore } from './worker.store';
+import { WorkerStore, type WorkerReport } from './worker.store';
 
 const workers = new WorkerStore();
 
@@ -45,5 +46,62 @@ describe('the pace of a pool', () => {
     await workers.drain(test.database, leaving);
     await workers.heartbeat(test.database, well, { state: 'ready', residentModels: [], problem: null });
     expect(await workers.pace(test.database, poolId)).toMatchObject({ capacity: 1, attemptMs: 1_000 });
+  });
+});
+
+describe('the list of workers', () => {
+  const WELL: WorkerReport = { state: 'ready', residentModels: ['a.safetensors'], problem: null };
+
+  /** Let a worker's last word be so old, on PostgreSQL's clock. */
+  async function silence(id: string, seconds: number): Promise<void> {
+    await test.database.execute(Prisma.sql`
+      UPDATE workers SET last_seen_at = now() - make_interval(secs => ${seconds}) WHERE id = ${id}::uuid`);
+  }
+
+  async function seen(withStopped: boolean): Promise<Record<string, string>> {
+    const list = await workers.list(test.database, { poolId, withStopped });
+    return Object.fromEntries(list.map(({ id, state }) => [id, state]));
+  }
+
+  it('tells who is lost by the last word of each, before anybody has noticed', async () => {
+    const [ready, silent, leaving] = [await start(1, null), await start(1, null), await start(1, null)];
+    await workers.drain(test.database, leaving);
+    await silence(silent, 16);
+    await silence(leaving, 3_600);
+    expect(await seen(false)).toEqual({ [ready]: 'ready', [silent]: 'lost', [leaving]: 'lost' });
+    await workers.heartbeat(test.database, silent, WELL);
+    await workers.heartbeat(test.database, leaving, WELL);
+    expect(await seen(false)).toEqual({ [ready]: 'ready', [silent]: 'ready', [leaving]: 'draining' });
+  });
+
+  it('tells one that said that it stops from one that was given up', async () => {
+    const [ended, killed] = [await start(1, null), await start(1, null)];
+    await workers.heartbeat(test.database, ended, { ...WELL, state: 'stopped' });
+    await silence(killed, 61);
+    expect(await workers.retireSilent(test.database, 60, 100)).toBeGreaterThanOrEqual(1);
+    expect(await seen(false)).toEqual({});
+    expect(await seen(true)).toEqual({ [ended]: 'stopped', [killed]: 'lost' });
+  });
+
+  it('has everything that each has told, the newest first', async () => {
+    const older = await start(2, null);
+    const newer = await start(1, null);
+    await workers.heartbeat(test.database, older, WELL);
+    const list = await workers.list(test.database, { poolId, withStopped: false });
+    expect(list.map(({ id }) => id)).toEqual([newer, older]);
+    expect(list[1]).toEqual({
+      ...{ id: older, poolId, engine: 'cpu', version: 't', host: 't', pid: 1, capacity: 2, ...WELL },
+      ...{ startedAt: expect.any(Date) as Date, lastSeenAt: expect.any(Date) as Date, stoppedAt: null },
+    });
+  });
+
+  it('drains one that is lost, and none that has stopped', async () => {
+    const [silent, ended] = [await start(1, null), await start(1, null)];
+    await silence(silent, 30);
+    await workers.heartbeat(test.database, ended, { ...WELL, state: 'stopped' });
+    expect(await workers.drain(test.database, silent)).toMatchObject({ id: silent, state: 'lost' });
+    await workers.heartbeat(test.database, silent, WELL);
+    expect(await seen(true)).toEqual({ [silent]: 'draining', [ended]: 'stopped' });
+    expect(await workers.drain(test.database, ended)).toBeNull();
   });
 });

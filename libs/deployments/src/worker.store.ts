@@ -1,14 +1,26 @@
-import { Prisma, type Worker } from '@prisma/client';
+import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
-export const WORKER_STATES = ['starting', 'ready', 'draining', 'stopped'] as const;
+const WORKER_STATES = ['starting', 'ready', 'draining', 'stopped'] as const;
 export type WorkerState = (typeof WORKER_STATES)[number];
+
+/** As a worker is seen from outside. `lost`: it has gone, or fallen silent, without a word; only others can know. */
+export const SEEN_WORKER_STATES = [...WORKER_STATES, 'lost'] as const;
+export type SeenWorkerState = (typeof SEEN_WORKER_STATES)[number];
 
 /** More workers than this are no list for people. */
 const MAX_LISTED = 1_000;
 
 /** A worker that has not been heard of for this long is not counted on. */
 export const WORKER_SILENCE_SECONDS = 15;
+
+const heardOf = Prisma.sql`last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+
+/** One that said that it stops was last seen at that moment; one that was given up for its silence, before. */
+const seen = Prisma.sql`
+  id, pool_id, engine, version, host, pid, capacity, resident_models, problem, started_at, last_seen_at, stopped_at,
+  CASE WHEN state = 'stopped' THEN CASE WHEN stopped_at > last_seen_at THEN 'lost' ELSE 'stopped' END
+       WHEN ${heardOf} THEN state ELSE 'lost' END AS state`;
 
 export interface WorkerRegistration {
   id: string;
@@ -39,11 +51,36 @@ export interface PoolPace {
   attemptMs: number | null;
 }
 
-/** A worker as it is kept. */
-export interface WorkerRecord extends WorkerRegistration, WorkerReport {
+/** A worker as it is seen. */
+export interface WorkerRecord extends WorkerRegistration {
+  state: SeenWorkerState;
+  residentModels: string[];
+  problem: string | null;
   startedAt: Date;
   lastSeenAt: Date;
   stoppedAt: Date | null;
+}
+
+/** Which workers are listed. */
+export interface WorkerFilter {
+  poolId: string | null;
+  withStopped: boolean;
+}
+
+interface WorkerRow {
+  id: string;
+  pool_id: string;
+  engine: string;
+  version: string;
+  host: string;
+  pid: number;
+  capacity: number;
+  resident_models: string[];
+  problem: string | null;
+  started_at: Date;
+  last_seen_at: Date;
+  stopped_at: Date | null;
+  state: SeenWorkerState;
 }
 
 /** The SQL of workers. */
@@ -81,8 +118,7 @@ export class WorkerStore {
   async capacity(tx: Statements, poolId: string): Promise<number> {
     const [row] = await tx.query<{ capacity: number }>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped'
-        AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${heardOf}
         AND NOT EXISTS (SELECT 1 FROM deployments d WHERE d.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
     return row?.capacity ?? 0;
   }
@@ -94,29 +130,28 @@ export class WorkerStore {
         (sum(capacity::float8 * attempt_ms) FILTER (WHERE attempt_ms IS NOT NULL)
           / sum(capacity) FILTER (WHERE attempt_ms IS NOT NULL))::float8 AS attempt_ms
       FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped'
-        AND last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`);
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${heardOf}`);
     return { capacity: row?.capacity ?? 0, inFlight: row?.in_flight ?? 0, attemptMs: row?.attempt_ms ?? null };
   }
 
-  /** Workers, the newest first. @param filter a null pool means all. */
-  async list(tx: Statements, filter: { poolId: string | null; withStopped: boolean }): Promise<WorkerRecord[]> {
-    const rows = await tx.models.worker.findMany({
-      where: { poolId: filter.poolId ?? undefined, state: filter.withStopped ? undefined : { not: 'stopped' } },
-      orderBy: { id: 'desc' },
-      take: MAX_LISTED,
-    });
+  /**
+   * Workers, the newest first. Who is lost is told by this reading, on PostgreSQL's clock, not by what was noticed before.
+   *
+   * @param filter a null pool means all; `withStopped`: also those that have stopped or were given up.
+   */
+  async list(tx: Statements, { poolId, withStopped }: WorkerFilter): Promise<WorkerRecord[]> {
+    const rows = await tx.query<WorkerRow>(Prisma.sql`
+      SELECT ${seen} FROM workers
+      WHERE (${poolId}::text IS NULL OR pool_id = ${poolId}) AND (${withStopped} OR state <> 'stopped')
+      ORDER BY id DESC LIMIT ${MAX_LISTED}`);
     return rows.map(recordOf);
   }
 
   /** Let a worker finish what it runs and take nothing more. @returns null when there is no such live worker. */
   async drain(tx: Statements, id: string): Promise<WorkerRecord | null> {
-    const { count } = await tx.models.worker.updateMany({
-      where: { id, state: { not: 'stopped' } },
-      data: { state: 'draining' },
-    });
-    const row = count === 0 ? null : await tx.models.worker.findUnique({ where: { id } });
-    return row && recordOf(row);
+    const [row] = await tx.query<WorkerRow>(Prisma.sql`
+      UPDATE workers SET state = 'draining' WHERE id = ${id}::uuid AND state <> 'stopped' RETURNING ${seen}`);
+    return row === undefined ? null : recordOf(row);
   }
 
   /** Mark workers stopped that went without a word, `limit` at most. @returns how many. */
@@ -142,6 +177,20 @@ export class WorkerStore {
   }
 }
 
-function recordOf({ readyAt: _, state, ...row }: Worker): WorkerRecord {
-  return { ...row, state: WORKER_STATES.find((known) => known === state) ?? 'stopped' };
+function recordOf(row: WorkerRow): WorkerRecord {
+  return {
+    id: row.id,
+    poolId: row.pool_id,
+    engine: row.engine,
+    version: row.version,
+    host: row.host,
+    pid: row.pid,
+    capacity: row.capacity,
+    state: row.state,
+    residentModels: row.resident_models,
+    problem: row.problem,
+    startedAt: row.started_at,
+    lastSeenAt: row.last_seen_at,
+    stoppedAt: row.stopped_at,
+  };
 }

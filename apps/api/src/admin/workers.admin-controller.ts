@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AuditLog } from '@millrace/accounts';
 import { Refusal, TimestampSchema } from '@millrace/contracts';
 import { Database } from '@millrace/database';
-import { WORKER_STATES, WorkerStore, type WorkerRecord } from '@millrace/deployments';
+import { SEEN_WORKER_STATES, WORKER_SILENCE_SECONDS, WorkerStore, type WorkerRecord } from '@millrace/deployments';
 import { Serves, defineEndpoint } from '../http/endpoint';
 import { AdminDoor, type AdminInput } from './admin-door';
 
@@ -17,12 +17,18 @@ const WorkerSchema = z
     version: z.string(),
     host: z.string(),
     pid: z.int(),
-    state: z.enum(WORKER_STATES),
+    state: z.enum(SEEN_WORKER_STATES).meta({
+      description:
+        `\`lost\`: not heard of for ${WORKER_SILENCE_SECONDS} s, or gone, without having said so; it is given no more ` +
+        'jobs, and those that it had are run elsewhere. It is back with its next word.',
+    }),
     capacity: z.int().meta({ description: 'Attempts that it runs at once.' }),
     resident_models: z.array(z.string()).meta({ description: 'Models that it has loaded.' }),
     problem: z.string().nullable().meta({ description: 'Why it is not ready.' }),
     started_at: TimestampSchema,
-    last_seen_at: TimestampSchema,
+    last_seen_at: TimestampSchema.meta({
+      description: 'Its last word; while it lives it gives one every few seconds.',
+    }),
     stopped_at: TimestampSchema.nullable(),
   })
   .meta({ id: 'Worker', description: 'A worker process.' });
@@ -38,10 +44,14 @@ const listWorkers = defineEndpoint({
   tag,
   summary: 'List workers',
   description:
-    'Those that live; those that have stopped too, as long as they are remembered, where they are asked for.',
+    'Those that live, and those that fell silent within the last minute; where they are asked for, also those that have ' +
+    'stopped or were given up for lost, for about a day.',
   query: z.object({
     pool: z.string().max(200).optional().meta({ description: 'Only workers of this pool.' }),
-    stopped: z.enum(['true', 'false']).default('false').meta({ description: '`true`: those that have stopped too.' }),
+    stopped: z
+      .enum(['true', 'false'])
+      .default('false')
+      .meta({ description: '`true`: also those that have stopped or were given up for lost.' }),
   }),
   answer: { status: 200, description: 'The workers.', schema: WorkerListSchema },
 });

@@ -499,6 +499,7 @@ CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transacti
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top_up_id);
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
@@ -517,3 +518,6 @@ CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WH
 CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_change('nothing leaves a terminal state');
 CREATE TRIGGER ledger_entries_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
 CREATE TRIGGER ledger_transactions_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
+CREATE TRIGGER payment_events_append_trigger BEFORE DELETE OR UPDATE ON public.payment_events FOR EACH ROW EXECUTE FUNCTION refuse_change('what was told of payments is only appended to');
+CREATE TRIGGER payment_reversals_keep_trigger BEFORE DELETE ON public.payment_reversals FOR EACH ROW EXECUTE FUNCTION refuse_change('what was told of payments is kept');
+CREATE TRIGGER top_ups_keep_trigger BEFORE DELETE ON public.top_ups FOR EACH ROW EXECUTE FUNCTION refuse_change('orders are kept');

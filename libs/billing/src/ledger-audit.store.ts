@@ -27,7 +27,7 @@ export class LedgerAuditStore {
   }
 }
 
-const CHECKS = [entries, balances, holds, usage, lots, lotSums, corrections, topUps];
+const CHECKS = [entries, balances, holds, usage, lots, lotSums, corrections, topUps, payments];
 
 const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>
   Prisma.sql`${Prisma.raw(column)} = ANY(${ids}::uuid[])`;
@@ -233,6 +233,17 @@ function topUps(ids: string[]): Prisma.Sql {
       WHERE t.kind = 'top_up' AND ${ofAccounts('t.account_id', ids)} GROUP BY t.id
     ) t ON t.id = u.transaction_id
     WHERE u.id IS NULL OR t.id IS NULL OR t.account_id <> u.account_id OR t.brought <> u.amount_micros`;
+}
+
+/** No top-up is paid unless its provider has said so. */
+function payments(ids: string[]): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'payment-was-told' AS "check", u.id::text AS subject,
+      format('The top-up of %s micro-credits is paid, and no message of %s says so.', u.amount_micros, u.provider)
+        AS detail
+    FROM top_ups u
+    WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', ids)} AND NOT EXISTS (
+      SELECT 1 FROM payment_events e WHERE e.top_up_id = u.id AND e.provider = u.provider AND e.kind = 'paid')`;
 }
 
 function changeOf(book: 'available' | 'held'): Prisma.Sql {

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import fc from 'fast-check';
 import { ScriptedPayments, createTestDatabase, makeAccount, testBilling, type TestDatabase } from '@millrace/testing';
 import { composeTopUps } from './composition';
@@ -51,6 +52,37 @@ describe('what a payment provider tells', () => {
     const found = [];
     for await (const finding of billing.audit.findings()) found.push(finding);
     expect(found).toEqual([]);
+  });
+});
+
+describe('the records of payments', () => {
+  it('are kept for good: the database deletes none, and changes nothing that was told', async () => {
+    const provider = new ScriptedPayments();
+    const { payments } = testBilling(test.database, provider);
+    const topUps = composeTopUps(test.database, provider, TERMS);
+    const topUp = await topUps.open(await makeAccount(test.database), 100, 'https://shop.example/');
+    for (const event of ['paid', 'made 0']) {
+      const notice = noticeFor(topUp.id, topUp.priceMinor, [{ minor: 1, failed: false }], event);
+      await payments.receive(provider.bodyOf(notice), undefined, () => Promise.resolve());
+    }
+    for (const table of ['payment_events', 'payment_reversals', 'top_ups'])
+      await expect(test.database.execute(Prisma.sql`DELETE FROM ${Prisma.raw(table)}`)).rejects.toThrow(table);
+    const renamed = test.database.execute(Prisma.sql`UPDATE payment_events SET kind = 'expired'`);
+    await expect(renamed).rejects.toThrow('only appended to');
+  });
+
+  it('prove every payment: a top-up that is paid without a message of its provider is found', async () => {
+    const provider = new ScriptedPayments();
+    const billing = testBilling(test.database, provider);
+    const accountId = await makeAccount(test.database, { micros: 5_000_000n });
+    const topUp = await composeTopUps(test.database, provider, TERMS).open(accountId, 5, 'https://shop.example/');
+    await test.database.execute(Prisma.sql`
+      UPDATE top_ups SET status = 'paid', paid_at = now(),
+        transaction_id = (SELECT id FROM ledger_transactions WHERE account_id = ${accountId}::uuid)
+      WHERE id = ${topUp.id}::uuid`);
+    const found = [];
+    for await (const { check, subject } of billing.audit.findings()) found.push({ check, subject });
+    expect(found).toContainEqual({ check: 'payment-was-told', subject: topUp.id });
   });
 });
 

@@ -18,6 +18,10 @@ export interface EndpointAnswer {
 /**
  * All there is to say of one operation of the platform or the admin API, said once: what is routed, who may call it, what is
  * read and checked, and what the OpenAPI document tells.
+ *
+ * Jobs, assets and uploads are not endpoints: half of their operations answer with bytes, redirects, streams or one of two
+ * statuses, take forms or a graph's own text, or find out by the surface who calls. They are described in
+ * `openapi/*-operations.ts`, which a test holds to the routes.
  */
 export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> {
   /** Operation id, e.g. `listApiKeys`. */

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { JOB_STATUSES, newId, type JobStatus } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
-import type { JobScope } from './job';
+import type { JobRecord, JobScope } from './job';
 import { JobStore, type JobFilter } from './job.store';
 
 /** Enough that PostgreSQL prefers an index wherever there is one that serves. */
@@ -44,6 +44,11 @@ async function fill(scope: JobScope, status: JobStatus, count: number, metadata:
       CASE WHEN d.delivery = 'leased' THEN gen_random_uuid() END, CASE WHEN d.delivery = 'leased' THEN now() END,
       CASE WHEN d.delivery = 'leased' THEN gen_random_uuid() END, ${error}::jsonb, ${JSON.stringify(metadata)}::jsonb
     FROM generate_series(1, ${count}::int) AS n, (SELECT ${delivery}::text AS delivery) AS d`);
+  if (delivery === 'waiting') {
+    await test.database.execute(Prisma.sql`
+      UPDATE account_queues SET waiting = waiting + ${count}
+      WHERE pool_id = ${poolId} AND account_id = ${scope.accountId}::uuid`);
+  }
   made += count;
 }
 
@@ -65,6 +70,14 @@ async function readingsOf(sql: Prisma.Sql): Promise<Plan[]> {
   const plan = row?.['QUERY PLAN'][0].Plan;
   return plan === undefined ? [] : all(plan).filter((part) => part['Relation Name'] === 'jobs');
 }
+
+/** How many jobs they looked at. */
+const seenBy = (readings: Plan[]): number =>
+  readings.reduce(
+    (sum, reading) =>
+      sum + (reading['Actual Rows'] + (reading['Rows Removed by Filter'] ?? 0)) * reading['Actual Loops'],
+    0,
+  );
 
 const filterOf = (filter: Partial<JobFilter>): JobFilter => ({
   status: null,
@@ -95,21 +108,41 @@ describe('a page of a list', () => {
     const readings = await readingsOf(store.listSql(scope(), filterOf(filter)));
     expect(readings.length).toBeGreaterThan(0);
     for (const reading of readings) expect(reading['Node Type']).not.toBe('Seq Scan');
-    const seen = readings.reduce(
-      (sum, reading) =>
-        sum + (reading['Actual Rows'] + (reading['Rows Removed by Filter'] ?? 0)) * reading['Actual Loops'],
-      0,
-    );
     // The rare of another status or surface lie between; 20,000 do not.
-    expect(seen).toBeLessThan(200);
+    expect(seenBy(readings)).toBeLessThan(200);
   });
 });
 
 describe('the places of the waiting jobs of a page', () => {
+  const waiting = (filter: Partial<JobFilter>): Promise<JobRecord[]> =>
+    store.list(test.database, cloud, filterOf({ status: 'queued', ...filter }));
+  const QUEUED = 2_000;
+
   it('are what each would be told by itself', async () => {
-    const waiting = await store.list(test.database, cloud, filterOf({ status: 'queued' }));
-    const ahead = await store.countAheadOfEach(test.database, cloud.accountId, waiting);
-    for (const job of waiting) expect(ahead.get(job.id)).toBe(await store.countAhead(test.database, job));
+    const jobs = await waiting({});
+    const ahead = await store.countAheadOfEach(test.database, cloud.accountId, jobs);
+    for (const job of jobs) expect(ahead.get(job.id)).toBe(await store.countAhead(test.database, job));
     expect([...ahead.values()].sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('are read at the price of those behind the oldest of the page', async () => {
+    await fill(cloud, 'queued', QUEUED);
+    await test.database.execute(Prisma.sql`VACUUM (ANALYZE) jobs`);
+    const readings = await readingsOf(store.aheadOfEachSql(cloud.accountId, await waiting({})));
+    expect(readings.map((reading) => reading['Node Type'])).not.toContain('Seq Scan');
+    expect(seenBy(readings)).toBeLessThan(200);
+  });
+
+  it('are the same on any page, whatever priorities there are', async () => {
+    await fill(cloud, 'queued', QUEUED);
+    await test.database.execute(Prisma.sql`
+      UPDATE jobs SET priority = hashtext(id::text) % 2
+      WHERE account_id = ${cloud.accountId}::uuid AND status = 'queued' AND hashtext(id::text) % 7 = 0`);
+    const all = await waiting({ limit: 3 * QUEUED });
+    for (const { id } of all.filter((_, n) => n % 450 === 0)) {
+      const jobs = await waiting({ before: id });
+      const ahead = await store.countAheadOfEach(test.database, cloud.accountId, jobs);
+      for (const job of jobs) expect(ahead.get(job.id)).toBe(await store.countAhead(test.database, job));
+    }
   });
 });

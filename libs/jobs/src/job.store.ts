@@ -154,20 +154,41 @@ export class JobStore {
     return row?.ahead ?? 0;
   }
 
-  /** The same of every waiting job of a page, in one statement: a walk along the account's queue. */
+  /**
+   * The same of every waiting job of a page, in one statement: the length of the account's queue less what is behind them.
+   * Pages show the newest first, so that is a walk from the queue's end to the oldest of the page.
+   */
   async countAheadOfEach(
     statements: Statements,
     accountId: string,
     jobs: readonly { id: string; poolId: string }[],
   ): Promise<Map<string, number>> {
-    const pools = [...new Set(jobs.map((job) => job.poolId))];
-    const rows = await statements.query<{ id: string; ahead: number }>(Prisma.sql`
-      SELECT id, ahead FROM (
-        SELECT w.id, (row_number() OVER (PARTITION BY w.pool_id ORDER BY w.priority DESC, w.id) - 1)::int AS ahead
-        FROM jobs w
-        WHERE w.pool_id = ANY(${pools}) AND w.account_id = ${accountId}::uuid AND w.delivery = 'waiting'
-      ) AS queue WHERE id = ANY(${jobs.map((job) => job.id)}::uuid[])`);
+    const rows = await statements.query<{ id: string; ahead: number }>(this.aheadOfEachSql(accountId, jobs));
     return new Map(rows.map(({ id, ahead }) => [id, ahead]));
+  }
+
+  /** The statement of `countAheadOfEach`: two ranges of one index. */
+  aheadOfEachSql(accountId: string, jobs: readonly { id: string; poolId: string }[]): Prisma.Sql {
+    const ids = jobs.map((job) => job.id);
+    const pools = [...new Set(jobs.map((job) => job.poolId))];
+    const oldest = ids.reduce((one, other) => (one < other ? one : other), ids[0] ?? '');
+    const waiting = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
+      SELECT w.pool_id, w.priority, w.id FROM jobs w
+      WHERE w.pool_id = ANY(${pools}) AND w.account_id = ${accountId}::uuid AND w.delivery = 'waiting' AND ${condition}`;
+    return Prisma.sql`
+      WITH highest AS MATERIALIZED (
+        SELECT max(j.priority) AS priority FROM jobs j WHERE j.id = ANY(${ids}::uuid[])
+      ), behind AS (
+        ${waiting(Prisma.sql`w.priority < (SELECT priority FROM highest)`)}
+        UNION ALL
+        ${waiting(Prisma.sql`w.priority = (SELECT priority FROM highest) AND w.id >= ${oldest}::uuid`)}
+      ), place AS (
+        SELECT b.id, b.pool_id, row_number() OVER (PARTITION BY b.pool_id ORDER BY b.priority, b.id DESC) AS from_end
+        FROM behind b
+      )
+      SELECT p.id, (q.waiting - p.from_end)::int AS ahead
+      FROM place p JOIN account_queues q ON q.pool_id = p.pool_id AND q.account_id = ${accountId}::uuid
+      WHERE p.id = ANY(${ids}::uuid[])`;
   }
 }
 

@@ -1,6 +1,24 @@
 -- The database as the migrations leave it, for reading and for reviewing what a migration changes.
 -- Written by: node scripts/structure.mjs --write
 
+CREATE OR REPLACE FUNCTION public.dispatch_turn(pool text, since timestamp with time zone, OUT in_flight bigint, OUT oldest timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('dispatch:' || pool, 0)) THEN
+        RETURN;
+    END IF;
+    IF since IS NULL THEN
+        SELECT count(*), min(dispatched_at) INTO in_flight, oldest FROM jobs
+        WHERE pool_id = pool AND delivery IN ('dispatched', 'leased');
+    ELSE
+        SELECT count(*), min(dispatched_at) INTO in_flight, oldest FROM jobs
+        WHERE pool_id = pool AND delivery IN ('dispatched', 'leased') AND dispatched_at >= since;
+    END IF;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.in_flight_of(pool text)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -468,7 +486,7 @@ ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) RE
 
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
 CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE (waiting > 0);
-CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass) WHERE eligible;
+CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass, account_id) WHERE eligible;
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
 CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
@@ -491,7 +509,7 @@ CREATE INDEX jobs_canceling_idx ON public.jobs USING btree (id) WHERE ((status =
 CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
 CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id DESC) WHERE (deployment_id IS NOT NULL);
 CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
-CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
+CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id, dispatched_at) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
 CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);

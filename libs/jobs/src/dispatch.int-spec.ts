@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
+import pg from 'pg';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import type { DispatchMarks } from './dispatch-marks';
 import { DispatchStore, type DispatchedJob } from './dispatch.store';
 import { LifecycleStore, guards } from './lifecycle.store';
 
@@ -105,19 +107,30 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
+/** Try something in a transaction that is then undone. */
+async function tried<T>(attempt: (tx: Statements) => Promise<T>): Promise<T> {
+  const undone = new Error('undone');
+  const results: T[] = [];
+  await test.database
+    .transaction(async (tx) => {
+      results.push(await attempt(tx));
+      throw undone;
+    })
+    .catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+  const [result] = results;
+  if (result === undefined) throw new Error('nothing was tried');
+  return result;
+}
+
 /** What choosing the next job reads, by index; and what it scans whole. */
 async function readsOf(poolId: string): Promise<{ reads: Record<string, number>; scanned: string[] }> {
-  const undone = new Error('undone');
-  let nodes: PlanNode[] = [];
-  const explain = async (tx: Statements): Promise<void> => {
+  const nodes = await tried(async (tx) => {
     const [row] = await tx.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
       Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${dispatch.nextSql(poolId, 100)}`,
     );
-    nodes = row?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan)) ?? [];
-    throw undone;
-  };
-  await test.database.transaction(explain).catch((error: unknown) => {
-    if (error !== undone) throw error;
+    return row?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan)) ?? [];
   });
   const reads: Record<string, number> = {};
   for (const node of nodes) {
@@ -146,4 +159,73 @@ describe('choosing the next job', () => {
     expect(few.scanned).not.toContain('jobs');
     expect(Object.values(many.reads).reduce((sum, rows) => sum + rows, 0)).toBeLessThan(10);
   }, 120_000);
+});
+
+describe('choosing the next job from the marks of an earlier reading', () => {
+  /** Entries that the statement meets in the indexes of the rotation and of what is in flight, dead ones too. */
+  const entriesMet = (poolId: string, marks: DispatchMarks | null): Promise<number> =>
+    tried(async (tx) => {
+      const met = async (): Promise<number> => {
+        const [row] = await tx.query<{ met: number }>(Prisma.sql`
+          SELECT (pg_stat_get_xact_tuples_returned('jobs_in_flight_idx'::regclass)
+            + pg_stat_get_xact_tuples_returned('account_queues_eligible_idx'::regclass))::int AS met`);
+        return row?.met ?? NaN;
+      };
+      const before = await met();
+      expect((await dispatch.dispatchFrom(tx, poolId, 100, marks)).job).not.toBeNull();
+      return (await met()) - before;
+    });
+  const marksNow = async (poolId: string): Promise<DispatchMarks> => {
+    const { job, found } = await dispatch.dispatchFrom(test.database, poolId, 100, null);
+    if (job === null || found === null) throw new Error('there was nothing to be dispatched');
+    await runThrough(job);
+    return found;
+  };
+
+  it('passes over what died before them and is kept by an open transaction', async () => {
+    const LIVES = 150;
+    const { poolId } = await makePool(test.database);
+    for (let n = 0; n < 30; n += 1) await queue(poolId, await makeAccount(test.database), 10);
+    const console = new pg.Client({ connectionString: test.url });
+    await console.connect();
+    try {
+      await console.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await console.query('SELECT FROM jobs LIMIT 1');
+      for (let n = 0; n < LIVES; n += 1) await marksNow(poolId);
+      const marks = await marksNow(poolId);
+      expect(await entriesMet(poolId, null)).toBeGreaterThan(2 * LIVES);
+      expect(await entriesMet(poolId, marks)).toBeLessThan(10);
+    } finally {
+      await console.end();
+    }
+  }, 60_000);
+
+  it('takes no more than there is room for: the oldest in flight is where the count begins', async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, await makeAccount(test.database), 5);
+    await dispatch.dispatchNext(test.database, poolId, 5);
+    const { found } = await dispatch.dispatchFrom(test.database, poolId, 5, null);
+    for (const room of [1, 2]) {
+      expect(await dispatch.dispatchFrom(test.database, poolId, room, found)).toEqual({ job: null, found: null });
+    }
+    expect((await dispatch.dispatchFrom(test.database, poolId, 3, found)).job).not.toBeNull();
+  });
+
+  it('still serves an account behind the mark, when there is none after it', async () => {
+    const { poolId } = await makePool(test.database);
+    const behind = await makeAccount(test.database);
+    const after = await makeAccount(test.database);
+    for (const accountId of [behind, after]) await queue(poolId, accountId, 1);
+    await test.database.execute(
+      Prisma.sql`UPDATE account_queues SET pass = 9 WHERE pool_id = ${poolId} AND account_id = ${after}::uuid`,
+    );
+    const marks = { pass: 5n, inFlightSince: new Date(0) };
+    const served = [];
+    for (let n = 0; n < 2; n += 1) {
+      const { job } = await dispatch.dispatchFrom(test.database, poolId, 100, marks);
+      served.push(job === null ? null : await accountOf(job));
+    }
+    expect(served).toEqual([after, behind]);
+    expect(await dispatch.dispatchFrom(test.database, poolId, 100, marks)).toEqual({ job: null, found: null });
+  });
 });

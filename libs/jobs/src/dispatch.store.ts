@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import type { DispatchMarks } from './dispatch-marks';
 
 /** One turn of an account of weight 1 in the rotation; an account of weight w waits a w-th of it. */
 const STRIDE = 1_000_000;
@@ -27,6 +28,19 @@ export interface DispatchedRow {
   models: string[] | null;
 }
 
+/** What a statement of the dispatcher has done, and what it has read where it began. */
+export interface Dispatch {
+  job: DispatchedJob | null;
+  /** Null where it found no account's turn. */
+  found: DispatchMarks | null;
+}
+
+interface NextRow extends Omit<DispatchedRow, 'id'> {
+  id: string | null;
+  pass: bigint;
+  in_flight_since: Date;
+}
+
 /** The SQL that chooses whose job is next. */
 export class DispatchStore {
   /**
@@ -36,21 +50,42 @@ export class DispatchStore {
    * Nothing happens while another process dispatches for this pool, or when `room` attempts are in flight already.
    */
   async dispatchNext(statements: Statements, poolId: string, room: number): Promise<DispatchedJob | null> {
-    const [row] = await statements.query<DispatchedRow>(this.nextSql(poolId, room));
-    return row === undefined ? null : dispatchedOf(row);
+    return (await this.dispatchFrom(statements, poolId, room, null)).job;
   }
 
-  /** The statement of `dispatchNext`; a test holds its plan to what is said there. */
-  nextSql(poolId: string, room: number): Prisma.Sql {
+  /** The same, reading from the marks of an earlier time; null: from the start. */
+  async dispatchFrom(
+    statements: Statements,
+    poolId: string,
+    room: number,
+    marks: DispatchMarks | null,
+  ): Promise<Dispatch> {
+    const [row] = await statements.query<NextRow>(this.nextSql(poolId, room, marks));
+    if (row === undefined) return { job: null, found: null };
+    const { id, pass, in_flight_since: inFlightSince } = row;
+    return { job: id === null ? null : dispatchedOf({ ...row, id }), found: { pass, inFlightSince } };
+  }
+
+  /**
+   * The statement of `dispatchFrom`; a test holds its plan to what is said there. An account behind the mark has its turn
+   * when there is none after it.
+   */
+  nextSql(poolId: string, room: number, marks: DispatchMarks | null = null): Prisma.Sql {
+    const turn = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
+      SELECT q.account_id, q.pass FROM account_queues q
+      WHERE q.pool_id = ${poolId} AND q.eligible AND (SELECT in_flight FROM gate) < ${room} AND ${condition}
+      ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE`;
+    const turns =
+      marks === null
+        ? Prisma.sql`turn AS (${turn(Prisma.sql`true`)})`
+        : Prisma.sql`
+          near AS (${turn(Prisma.sql`q.pass >= ${marks.pass}`)}),
+          far AS (${turn(Prisma.sql`NOT EXISTS (SELECT FROM near)`)}),
+          turn AS (SELECT * FROM near UNION ALL SELECT * FROM far)`;
     return Prisma.sql`
       WITH gate AS MATERIALIZED (
-        SELECT CASE WHEN pg_try_advisory_xact_lock(hashtextextended('dispatch:' || ${poolId}, 0))
-          THEN in_flight_of(${poolId}) END AS in_flight
-      ), turn AS (
-        SELECT q.account_id, q.pass FROM account_queues q
-        WHERE q.pool_id = ${poolId} AND q.eligible AND (SELECT in_flight FROM gate) < ${room}
-        ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE
-      ), next AS (
+        SELECT in_flight, oldest FROM dispatch_turn(${poolId}, ${marks?.inFlightSince ?? null}::timestamptz)
+      ), ${turns}, next AS (
         SELECT j.id FROM jobs j
         WHERE j.pool_id = ${poolId} AND j.account_id = (SELECT account_id FROM turn) AND j.delivery = 'waiting'
         ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE OF j SKIP LOCKED
@@ -60,11 +95,13 @@ export class DispatchStore {
         RETURNING j.id, j.account_id, j.attempt, j.traceparent, j.models
       ), queue AS (
         UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + ${STRIDE} / q.weight
-        FROM job WHERE q.pool_id = ${poolId} AND q.account_id = job.account_id
+        WHERE q.pool_id = ${poolId} AND q.account_id = (SELECT account_id FROM job)
       ), time AS (
         UPDATE pools p SET virtual_time = turn.pass FROM turn, job WHERE p.id = ${poolId} AND p.virtual_time < turn.pass
       )
-      SELECT id, attempt + 1 AS attempt, traceparent, models FROM job`;
+      SELECT job.id, job.attempt + 1 AS attempt, job.traceparent, job.models, turn.pass,
+        coalesce(gate.oldest, now()) AS in_flight_since
+      FROM gate CROSS JOIN turn LEFT JOIN job ON true`;
   }
 
   /** Attempts that went to the lane more than `olderThanSeconds` ago and were not claimed: the lane may have lost them. */

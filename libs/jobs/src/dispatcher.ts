@@ -4,6 +4,7 @@ import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { DispatchMessage } from '@millrace/contracts';
 import type { LaneProducer } from '@millrace/messaging';
 import { crashPoint, type Logger } from '@millrace/platform';
+import { DispatchMemory } from './dispatch-marks';
 import type { DispatchedJob, DispatchStore } from './dispatch.store';
 
 /** What a pool can take is asked at most this often; workers come and go by the minute. */
@@ -20,6 +21,7 @@ const OFFERED_AGAIN_MS = 10_000;
 export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
   private readonly rooms = new Map<string, { room: number; until: number }>();
+  private readonly memories = new Map<string, DispatchMemory>();
 
   constructor(
     private readonly database: Statements,
@@ -58,7 +60,7 @@ export class Dispatcher {
   async fill(poolId: string): Promise<number> {
     const room = await this.room(poolId);
     for (let count = 0; ; count += 1) {
-      const job = room === 0 ? null : await this.store.dispatchNext(this.database, poolId, room);
+      const job = room === 0 ? null : await this.dispatchNext(poolId, room);
       if (job === null) return count;
       crashPoint('dispatch:before-lane');
       await this.deliver(poolId, job);
@@ -94,6 +96,16 @@ export class Dispatcher {
   /** Offer an attempt again that a worker without its models has left to another. Never rejects either. */
   async leave(poolId: string, hint: DispatchMessage): Promise<void> {
     await this.told(hint, this.lanes.addAgain(poolId, hint, `l${randomUUID()}`));
+  }
+
+  private async dispatchNext(poolId: string, room: number): Promise<DispatchedJob | null> {
+    const memory = this.memories.get(poolId) ?? new DispatchMemory();
+    this.memories.set(poolId, memory);
+    const now = performance.now();
+    const marks = memory.marks(now);
+    const { job, found } = await this.store.dispatchFrom(this.database, poolId, room, marks);
+    if (marks === null && found !== null) memory.keep(found, now);
+    return job;
   }
 
   private async deliver(poolId: string, job: DispatchedJob): Promise<void> {

@@ -10,6 +10,14 @@ export interface Pool {
   queueLimit: number | null;
 }
 
+interface PoolRow {
+  id: string;
+  engine: string;
+  catalogue_digest: string | null;
+  look_ahead: number;
+  queue_limit: number | null;
+}
+
 /** The SQL of pools. */
 export class PoolStore {
   /** Create the pool of this id unless it is there already; a worker may change what engine serves it. */
@@ -19,15 +27,17 @@ export class PoolStore {
       ON CONFLICT (id) DO UPDATE SET engine = excluded.engine, updated_at = now() WHERE p.engine <> excluded.engine`);
   }
 
+  /** Hot: asked several times a second by every process that submits or dispatches. */
   async find(tx: Statements, id: string): Promise<Pool | null> {
-    const row = await tx.models.pool.findUnique({ where: { id } });
-    if (row === null) return null;
+    const [row] = await tx.query<PoolRow>(Prisma.sql`
+      SELECT id, engine, catalogue_digest, look_ahead, queue_limit FROM pools WHERE id = ${id}`);
+    if (row === undefined) return null;
     return {
       id: row.id,
       engine: row.engine,
-      catalogueDigest: row.catalogueDigest,
-      lookAhead: row.lookAhead,
-      queueLimit: row.queueLimit,
+      catalogueDigest: row.catalogue_digest,
+      lookAhead: row.look_ahead,
+      queueLimit: row.queue_limit,
     };
   }
 

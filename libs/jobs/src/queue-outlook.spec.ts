@@ -1,4 +1,4 @@
-import { positionAmong, waitMsAt } from './queue-outlook';
+import { waitMsAt } from './queue-outlook';
 
 describe('the wait of a queued job', () => {
   const pace = { capacity: 4, inFlight: 6, attemptMs: 10_000 };
@@ -17,17 +17,5 @@ describe('the wait of a queued job', () => {
     ['none has run anything yet', { ...pace, attemptMs: null }],
   ])('is unknown where %s', (_when, present) => {
     expect(waitMsAt(1, present)).toBeNull();
-  });
-});
-
-describe('the place of a queued job', () => {
-  it('is after its own and after as many of the others as have their turn meanwhile', () => {
-    const busy = [
-      { accountId: 'a', waiting: 5, weight: 1 },
-      { accountId: 'b', waiting: 100, weight: 1 },
-      { accountId: 'c', waiting: 1, weight: 1 },
-    ];
-    expect(positionAmong(busy, 'a', 0)).toBe(1);
-    expect(positionAmong(busy, 'a', 2)).toBe(3 + 2 + 1);
   });
 });

@@ -1,6 +1,7 @@
 import type { Statements } from '@millrace/database';
 import type { PoolPace, WorkerStore } from '@millrace/deployments';
-import type { BusyAccount, DispatchStore } from './dispatch.store';
+import type { DispatchStore } from './dispatch.store';
+import { Rotation } from './rotation';
 
 /** How old a pool's picture may be. Places in a queue are estimates, and every submission asks. */
 const BELIEVED_MS = 500;
@@ -15,7 +16,7 @@ export interface QueuePlace {
 
 /** A pool's queues as they stood a moment ago: how full the pool is, and where in the rotation a job stands. */
 export class QueueOutlook {
-  private readonly believed = new Believed<BusyAccount[]>();
+  private readonly rotations = new Believed<Rotation>();
   private readonly paces = new Believed<PoolPace>();
 
   constructor(
@@ -27,20 +28,19 @@ export class QueueOutlook {
   /** Jobs waiting in the pool. */
   async waiting(poolId: string): Promise<number> {
     // A submission asks for its place next, when it has written: all that is read is read before.
-    const [busy] = await Promise.all([this.busy(poolId), this.pace(poolId)]);
-    return busy.reduce((sum, account) => sum + account.waiting, 0);
+    const [rotation] = await Promise.all([this.rotation(poolId), this.pace(poolId)]);
+    return rotation.waiting;
   }
 
   /**
-   * An estimate of a waiting job's place in its pool: after the jobs of its own account before it, and after as many of
-   * every other account as the rotation serves meanwhile.
+   * An estimate of a waiting job's place in its pool.
    *
    * @param ahead jobs of its own account before it.
    * @returns position 1 for the next to start.
    */
   async place(poolId: string, accountId: string, ahead: number): Promise<QueuePlace> {
-    const [busy, pace] = await Promise.all([this.busy(poolId), this.pace(poolId)]);
-    const position = positionAmong(busy, accountId, ahead);
+    const [rotation, pace] = await Promise.all([this.rotation(poolId), this.pace(poolId)]);
+    const position = rotation.positionOf(accountId, ahead);
     return { position, waitMs: waitMsAt(position, pace) };
   }
 
@@ -49,8 +49,8 @@ export class QueueOutlook {
     return { position: 1, waitMs: waitMsAt(0, await this.pace(poolId)) };
   }
 
-  private busy(poolId: string): Promise<BusyAccount[]> {
-    return this.believed.get(poolId, () => this.store.listBusy(this.database, poolId));
+  private rotation(poolId: string): Promise<Rotation> {
+    return this.rotations.get(poolId, async () => new Rotation(await this.store.listBusy(this.database, poolId)));
   }
 
   private pace(poolId: string): Promise<PoolPace> {
@@ -82,16 +82,4 @@ export function waitMsAt(position: number, { capacity, inFlight, attemptMs }: Po
   if (capacity === 0) return null;
   if (endsBefore === 0) return 0;
   return attemptMs === null ? null : Math.round((endsBefore * attemptMs) / capacity);
-}
-
-/** The rotation gives account `o` turns in proportion to its weight while this account has `ahead` + 1 of its own. */
-export function positionAmong(busy: readonly BusyAccount[], accountId: string, ahead: number): number {
-  const weight = busy.find((account) => account.accountId === accountId)?.weight ?? 1;
-  const turns = ahead + 1;
-  let position = turns;
-  for (const other of busy) {
-    if (other.accountId !== accountId)
-      position += Math.min(other.waiting, Math.ceil((turns * other.weight) / weight) - 1);
-  }
-  return position;
 }

@@ -11,14 +11,15 @@ export interface RequestContext {
   surface: Surface;
 }
 
-const contexts = new WeakMap<object, RequestContext>();
+/** On the request itself: a WeakMap of every request costs the garbage collector more than all else in this file. */
+const CONTEXT = Symbol('context');
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** A name, an IPv4 or a bracketed IPv6 address, and a port (RFC 9112, 3.2): links are made from it. */
 const HOST = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** @throws when the request did not come through `contextMiddleware`. */
 export function contextOf(request: object): RequestContext {
-  const context = contexts.get(request);
+  const { [CONTEXT]: context } = request as { [CONTEXT]?: RequestContext };
   if (context === undefined) throw new Error('the request has no context');
   return context;
 }
@@ -36,7 +37,7 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
     const known = HOST.test(request.headers.host ?? '') && HOST.test(target.host);
     const { surface, url } = resolveSurface(rules, known ? target : { ...target, host: 'localhost' });
     request.url = url;
-    contexts.set(request, { requestId, surface });
+    Object.assign(request, { [CONTEXT]: { requestId, surface } satisfies RequestContext });
     if (known || request.httpVersion === '1.0') next();
     else next(new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 }));
   };

@@ -35,23 +35,25 @@ export function openClient(publicUrl, connections) {
 }
 
 /**
- * `POST /jobs` of the twenty nodes.
+ * `POST /jobs`, of the twenty nodes where no other body is given.
  *
  * @param {string} key
+ * @param {string} [body]
  * @returns {Call}
  */
-export const submission = (key) => ({ method: 'POST', path: '/api/v2/jobs', key, body: BODY });
+export const submission = (key, body = BODY) => ({ method: 'POST', path: '/api/v2/jobs', key, body });
 
 /**
  * Submit a job with a key of idempotency of its own.
  *
  * @param {Send} send
  * @param {string} key
+ * @param {string} [body] of the twenty nodes where it is not given
  * @returns {Promise<string>} its id
  * @throws when it is refused
  */
-export async function submit(send, key) {
-  const { status, text } = await send({ ...submission(key), headers: { 'idempotency-key': randomUUID() } });
+export async function submit(send, key, body) {
+  const { status, text } = await send({ ...submission(key, body), headers: { 'idempotency-key': randomUUID() } });
   if (status !== 201) throw new Error(`a submission was refused: ${status} ${text}`);
   return JSON.parse(text).id;
 }

@@ -3,8 +3,42 @@
 /** @typedef {import('./bench.js').Finding} Finding */
 
 /**
- * Measure two sides in turns, ABAB…: whatever else the machine does meets both alike. The first pair warms up and does
- * not count.
+ * Run two sides in turns, ABAB…: whatever else the machine does meets both alike. The first turn warms up and does not
+ * count.
+ *
+ * @template T
+ * @param {{ pairs: number, ours: () => Promise<T>, floor: () => Promise<T> }} sides
+ * @returns {Promise<{ ours: T, floor: T }[]>}
+ */
+export async function takeTurns({ pairs, ours, floor }) {
+  /** @type {{ ours: T, floor: T }[]} */
+  const turns = [];
+  for (let round = 0; round <= pairs; round += 1) {
+    const turn = { ours: await ours(), floor: await floor() };
+    if (round > 0) turns.push(turn);
+  }
+  return turns;
+}
+
+/**
+ * The pairs of one figure of what was measured in turns.
+ *
+ * @template T
+ * @param {{ ours: T, floor: T }[]} turns
+ * @param {(side: T) => number} figure
+ * @param {(ours: number, floor: number) => number} compare
+ * @returns {Pair[]}
+ */
+export function pairsOf(turns, figure, compare) {
+  return turns.map((turn) => {
+    const ours = figure(turn.ours);
+    const floor = figure(turn.floor);
+    return { ours, floor, value: compare(ours, floor) };
+  });
+}
+
+/**
+ * Measure one figure of two sides in turns.
  *
  * @param {{
  *   pairs: number,
@@ -14,15 +48,8 @@
  * }} sides
  * @returns {Promise<Pair[]>}
  */
-export async function measurePairs({ pairs, ours, floor, compare }) {
-  /** @type {Pair[]} */
-  const measured = [];
-  for (let round = 0; round <= pairs; round += 1) {
-    const one = await ours();
-    const other = await floor();
-    if (round > 0) measured.push({ ours: one, floor: other, value: compare(one, other) });
-  }
-  return measured;
+export async function measurePairs({ compare, ...sides }) {
+  return pairsOf(await takeTurns(sides), (figure) => figure, compare);
 }
 
 /**

@@ -19,9 +19,10 @@ const store = new SubmissionStore(new LedgerStore(), readSettings(jobSettings, {
  *
  * @param {Queries} statements
  * @param {string} accountId
+ * @param {string} [poolId]
  */
-export async function recordJob(statements, accountId) {
-  await store.record(statements, draftOf(accountId));
+export async function recordJob(statements, accountId, poolId = POOL) {
+  await store.record(statements, draftOf(accountId, poolId));
 }
 
 /**
@@ -38,16 +39,17 @@ export function bareStatements(pool) {
 
 /**
  * @param {string} accountId
+ * @param {string} poolId
  * @returns {import('../../libs/jobs/src/submission').JobDraft}
  */
-function draftOf(accountId) {
+function draftOf(accountId, poolId) {
   return {
     id: newId(),
     accountId,
     surface: 'cloud',
     deploymentId: null,
     apiKeyId: null,
-    poolId: POOL,
+    poolId,
     workflow: GRAPH,
     nodeCount: NODES,
     inputAssetIds: [],

@@ -1,0 +1,85 @@
+import pg from 'pg';
+import { anyOf, makeAccounts } from './lib/accounts.mjs';
+import { openClient, submit } from './lib/http.mjs';
+import { CONCURRENCY, rateOf, rateOfCount } from './lib/rate.mjs';
+import { bareStatements, recordJob } from './lib/recording.mjs';
+
+/** @typedef {import('./lib/accounts.mjs').Stack} Stack */
+
+const ACCOUNTS = 100;
+/** Nobody works for it: what is recorded bare stays in its queue. */
+const IDLE_POOL = 'bench-idle';
+const POLL_MS = 20;
+const LIMIT_MS = 120_000;
+/** The least that an engine can be given: one node, whose output is a text of two bytes. */
+const BODY = JSON.stringify({
+  workflow: {
+    1: { class_type: 'PrimitiveString', inputs: { value: 'ok' } },
+    2: { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+  },
+  metadata: { label: 'bench' },
+});
+
+/** @type {import('./lib/http.mjs').Send} */
+let send;
+/** @type {import('./lib/accounts.mjs').Account[]} */
+let accounts = [];
+/** @type {pg.Pool} */
+let pool;
+
+/** @param {Stack} stack */
+export async function prepare(stack) {
+  send = openClient(stack.publicUrl, CONCURRENCY);
+  pool = new pg.Pool({ connectionString: stack.databaseUrl, max: CONCURRENCY });
+  await pool.query("INSERT INTO pools (id, engine) VALUES ($1, 'cpu')", [IDLE_POOL]);
+  accounts = await makeAccounts(stack, ACCOUNTS);
+}
+
+/**
+ * @param {{ jobs: number }} input
+ * @returns {Promise<number>} whole lives per second, from the first request to the last end
+ */
+export async function livesPerSecond({ jobs }) {
+  /** @type {string[]} */
+  const ids = [];
+  const startedAt = performance.now();
+  await rateOfCount(jobs, async () => ids.push(await submit(send, anyOf(accounts).key, BODY)));
+  await untilEnded(ids);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await assertSettled(ids);
+  return jobs / seconds;
+}
+
+/** @param {string[]} ids */
+async function untilEnded(ids) {
+  const until = performance.now() + LIMIT_MS;
+  for (let left = ids; left.length > 0;) {
+    const { rows } = await pool.query({
+      name: 'left',
+      text: "SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND delivery <> 'done'",
+      values: [left],
+    });
+    left = rows.map(({ id }) => id);
+    if (performance.now() > until) throw new Error(`${left.length} of ${ids.length} jobs have not ended in time`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Each has succeeded, held credits and given them back or spent them. @param {string[]} ids */
+async function assertSettled(ids) {
+  const { rows } = await pool.query(
+    `SELECT count(*)::int AS settled FROM jobs j
+     WHERE j.id = ANY($1::uuid[]) AND j.status = 'succeeded' AND j.held_micros > 0
+       AND EXISTS (SELECT FROM ledger_transactions t WHERE t.job_id = j.id AND t.kind IN ('settle', 'release'))`,
+    [ids],
+  );
+  if (rows[0].settled !== ids.length) {
+    throw new Error(`only ${rows[0].settled} of ${ids.length} jobs have succeeded and settled`);
+  }
+}
+
+/** The statement that a submission is, alone. @param {{ seconds: number }} input */
+export function bareCommitsPerSecond({ seconds }) {
+  const statements = bareStatements(pool);
+  return rateOf(seconds, () => recordJob(statements, anyOf(accounts).id, IDLE_POOL));
+}

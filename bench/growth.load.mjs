@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
+import { anyOf } from './lib/accounts.mjs';
+import { POOL } from './lib/graph.mjs';
+import { plant as plantAt } from './lib/planting.mjs';
+import { CONCURRENCY, rateOf, rateOfCount } from './lib/rate.mjs';
+import { built, recordJob } from './lib/recording.mjs';
+
+const { LedgerAuditStore, LedgerStore } = {
+  ...built('./billing/src/index.js'),
+  ...built('./billing/src/ledger-audit.store.js'),
+};
+const { Database } = built('./database/src/index.js');
+const { WorkerStore } = built('./deployments/src/index.js');
+const { Dispatcher, JobAudit, JobAuditStore, JobReads } = built('./jobs/src/index.js');
+const { DispatchStore } = built('./jobs/src/dispatch.store.js');
+const { JobStore } = built('./jobs/src/job.store.js');
+const { LifecycleStore, guards } = built('./jobs/src/lifecycle.store.js');
+const { QueueOutlook } = built('./jobs/src/queue-outlook.js');
+
+/**
+ * @typedef {import('../libs/jobs/src/job').ClaimedAttempt} ClaimedAttempt
+ * @typedef {import('../libs/jobs/src/dispatch.store').DispatchedJob} DispatchedJob
+ */
+
+const TIMEOUT_MS = 120_000;
+const LEASE_SECONDS = 600;
+const PAGE = 20;
+/** A page that a database of 1,000 jobs and 100 accounts can fill. */
+const FINISHED_PAGE = 10;
+const TICKS_PER_SECOND = 5;
+
+const lifecycle = new LifecycleStore(new LedgerStore());
+/** @type {Map<string, Promise<Service>>} */
+const services = new Map();
+
+/** What a load does with one database: the service's own statements, on as many connections as there are lanes. */
+class Service {
+  /** @param {string} url */
+  static async open(url) {
+    const settings = { databaseUrl: url, databasePoolSize: CONCURRENCY, databaseTimeoutMs: TIMEOUT_MS };
+    const database = new Database(settings, 'millrace-bench');
+    const rows = await database.models.account.findMany({ select: { id: true } });
+    return new Service(
+      database,
+      rows.map((/** @type {{ id: string }} */ { id }) => id),
+    );
+  }
+
+  /**
+   * @param {import('../libs/database/src/database').Database} database
+   * @param {string[]} accounts
+   */
+  constructor(database, accounts) {
+    this.database = database;
+    this.accounts = accounts;
+    const store = new DispatchStore();
+    /** @type {import('../libs/jobs/src/job-reads.service').JobReads} */
+    this.reads = new JobReads(database, new JobStore(), new QueueOutlook(database, store, new WorkerStore()), {});
+    /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
+    this.lane = { room: 0, take: () => undefined };
+    /** @type {import('../libs/jobs/src/dispatcher').Dispatcher} */
+    this.dispatcher = new Dispatcher(
+      database,
+      store,
+      { find: async () => ({ lookAhead: 0 }) },
+      { capacity: async () => this.lane.room },
+      { add: async (/** @type {string} */ _pool, /** @type {DispatchedJob} */ job) => this.lane.take(job) },
+      console,
+    );
+  }
+
+  submit() {
+    return recordJob(this.database, anyOf(this.accounts));
+  }
+
+  /**
+   * Let the dispatcher choose so many jobs, and claim each as soon as it is chosen.
+   *
+   * @param {number} count
+   */
+  async claim(count) {
+    /** @type {Promise<ClaimedAttempt>[]} */
+    const claiming = [];
+    this.lane = { room: count, take: (job) => claiming.push(this.claimOne(job)) };
+    // What it believes of the room is half a second old at most.
+    for (const patience = performance.now() + 1_000; claiming.length < count && performance.now() < patience;) {
+      await this.dispatcher.fill(POOL);
+    }
+    if (claiming.length !== count) throw new Error(`${claiming.length} jobs were dispatched, not ${count}`);
+    return Promise.all(claiming);
+  }
+
+  /** @param {DispatchedJob} job @returns {Promise<ClaimedAttempt>} */
+  async claimOne({ jobId, attempt }) {
+    const worker = { workerId: randomUUID(), leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
+    const claimed = await lifecycle.claim(this.database, { jobId, attempt, ...worker });
+    if (claimed === null) throw new Error('a dispatched job could not be claimed');
+    return claimed;
+  }
+
+  /** One beat and the end of each, as a worker tells them. @param {ClaimedAttempt[]} attempts */
+  async finish(attempts) {
+    const left = [...attempts];
+    await rateOfCount(attempts.length, async () => {
+      const attempt = left.pop();
+      if (attempt === undefined) throw new Error('nothing is left to finish');
+      const beat = { progress: null, engineMs: 1, leaseSeconds: LEASE_SECONDS, holdExtensionSeconds: 60 };
+      await lifecycle.heartbeat(this.database, attempt, beat);
+      const ended = await lifecycle.end(this.database, guards.fence(attempt), {
+        status: 'succeeded',
+        cause: 'attempt succeeded',
+        failure: null,
+        engineMs: 1,
+        outcome: 'succeeded',
+        progress: null,
+        nodes: null,
+        log: null,
+      });
+      if (ended === null) throw new Error('a claimed job could not be finished');
+    });
+  }
+}
+
+/** @param {string} url */
+function serviceOf(url) {
+  const service = services.get(url) ?? Service.open(url);
+  services.set(url, service);
+  return service;
+}
+
+/** @param {{ url: string, accounts: number, finished: number, queued: number }} input */
+export async function plant({ url, ...size }) {
+  await plantAt(url, size);
+}
+
+/** Prove that every invariant of the service holds of what was planted. @param {{ url: string }} input */
+export async function audit({ url }) {
+  const database = new Database({ databaseUrl: url, databasePoolSize: 2, databaseTimeoutMs: TIMEOUT_MS }, 'bench');
+  const accounts = await database.models.account.findMany({ select: { id: true } });
+  const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id);
+  const findings = [];
+  for await (const finding of new JobAudit(database, new JobAuditStore()).findings()) findings.push(finding);
+  for await (const finding of new LedgerAuditStore().check(database, ids)) findings.push(finding);
+  await database.close();
+  for (const { check, subject, detail } of findings) throw new Error(`${check}: ${subject} ${detail}`);
+}
+
+/** @param {{ url: string, count: number }} input */
+export async function submissionsPerSecond({ url, count }) {
+  const service = await serviceOf(url);
+  return rateOfCount(count, () => service.submit());
+}
+
+/** From the choice of the first to the claim of the last; what was claimed is finished afterwards. @param {{ url: string, count: number }} input */
+export async function claimsPerSecond({ url, count }) {
+  const service = await serviceOf(url);
+  const startedAt = performance.now();
+  const claimed = await service.claim(count);
+  const rate = count / ((performance.now() - startedAt) / 1_000);
+  await service.finish(claimed);
+  return rate;
+}
+
+/** The newest of an account with their places in the queue, and its newest that have succeeded, in turns. @param {{ url: string, seconds: number }} input */
+export async function listsPerSecond({ url, seconds }) {
+  const { accounts, reads } = await serviceOf(url);
+  let turns = 0;
+  return rateOf(seconds, async () => {
+    /** @type {import('../libs/jobs/src/job').JobScope} */
+    const scope = { accountId: anyOf(accounts), surface: 'cloud', deploymentId: null };
+    const finished = ++turns % 2 === 0;
+    const limit = finished ? FINISHED_PAGE : PAGE;
+    const { jobs } = await reads.list(scope, {
+      status: finished ? 'succeeded' : null,
+      metadata: {},
+      limit,
+      cursor: null,
+    });
+    if (jobs.length !== limit) throw new Error(`a page has ${jobs.length} jobs, not ${limit}`);
+    await reads.queuePlaces(scope, jobs);
+  });
+}
+
+/**
+ * Let both databases live through the same lives, of so many jobs a second, while a transaction stays open on the first.
+ *
+ * @param {{ held: string, free: string, perSecond: number, seconds: number }} input
+ * @returns {Promise<number>} how many lives each has seen
+ */
+export async function ageUnderTransaction({ held, free, perSecond, seconds }) {
+  await holdTransaction(held);
+  const both = await Promise.all([held, free].map(serviceOf));
+  const count = perSecond / TICKS_PER_SECOND;
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1_000;
+  let lives = 0;
+  for (let tick = 1; performance.now() < until; tick += 1) {
+    await Promise.all(both.map((service) => liveThrough(service, count)));
+    lives += count;
+    const next = Math.min(until, startedAt + (tick * 1_000) / TICKS_PER_SECOND);
+    await setTimeout(Math.max(0, next - performance.now()));
+  }
+  return lives;
+}
+
+/** @param {Service} service @param {number} count */
+async function liveThrough(service, count) {
+  await rateOfCount(count, () => service.submit());
+  await service.finish(await service.claim(count));
+}
+
+/** Open a transaction whose snapshot stays, as a dump or a forgotten console does, until this process ends. @param {string} url */
+async function holdTransaction(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  await client.query('SELECT count(*) FROM jobs');
+}

@@ -81,7 +81,13 @@ async function openPgBoss(connectionString) {
 
 /** @param {string} connectionString */
 async function openGraphileWorker(connectionString) {
-  const worker = await makeWorkerUtils({ pgPool: new pg.Pool({ connectionString, max: CONCURRENCY }) });
+  const pgPool = new pg.Pool({ connectionString, max: CONCURRENCY });
+  // It warns of a pool without one, and on each connection that has none.
+  pgPool.on('error', (error) => {
+    throw error;
+  });
+  pgPool.on('connect', (client) => client.on('error', () => undefined));
+  const worker = await makeWorkerUtils({ pgPool });
   await worker.migrate();
   return worker;
 }

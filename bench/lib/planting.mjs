@@ -20,10 +20,14 @@ export async function plant(url, size) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`SET session_replication_role = replica; SET synchronous_commit = off; SET work_mem = '256MB'`);
+    await client.query(`SET session_replication_role = replica; SET synchronous_commit = off; SET work_mem = '256MB';
+       SET maintenance_work_mem = '512MB'`);
     await plantPool(client);
     for (const sql of drafts(size)) await client.query(sql);
+    const { rows: indexes } = await client.query(INDEXES);
+    for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
     for (const sql of Object.values(PLANTINGS)) await client.query(sql);
+    for (const { definition } of indexes) await client.query(definition);
     // What autovacuum comes to by itself.
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
@@ -63,6 +67,12 @@ function idAt(at, variant) {
   const time = `lpad(to_hex((extract(epoch FROM ${at}) * 1000)::bigint), 12, '0')`;
   return `(${time} || '7' || lpad(to_hex(n & 4095), 3, '0') || '${variant}' || lpad(to_hex(n), 15, '0'))::uuid`;
 }
+
+/** The indexes that no constraint needs: to build them at the end takes a third of the time. */
+const INDEXES = `
+  SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
+  WHERE indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)
+    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)`;
 
 const PLANTINGS = {
   accounts: `INSERT INTO accounts (id, name) SELECT id, 'bench' FROM planted_accounts`,

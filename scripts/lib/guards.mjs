@@ -9,6 +9,7 @@ const LIFECYCLE = 'libs/jobs/src/lifecycle.store.ts';
 const DISPATCH = 'libs/jobs/src/dispatch.store.ts';
 const SUBMISSION = 'libs/jobs/src/submission.store.ts';
 const OUTPUT = 'libs/jobs/src/output.store.ts';
+const OUTPUT_ASSET = 'libs/assets/src/output-asset.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const LEDGER = 'libs/billing/src/ledger.store.ts';
 const WARM_CLAIMS = 'libs/jobs/src/warm-claim.store.ts';
@@ -16,6 +17,7 @@ const DISPATCHER = 'libs/jobs/src/dispatcher.ts';
 const BLOBS = 'libs/assets/src/blob-record.store.ts';
 const WARM = ['libs/jobs/src/warm-claims.int-spec'];
 const LIVES = ['libs/assets/src/lives.int-spec', 'libs/assets/src/retention.int-spec'];
+const OUTPUTS = ['libs/jobs/src/output.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle.int-spec'];
 
 /** @type {Guard[]} */
@@ -96,8 +98,43 @@ export const GUARDS = [
     'o.orphaned_at IS NOT NULL',
     LIVES,
   ),
-  of('an output needs the lease token', OUTPUT, ' AND lease_token = ${fence.leaseToken}::uuid', ''),
-  of('an output needs the attempt', OUTPUT, ' AND attempt = ${fence.attempt}', ''),
+  of(
+    'what is condemned is not minted from',
+    BLOBS,
+    '::timestamptz AND b.orphaned_at IS DISTINCT FROM ${CONDEMNED}`;',
+    '::timestamptz`;',
+    OUTPUTS,
+  ),
+  of('an output needs the fence', OUTPUT, '${guards.fence(fence)} FOR', 'j.id = ${fence.jobId}::uuid FOR'),
+  of(
+    'an attempt is not lost while it records',
+    OUTPUT,
+    '${guards.fence(fence)} FOR SHARE',
+    '${guards.fence(fence)}',
+    OUTPUTS,
+  ),
+  of(
+    'an output that was not seen is not replaced',
+    OUTPUT,
+    '\n      WHERE o.asset_id = (SELECT asset_id FROM replaced) OR refuse(${OUTPUT_OVERTAKEN})',
+    '',
+    OUTPUTS,
+  ),
+  of("an output is of its account's bytes", OUTPUT_ASSET, ' AND b.account_id = j.account_id', '', OUTPUTS),
+  of(
+    'what an output replaces expires',
+    OUTPUT,
+    "    this.assets.retireQuery('replaced'),",
+    "{ name: 'retired', sql: Prisma.sql`SELECT 1` },",
+    OUTPUTS,
+  ),
+  of(
+    'what an output replaces is locked before the output',
+    OUTPUT,
+    ', (SELECT count(*) FROM retired) AS locked',
+    '',
+    OUTPUTS,
+  ),
   of('a lane is filled to its room', DISPATCH, ') < ${room}\n', ') < 1000\n'),
   of(
     'one process dispatches for a pool at a time',

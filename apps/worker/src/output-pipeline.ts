@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
 import type { EngineOutput } from '@millrace/engines';
-import type { ClaimedAttempt, OutputRecorder } from '@millrace/jobs';
+import type { ClaimedAttempt, OutputDraft, OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
 import { OutputNames } from './output-names';
@@ -20,18 +20,23 @@ export type OutputsEnd = { status: 'stored' } | { status: 'lease_lost' } | { sta
 
 /**
  * Stores outputs while the run goes on: one after the other, in the order in which they landed, each recorded under the
- * attempt's fence. Once one could not be stored the rest is dropped, because the attempt has failed then.
+ * attempt's fence while the bytes of the next are stored. Once one could not be stored those after it are dropped, because
+ * the attempt has failed then.
  */
 export class OutputPipeline {
   private readonly names: OutputNames;
-  private tail: Promise<void> = Promise.resolve();
+  /** Settles when the bytes of every output that was added are stored or given up. */
+  private storing: Promise<unknown> = Promise.resolve();
+  private recording: Promise<void> = Promise.resolve();
   private end: OutputsEnd = { status: 'stored' };
+  /** The output that is the end of them; those after it are dropped. */
+  private last = Number.POSITIVE_INFINITY;
   private ordinal = 0;
 
   constructor(
     private readonly claimed: ClaimedAttempt,
     private readonly assets: Pick<AssetService, 'storeOutput'>,
-    private readonly recorder: OutputRecorder,
+    private readonly recorder: Pick<OutputRecorder, 'record'>,
     classOf: (nodeId: string) => string,
     /** Aborts when the attempt is over for this worker: nothing is worth another try then. */
     private readonly gone: AbortSignal,
@@ -45,35 +50,52 @@ export class OutputPipeline {
     const ordinal = this.ordinal;
     this.ordinal += 1;
     const name = this.names.nameOf(output);
-    this.tail = this.tail.then(() => this.store(output, name, ordinal));
+    const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
+    this.storing = draft;
+    this.recording = Promise.all([draft, this.recording]).then(async ([stored]) => {
+      if (stored !== null) await this.step(output, ordinal, () => this.record(stored));
+    });
   }
 
   /** Resolves when every output that was added is stored or given up. */
   async settle(): Promise<OutputsEnd> {
-    await this.tail;
+    await this.recording;
     return this.end;
   }
 
-  private async store(output: EngineOutput, name: string, ordinal: number): Promise<void> {
-    if (this.end.status !== 'stored') return;
+  /** Do a step of an output, unless one before it is the end of them. A step that fails is. Never rejects. */
+  private async step<T>(output: EngineOutput, ordinal: number, step: () => Promise<T>): Promise<T | null> {
+    if (ordinal > this.last) return null;
     try {
-      const stored = await this.retried(() => this.storeBytes(output, name));
-      crashPoint('output:after-bytes');
-      const { nodeId, index: nodeIndex } = output;
-      const draft = { nodeId, nodeIndex, ordinal, name, ...stored };
-      // Recording twice records once: the second takes the place of the first.
-      const recorded = await this.retried(() => this.recorder.record(this.claimed, draft));
-      crashPoint('output:after-record');
-      if (!recorded) this.end = { status: 'lease_lost' };
-      // What cannot be removed now goes with the attempt's folder.
-      if (output.kind === 'file') void rm(output.path, { force: true }).catch(() => undefined);
+      return await step();
     } catch (error) {
       this.logger.error({ err: error, job: this.claimed.jobId, node: output.nodeId }, 'an output could not be stored');
-      this.end = {
-        status: 'failed',
-        reason: error instanceof BlobStoreError ? storeReasonOf(error) : 'it could not be recorded',
-      };
+      const reason = error instanceof BlobStoreError ? storeReasonOf(error) : 'it could not be recorded';
+      this.endAt(ordinal, { status: 'failed', reason });
+      return null;
     }
+  }
+
+  private endAt(ordinal: number, end: OutputsEnd): void {
+    if (ordinal > this.last) return;
+    this.last = ordinal;
+    this.end = end;
+  }
+
+  private async store(output: EngineOutput, name: string, ordinal: number): Promise<OutputDraft> {
+    const stored = await this.retried(() => this.storeBytes(output, name));
+    crashPoint('output:after-bytes');
+    // What cannot be removed now goes with the attempt's folder.
+    if (output.kind === 'file') void rm(output.path, { force: true }).catch(() => undefined);
+    const { nodeId, index: nodeIndex } = output;
+    return { nodeId, nodeIndex, ordinal, name, ...stored };
+  }
+
+  private async record(draft: OutputDraft): Promise<void> {
+    // Recording twice records once: the second takes the place of the first.
+    const recorded = await this.retried(() => this.recorder.record(this.claimed, draft));
+    crashPoint('output:after-record');
+    if (!recorded) this.endAt(draft.ordinal, { status: 'lease_lost' });
   }
 
   private async storeBytes(output: EngineOutput, name: string): Promise<StoredOutput> {

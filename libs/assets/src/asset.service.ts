@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
-import { Refusal, isUuid, newId } from '@millrace/contracts';
-import { ConstraintError, type Database, type Statements } from '@millrace/database';
+import { Refusal, isUuid } from '@millrace/contracts';
+import { ConstraintError, type Database } from '@millrace/database';
 import type { AssetRecord } from './asset';
 import type { AssetStore } from './asset.store';
 import type { StoredBlob } from './blob';
-import { blobGone, type BlobService } from './blob.service';
+import type { BlobService } from './blob.service';
 import type { BlobRecordStore } from './blob-record.store';
 import { sniffContentType } from './content-type';
 
@@ -23,16 +23,7 @@ export interface StoredOutput {
   contentType: string;
 }
 
-/** An output of a job, to be recorded. */
-export interface OutputDraft extends StoredOutput {
-  jobId: string;
-  /** File name, unique within the job. */
-  name: string;
-  /** When the job, and so its output, expires. */
-  expiresAt: Date;
-}
-
-/** Assets as customers and jobs see them: found, deleted, referred to, produced. */
+/** Assets as customers and jobs see them: found, deleted, referred to, stored. */
 export class AssetService {
   constructor(
     private readonly database: Database,
@@ -75,8 +66,8 @@ export class AssetService {
   }
 
   /**
-   * Take in the bytes of a job's output and keep them as a blob of its account: outside any transaction, for `mintOutput` to
-   * follow within the grace.
+   * Take in the bytes of a job's output and keep them as a blob of its account: outside any transaction, for a statement with
+   * `OutputAssetStore.mintQueries` to follow within the grace.
    *
    * @throws BlobStoreError; Refusal `payload_too_large`; the source's own error.
    */
@@ -90,24 +81,6 @@ export class AssetService {
       await staged.discard().catch(() => undefined);
       throw error;
     }
-  }
-
-  /**
-   * Record a job's output as an asset, in the transaction that checks the job's fence. One statement, which holds the
-   * blob's row lock until the transaction ends: mint several in the order of their hashes, or one at a time.
-   *
-   * @returns the asset's id.
-   * @throws BlobStoreError `missing` when the blob was swept meanwhile: store the output again.
-   */
-  async mintOutput(tx: Statements, { jobId, blob, name, contentType, expiresAt }: OutputDraft): Promise<string> {
-    const draft = { id: newId(), blob, contentType, filePath: name, tags: [] };
-    if (!(await this.assets.insertOutput(tx, draft, jobId, expiresAt))) throw blobGone(blob);
-    return draft.id;
-  }
-
-  /** Let an output that another attempt replaced go: it expires now. */
-  async retireOutput(tx: Statements, accountId: string, id: string): Promise<void> {
-    await this.assets.retire(tx, accountId, id);
   }
 }
 

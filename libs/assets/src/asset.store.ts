@@ -100,23 +100,6 @@ export class AssetStore {
         AND coalesce(now() + make_interval(secs => ${keepSeconds}), 'infinity') > a.expires_at`);
   }
 
-  /** Adopt the blob and record a job's output, in one statement. @returns false when this life of the blob is over. */
-  async insertOutput(tx: Statements, draft: AssetDraft, jobId: string, expiresAt: Date): Promise<boolean> {
-    const count = await tx.execute(Prisma.sql`
-      WITH b AS (UPDATE blobs b SET orphaned_at = NULL WHERE ${isThis(draft.blob)} RETURNING account_id, hash, size_bytes)
-      INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, job_id, expires_at)
-      SELECT ${draft.id}::uuid, b.account_id, b.hash, b.size_bytes, ${draft.contentType}, ${draft.filePath},
-        ${draft.tags}::text[], ${jobId}::uuid, ${expiresAt.toISOString()}::timestamptz
-      FROM b`);
-    return count > 0;
-  }
-
-  /** Let an asset expire now; the expiry loop removes it. Takes no lock on its blob. */
-  async retire(tx: Statements, accountId: string, id: string): Promise<void> {
-    await tx.execute(Prisma.sql`
-      UPDATE assets SET expires_at = now() WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
-  }
-
   /** Lock the blob of an unexpired asset until the transaction ends. @returns null when there is no such asset. */
   async lockBlobOf(tx: Statements, accountId: string, id: string): Promise<Pick<BlobRef, 'accountId' | 'hash'> | null> {
     const [row] = await tx.query<{ hash: string }>(Prisma.sql`

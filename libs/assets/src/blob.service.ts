@@ -36,10 +36,9 @@ export class BlobService {
         await this.remove(record);
         continue;
       }
-      if (record.state !== 'live' || !(await this.hasBytes(record, staged.sizeBytes))) {
-        await staged.place(blobKey(record));
-      }
-      await staged.discard().catch(() => undefined);
+      const isThere = record.state === 'live' && (await this.hasBytes(record, staged.sizeBytes));
+      if (isThere) await staged.discard().catch(() => undefined);
+      else await staged.place(blobKey(record));
       return { accountId, hash: staged.hash, bornAt: record.bornAt, sizeBytes: staged.sizeBytes };
     }
   }

@@ -7,9 +7,10 @@ export {
   type RawAssetFields,
   type RawUploadFields,
 } from './asset-fields';
-export { AssetService, type OutputDraft, type OutputStoreOptions, type StoredOutput } from './asset.service';
+export { AssetService, type OutputStoreOptions, type StoredOutput } from './asset.service';
 export { assetSettings, type AssetSettings } from './assets.settings';
 export { blobKey, type BlobRef, type StoredBlob } from './blob';
+export { blobGone } from './blob.service';
 export {
   BlobStoreError,
   type BlobStore,
@@ -26,6 +27,7 @@ export { ContentLinks, SIGNED_CONTENT_PATH, type ContentLink, type LinkBase } fr
 export { outputTypeOf, sniffContentType } from './content-type';
 export { ContentService, type ContentAnswer } from './content.service';
 export { openBlobStore } from './open-blob-store';
+export { OutputAssetStore, type OutputAsset } from './output-asset.store';
 export { PARTS_PATH, PartLinks, type PartClaim } from './part-links';
 export { type PartSpec, type PartStore } from './part-store';
 export { ResumableUploadService, type PartState } from './resumable-upload.service';

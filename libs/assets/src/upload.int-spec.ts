@@ -232,8 +232,7 @@ describe('a mint from a hash', () => {
   it('never uses an output of a job as the reference, for it goes with the job', async () => {
     const jobId = await world.jobFor(accountId);
     const output = await here.assets.storeOutput(accountId, Readable.from([bytes()]), { name: 'a.txt' });
-    const draft = { ...output, jobId, name: 'a.txt', expiresAt: new Date(Date.now() + 60_000) };
-    const id = await here.assets.mintOutput(world.database, draft);
+    const id = await world.mintOutput(jobId, { ...output, name: 'a.txt' });
     const made = await here.uploads.fromHash(accountId, output.blob.hash, fields);
     expect(made).toMatchObject({ createdNew: true, asset: { jobId: null, expiresAt: null } });
     expect(made.asset.id).not.toBe(id);

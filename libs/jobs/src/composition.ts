@@ -1,4 +1,4 @@
-import type { AssetService } from '@millrace/assets';
+import { OutputAssetStore, type AssetService } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -114,7 +114,7 @@ export function composeJobs(parts: JobsParts): Jobs {
     claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher),
     reads,
     queues: new AccountQueues(database, accountQueues, new QueueDepthStore(), settings),
-    outputs: new OutputRecorder(database, new OutputStore(), assets, signals),
+    outputs: new OutputRecorder(database, new OutputStore(new OutputAssetStore()), signals),
     signals,
     dispatcher,
     secrets,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
+import { OutputAssetStore } from '@millrace/assets';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
@@ -10,7 +11,7 @@ import { jobSettings, type JobSettings } from './job.settings';
 import { TRANSITIONS } from './job-state';
 import { LifecycleStore, guards, type Ending } from './lifecycle.store';
 import type { JobDraft } from './submission';
-import { OutputStore } from './output.store';
+import { OutputStore, type OutputRow } from './output.store';
 import { SubmissionStore } from './submission.store';
 import { readSettings } from '@millrace/platform';
 
@@ -84,6 +85,14 @@ const ending = (overrides: Partial<Ending> = {}): Ending => ({
   log: null,
   ...overrides,
 });
+
+/** An output whose bytes are said to be stored. */
+async function madeBy(accountId: string): Promise<OutputRow> {
+  const hash = `blake3:${'0'.repeat(64)}`;
+  const { createdAt: bornAt } = await test.database.models.blob.create({ data: { accountId, hash, sizeBytes: 1n } });
+  const asset = { id: newId(), blob: { accountId, hash, bornAt }, contentType: 'text/plain', name: 'a.txt' };
+  return { nodeId: '1', nodeIndex: 0, ordinal: 0, type: 'text', asset };
+}
 
 const beat = { leaseSeconds: 10, progress: null, engineMs: 0, holdExtensionSeconds: 60 };
 
@@ -250,14 +259,15 @@ describe('a fence', () => {
       { ...fence, leaseToken: randomUUID() },
       { ...fence, jobId: other.id },
     ];
-    const outputs = new OutputStore();
+    const outputs = new OutputStore(new OutputAssetStore());
+    const output = await madeBy(job.accountId);
     for (const one of wrong) {
       expect(await lifecycle.heartbeat(test.database, one, beat)).toBeNull();
       expect(await lifecycle.handBack(test.database, one)).toBeNull();
       expect(await lifecycle.end(test.database, guards.fence(one), ending())).toBeNull();
-      expect(await outputs.lockJob(test.database, one)).toBeNull();
+      expect(await outputs.record(test.database, one, output)).toBe('lease_lost');
     }
-    expect(await outputs.lockJob(test.database, fence)).not.toBeNull();
+    expect(await outputs.record(test.database, fence, output)).toBe('recorded');
     expect(await lifecycle.heartbeat(test.database, fence, beat)).toEqual({ status: 'running', exhausted: false });
   });
 

@@ -1,8 +1,9 @@
-import { outputTypeOf, type AssetService, type StoredBlob } from '@millrace/assets';
-import type { Database } from '@millrace/database';
+import { blobGone, outputTypeOf, type StoredBlob } from '@millrace/assets';
+import { newId } from '@millrace/contracts';
+import { RefusedError, type Statements } from '@millrace/database';
 import type { Fence } from './job';
 import type { JobSignals } from './job-signals';
-import type { OutputStore } from './output.store';
+import { OUTPUT_OVERTAKEN, type OutputRow, type OutputStore, type RecordedOutput } from './output.store';
 
 /** An output whose bytes are stored and that no record tells of yet. */
 export interface OutputDraft {
@@ -19,10 +20,9 @@ export interface OutputDraft {
 /** Records outputs as they land, under the fence of their attempt. */
 export class OutputRecorder {
   constructor(
-    private readonly database: Database,
+    private readonly database: Statements,
     private readonly store: OutputStore,
-    private readonly assets: AssetService,
-    private readonly signals: JobSignals,
+    private readonly signals: Pick<JobSignals, 'outputRecorded'>,
   ) {}
 
   /**
@@ -32,23 +32,22 @@ export class OutputRecorder {
    * @throws BlobStoreError when the bytes are gone again.
    */
   async record(fence: Fence, draft: OutputDraft): Promise<boolean> {
-    const recorded = await this.database.transaction(async (tx) => {
-      const job = await this.store.lockJob(tx, fence);
-      if (job === null) return false;
-      const { blob, contentType, name, ...place } = draft;
-      const assetId = await this.assets.mintOutput(tx, {
-        jobId: fence.jobId,
-        blob,
-        name,
-        contentType,
-        expiresAt: job.expiresAt,
-      });
-      const type = outputTypeOf(contentType, name);
-      const replaced = await this.store.put(tx, fence, { ...place, name, type, assetId });
-      if (replaced !== null) await this.assets.retireOutput(tx, job.accountId, replaced);
-      return true;
-    });
-    if (recorded) this.signals.outputRecorded(fence.jobId, draft.ordinal);
-    return recorded;
+    const { blob, contentType, name, ...place } = draft;
+    const type = outputTypeOf(contentType, name);
+    const outcome = await this.inTurn(fence, { ...place, type, asset: { id: newId(), blob, contentType, name } });
+    if (outcome === 'blob_gone') throw blobGone(blob);
+    if (outcome === 'recorded') this.signals.outputRecorded(fence.jobId, draft.ordinal);
+    return outcome === 'recorded';
+  }
+
+  /** Each time it is overtaken another has recorded, and there are no more of them than tries of one attempt. */
+  private async inTurn(fence: Fence, output: OutputRow): Promise<RecordedOutput> {
+    for (;;) {
+      try {
+        return await this.store.record(this.database, fence, output);
+      } catch (error) {
+        if (!(error instanceof RefusedError) || error.reason !== OUTPUT_OVERTAKEN) throw error;
+      }
+    }
   }
 }

@@ -1,7 +1,9 @@
 import { Prisma } from '@prisma/client';
+import type { OutputAsset, OutputAssetStore } from '@millrace/assets';
 import type { OutputType } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import { composeStatement, type NamedQuery, type Statements } from '@millrace/database';
 import type { Fence } from './job';
+import { guards } from './lifecycle.store';
 
 /** An output as it is recorded. */
 export interface OutputRow {
@@ -10,47 +12,70 @@ export interface OutputRow {
   nodeIndex: number;
   /** Position among the outputs of its attempt: by node completion, then the node's own order. */
   ordinal: number;
-  name: string;
   type: OutputType;
-  assetId: string;
+  asset: OutputAsset;
 }
 
-/** What a job's outputs inherit from it. */
-export interface OutputOwner {
-  accountId: string;
-  expiresAt: Date;
-}
+/** `blob_gone`: the blob was swept meanwhile. Of what was not recorded, nothing was. */
+export type RecordedOutput = 'recorded' | 'lease_lost' | 'blob_gone';
+
+/** The reason with which the statement refuses itself when another recorded for the same place since it began. */
+export const OUTPUT_OVERTAKEN = 'output_overtaken';
 
 /** The SQL of job outputs. */
 export class OutputStore {
-  /**
-   * Make sure that the caller still holds the lease, and that the job does not end before this transaction does.
-   *
-   * @returns null when the lease is lost.
-   */
-  async lockJob(tx: Statements, fence: Fence): Promise<OutputOwner | null> {
-    const [row] = await tx.query<{ account_id: string; expires_at: Date }>(Prisma.sql`
-      SELECT account_id, expires_at FROM jobs
-      WHERE id = ${fence.jobId}::uuid AND attempt = ${fence.attempt} AND lease_token = ${fence.leaseToken}::uuid
-        AND delivery = 'leased'
-      FOR SHARE`);
-    return row === undefined ? null : { accountId: row.account_id, expiresAt: row.expires_at };
-  }
+  constructor(private readonly assets: OutputAssetStore) {}
 
-  /** Record an output in the place of the one that a lost attempt recorded for the same node. @returns the asset replaced. */
-  async put(tx: Statements, fence: Fence, output: OutputRow): Promise<string | null> {
-    const [row] = await tx.query<{ replaced: string | null }>(Prisma.sql`
-      WITH old AS (
-        SELECT asset_id FROM job_outputs
-        WHERE job_id = ${fence.jobId}::uuid AND node_id = ${output.nodeId} AND node_index = ${output.nodeIndex}
-      )
-      INSERT INTO job_outputs (job_id, node_id, node_index, attempt, ordinal, name, type, asset_id)
-      VALUES (${fence.jobId}::uuid, ${output.nodeId}, ${output.nodeIndex}, ${fence.attempt}, ${output.ordinal},
-        ${output.name}, ${output.type}, ${output.assetId}::uuid)
-      ON CONFLICT (job_id, node_id, node_index) DO UPDATE
-        SET attempt = excluded.attempt, ordinal = excluded.ordinal, name = excluded.name, type = excluded.type,
-            asset_id = excluded.asset_id
-      RETURNING (SELECT asset_id FROM old) AS replaced`);
-    return row?.replaced ?? null;
+  /**
+   * Record an output in one statement: its blob is kept, its asset made, and the output takes the place of the one that was
+   * recorded there before, whose asset expires. The parts form a chain, so that locks are always taken in one order: job,
+   * blob, the asset replaced, the output.
+   *
+   * The lock of the job keeps its lease where it is, so that attempts record one after the other, each with those before it
+   * in its snapshot. Not so one attempt that records twice at once, because an answer was lost on the way: what the first
+   * put is neither seen nor retired by a second that began before, and an upsert would lay itself over it all the same.
+   *
+   * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it.
+   */
+  async record(statements: Statements, fence: Fence, output: OutputRow): Promise<RecordedOutput> {
+    const parts: NamedQuery[] = [
+      { name: 'job', sql: jobPart(fence) },
+      ...this.assets.mintQueries(output.asset, 'job'),
+      { name: 'replaced', sql: replacedPart(output) },
+      this.assets.retireQuery('replaced'),
+      { name: 'output', sql: outputPart(output) },
+    ];
+    const [row] = await statements.query<{ asset_id: string | null }>(
+      composeStatement(parts, Prisma.sql`SELECT asset.id AS asset_id FROM job LEFT JOIN asset ON true`),
+    );
+    if (row === undefined) return 'lease_lost';
+    return row.asset_id === null ? 'blob_gone' : 'recorded';
   }
+}
+
+/** The job, if the caller holds its lease, which it cannot lose before the statement has committed. */
+function jobPart(fence: Fence): Prisma.Sql {
+  return Prisma.sql`
+    SELECT j.id, j.account_id, j.expires_at, j.attempt FROM jobs j WHERE ${guards.fence(fence)} FOR SHARE`;
+}
+
+/** What was recorded for the place, once the new asset is there. */
+function replacedPart({ nodeId, nodeIndex }: OutputRow): Prisma.Sql {
+  return Prisma.sql`
+    SELECT job.account_id, o.asset_id FROM asset, job JOIN job_outputs o ON o.job_id = job.id
+    WHERE o.node_id = ${nodeId} AND o.node_index = ${nodeIndex}`;
+}
+
+/**
+ * Written after the replaced asset is locked, because who deletes that asset locks it first and then looks for outputs.
+ */
+function outputPart({ nodeId, nodeIndex, ordinal, type, asset }: OutputRow): Prisma.Sql {
+  return Prisma.sql`
+    INSERT INTO job_outputs AS o (job_id, node_id, node_index, attempt, ordinal, name, type, asset_id)
+    SELECT job.id, ${nodeId}, ${nodeIndex}, job.attempt, ${ordinal}, ${asset.name}, ${type}, asset.id
+    FROM job, asset, (SELECT count(*) FROM retired) AS locked
+    ON CONFLICT (job_id, node_id, node_index) DO UPDATE
+      SET attempt = excluded.attempt, ordinal = excluded.ordinal, name = excluded.name, type = excluded.type,
+          asset_id = excluded.asset_id
+      WHERE o.asset_id = (SELECT asset_id FROM replaced) OR refuse(${OUTPUT_OVERTAKEN})`;
 }

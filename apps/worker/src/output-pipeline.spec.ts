@@ -1,0 +1,104 @@
+import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
+import type { EngineOutput } from '@millrace/engines';
+import type { ClaimedAttempt, OutputRecorder } from '@millrace/jobs';
+import { createLogger } from '@millrace/platform';
+import { OutputPipeline } from './output-pipeline';
+
+const claimed: ClaimedAttempt = {
+  jobId: 'job',
+  attempt: 1,
+  leaseToken: 'token',
+  accountId: 'account',
+  poolId: 'pool',
+  status: 'running',
+  workflow: '{}',
+  deadlineAt: new Date(),
+  hasSecrets: false,
+  models: [],
+  progress: null,
+  traceparent: null,
+  keepsLogs: false,
+};
+const stored: StoredOutput = {
+  blob: { accountId: 'account', hash: 'blake3:0', bornAt: new Date(), sizeBytes: 1 },
+  contentType: 'text/plain',
+};
+const output = (index: number): EngineOutput => ({ nodeId: '1', index, kind: 'text', text: 'made' });
+
+const numberOf = (name: string): string => /\d+(?=\.txt$)/.exec(name)?.[0] ?? name;
+
+/** What was done, in the order in which it began; each step ends when the test says how. */
+class Steps {
+  readonly begun: string[] = [];
+  private readonly open = new Map<string, { resolve: (value: boolean) => void; reject: (error: Error) => void }>();
+  readonly pipeline: OutputPipeline;
+
+  constructor() {
+    const assets: Pick<AssetService, 'storeOutput'> = {
+      storeOutput: async (_account, _source, { name }) => {
+        await this.begin(`store ${numberOf(name)}`);
+        return stored;
+      },
+    };
+    const recorder: Pick<OutputRecorder, 'record'> = {
+      record: (_fence, { name }) => this.begin(`record ${numberOf(name)}`),
+    };
+    const logger = createLogger('test', 'silent');
+    this.pipeline = new OutputPipeline(claimed, assets, recorder, () => 'Show', new AbortController().signal, logger);
+  }
+
+  private begin(name: string): Promise<boolean> {
+    this.begun.push(name);
+    return new Promise((resolve, reject) => this.open.set(name, { resolve, reject }));
+  }
+
+  async end(name: string, value = true): Promise<void> {
+    this.open.get(name)?.resolve(value);
+    await settled();
+  }
+
+  async fail(name: string): Promise<void> {
+    this.open.get(name)?.reject(new BlobStoreError('full', 'no room is left'));
+    await settled();
+  }
+}
+
+/** Resolves when whatever follows from what has happened has begun. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+let steps: Steps;
+beforeEach(async () => {
+  steps = new Steps();
+  for (const index of [0, 1, 2]) steps.pipeline.add(output(index));
+  await settled();
+});
+
+describe('outputs', () => {
+  it('are stored one at a time, and recorded in order while the next is stored', async () => {
+    expect(steps.begun).toEqual(['store 1']);
+    await steps.end('store 1');
+    await steps.end('store 2');
+    await steps.end('store 3');
+    expect(steps.begun.filter((name) => name.startsWith('record'))).toEqual(['record 1']);
+    await steps.end('record 1');
+    await steps.end('record 2');
+    await steps.end('record 3');
+    expect(await steps.pipeline.settle()).toEqual({ status: 'stored' });
+  });
+
+  it('that were stored before one that could not be are recorded, and those after it are dropped', async () => {
+    await steps.end('store 1');
+    await steps.fail('store 2');
+    await steps.end('record 1');
+    expect(await steps.pipeline.settle()).toMatchObject({ status: 'failed' });
+    expect(steps.begun).toEqual(['store 1', 'store 2', 'record 1']);
+  });
+
+  it('of an attempt that has lost its lease are dropped, whatever becomes of those under way', async () => {
+    await steps.end('store 1');
+    await steps.end('record 1', false);
+    await steps.fail('store 2');
+    expect(await steps.pipeline.settle()).toEqual({ status: 'lease_lost' });
+    expect(steps.begun).not.toContain('store 3');
+  });
+});

@@ -109,7 +109,7 @@ export const GUARDS = [
   of(
     'an attempt is not lost while it records',
     OUTPUT,
-    '${guards.fence(fence)} FOR SHARE',
+    '${guards.fence(fence)} FOR NO KEY UPDATE',
     '${guards.fence(fence)}',
     OUTPUTS,
   ),

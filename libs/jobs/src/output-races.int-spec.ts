@@ -137,7 +137,10 @@ async function isSound({ jobIds, recorded }: Race): Promise<void> {
 
 it(`a job shows what its latest attempt recorded, with its bytes, and nothing else is kept, whoever meets whom (seed ${SEED})`, async () => {
   let replaced = 0;
+  // A race that is broken off would go on behind the test: what there is no time for does not begin.
+  const until = performance.now() + TIME_MS;
   const property = fc.asyncProperty(fc.array(actor, { minLength: 3, maxLength: 5 }), async (actors) => {
+    if (performance.now() > until) return;
     const race = new Race();
     await race.open();
     await Promise.all(actors.map((steps) => race.take(steps)));
@@ -145,6 +148,6 @@ it(`a job shows what its latest attempt recorded, with its bytes, and nothing el
     const places = new Set(race.recorded.map(({ jobId, place }) => `${jobId} ${place}`));
     replaced += race.recorded.length - places.size;
   });
-  await fc.assert(property, { seed: SEED, numRuns: 60, interruptAfterTimeLimit: TIME_MS, endOnFailure: true });
+  await fc.assert(property, { seed: SEED, numRuns: 60, endOnFailure: true });
   expect(replaced).toBeGreaterThan(0);
 });

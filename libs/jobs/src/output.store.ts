@@ -31,9 +31,10 @@ export class OutputStore {
    * recorded there before, whose asset expires. The parts form a chain, so that locks are always taken in one order: job,
    * blob, the asset replaced, the output.
    *
-   * The lock of the job keeps its lease where it is, so that attempts record one after the other, each with those before it
-   * in its snapshot. Not so one attempt that records twice at once, because an answer was lost on the way: what the first
-   * put is neither seen nor retired by a second that began before, and an upsert would lay itself over it all the same.
+   * The lock of the job keeps its lease where it is, so that an attempt has what those before it recorded in its snapshot,
+   * and lets one record after the other: two upserts that begin to insert at once, the name's index would refuse. An
+   * attempt may do so, where an answer was lost on the way: what the first try put is neither seen nor retired by a second
+   * that began before and waited for it, and an upsert would lay itself over it all the same.
    *
    * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it.
    */
@@ -56,7 +57,8 @@ export class OutputStore {
 /** The job, if the caller holds its lease, which it cannot lose before the statement has committed. */
 function jobPart(fence: Fence): Prisma.Sql {
   return Prisma.sql`
-    SELECT j.id, j.account_id, j.expires_at, j.attempt FROM jobs j WHERE ${guards.fence(fence)} FOR SHARE`;
+    SELECT j.id, j.account_id, j.expires_at, j.attempt
+    FROM jobs j WHERE ${guards.fence(fence)} FOR NO KEY UPDATE`;
 }
 
 /** What was recorded for the place, once the new asset is there. */

@@ -206,7 +206,8 @@ describe('choosing the next job from the marks of an earlier reading', () => {
     await dispatch.dispatchNext(test.database, poolId, 5);
     const { found } = await dispatch.dispatchFrom(test.database, poolId, 5, null);
     for (const room of [1, 2]) {
-      expect(await dispatch.dispatchFrom(test.database, poolId, room, found)).toEqual({ job: null, found: null });
+      const full = { job: null, inFlight: 2, found: null };
+      expect(await dispatch.dispatchFrom(test.database, poolId, room, found)).toEqual(full);
     }
     expect((await dispatch.dispatchFrom(test.database, poolId, 3, found)).job).not.toBeNull();
   });
@@ -226,6 +227,10 @@ describe('choosing the next job from the marks of an earlier reading', () => {
       served.push(job === null ? null : await accountOf(job));
     }
     expect(served).toEqual([after, behind]);
-    expect(await dispatch.dispatchFrom(test.database, poolId, 100, marks)).toEqual({ job: null, found: null });
+    expect(await dispatch.dispatchFrom(test.database, poolId, 100, marks)).toEqual({
+      job: null,
+      inFlight: 2,
+      found: null,
+    });
   });
 });

@@ -31,13 +31,16 @@ export interface DispatchedRow {
 /** What a statement of the dispatcher has done, and what it has read where it began. */
 export interface Dispatch {
   job: DispatchedJob | null;
+  /** Attempts of the pool in flight before it; null where another process was dispatching for the pool. */
+  inFlight: number | null;
   /** Null where it found no account's turn. */
   found: DispatchMarks | null;
 }
 
 interface NextRow extends Omit<DispatchedRow, 'id'> {
   id: string | null;
-  pass: bigint;
+  in_flight: number | null;
+  pass: bigint | null;
   in_flight_since: Date;
 }
 
@@ -61,9 +64,10 @@ export class DispatchStore {
     marks: DispatchMarks | null,
   ): Promise<Dispatch> {
     const [row] = await statements.query<NextRow>(this.nextSql(poolId, room, marks));
-    if (row === undefined) return { job: null, found: null };
-    const { id, pass, in_flight_since: inFlightSince } = row;
-    return { job: id === null ? null : dispatchedOf({ ...row, id }), found: { pass, inFlightSince } };
+    if (row === undefined) throw new Error('the statement of the dispatcher told nothing');
+    const { id, in_flight: inFlight, pass, in_flight_since: inFlightSince } = row;
+    const found = pass === null ? null : { pass, inFlightSince };
+    return { job: id === null ? null : dispatchedOf({ ...row, id }), inFlight, found };
   }
 
   /**
@@ -100,8 +104,8 @@ export class DispatchStore {
         UPDATE pools p SET virtual_time = turn.pass FROM turn, job WHERE p.id = ${poolId} AND p.virtual_time < turn.pass
       )
       SELECT job.id, job.attempt + 1 AS attempt, job.traceparent, job.models, turn.pass,
-        coalesce(gate.oldest, now()) AS in_flight_since
-      FROM gate CROSS JOIN turn LEFT JOIN job ON true`;
+        gate.in_flight::int AS in_flight, coalesce(gate.oldest, now()) AS in_flight_since
+      FROM gate LEFT JOIN turn ON true LEFT JOIN job ON true`;
   }
 
   /** Attempts that went to the lane more than `olderThanSeconds` ago and were not claimed: the lane may have lost them. */

@@ -5,7 +5,7 @@ import type { DispatchMessage } from '@millrace/contracts';
 import type { LaneProducer } from '@millrace/messaging';
 import { crashPoint, type Logger } from '@millrace/platform';
 import { DispatchMemory } from './dispatch-marks';
-import type { DispatchedJob, DispatchStore } from './dispatch.store';
+import type { Dispatch, DispatchedJob, DispatchStore } from './dispatch.store';
 
 /** What a pool can take is asked at most this often; workers come and go by the minute. */
 const ROOM_BELIEVED_MS = 500;
@@ -13,6 +13,10 @@ const ROOM_BELIEVED_MS = 500;
 const UNCLAIMED_SECONDS = 3;
 /** An attempt whose hint a worker sits on is offered to others once in this time. */
 const OFFERED_AGAIN_MS = 10_000;
+/** A statement of another process that dispatches for the pool takes about so long. */
+const TURN_MS = 5;
+/** Turns of others that are waited for; the dispatch loop comes by within a second anyway. */
+const TURNS_WAITED = 4;
 
 /**
  * Fills the lanes from Postgres: to the capacity of the pool's live workers and a small look-ahead, and no further, so that
@@ -28,7 +32,7 @@ export class Dispatcher {
     private readonly store: DispatchStore,
     private readonly pools: PoolStore,
     private readonly workers: WorkerStore,
-    private readonly lanes: LaneProducer,
+    private readonly lanes: Pick<LaneProducer, 'add' | 'addAgain' | 'states'>,
     private readonly logger: Logger,
   ) {}
 
@@ -56,15 +60,28 @@ export class Dispatcher {
     } while (run.again);
   }
 
-  /** Fill a pool's lane now. @returns how many attempts went to it. */
+  /**
+   * Fill a pool's lane now. Another process that is at it may have counted before what this one was told of had
+   * committed, so its turn is waited for.
+   *
+   * @returns how many attempts went to it.
+   */
   async fill(poolId: string): Promise<number> {
     const room = await this.room(poolId);
-    for (let count = 0; ; count += 1) {
-      const job = room === 0 ? null : await this.dispatchNext(poolId, room);
-      if (job === null) return count;
-      crashPoint('dispatch:before-lane');
-      await this.deliver(poolId, job);
+    let count = 0;
+    for (let turns = 0; room > 0 && turns <= TURNS_WAITED;) {
+      const { job, inFlight } = await this.dispatchNext(poolId, room);
+      if (job !== null) {
+        crashPoint('dispatch:before-lane');
+        await this.deliver(poolId, job);
+        count += 1;
+      }
+      if (inFlight === null) {
+        turns += 1;
+        await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+      } else if (job === null || inFlight + 1 >= room) break;
     }
+    return count;
   }
 
   /**
@@ -98,14 +115,14 @@ export class Dispatcher {
     await this.told(hint, this.lanes.addAgain(poolId, hint, `l${randomUUID()}`));
   }
 
-  private async dispatchNext(poolId: string, room: number): Promise<DispatchedJob | null> {
+  private async dispatchNext(poolId: string, room: number): Promise<Dispatch> {
     const memory = this.memories.get(poolId) ?? new DispatchMemory();
     this.memories.set(poolId, memory);
     const now = performance.now();
     const marks = memory.marks(now);
-    const { job, found } = await this.store.dispatchFrom(this.database, poolId, room, marks);
-    if (marks === null && found !== null) memory.keep(found, now);
-    return job;
+    const dispatch = await this.store.dispatchFrom(this.database, poolId, room, marks);
+    if (marks === null && dispatch.found !== null) memory.keep(dispatch.found, now);
+    return dispatch;
   }
 
   private async deliver(poolId: string, job: DispatchedJob): Promise<void> {

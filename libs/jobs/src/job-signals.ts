@@ -23,7 +23,7 @@ export class JobSignals {
     if (job.status === 'canceling') void this.control(job.poolId, { kind: 'cancel', jobId: job.id });
     if (isTerminal(job.status)) {
       void this.live.forget(job.id);
-      void this.forgetSecret(job.id);
+      if (job.hasSecrets) void this.forgetSecret(job.id);
     }
   }
 

@@ -17,6 +17,8 @@ export interface MovedJob {
   attempt: number;
   workerId: string | null;
   chargedMicros: bigint | null;
+  /** Whether credentials were handed over for it. */
+  hasSecrets: boolean;
 }
 
 /** How a job ends. */
@@ -61,6 +63,7 @@ interface MovedRow {
   attempt: number;
   worker_id: string | null;
   charged_micros: bigint | null;
+  has_secrets: boolean;
 }
 
 interface ClaimedRow {
@@ -396,7 +399,8 @@ export class LifecycleStore {
     const [row] = await statements.query<MovedRow>(
       composeStatement(
         parts,
-        Prisma.sql`SELECT id, account_id, pool_id, from_status, status, seq, attempt, worker_id, charged_micros FROM job`,
+        Prisma.sql`
+          SELECT id, account_id, pool_id, from_status, status, seq, attempt, worker_id, charged_micros, has_secrets FROM job`,
       ),
     );
     if (row === undefined) return null;
@@ -410,6 +414,7 @@ export class LifecycleStore {
       attempt: row.attempt,
       workerId: row.worker_id,
       chargedMicros: row.charged_micros,
+      hasSecrets: row.has_secrets,
     };
   }
 }

@@ -79,20 +79,27 @@ export class AssetsClient {
   }
 
   private at(id: string): URL {
-    if (!isUuid(id))
-      throw new UsageFailure(`${JSON.stringify(id)} is no asset id.`, 'Use the id that `assets put` printed.');
+    assertAssetId(id);
     return this.api.api(`/assets/${id}`);
   }
 }
 
-/** @throws {UsageFailure} unless `path` is a file that can be read. */
-async function sizeOf(path: string): Promise<number> {
+/** @throws {UsageFailure} */
+export function assertAssetId(id: string): void {
+  if (isUuid(id)) return;
+  throw new UsageFailure(`${JSON.stringify(id)} is no asset id.`, 'Use the id that `assets put` printed.');
+}
+
+/** The size of a file in bytes. @throws {UsageFailure} unless `path` is a file that is there. */
+export async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => Promise.reject(unreadable(path, error)));
   if (!found.isFile()) throw new UsageFailure(`${path} is not a file.`, 'Name a file.');
   return found.size;
 }
 
+const READ_FAULTS: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
+
 export function unreadable(path: string, error: unknown): UsageFailure {
-  const reason = codeOf(error) === 'ENOENT' ? 'there is no such file' : reasonOf(error);
+  const reason = READ_FAULTS[codeOf(error) ?? ''] ?? reasonOf(error);
   return new UsageFailure(`${path} cannot be read: ${reason}.`, 'Check the path.');
 }

@@ -20,7 +20,7 @@ interface GetFlags {
   output?: string;
 }
 
-const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max);
+const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max, 'seconds');
 
 export function addAssets(program: Command, bind: Bind): void {
   const assets = program.command('assets').description('upload, fetch and delete files');

@@ -7,7 +7,7 @@ import type { Host } from './host';
 import { JobsClient } from './jobs.client';
 import { Printer } from './printer';
 import { factLines, recordLines } from './records';
-import { resolveSettings, type GlobalFlags, type Settings } from './settings';
+import { isGiven, resolveSettings, type GlobalFlags, type Settings } from './settings';
 import { readLogin } from './stored-login';
 import { plainLine } from './terminal-text';
 import { VERSION } from './version';
@@ -39,7 +39,9 @@ export class CommandContext {
 
   /** @throws {UsageFailure} when no service is named. */
   async clients(): Promise<Clients> {
-    return this.clientsOf(resolveSettings(this.flags, this.host.env, await readLogin(this.host)));
+    const { flags, host } = this;
+    const login = isGiven(flags, host.env) ? null : await readLogin(host);
+    return this.clientsOf(resolveSettings(flags, host.env, login));
   }
 
   clientsOf(settings: Settings): Clients {

@@ -61,6 +61,12 @@ describe('millrace jobs', () => {
     expect(host.printed).toMatch(/succeeded[^]*user=\\u\{202e\}ada[^]*evil\.png/);
   });
 
+  it('says so when there was nothing left to cancel', async () => {
+    service.on(`POST ${at(JOB_PATH)}/cancel`, json(200, succeeded()));
+    expect(await millrace('jobs', 'cancel', JOB_ID)).toBe(0);
+    expect(host.noted).toContain('It had ended already');
+  });
+
   it('cancels', async () => {
     service.on(`POST ${at(JOB_PATH)}/cancel`, json(200, jobOf({ status: 'canceling' })));
     expect(await millrace('--json', 'jobs', 'cancel', JOB_ID)).toBe(0);
@@ -301,6 +307,25 @@ describe('millrace admin', () => {
   });
 });
 
+describe('a command line that cannot be meant', () => {
+  it.each([
+    [['jobs', 'ls', '--lable', 'a=b'], "Unknown option '--lable'. Did you mean --label?"],
+    [['jobs', 'get'], "Missing required argument 'job'."],
+    [['nonsense'], "Unknown command 'nonsense'."],
+  ])('exits with 2 for %j, with a sentence, and as JSON where that is asked for', async (args, sentence) => {
+    expect(await millrace(...args)).toBe(2);
+    expect(host.noted).toBe(`✗ ${sentence}\n  → Add --help to see what it takes.\n`);
+    expect(await millrace('--json', ...args)).toBe(2);
+    expect(JSON.parse(host.printed)).toMatchObject({ error: { code: 'usage', message: sentence } });
+    expect(service.received).toHaveLength(0);
+  });
+
+  it('shows the help where nothing is asked for', async () => {
+    expect(await millrace('jobs')).toBe(2);
+    expect(host.noted).toMatch(/^Usage: millrace jobs/);
+  });
+});
+
 describe('the service', () => {
   it('is read again when a read fails, and is believed when it refuses', async () => {
     service.on(
@@ -313,6 +338,20 @@ describe('the service', () => {
     service.on('GET /platform/v1/credits', refusal(403, 'forbidden', 'usage:read is needed.'));
     expect(await millrace('credits')).toBe(3);
     expect(service.received).toHaveLength(4);
+  });
+
+  it('says of each field what is wrong with it, once', async () => {
+    const details = {
+      fields: [
+        { field: 'from', reason: 'must be a time' },
+        { field: 'to', reason: 'must be later' },
+      ],
+    };
+    const message = 'The request is not valid. from: must be a time.';
+    service.on('GET /platform/v1/usage', refusal(400, 'invalid_request', message, { details }));
+    expect(await millrace('usage')).toBe(3);
+    expect(host.noted.match(/must be a time/g)).toHaveLength(1);
+    expect(host.noted).toMatch(/\n +to +must be later\n/);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { open, mkdir, rename, rm } from 'node:fs/promises';
+import { constants, createWriteStream } from 'node:fs';
+import { access, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,7 @@ import { codeOf, isDiskFault, reasonOf } from './error-facts';
 import { CliFailure, Interrupted, ServiceFailure, ServiceRefusal, UsageFailure } from './failure';
 import { ContentHash } from './file-hash';
 import { numberedName, safeFileName } from './file-name';
+import { makeFolder } from './make-folder';
 
 /** What is to be fetched: an output or an asset. `hash` is null while the service has not computed it. */
 export interface Downloadable {
@@ -45,13 +46,27 @@ export class Downloader {
    * @throws {UsageFailure} when the folder cannot be written.
    */
   async saveInto(folder: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
-    await mkdir(folder, { recursive: true }).catch((error: unknown) => Promise.reject(unwritable(folder, error)));
+    await this.prepare(folder);
     const path = await claimName(folder, safeFileName(wanted.name, `file-${wanted.id}`));
     try {
       return await this.saveTo(path, wanted, signal);
     } catch (error) {
       await rm(path, { force: true });
       throw error;
+    }
+  }
+
+  /**
+   * Make a folder, and those above it, that files can be saved in.
+   *
+   * @throws {UsageFailure} when that cannot be.
+   */
+  async prepare(folder: string): Promise<void> {
+    try {
+      await makeFolder(folder);
+      await access(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw unwritable(folder, error);
     }
   }
 
@@ -75,7 +90,7 @@ export class Downloader {
     await this.transfer(wanted, signal, async () => {
       for await (const chunk of body(response) as AsyncIterable<Uint8Array>) {
         hash.update(chunk);
-        if (!target.write(chunk)) await new Promise((resolve) => target.once('drain', resolve));
+        if (!target.write(chunk)) await new Promise((drained) => target.once('drain', drained));
       }
     });
     prove(wanted, hash);
@@ -165,5 +180,5 @@ async function claimName(folder: string, name: string): Promise<string> {
 }
 
 function unwritable(path: string, error: unknown): UsageFailure {
-  return new UsageFailure(`${path} cannot be written: ${reasonOf(error)}.`, 'Name another place with --out.');
+  return new UsageFailure(`${path} cannot be written: ${reasonOf(error)}.`, 'Name another place.');
 }

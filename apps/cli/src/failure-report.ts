@@ -51,6 +51,7 @@ function cureOf(failure: CliFailure): string | undefined {
 const CURES: Record<string, string> = {
   unauthorized:
     'Give a key that works: `millrace login`, MILLRACE_API_KEY or --api-key; to `millrace admin`, MILLRACE_ADMIN_TOKEN.',
+  invalid_workflow: 'Correct these inputs in the graph, or give them other values with --set and --input.',
   insufficient_credits: 'Buy some with `millrace credits buy`, or ask the operator of the service.',
 };
 
@@ -73,9 +74,16 @@ function nodeErrorLines(failure: CliFailure, paint: Palette): string[] {
   });
 }
 
-/** `details.fields`: `{field, reason}` of a body that is not valid. */
-function fieldErrorLines(failure: CliFailure, paint: Palette): string[] {
-  return faultLines(failure.facts.details?.fields, paint);
+/** `details.fields`: `{field, reason}` of a body that is not valid, as far as the message has not said it. */
+function fieldErrorLines({ facts, message }: CliFailure, paint: Palette): string[] {
+  const faults = facts.details?.fields;
+  if (!Array.isArray(faults)) return [];
+  const isSaid = ({ field, reason }: Record<string, unknown>): boolean =>
+    message.includes(`${text(field)}: ${text(reason)}`);
+  return faultLines(
+    faults.map(recordOf).filter((fault) => !isSaid(fault)),
+    paint,
+  );
 }
 
 function faultLines(faults: unknown, paint: Palette): string[] {

@@ -81,6 +81,8 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
   const job = await jobs.cancelById(id);
   const { paint } = context.printer;
   context.print({ job }, () => [`${statusMark(job.status, paint)} ${job.status}`]);
+  if (isTerminal(job.status) && job.status !== 'canceled')
+    context.printer.notes('It had ended already; nothing was canceled.');
 }
 
 async function logs(context: CommandContext, id: string): Promise<void> {

@@ -14,7 +14,7 @@ interface RotateFlags {
   overlap: number;
 }
 
-const OVERLAP = wholeNumber(0, 2_592_000);
+const OVERLAP = wholeNumber(0, 2_592_000, 'seconds');
 
 export function addKeys(program: Command, bind: Bind): void {
   const keys = program.command('keys').description('the API keys of your account');

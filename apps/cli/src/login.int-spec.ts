@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeHost } from './fixtures/fake-host';
@@ -41,6 +41,16 @@ describe('millrace login', () => {
     expect(await runCli(['jobs', 'ls'], host)).toBe(2);
   });
 
+  it('is not needed, nor is what was kept looked at, where flags and environment say everything', async () => {
+    const env = { XDG_CONFIG_HOME: home, MILLRACE_API_KEY: 'mr_key' };
+    await mkdir(join(home, 'millrace'));
+    await writeFile(join(home, 'millrace', 'config.json'), '{}');
+    expect(await runCli(['--url', service.url, 'jobs', 'ls'], new FakeHost({ env }))).toBe(0);
+    const host = new FakeHost({ env });
+    expect(await runCli(['jobs', 'ls'], host)).toBe(2);
+    expect(host.noted).toContain('config.json holds no login.');
+  });
+
   it('takes the key from standard input where there is no terminal', async () => {
     const host = new FakeHost({ homeDir: home, stdin: 'mr_piped\n' });
     expect(await runCli(['login', '--url', service.url], host)).toBe(0);
@@ -59,5 +69,11 @@ describe('millrace login', () => {
     expect(await runCli(['login', '--url', service.url, '--api-key', 'mr_key'], new FakeHost({ homeDir: home }))).toBe(
       0,
     );
+  });
+
+  it('says where it cannot keep what it has checked', async () => {
+    const host = new FakeHost({ homeDir: '/nonexistent', env: { XDG_CONFIG_HOME: __filename } });
+    expect(await runCli(['login', '--url', service.url, '--api-key', 'mr_key'], host)).toBe(2);
+    expect(host.noted).toMatch(/A file cannot be used: .*login\.int-spec.*\n.*→ Check the path/);
   });
 });

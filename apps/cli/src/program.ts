@@ -4,8 +4,8 @@ import { addAssets } from './assets.command';
 import { binder } from './command-context';
 import { addCredits } from './credits.command';
 import { addDeployments } from './deployments.command';
-import { isAbort } from './error-facts';
-import { CliFailure, EXIT, Interrupted, type ExitCode } from './failure';
+import { isAbort, isDiskFault, reasonOf } from './error-facts';
+import { CliFailure, EXIT, Interrupted, UsageFailure, type ExitCode } from './failure';
 import { failureJson, failureLines } from './failure-report';
 import type { Host } from './host';
 import { addJobs } from './jobs.command';
@@ -31,7 +31,9 @@ export async function runCli(args: string[], host: Host): Promise<ExitCode> {
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage;
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.succeeded;
+    // Help that was shown because nothing was asked for speaks for itself.
+    if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.usage;
     return reportFailure(failureFrom(error), program.opts<GlobalFlags>().json === true, host);
   }
 }
@@ -45,7 +47,12 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     .option('--json', 'results as JSON on standard output, all else on standard error')
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ sortSubcommands: false })
-    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => host.stdout.write(text),
+      writeErr: (text) => host.stderr.write(text),
+      // Reported like every other failure, once it has been thrown.
+      outputError: () => undefined,
+    })
     .exitOverride();
   const bind = binder(host, ended);
   for (const add of [addRun, addSubmit, addWatch, addJobs, addAssets]) add(program, bind);
@@ -56,8 +63,18 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
 /** An aborted wait is an interruption; anything unknown is a fault of this program and is thrown on. */
 function failureFrom(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
+  if (error instanceof CommanderError) return new UsageFailure(sentenceOf(error), 'Add --help to see what it takes.');
   if (isAbort(error)) return new Interrupted('Interrupted.');
+  if (isDiskFault(error))
+    return new UsageFailure(`A file cannot be used: ${reasonOf(error)}.`, 'Check the path and who may use it.');
   throw error;
+}
+
+/** `error: unknown option '--lable'\n(Did you mean --label?)` as a sentence. */
+function sentenceOf({ message }: CommanderError): string {
+  const [text = '', ...hints] = message.replace(/^error: /, '').split('\n');
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+  return [sentence, ...hints.map((hint) => hint.replace(/^\((.*)\)$/, '$1'))].join(' ');
 }
 
 function reportFailure(failure: CliFailure, asJson: boolean, host: Host): ExitCode {

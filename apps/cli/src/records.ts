@@ -13,14 +13,18 @@ export function recordLines(records: Record<string, unknown>[], nowMs: number, p
   return tableLines([title, ...records.map((record) => fields.map((field) => shown(field, record[field], nowMs)))]);
 }
 
-/** One record, a field a line. */
+/** One record, a field a line; figures of different kinds are not aligned with each other. */
 export function factLines(record: Record<string, unknown>, nowMs: number, paint: Palette): string[] {
   return tableLines(
     Object.entries(record).map(([field, value]) => [
       { text: titleOf(field), style: paint.faint },
-      shown(field, value, nowMs),
+      { ...asCell(shown(field, value, nowMs)), align: undefined },
     ]),
   );
+}
+
+function asCell(cell: Cell): Exclude<Cell, string> {
+  return typeof cell === 'string' ? { text: cell } : cell;
 }
 
 /** `available_micros` is shown in credits, so its title says so. */

@@ -11,7 +11,7 @@ import { plainLine } from './terminal-text';
 import { parserOf, wholeNumber } from './typed-value';
 import type { Job } from './wire';
 
-const MAX_WAIT = wholeNumber(0, 999_999_999);
+const MAX_WAIT = wholeNumber(0, 999_999_999, 'seconds');
 
 export interface RunFlags extends SubmitFlags {
   /** False under `--no-out`. */
@@ -50,7 +50,11 @@ async function run(context: CommandContext, graph: string, flags: RunFlags): Pro
   const guard = guardOf(context, clients, view, flags.onInterrupt);
   try {
     const note = (line: string): void => view.note(line);
-    const job = await submitGraph(graph, flags, { host, clients, guard, paint: printer.paintNote, note });
+    const prepare = async (): Promise<void> => {
+      if (flags.out && !flags.detach) await clients.downloads.prepare(flags.out);
+    };
+    const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
+    const job = await submitGraph(graph, flags, tools);
     if (flags.detach) return announce(context, job);
     view.note(`${printer.paintNote.accent('●')} job ${job.id}${hint(context, flags.onInterrupt)}`);
     return await attendJob(job, { context, clients, view, guard, outFolder: flags.out || null });

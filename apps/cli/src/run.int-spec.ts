@@ -214,6 +214,18 @@ describe('the exit code', () => {
     expect(service.received).toHaveLength(0);
   });
 
+  it('is 2 for a file that is missing beside one that is there, which is not uploaded', async () => {
+    expect(await run('--input', `1.image=${graph}`, '--input', '3.image=/no/such.png')).toBe(2);
+    expect(host.noted).toContain('/no/such.png cannot be read: there is no such file.');
+    expect(service.received).toHaveLength(0);
+  });
+
+  it('is 2 for a folder that nothing can be saved in, before anything is run', async () => {
+    expect(await run('--out', join(graph, 'out'))).toBe(2);
+    expect(host.noted).toMatch(/out cannot be written: .*\n.*→ Name another place/);
+    expect(service.received).toHaveLength(0);
+  });
+
   it('is 6 when the service cannot be reached', async () => {
     host.env.MILLRACE_URL = 'http://127.0.0.1:1';
     expect(await run()).toBe(6);
@@ -239,7 +251,7 @@ describe('a refused submission', () => {
       /invalid_workflow \(422\) Two faults/,
       /node 3 \(ImageScale\)\n +width +below_min +width is 0/,
       /the graph\n +no_outputs/,
-      /→ Correct the inputs/,
+      /→ Correct these inputs/,
       /request id req-7/,
     ])
       expect(host.noted).toMatch(line);

@@ -30,6 +30,12 @@ export function resolveSettings(flags: GlobalFlags, env: Host['env'], login: Sto
   return { baseUrl, apiKey: apiKey === null ? null : checkedKey(apiKey) };
 }
 
+/** True where flags and environment say everything, so that what is stored need not even be readable. */
+export function isGiven(flags: GlobalFlags, env: Host['env']): boolean {
+  const url = firstOf(flags.url, env.MILLRACE_URL, env.COMFY_BASE_URL);
+  return url !== undefined && firstOf(flags.apiKey, env.MILLRACE_API_KEY, env.COMFY_API_KEY) !== undefined;
+}
+
 /**
  * The base address of a surface: an origin, or an origin with the prefix of a deployment. A trailing `/api/v2` is taken
  * for what it means.

@@ -1,8 +1,9 @@
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from './error-facts';
 import { UsageFailure } from './failure';
 import type { Host } from './host';
+import { makeFolder } from './make-folder';
 
 /** What `millrace login` keeps: a key belongs to the service it was checked against, and goes to no other. */
 export interface StoredLogin {
@@ -29,7 +30,7 @@ export async function readLogin(host: Host): Promise<StoredLogin | null> {
 export async function writeLogin(host: Host, login: StoredLogin): Promise<string> {
   const path = loginPath(host);
   const draft = `${path}.${process.pid}.new`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path), 0o700);
   await writeFile(draft, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
   await chmod(draft, 0o600);
   await rename(draft, path);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parseAssignment, parseLabels } from './assignment';
-import { unreadable } from './assets.client';
+import { assertAssetId, sizeOf, unreadable } from './assets.client';
 import type { Clients } from './command-context';
 import { wasNotSent } from './error-facts';
 import { Interrupted, ServiceFailure, ServiceRefusal } from './failure';
@@ -30,6 +30,8 @@ export interface SubmitTools {
   guard: InterruptGuard;
   paint: Palette;
   note: (line: string) => void;
+  /** Called when everything that was typed is right, before anything is sent. */
+  prepare: () => Promise<void>;
 }
 
 /** Files given to inputs start with this when they are at the service already. */
@@ -51,6 +53,8 @@ export async function submitGraph(path: string, flags: SubmitFlags, tools: Submi
     const place = graph.place(target);
     graph.set(place, valueJson(place.value, value, asJson));
   }
+  for (const { value } of files) await assertUsable(value);
+  await tools.prepare();
   const uploaded = new Map<string, string>();
   for (const { place, value } of files) {
     const id = uploaded.get(value) ?? (await assetId(value, tools));
@@ -63,6 +67,12 @@ export async function submitGraph(path: string, flags: SubmitFlags, tools: Submi
     if (error instanceof ServiceRefusal) error.nodeClasses = graph.classes();
     throw error;
   });
+}
+
+/** @throws {UsageFailure} for what is no file that can be uploaded, and no id of an asset. */
+async function assertUsable(value: string): Promise<void> {
+  if (value.startsWith(ASSET_PREFIX)) assertAssetId(value.slice(ASSET_PREFIX.length));
+  else await sizeOf(value);
 }
 
 async function readGraph(path: string, host: Host): Promise<string> {

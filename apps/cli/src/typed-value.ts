@@ -18,11 +18,11 @@ export function parserOf<T>(flag: string, read: ReadValue<T>): (text: string) =>
   return (text) => read(text, flag);
 }
 
-/** A whole number of these bounds. */
-export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): ReadValue<number> {
+/** A whole number of these bounds, which are included. @param unit what it counts, where the flag does not say it. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): ReadValue<number> {
   return (text, name) => {
     if (isWholeNumber(text, min, max)) return Number(text);
-    throw unusable(text, name, `Give a whole number ${rangeOf(min, max)}.`);
+    throw unusable(text, name, `Give a whole number ${unit ? `of ${unit} ` : ''}${rangeOf(min, max)}.`);
   };
 }
 

@@ -24,6 +24,7 @@ export function addWatch(program: Command, bind: Bind): void {
 async function watch(context: CommandContext, id: string, flags: WatchFlags): Promise<ExitCode> {
   const { host, printer } = context;
   const clients = await context.clients();
+  if (flags.out) await clients.downloads.prepare(flags.out);
   const view = progressView(host);
   const guard = guardOf(context, clients, view, flags.onInterrupt);
   try {

@@ -96,6 +96,7 @@ describe('following a job to its end', () => {
     service.on(READ, json(200, RUNNING), torn);
     expect(await watch()).toBe(6);
     expect(host.noted).toMatch(/has not answered for five minutes[^]*millrace watch/);
+    expect(host.noted.match(/is unreachable/g)).toHaveLength(1);
   });
 
   it('takes a stream that talks nonsense for a broken one', async () => {

@@ -140,7 +140,7 @@ export class JobFollower {
     if (this.signal.aborted) throw error;
     if (!(error instanceof ServiceRefusal)) {
       // A cut stream shows as whatever the HTTP client throws; a poll decides what it means.
-      this.say('polling');
+      if (this.connection !== 'unreachable') this.say('polling');
       return;
     }
     const { status, retryAfterSeconds } = error.facts;

@@ -135,12 +135,11 @@ export const GUARDS = [
     '',
     OUTPUTS,
   ),
-  of('a lane is filled to its room', DISPATCH, ') < ${room}\n', ') < 1000\n'),
-  of(
+  of('a lane is filled to its room', DISPATCH, '(SELECT in_flight FROM gate) < ${room} AND', 'true AND'),
+  without(
     'one process dispatches for a pool at a time',
-    DISPATCH,
-    "WHEN pg_try_advisory_xact_lock(hashtextextended('dispatch:' || ${poolId}, 0))",
-    'WHEN true',
+    `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('dispatch_turn'::regproc),
+      'NOT pg_try_advisory_xact_lock(hashtextextended(''dispatch:'' || pool, 0))', 'false'); END $$`,
   ),
   of('an account runs no more than it may', DISPATCH, 'AND q.eligible', 'AND q.waiting > 0'),
   of('accounts take turns', DISPATCH, ', pass = q.pass + ${STRIDE} / q.weight', ''),

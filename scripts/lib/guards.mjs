@@ -113,6 +113,7 @@ export const GUARDS = [
     '${guards.fence(fence)}',
     OUTPUTS,
   ),
+  of('tries of an attempt record one after the other', OUTPUT, 'FOR NO KEY UPDATE`', 'FOR SHARE`', OUTPUTS),
   of(
     'an output that was not seen is not replaced',
     OUTPUT,

@@ -205,6 +205,23 @@ describe('an output that is recorded while', () => {
     expect(await world.keptAssets(run.jobId)).toEqual([outputs[0]?.assetId]);
   });
 
+  it('an earlier try is recorded waits for that before it holds anything that another might wait for', async () => {
+    const run = await running();
+    const row = rowOf(await world.stored('made'));
+    const draft = await world.stored('made otherwise');
+    const blobIsFree = (): Promise<unknown> =>
+      looker.query('SELECT FROM blobs WHERE account_id = $1 AND hash = $2 FOR NO KEY UPDATE NOWAIT', [
+        world.jobs.accountId,
+        draft.blob.hash,
+      ]);
+    const recorded = await behind(
+      (tx) => world.store.record(tx, run, row),
+      () => world.recorder.record(run, draft),
+      blobIsFree,
+    );
+    expect(recorded).toBe(true);
+  });
+
   it('two tries of the next attempt replace what a lost one recorded leaves one asset', async () => {
     const lost = await running();
     await world.record(lost, 'first');

@@ -55,7 +55,8 @@ export interface Finding {
   /** Of `ours` and `floor`. */
   sideUnit: string;
   isHigherBetter: boolean;
-  gate: number;
+  /** Null where only a goal is set. */
+  gate: number | null;
   goal: number;
   value: Summary;
   ours: Summary;

@@ -8,8 +8,9 @@
  */
 export function describeFinding({ measure, unit, sideUnit, isHigherBetter, gate, goal, value, ours, floor, pairs }) {
   const meets = (/** @type {number} */ bound) => (isHigherBetter ? value.median >= bound : value.median <= bound);
-  const verdict = meets(goal) ? 'meets the goal' : meets(gate) ? 'within the gate' : 'MISSES THE GATE';
-  const bounds = `gate ${gate}, goal ${goal}`;
+  const missed = gate === null ? 'MISSES THE GOAL' : meets(gate) ? 'within the gate' : 'MISSES THE GATE';
+  const verdict = meets(goal) ? 'meets the goal' : missed;
+  const bounds = `${gate === null ? 'no gate' : `gate ${gate}`}, goal ${goal}`;
   return [
     `  ${measure}: ${short(value.median)} ${unit} (quartiles ${short(value.lowerQuartile)} to ${short(value.upperQuartile)}) ${verdict} (${bounds})`,
     `    ours ${short(ours.median)}, floor ${short(floor.median)} ${sideUnit}, medians of ${pairs.length} interleaved pairs`,

@@ -34,7 +34,7 @@ let nth = 0;
 /**
  * Make the jobs that are streamed, and see how a stream of one begins.
  *
- * @param {import('./lib/running-jobs.mjs').Stack & { redisUrl: string, count: number }} input
+ * @param {import('./lib/accounts.mjs').Stack & { redisUrl: string, count: number }} input
  * @returns {Promise<{ pid: number, firstFrame: string }>}
  */
 export async function prepare({ count, ...stack }) {
@@ -121,7 +121,7 @@ export async function deliveryMs({ side, seconds }) {
  */
 function tell(side, from, to) {
   const progress = nextProgress();
-  clients[side].tell(from, to);
+  clients[side].tell(from, to, progress.value);
   if (side === 'floor') {
     const frame = `event: progress\ndata: ${JSON.stringify(progress)}\n\n`;
     request({ port: floorPort, host: '127.0.0.1', method: 'POST', path: `/write?from=${from}&to=${to}` }).end(frame);

@@ -7,12 +7,12 @@ const BOUNDARY = 'bench-upload-boundary';
 const BLOCK = randomBytes(1024 * 1024);
 const HEAD = Buffer.from(
   [
-    `--${BOUNDARY}`,
-    'Content-Disposition: form-data; name="file"; filename="bench.bin"',
-    'Content-Type: application/octet-stream',
-    '',
-    '',
-  ].join('\r\n'),
+    ['name="content_type"', '', 'application/octet-stream'],
+    ['name="file_path"', '', 'bench.bin'],
+    ['name="file"; filename="bench.bin"', 'Content-Type: application/octet-stream', '', ''],
+  ]
+    .map(([name, ...rest]) => [`--${BOUNDARY}`, `Content-Disposition: form-data; ${name}`, ...rest].join('\r\n'))
+    .join('\r\n'),
 );
 const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
 

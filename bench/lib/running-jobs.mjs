@@ -9,7 +9,6 @@ import { CONCURRENCY } from './rate.mjs';
 // The built libs: a load generator runs without the compiler's path aliases.
 const built = createRequire(new URL('../../dist/libs/', import.meta.url));
 const { LedgerStore } = built('./billing/src/index.js');
-const { DispatchStore } = built('./jobs/src/dispatch.store.js');
 const { LifecycleStore } = built('./jobs/src/lifecycle.store.js');
 
 /** @typedef {{ id: string, key: string }} RunningJob `key`: of the account whose job it is. */
@@ -17,7 +16,6 @@ const { LifecycleStore } = built('./jobs/src/lifecycle.store.js');
 const ACCOUNTS = 100;
 /** Longer than any bench: no worker is there to renew it. */
 const LEASE_SECONDS = 3_600;
-const MOST_TRIES = 1_000;
 
 /**
  * Jobs that run, of a hundred accounts in turn: submitted, dispatched and claimed as ever, by a worker that then does
@@ -37,12 +35,13 @@ export async function makeRunningJobs(stack, count) {
     return { id: await submit(send, key), key };
   });
   const statements = statementsOn(pool);
-  const dispatched = await dispatchAll(statements, count);
+  const ids = jobs.map(({ id }) => id);
+  await dispatch(pool, ids);
   const lifecycle = new LifecycleStore(new LedgerStore());
   const workerId = randomUUID();
   const lease = { workerId, leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
-  await inLanes(dispatched, async (nth) => {
-    const claimed = await lifecycle.claim(statements, { jobId: jobs[nth]?.id, attempt: 1, ...lease });
+  await inLanes(count, async (nth) => {
+    const claimed = await lifecycle.claim(statements, { jobId: ids[nth], attempt: 1, ...lease });
     if (claimed === null) throw new Error('a job of the bench could not be claimed');
   });
   await pool.end();
@@ -59,21 +58,21 @@ function statementsOn(pool) {
 }
 
 /**
- * The dispatcher of the stack gives nothing to a pool without workers; while it looks, it keeps others out.
+ * Dispatch jobs, all at once: the dispatcher of the stack gives nothing to a pool without workers.
  *
- * @param {ReturnType<typeof statementsOn>} statements
- * @param {number} count
+ * @param {pg.Pool} pool
+ * @param {string[]} ids
  */
-async function dispatchAll(statements, count) {
-  const store = new DispatchStore();
-  let [dispatched, tries] = [0, 0];
-  while (dispatched < count && tries < MOST_TRIES) {
-    const next = await store.dispatchNext(statements, POOL, count + 1);
-    if (next === null) tries += 1;
-    else dispatched += 1;
-  }
-  if (dispatched < count) throw new Error(`only ${dispatched} of ${count} jobs could be dispatched`);
-  return dispatched;
+async function dispatch(pool, ids) {
+  await pool.query(
+    `WITH job AS (
+       UPDATE jobs SET delivery = 'dispatched', dispatched_at = now(), updated_at = now()
+       WHERE id = ANY ($1::uuid[]) AND delivery = 'waiting' RETURNING account_id
+     ), moved AS (SELECT account_id, count(*)::int AS jobs FROM job GROUP BY account_id)
+     UPDATE account_queues q SET waiting = q.waiting - moved.jobs, in_flight = q.in_flight + moved.jobs
+     FROM moved WHERE q.pool_id = $2 AND q.account_id = moved.account_id`,
+    [ids, POOL],
+  );
 }
 
 /**

@@ -9,13 +9,13 @@ const HEAR_LIMIT_MS = 30_000;
 
 /**
  * Clients of event streams, one socket each, that do no more than tell events apart: what a client costs limits both sides
- * of a pair. They note how long each event took from when it was told.
+ * of a pair. They note how long each event took from when it was told; one that a later event overtook, until that one.
  */
 export class StreamClients {
   /** @type {StreamClient[]} */
   #clients = [];
-  /** When the last event to each was told. */
-  #toldAt = new Float64Array(0);
+  /** The events that each has been told of and has not heard, oldest first. @type {{ value: number, at: number }[][]} */
+  #told = [];
   /** @type {number[]} */
   #tookMs = [];
   #awaited = 0;
@@ -32,10 +32,10 @@ export class StreamClients {
    * @param {StreamAddress[]} addresses
    */
   async open(addresses) {
-    this.#toldAt = new Float64Array(addresses.length);
+    this.#told = addresses.map(() => []);
     this.#clients = addresses.map((address, place) => {
       return new StreamClient(address, {
-        progress: () => this.#hear(place),
+        progress: (value) => this.#hear(place, value),
         broken: (error) => this.#settle(error),
       });
     });
@@ -46,9 +46,16 @@ export class StreamClients {
     await Promise.all(Array.from({ length: OPENED_AT_ONCE }, lane));
   }
 
-  /** The event that clients `from` to `to` are about to be sent counts from now. @param {number} from @param {number} to */
-  tell(from, to) {
-    this.#toldAt.fill(performance.now(), from, to);
+  /**
+   * The event that clients `from` to `to` are about to be sent counts from now.
+   *
+   * @param {number} from
+   * @param {number} to
+   * @param {number} value of the progress that it tells; never less than an earlier one's
+   */
+  tell(from, to, value) {
+    const at = performance.now();
+    for (const told of this.#told.slice(from, to)) told.push({ value, at });
   }
 
   /**
@@ -78,9 +85,14 @@ export class StreamClients {
     this.#clients = [];
   }
 
-  /** @param {number} place */
-  #hear(place) {
-    this.#tookMs.push(performance.now() - (this.#toldAt[place] ?? NaN));
+  /**
+   * @param {number} place
+   * @param {number} value
+   */
+  #hear(place, value) {
+    const told = this.#told[place] ?? [];
+    const now = performance.now();
+    while (told[0] !== undefined && told[0].value <= value) this.#tookMs.push(now - (told.shift()?.at ?? NaN));
     if (this.#tookMs.length === this.#awaited) this.#settle();
   }
 }
@@ -107,7 +119,7 @@ class StreamClient {
 
   /**
    * @param {StreamAddress} address
-   * @param {{ progress: () => void, broken: (error: Error) => void, status?: (frame: string) => void }} on
+   * @param {{ progress: (value: number) => void, broken: (error: Error) => void, status?: (frame: string) => void }} on
    */
   constructor(address, on) {
     this.address = address;
@@ -156,7 +168,8 @@ class StreamClient {
     const frames = (this.#rest + text).split('\n\n');
     this.#rest = frames.pop() ?? '';
     for (const frame of frames) {
-      if (frame.includes('event: progress\n')) this.on.progress();
+      const progress = /event: progress\ndata: \{"value":([^,]+)/.exec(frame);
+      if (progress) this.on.progress(Number(progress[1]));
       const status = frame.indexOf('event: status\n');
       if (status < 0) continue;
       this.on.status?.(`${frame.slice(status)}\n\n`);

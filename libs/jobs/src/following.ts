@@ -46,6 +46,14 @@ export class Following {
     this.preview ??= preview;
   }
 
+  get hasProgress(): boolean {
+    return this.progress !== null;
+  }
+
+  get hasPreview(): boolean {
+    return this.preview !== null;
+  }
+
   takeProgress(): FeedItem[] {
     const { progress } = this;
     this.progress = null;

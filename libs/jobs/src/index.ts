@@ -16,7 +16,8 @@ export {
 export { JobAudit } from './job-audit';
 export { JobAuditStore } from './job-audit.store';
 export { LaneAudit } from './lane-audit';
-export { FEED_TIMING, JobFeed, type FeedTiming } from './job-feed';
+export { FEED_TIMING, type FeedTiming } from './feed-schedule';
+export { JobFeed } from './job-feed';
 export { JobReads, type JobRecordPage } from './job-reads.service';
 export { JobSignals } from './job-signals';
 export { ATTEMPT_OUTCOMES, DELIVERIES, TRANSITIONS, type AttemptOutcome, type Delivery } from './job-state';

@@ -27,12 +27,13 @@ export class EventsController {
       return;
     }
     const { surface } = contextOf(request);
-    const { feed } = this;
-    const present = (item: FeedItem): StreamEvent => this.present(surface, item);
     const account = { id: caller.accountId, limit: caller.limits.streamLimit };
-    await this.streams.serve(response, account, async function* (signal) {
-      for await (const item of feed.follow(scope, id, signal)) yield present(item);
-    });
+    await this.streams.serve(
+      response,
+      account,
+      (signal) => this.feed.follow(scope, id, signal),
+      (item) => this.present(surface, item),
+    );
   }
 
   private present(surface: Surface, item: FeedItem): StreamEvent {

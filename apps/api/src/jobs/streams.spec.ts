@@ -13,10 +13,12 @@ async function serve(
   const app = express();
   const failures: unknown[] = [];
   app.get('/', (_request, response) => {
-    streams.serve(response, { id: 'a', limit: null }, follow).catch((error: unknown) => {
-      failures.push(error);
-      response.status(429).end();
-    });
+    streams
+      .serve(response, { id: 'a', limit: null }, follow, (event) => event)
+      .catch((error: unknown) => {
+        failures.push(error);
+        response.status(429).end();
+      });
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -114,7 +116,7 @@ describe('the streams of a process', () => {
           const follow = async function* (): AsyncGenerator<StreamEvent, void, void> {
             for (;;) yield await Promise.resolve({ event: 'status', data: {} });
           };
-          streams.serve(response, { id: 'a', limit: null }, follow).then(resolve, reject);
+          streams.serve(response, { id: 'a', limit: null }, follow, (event) => event).then(resolve, reject);
         });
       });
     });
@@ -125,6 +127,38 @@ describe('the streams of a process', () => {
     await once(server, 'request');
     request.destroy();
     await served;
+    await streams.allEnded();
+    server.close();
+  });
+
+  it('let go of what they follow when it cannot be told', async () => {
+    const streams = new Streams(new Metrics('api'), 2);
+    let released = false;
+    const follow = async function* (): AsyncGenerator<number, void, void> {
+      try {
+        for (let nth = 0; ; nth += 1) yield await Promise.resolve(nth);
+      } finally {
+        released = true;
+      }
+    };
+    const app = express();
+    const served = new Promise((resolve) => {
+      app.get('/', (_request, response) => {
+        const present = (nth: number): StreamEvent => {
+          if (nth === 1) throw new Error('it has no words');
+          return { event: 'status', data: { nth } };
+        };
+        streams.serve(response, { id: 'a', limit: null }, follow, present).then(resolve, (error: unknown) => {
+          response.destroy();
+          resolve(error);
+        });
+      });
+    });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false }).on('error', () => undefined);
+    expect(await served).toMatchObject({ message: 'it has no words' });
+    expect(released).toBe(true);
     await streams.allEnded();
     server.close();
   });

@@ -60,32 +60,35 @@ export class Streams {
    * Send events to one client until they end, the client goes, or the process stops. The next event is only asked for when
    * the client has taken the last: a slow client holds one event in memory, however much happens meanwhile.
    *
-   * @param follow starts the events; what it throws before the first one is the answer instead of a stream.
+   * @param follow starts the items; what it throws before the first one is the answer instead of a stream.
+   * @param present says what an item looks like on the wire.
    * @throws Refusal `too_many_streams`.
    */
-  async serve(
+  async serve<T>(
     response: Response,
     account: { id: string; limit: number | null },
-    follow: (signal: AbortSignal) => AsyncGenerator<StreamEvent, void, void>,
+    follow: (signal: AbortSignal) => AsyncGenerator<T, void, void>,
+    present: (item: T) => StreamEvent,
   ): Promise<void> {
     const stream = this.enter(account.id, account.limit);
     response.on('close', () => stream.abort());
     // A client that went away while it was being identified closed before anybody listened.
     if (response.destroyed) stream.abort();
     try {
-      const events = follow(stream.signal);
-      const first = await events.next();
-      if (response.destroyed) {
-        await events.return();
-        return;
-      }
-      begin(response);
-      this.keepAlive(response);
+      const items = follow(stream.signal);
       try {
-        if (!first.done) await send(response, first.value, stream.signal);
-        for await (const event of events) await send(response, event, stream.signal);
+        const first = await items.next();
+        if (response.destroyed) return;
+        begin(response);
+        this.keepAlive(response);
+        for (let next = first; next.done !== true; next = await items.next()) {
+          // Nothing is waited for where nothing need be: an event to thousands of streams is a loop without a pause.
+          if (stream.signal.aborted || response.write(frameOf(present(next.value)))) continue;
+          await drained(response, stream.signal);
+        }
       } finally {
         this.begun.delete(response);
+        await items.return();
       }
       response.end();
     } finally {
@@ -141,9 +144,7 @@ function frameOf({ event, data }: StreamEvent): string {
   return frame;
 }
 
-async function send(response: Response, event: StreamEvent, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  if (response.write(frameOf(event))) return;
+async function drained(response: Response, signal: AbortSignal): Promise<void> {
   const stalled = AbortSignal.timeout(STALLED_MS);
   try {
     await once(response, 'drain', { signal: AbortSignal.any([signal, stalled]) });

@@ -26,12 +26,17 @@ export const GUARDS = [
   of(
     'the fence compares the lease token',
     LIFECYCLE,
-    "AND j.lease_token = ${leaseToken}::uuid AND j.delivery = 'leased'`",
-    "AND j.delivery = 'leased'`",
+    "AND j.lease_token = ${leaseToken}::uuid AND ${delivery} = 'leased'`",
+    "AND ${delivery} = 'leased'`",
   ),
-  of('only a lease that ran out is taken back', LIFECYCLE, "'leased' AND j.lease_expires_at < now()`", "'leased'`"),
+  of(
+    'only a lease that ran out is taken back',
+    LIFECYCLE,
+    "${delivery} = 'leased' AND j.lease_expires_at < now()`",
+    "${delivery} = 'leased'`",
+  ),
   of('a claim takes the next attempt', LIFECYCLE, 'AND j.attempt = ${claim.attempt} - 1 AND', 'AND'),
-  of('a claim takes what was dispatched', LIFECYCLE, " - 1 AND j.delivery = 'dispatched'", ' - 1'),
+  of('a claim takes what was dispatched', LIFECYCLE, " - 1 AND ${delivery} = 'dispatched'", ' - 1'),
   of(
     'a claim respects the deadline',
     LIFECYCLE,
@@ -74,8 +79,8 @@ export const GUARDS = [
   of(
     'what can be tried again is not given up',
     LIFECYCLE,
-    "${leaseIsOver} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`",
-    '${leaseIsOver}`',
+    "${itsLeaseIsOver} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`",
+    '${itsLeaseIsOver}`',
   ),
   of(
     'a job is passed over for others a few times at most',

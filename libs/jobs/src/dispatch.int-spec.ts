@@ -234,3 +234,46 @@ describe('choosing the next job from the marks of an earlier reading', () => {
     });
   });
 });
+
+describe('a statement that moves one job', () => {
+  const fence = { jobId: newId(), attempt: 1, leaseToken: randomUUID() };
+  const ending = { cause: 'test', failure: null, engineMs: 0, progress: null, nodes: null, log: null };
+  const beat = { progress: null, engineMs: 0, leaseSeconds: 10, holdExtensionSeconds: 60 };
+  const moves: [string, (statements: Statements) => Promise<unknown>][] = [
+    ['a claim', (to) => lifecycle.claim(to, { ...fence, workerId: newId(), leaseSeconds: 10 })],
+    ['a heartbeat', (to) => lifecycle.heartbeat(to, fence, beat)],
+    ['the end', (to) => lifecycle.end(to, guards.fence(fence), { ...ending, status: 'failed', outcome: 'failed' })],
+    [
+      'the end of a lost one',
+      (to) => lifecycle.end(to, guards.lost(fence.jobId), { ...ending, status: 'failed', outcome: 'failed' }),
+    ],
+    ['handing it back', (to) => lifecycle.handBack(to, fence)],
+    ['taking it back', (to) => lifecycle.takeBack(to, fence.jobId)],
+  ];
+
+  beforeAll(async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, await makeAccount(test.database), 5_000);
+    // Whatever was analyzed while nothing was in flight.
+    await test.database.execute(Prisma.sql`ANALYZE jobs`);
+  });
+
+  it.each(moves)('finds it by its id: %s', async (_what, move) => {
+    const heard: Prisma.Sql[] = [];
+    const query = (sql: Prisma.Sql): Promise<never[]> => {
+      heard.push(sql);
+      return Promise.resolve([]);
+    };
+    await move({ query, execute: () => Promise.resolve(0), models: test.database.models });
+    const [sql] = heard;
+    if (sql === undefined) throw new Error('it has no statement');
+    const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+      Prisma.sql`EXPLAIN (FORMAT JSON) ${sql}`,
+    );
+    const readings = (row?.['QUERY PLAN'] ?? [])
+      .flatMap(({ Plan }) => nodesOf(Plan))
+      .filter((node) => node['Relation Name'] === 'jobs' && node['Node Type'] !== 'ModifyTable');
+    expect(readings.length).toBeGreaterThan(0);
+    for (const reading of readings) expect(reading['Index Name']).toBe('jobs_pkey');
+  });
+});

@@ -1,4 +1,4 @@
-import { findingOf, measurePairs } from './lib/pairs.mjs';
+import { WARM_UP_SECONDS, findingOf, measurePairs } from './lib/pairs.mjs';
 
 /** @typedef {import('./lib/bench.js').BenchContext} BenchContext */
 
@@ -18,6 +18,9 @@ export const bench = {
     const stack = await context.startStack({ workers: 0, settings: FREE });
     const load = await context.startLoad('api.load.mjs');
     await load.call('prepare', stack);
+    for (const side of ['submissionsPerSecond', 'bareCommitsPerSecond']) {
+      await load.call(side, { seconds: WARM_UP_SECONDS });
+    }
     /** @param {string} ours @param {string} floor @param {object} [more] */
     const ratio = (ours, floor, more = {}) =>
       measurePairs({

@@ -1,4 +1,4 @@
-import { findingOf, measurePairs, quantile } from './lib/pairs.mjs';
+import { WARM_UP_SECONDS, findingOf, measurePairs, quantile } from './lib/pairs.mjs';
 
 /** Of each side of a pair. */
 const SECONDS = 2;
@@ -22,6 +22,9 @@ export const bench = {
     const stack = await context.startStack({ workers: 0, settings: FREE });
     const load = await context.startLoad('submit.load.mjs');
     await load.call('prepare', stack);
+    for (const act of ['post', 'bare', 'pgBoss', 'graphileWorker']) {
+      await load.call('perSecond', { act, seconds: WARM_UP_SECONDS });
+    }
     const { pairs } = context.flags;
     const rate = (/** @type {Act} */ act) =>
       /** @type {Promise<number>} */ (load.call('perSecond', { act, seconds: SECONDS }));

@@ -2,6 +2,9 @@
 /** @typedef {import('./bench.js').Summary} Summary */
 /** @typedef {import('./bench.js').Finding} Finding */
 
+/** Until Node has compiled what is new to it; whatever serves for days is past that. */
+export const WARM_UP_SECONDS = 10;
+
 /**
  * Run two sides in turns, ABAB…: whatever else the machine does meets both alike. The first turn warms up and does not
  * count.

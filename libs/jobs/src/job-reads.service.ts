@@ -38,8 +38,9 @@ export class JobReads {
     const job = await this.get(scope, id, options);
     if (job.delivery !== 'leased') return job;
     const shown = await this.live.progress(job.id);
-    const newer = shown !== null && shown.value >= (job.progress?.value ?? 0);
-    return newer ? { ...job, progress: shown } : job;
+    // What was shown is forgotten at a job's end, which may have come since it was read.
+    if (shown === null) return this.get(scope, id, options);
+    return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;
   }
 
   /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`. */

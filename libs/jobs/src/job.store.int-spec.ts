@@ -16,12 +16,9 @@ let made = 0;
 const store = new JobStore();
 beforeAll(async () => {
   test = await createTestDatabase();
-  const accountId = await makeAccount(test.database);
   ({ poolId } = await makePool(test.database));
-  cloud = { accountId, surface: 'cloud', deploymentId: null };
-  deployment = { accountId, surface: 'deployment', deploymentId: newId() };
-  await test.database.execute(Prisma.sql`
-    INSERT INTO account_queues (pool_id, account_id, running_limit) VALUES (${poolId}, ${accountId}::uuid, 1)`);
+  cloud = await makeCustomer();
+  deployment = { ...cloud, surface: 'deployment', deploymentId: newId() };
   // Nearly all have succeeded on the cloud surface; the few of everything else are the oldest.
   for (const status of JOB_STATUSES) await fill(cloud, status, 5, { project: 'rare' });
   await fill(deployment, 'succeeded', 5);
@@ -29,6 +26,14 @@ beforeAll(async () => {
   await test.database.execute(Prisma.sql`ANALYZE jobs`);
 }, 90_000);
 afterAll(() => test.drop());
+
+/** Whoever submits jobs to the pool on the cloud surface. */
+async function makeCustomer(): Promise<JobScope> {
+  const accountId = await makeAccount(test.database);
+  await test.database.execute(Prisma.sql`
+    INSERT INTO account_queues (pool_id, account_id, running_limit) VALUES (${poolId}, ${accountId}::uuid, 1)`);
+  return { accountId, surface: 'cloud', deploymentId: null };
+}
 
 /** Make jobs that count up in their ids. */
 async function fill(scope: JobScope, status: JobStatus, count: number, metadata: object = {}): Promise<void> {
@@ -125,7 +130,8 @@ describe('the places of the waiting jobs of a page', () => {
     expect([...ahead.values()].sort()).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('are read at the price of those behind the oldest of the page', async () => {
+  it('are read at the price of those behind the oldest of the page, however many of others wait', async () => {
+    await fill(await makeCustomer(), 'queued', JOBS);
     await fill(cloud, 'queued', QUEUED);
     await test.database.execute(Prisma.sql`VACUUM (ANALYZE) jobs`);
     const readings = await readingsOf(store.aheadOfEachSql(cloud.accountId, await waiting({})));

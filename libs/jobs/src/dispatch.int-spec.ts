@@ -144,7 +144,11 @@ async function readsOf(poolId: string): Promise<{ reads: Record<string, number>;
 }
 
 describe('choosing the next job', () => {
-  it('reads the same rows of the same indexes with a thousand jobs queued and with a hundred thousand', async () => {
+  // Of the few accounts there are here the planner may read an index or all: only jobs are many.
+  const ofJobs = (reads: Record<string, number>): Record<string, number> =>
+    Object.fromEntries(Object.entries(reads).filter(([index]) => index.startsWith('jobs_')));
+
+  it('reads the same jobs by the same indexes with a thousand jobs queued and with a hundred thousand', async () => {
     const { poolId } = await makePool(test.database);
     await queue(poolId, await makeAccount(test.database), 1_000);
     await test.database.execute(Prisma.sql`ANALYZE jobs`);
@@ -153,7 +157,7 @@ describe('choosing the next job', () => {
     for (let n = 0; n < 11; n += 1) await queue(poolId, await makeAccount(test.database), 9_000);
     await test.database.execute(Prisma.sql`ANALYZE jobs`);
     const many = await readsOf(poolId);
-    expect(many.reads).toEqual(few.reads);
+    expect(ofJobs(many.reads)).toEqual(ofJobs(few.reads));
     expect(many.reads).toHaveProperty('jobs_waiting_idx');
     expect(many.scanned).not.toContain('jobs');
     expect(few.scanned).not.toContain('jobs');

@@ -7,28 +7,31 @@ export const SILENCE_MS = 120_000;
 /** What a client is still sending when it is refused is read and dropped, so that it gets to the answer; but not for ever. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 
-/** The refusal of an upload that fell silent. */
-export function lateUpload(): Refusal {
+function lateUpload(): Refusal {
   const message = 'The upload did not arrive in time: nothing of it came for two minutes.';
   return new Refusal('invalid_request', message, { status: 408, headers: { Connection: 'close' } });
+}
+
+function brokenUpload(): Refusal {
+  return new Refusal('invalid_request', 'The upload broke off.', { status: 400, headers: { Connection: 'close' } });
 }
 
 /**
  * The bytes of a request as they arrive. Its connection is left open for the answer.
  *
- * @throws Refusal `invalid_request`, 408 when the rest of them does not come.
+ * @throws Refusal `invalid_request`: 408 when the rest of them does not come, 400 when the connection breaks.
  */
 export async function* arrivingBytes(request: Readable): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer, void> = request.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
-      const next = await unlessSilent(chunks.next());
+      const next = await unlessSilent(chunks.next().catch(() => Promise.reject(brokenUpload())));
       if (next.done === true) return;
       yield next.value;
     }
   } finally {
     // Not waited for: it would wait for the bytes of a sender that fell silent.
-    void chunks.return?.();
+    chunks.return?.().catch(() => undefined);
     if (!request.readableEnded) dropRest(request);
   }
 }

@@ -24,12 +24,14 @@ function sending(): { request: PassThrough; reading: ReturnType<typeof readUploa
 describe('an upload', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] }));
   afterEach(() => jest.useRealTimers());
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const written = (request: PassThrough, text: string): Promise<void> =>
     new Promise((resolve) => request.write(text, () => resolve()));
 
   it('whose sender falls silent is refused with 408, and the connection is closed', async () => {
     const { request, reading } = sending();
     await written(request, `${HEAD}half of`);
+    await turn();
     jest.advanceTimersByTime(120_000);
     await expect(reading).rejects.toMatchObject({
       code: 'invalid_request',
@@ -44,6 +46,7 @@ describe('an upload', () => {
     for (const piece of [HEAD, 'a', 'b', 'c', '\r\n--b--\r\n']) {
       jest.advanceTimersByTime(119_000);
       await written(request, piece);
+      await turn();
     }
     request.end();
     expect(await reading).toEqual({ fields: {}, file: 'abc' });

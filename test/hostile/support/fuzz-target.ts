@@ -1,0 +1,88 @@
+import { ErrorEnvelopeSchema } from '@millrace/contracts';
+import type { TestProcess } from '@millrace/testing';
+import { exchangeRaw, type RawAnswer } from '../../contract/support/raw-http';
+
+/** An answer that takes longer counts as none. */
+const HANG_MS = 4_000;
+/** Long enough for what was sent to arrive. */
+const CUT_MS = 5;
+/** No error needs more to say what is wrong. */
+const MAX_ERROR_BYTES = 65_536;
+
+/** An api process that gets requests as bytes, and what must hold of every answer to them. */
+export class FuzzTarget {
+  private readonly pid: number;
+
+  constructor(
+    private readonly api: TestProcess,
+    private readonly apiKey: string,
+  ) {
+    this.pid = api.pid;
+  }
+
+  /** The bytes of a request that its account may send. */
+  requestOf(method: string, path: string, headers: Record<string, string>, body: string | Buffer): Buffer {
+    const bytes = Buffer.from(body);
+    const lines = Object.entries({
+      Host: '127.0.0.1',
+      Authorization: `Bearer ${this.apiKey}`,
+      Connection: 'close',
+      ...(bytes.length > 0 ? { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) } : {}),
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
+    return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
+  }
+
+  /**
+   * Send a request in these pieces. Answered as soon as its head is there: streams and downloads do not end.
+   *
+   * @param cutOff whether the sender goes away when all is sent, whatever was promised.
+   * @throws when it hangs, fails with 5xx, or is refused in another form than the envelope.
+   */
+  async send(pieces: Buffer[], { cutOff = false } = {}): Promise<void> {
+    const exchange = await exchangeRaw(this.api.publicUrl, {
+      pieces,
+      withinMs: HANG_MS,
+      endAfterMs: cutOff ? CUT_MS : HANG_MS / 2,
+      until: (text) => wholeAnswer.test(text) && bodyIsThere(text),
+    });
+    judge(exchange.answers, exchange.closed, Buffer.concat(pieces).toString('latin1').slice(0, 2_000));
+  }
+
+  /** @throws when the process that was there at the beginning is gone, or has failed to answer a request. */
+  assertAlive(): void {
+    if (this.api.exitCode !== null || this.api.pid !== this.pid) {
+      throw new Error(`the process ended: ${this.api.lines.slice(-20).join('\n')}`);
+    }
+    const failed = this.api.lines.filter((line) => line.includes('request failed'));
+    if (failed.length > 0) throw new Error(`requests failed: ${failed.join('\n')}`);
+  }
+}
+
+/** What must hold of whatever comes back, and that something does. */
+function judge(answers: RawAnswer[], closed: boolean, request: string): void {
+  // A connection that is closed without a word answers what nobody finished sending.
+  if (answers.length === 0 && closed) return;
+  const [answer] = answers;
+  const sent = JSON.stringify(request);
+  if (answer === undefined) throw new Error(`it hangs: ${sent}`);
+  if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}: ${sent}`);
+  if (answer.headers['x-request-id'] === undefined) throw new Error(`without a request id: ${sent}`);
+  if (answer.status === 429 && !/^[1-9]\d*$/.test(answer.headers['retry-after'] ?? '')) {
+    throw new Error(`without a time to wait: ${sent}`);
+  }
+  // What follows an answer to HEAD is the next answer, whatever length its body would have.
+  if (answer.status < 400 || answer.body === '' || /^\s*HEAD\s/.test(request)) return;
+  if (answer.body.length > MAX_ERROR_BYTES) throw new Error(`an error of ${answer.body.length} bytes: ${sent}`);
+  if (!ErrorEnvelopeSchema.strict().safeParse(JSON.parse(answer.body)).success) {
+    throw new Error(`not an envelope: ${answer.body}: ${sent}`);
+  }
+}
+
+const wholeAnswer = /^HTTP\/1\.1 [2-5]\d\d [^]*?\r\n\r\n/;
+
+function bodyIsThere(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n') + 4;
+  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1];
+  return length === undefined || text.length - end >= Number(length) || text.startsWith('HTTP/1.1 2');
+}

@@ -34,6 +34,38 @@ const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => 
   to: { path: lib(['accounts', 'deployments', 'assets', 'billing'].filter((other) => other !== name)) },
 }));
 
+/**
+ * Rooms inside a lib or an app, floor by floor from the ground: a room imports only rooms of the floors below its own, and
+ * enters them through their index. What stands beside the rooms (the lib's own index, its composition) may use all of them.
+ */
+const ROOMS = {};
+const roomsInside = Object.entries(ROOMS).flatMap(([home, floors]) =>
+  floors.flat().map((room) => {
+    const at = floors.findIndex((floor) => floor.includes(room));
+    const notBelow = floors
+      .slice(at)
+      .flat()
+      .filter((other) => other !== room);
+    return { home, room, notBelow };
+  }),
+);
+const roomsDownwardsOnly = roomsInside
+  .filter(({ notBelow }) => notBelow.length > 0)
+  .map(({ home, room, notBelow }) => ({
+    name: `room-${home.replaceAll('/', '-')}-${room}`,
+    comment: 'A room imports only rooms of the floors below its own.',
+    severity: 'error',
+    from: { path: `^${home}/${room}/`, pathNot: spec },
+    to: { path: `^${home}/(${notBelow.join('|')})/` },
+  }));
+const roomsThroughTheirIndex = roomsInside.map(({ home, room }) => ({
+  name: `index-of-${home.replaceAll('/', '-')}-${room}`,
+  comment: 'A room is entered through its index.',
+  severity: 'error',
+  from: { path: `^${home}/`, pathNot: [spec, `^${home}/${room}/`] },
+  to: { path: `^${home}/${room}/`, pathNot: `^${home}/${room}/index\\.ts$` },
+}));
+
 const owner = (name, technology, from) => ({
   name,
   comment: `${technology} has one owner.`,
@@ -54,6 +86,8 @@ module.exports = {
     },
     ...downwardsOnly,
     ...siblings,
+    ...roomsDownwardsOnly,
+    ...roomsThroughTheirIndex,
     {
       name: 'pure-floor',
       comment: 'contracts and workflow are TypeScript and zod: no framework, no database, no I/O.',
@@ -83,15 +117,15 @@ module.exports = {
       to: { path: '^libs/', pathNot: lib(['contracts']) },
     },
     {
-      name: 'one-door',
-      comment: 'A lib is entered through its index.',
+      name: 'public-api-of-libs',
+      comment: 'A lib is used through its index.',
       severity: 'error',
       from: { path: '^(apps|test|bench)/' },
       to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$'] },
     },
     {
-      name: 'one-door-between-libs',
-      comment: 'A lib is entered through its index.',
+      name: 'public-api-between-libs',
+      comment: 'A lib is used through its index.',
       severity: 'error',
       from: { path: '^libs/([^/]+)/' },
       to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },

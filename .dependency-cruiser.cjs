@@ -38,7 +38,9 @@ const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => 
  * Rooms inside a lib or an app, floor by floor from the ground: a room imports only rooms of the floors below its own, and
  * enters them through their index. What stands beside the rooms (the lib's own index, its composition) may use all of them.
  */
-const ROOMS = {};
+const ROOMS = {
+  'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
+};
 const roomsInside = Object.entries(ROOMS).flatMap(([home, floors]) =>
   floors.flat().map((room) => {
     const at = floors.findIndex((floor) => floor.includes(room));

@@ -1,22 +1,18 @@
 import type { Database } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
-import { AssetService } from './asset.service';
-import { AssetStore } from './asset.store';
+import { AssetService, AssetStore, BlobRecordStore, BlobService } from './records';
 import type { AssetSettings } from './assets.settings';
-import { BlobService } from './blob.service';
-import type { BlobStore } from './blob-store';
-import { BlobRecordStore } from './blob-record.store';
-import { ContentService } from './content.service';
-import { ExpireAssetsLoop } from './expire-assets.loop';
-import { ResumableUploadService } from './resumable-upload.service';
-import { ResumableUploadStore } from './resumable-upload.store';
-import { StorageAudit } from './storage-audit';
-import { SweepBlobsLoop } from './sweep-blobs.loop';
-import { SweepStagingLoop } from './sweep-staging.loop';
-import { SweepUploadDaysLoop } from './sweep-upload-days.loop';
-import { SweepUploadsLoop } from './sweep-uploads.loop';
-import { UploadDayStore } from './upload-day.store';
-import { UploadService } from './upload.service';
+import type { BlobStore } from './store';
+import { ContentService } from './content';
+import {
+  ExpireAssetsLoop,
+  StorageAudit,
+  SweepBlobsLoop,
+  SweepStagingLoop,
+  SweepUploadDaysLoop,
+  SweepUploadsLoop,
+} from './retention';
+import { ResumableUploadService, ResumableUploadStore, UploadDayStore, UploadService } from './upload';
 
 /** What assets are built on, made by the process that uses them. */
 export interface AssetsParts {

@@ -1,0 +1,116 @@
+import contentDisposition from 'content-disposition';
+import { type AssetRecord, baseName } from '../records';
+import { readRange } from './byte-range';
+import type { ByteRange } from '../store';
+import { essenceOf } from '../media';
+
+/** The headers of a request for content that decide what is answered. */
+export interface ContentRequest {
+  method: 'GET' | 'HEAD';
+  range?: string | undefined;
+  ifRange?: string | undefined;
+  ifNoneMatch?: string | undefined;
+}
+
+/** An answer without its bytes: which of them belong to it, null for none. */
+export interface ContentPlan {
+  status: 200 | 206 | 304 | 416;
+  headers: Record<string, string>;
+  bytes: ByteRange | null;
+}
+
+/** Pictures, films and sounds that a browser shows and that carry no code. */
+const SHOWN = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/bmp',
+  'video/mp4',
+  'video/webm',
+  'video/quicktime',
+  'video/ogg',
+  'audio/mpeg',
+  'audio/mp4',
+  'audio/aac',
+  'audio/wav',
+  'audio/flac',
+  'audio/ogg',
+]);
+/** The bytes of an asset never change; whether it is still there may, so a copy is believed for a short time. */
+const CACHE_SECONDS = 300;
+
+/** True when content of this type may be shown in the browser, if its bytes are what it says. */
+export function isShown(contentType: string): boolean {
+  return SHOWN.has(essenceOf(contentType));
+}
+
+/**
+ * Value of Content-Disposition (RFC 6266; names beyond ASCII by RFC 5987): shown only where both what was declared and
+ * what the bytes say is harmless and of one kind, else offered for saving.
+ *
+ * @param sniffed what the bytes are; see `sniffContentType`.
+ */
+export function dispositionOf(asset: AssetRecord, sniffed: string): string {
+  const shown = isShown(asset.contentType) && isShown(sniffed) && kindOf(asset.contentType) === kindOf(sniffed);
+  const name = asset.filePath === null ? asset.id : baseName(asset.filePath);
+  // Names beyond ASCII go by RFC 5987 alone: bytes above 127 mean different things to different readers of a header.
+  const fallback = name.replace(/[^\x20-\x7e]/g, '?');
+  return contentDisposition(name, { type: shown ? 'inline' : 'attachment', fallback });
+}
+
+/** Containers hold films and sounds alike. */
+function kindOf(contentType: string): 'picture' | 'recording' {
+  return contentType.toLowerCase().startsWith('image/') ? 'picture' : 'recording';
+}
+
+/** Headers with which users' bytes leave our origin, whatever they are (reliability.md, user content). */
+export function servingHeaders(asset: AssetRecord, sniffed: string): Record<string, string> {
+  return {
+    'Content-Type': asset.contentType,
+    'Content-Disposition': dispositionOf(asset, sniffed),
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': 'sandbox',
+    'Cache-Control': `private, max-age=${CACHE_SECONDS}`,
+    'Accept-Ranges': 'bytes',
+    ETag: etagOf(asset),
+  };
+}
+
+/** Decide an answer (RFC 9110, sections 13 and 14). Content-Length is that of the bytes, for HEAD as for GET. */
+export function planContent(asset: AssetRecord, sniffed: string, request: ContentRequest): ContentPlan {
+  const { sizeBytes } = asset.blob;
+  const headers = servingHeaders(asset, sniffed);
+  const etag = etagOf(asset);
+  if (namesTag(request.ifNoneMatch, etag)) return { status: 304, headers, bytes: null };
+  // A range of another version is no use to the client; only an equal strong tag lets it continue.
+  const applies = request.method === 'GET' && (request.ifRange === undefined || request.ifRange.trim() === etag);
+  const range = applies ? readRange(request.range, sizeBytes) : 'whole';
+  if (range === 'unsatisfiable') {
+    // The body is empty: what it would have been is not described.
+    const { 'Content-Type': _type, 'Content-Disposition': _disposition, ...rest } = headers;
+    return {
+      status: 416,
+      headers: { ...rest, 'Content-Range': `bytes */${sizeBytes}`, 'Content-Length': '0' },
+      bytes: null,
+    };
+  }
+  const bytes = range === 'whole' ? { start: 0, end: sizeBytes - 1 } : range;
+  const length = { 'Content-Length': String(bytes.end - bytes.start + 1) };
+  const sent = request.method === 'GET' && sizeBytes > 0 ? bytes : null;
+  if (range === 'whole') return { status: 200, headers: { ...headers, ...length }, bytes: sent };
+  const part = { 'Content-Range': `bytes ${bytes.start}-${bytes.end}/${sizeBytes}` };
+  return { status: 206, headers: { ...headers, ...length, ...part }, bytes: sent };
+}
+
+/** The hash names the bytes, so it is a strong validator. */
+function etagOf(asset: AssetRecord): string {
+  return `"${asset.blob.hash}"`;
+}
+
+function namesTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}

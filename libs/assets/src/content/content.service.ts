@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream';
+import { isUuid } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { type AssetRecord, type AssetService, type AssetStore, type BlobService, noAsset } from '../records';
+import type { AssetSettings } from '../assets.settings';
+import { dispositionOf, isShown, planContent, type ContentPlan, type ContentRequest } from './content-answer';
+
+/** An answer to a request for content. `body` is null where there is nothing to send. */
+export interface ContentAnswer extends Pick<ContentPlan, 'status' | 'headers'> {
+  body: Readable | null;
+}
+
+/** Serves the bytes of assets. */
+export class ContentService {
+  constructor(
+    private readonly database: Statements,
+    private readonly assets: Pick<AssetService, 'get'>,
+    private readonly store: AssetStore,
+    private readonly blobs: BlobService,
+    private readonly settings: Pick<AssetSettings, 'signedUrlSeconds'>,
+  ) {}
+
+  /**
+   * Answer a request for an asset's content, bytes included. Whoever takes the answer must read or destroy its body.
+   *
+   * @throws Refusal `not_found`; BlobStoreError.
+   */
+  async open(accountId: string, id: string, request: ContentRequest): Promise<ContentAnswer> {
+    const asset = await this.assets.get(accountId, id);
+    const { status, headers, bytes } = planContent(asset, await this.sniffed(asset), request);
+    return { status, headers, body: bytes === null ? null : await this.blobs.open(asset.blob, bytes) };
+  }
+
+  /**
+   * Where the store itself serves an asset's content, for the one method given; null where it does not, and `open` must.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async location(accountId: string, id: string, method: 'GET' | 'HEAD'): Promise<string | null> {
+    if (!this.blobs.presigns) return null;
+    const asset = await this.assets.get(accountId, id);
+    return this.blobs.presign(asset.blob, {
+      method,
+      contentType: asset.contentType,
+      disposition: dispositionOf(asset, await this.sniffed(asset)),
+      expiresSeconds: this.settings.signedUrlSeconds,
+    });
+  }
+
+  /**
+   * Open an asset that a job refers to, whether it has expired or not.
+   *
+   * @throws Refusal `not_found`; BlobStoreError.
+   */
+  async openInput(accountId: string, id: string): Promise<{ asset: AssetRecord; body: Readable }> {
+    const [asset] = isUuid(id) ? await this.store.findMany(this.database, accountId, [id]) : [];
+    if (asset === undefined) throw noAsset(id);
+    return { asset, body: await this.blobs.open(asset.blob) };
+  }
+
+  /** What the bytes are. Of a job's output it was found when it was stored; an upload's type is only what was declared. */
+  private async sniffed(asset: AssetRecord): Promise<string> {
+    const known = asset.jobId !== null || !isShown(asset.contentType);
+    return known ? asset.contentType : this.blobs.sniff(asset.blob, null);
+  }
+}

@@ -1,0 +1,2 @@
+export { outputTypeOf, sniffContentType } from './content-type';
+export { essenceOf, isMediaType } from './media-type';

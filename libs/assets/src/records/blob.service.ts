@@ -1,0 +1,98 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Statements } from '@millrace/database';
+import { blobKey, type BlobRef, type StoredBlob } from './blob';
+import type { BlobRecordStore } from './blob-record.store';
+import {
+  type BlobStore,
+  BlobStoreError,
+  type ByteRange,
+  HEAD_BYTES,
+  type PresignOptions,
+  type StagedBytes,
+  type StageOptions,
+} from '../store';
+import { sniffContentType } from '../media';
+
+/**
+ * Bytes and their records, kept together: the record is there before the bytes are, and goes after them. What that
+ * guarantees, and why, stands in the README.
+ */
+export class BlobService {
+  constructor(
+    private readonly database: Statements,
+    private readonly records: BlobRecordStore,
+    private readonly store: BlobStore,
+  ) {}
+
+  /** Take in a stream where no key names it yet. @throws Refusal `payload_too_large`, BlobStoreError, the source's error. */
+  stage(source: Readable, options: StageOptions): Promise<StagedBytes> {
+    return this.store.stage(source, options);
+  }
+
+  /**
+   * Make staged bytes a blob of the account. Bytes that are there already are not written again; a record whose bytes were
+   * lost gets them back.
+   */
+  async keep(accountId: string, staged: StagedBytes): Promise<StoredBlob> {
+    for (;;) {
+      const record = await this.records.announce(this.database, accountId, staged.hash, staged.sizeBytes);
+      if (record.state === 'condemned') {
+        // A sweep is under way, or broke off. Its work is done here, so that the next round begins a new life.
+        await this.remove(record);
+        continue;
+      }
+      const isThere = record.state === 'live' && (await this.hasBytes(record, staged.sizeBytes));
+      if (isThere) await staged.discard().catch(() => undefined);
+      else await staged.place(blobKey(record));
+      return { accountId, hash: staged.hash, bornAt: record.bornAt, sizeBytes: staged.sizeBytes };
+    }
+  }
+
+  /** The account's blob of this content, if its bytes are there. It can be minted from for the length of the grace. */
+  async find(accountId: string, hash: string): Promise<StoredBlob | null> {
+    const record = await this.records.touch(this.database, accountId, hash);
+    return record !== null && (await this.hasBytes(record, record.sizeBytes)) ? record : null;
+  }
+
+  /** Delete the bytes of a condemned blob, then its record. Safe to repeat, to break off, and to do twice at once. */
+  async remove(condemned: BlobRef): Promise<void> {
+    await this.store.delete(blobKey(condemned));
+    await this.records.forget(this.database, condemned);
+  }
+
+  /** End the life of blobs orphaned for `graceSeconds`, at most `limit`. @returns those whose bytes are still to be removed. */
+  condemn(graceSeconds: number, limit: number): Promise<BlobRef[]> {
+    return this.records.condemn(this.database, graceSeconds, limit);
+  }
+
+  /** Read bytes, all or a part. @throws BlobStoreError. */
+  open(blob: StoredBlob, range?: ByteRange): Promise<Readable> {
+    return this.store.open(blobKey(blob), range);
+  }
+
+  /** What the bytes are; see `sniffContentType`. */
+  async sniff(blob: StoredBlob, name: string | null): Promise<string> {
+    const end = Math.min(blob.sizeBytes, HEAD_BYTES) - 1;
+    const head = end < 0 ? Buffer.alloc(0) : await buffer(await this.open(blob, { start: 0, end }));
+    return sniffContentType(head, name);
+  }
+
+  /** Whether the store serves its bytes itself, to whoever has a link. */
+  get presigns(): boolean {
+    return this.store.kind === 's3';
+  }
+
+  presign(blob: StoredBlob, options: PresignOptions): Promise<string | null> {
+    return this.store.presign(blobKey(blob), options);
+  }
+
+  private async hasBytes(blob: BlobRef, sizeBytes: number): Promise<boolean> {
+    return (await this.store.stat(blobKey(blob)))?.sizeBytes === sizeBytes;
+  }
+}
+
+/** The blob was swept between being stored and being minted from, which takes longer than the grace: store it again. */
+export function blobGone(blob: BlobRef): BlobStoreError {
+  return new BlobStoreError('missing', `The blob ${blob.hash} was swept before an asset was minted from it.`);
+}

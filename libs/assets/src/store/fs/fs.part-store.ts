@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Refusal } from '@millrace/contracts';
+import { BlobStoreError, type StageOptions, type StagedBytes } from '../blob-store';
+import { ByteMeter } from '../byte-meter';
+import { codeOf, withFsFaults } from './fs-fault';
+import { writeMetered } from './fs-writer';
+import type { PartSpec, PartStore } from '../part-store';
+import { takeSource } from '../staging-source';
+
+const READ_BYTES = 256 * 1024;
+const HANDLE = /^[0-9a-f-]{36}$/;
+
+/** Parts as files of a folder per upload, among what is staged. */
+export class FsPartStore implements PartStore {
+  constructor(
+    private readonly stagingDir: string,
+    private readonly stage: (source: Readable, options: StageOptions) => Promise<StagedBytes>,
+  ) {}
+
+  async begin(): Promise<string> {
+    const handle = randomUUID();
+    await withFsFaults(() => mkdir(this.folderOf(handle), { recursive: true, mode: 0o700 }));
+    return handle;
+  }
+
+  /** Files have no address of their own: our own signed route takes the bytes. */
+  async link(): Promise<null> {
+    return null;
+  }
+
+  async write(handle: string, { number, sizeBytes }: PartSpec, source: Readable): Promise<void> {
+    const path = join(this.folderOf(handle), `${number}.${randomUUID()}.partial`);
+    const meter = new ByteMeter(sizeBytes);
+    const chunks = takeSource(source);
+    try {
+      const file = await withFsFaults(() => open(path, 'wx', 0o600));
+      try {
+        await writeMetered(chunks, file, meter);
+      } finally {
+        await file.close();
+      }
+      const { sizeBytes: arrived } = meter.finish();
+      if (arrived !== sizeBytes) throw wrongSize(number, sizeBytes);
+      await withFsFaults(() => rename(path, this.pathOf(handle, number)));
+    } catch (error) {
+      source.destroy();
+      await rm(path, { force: true }).catch(() => undefined);
+      throw error instanceof Refusal && error.code === 'payload_too_large' ? wrongSize(number, sizeBytes) : error;
+    }
+  }
+
+  async list(handle: string): Promise<PartSpec[]> {
+    return withFsFaults(async () => {
+      const names = await readdir(this.folderOf(handle)).catch((error: unknown): string[] => {
+        if (codeOf(error) === 'ENOENT') return [];
+        throw error;
+      });
+      const numbers = names.filter((name) => /^\d+$/.test(name)).map(Number);
+      return Promise.all(
+        numbers
+          .sort((a, b) => a - b)
+          .map(async (number) => ({ number, sizeBytes: (await stat(this.pathOf(handle, number))).size })),
+      );
+    });
+  }
+
+  /** Parts stay as they are until what was made of them is placed. */
+  async isAssembled(): Promise<boolean> {
+    return false;
+  }
+
+  /** The parts are copied into one file: what a late writer does to a part then no longer matters. */
+  async assemble(handle: string, count: number): Promise<StagedBytes> {
+    const staged = await this.stage(Readable.from(this.bytesOf(handle, count), { objectMode: false }), {
+      maxBytes: Number.MAX_SAFE_INTEGER,
+    });
+    return {
+      ...staged,
+      place: async (key) => {
+        await staged.place(key);
+        // The bytes are placed; parts that stay behind are found by the sweep of staging.
+        await this.abort(handle).catch(() => undefined);
+      },
+      discard: async () => {
+        await staged.discard();
+        await this.abort(handle);
+      },
+    };
+  }
+
+  async abort(handle: string): Promise<void> {
+    await withFsFaults(() => rm(this.folderOf(handle), { recursive: true, force: true }));
+  }
+
+  private async *bytesOf(handle: string, count: number): AsyncGenerator<Buffer> {
+    for (let number = 1; number <= count; number += 1) {
+      const file = await withFsFaults(() => open(this.pathOf(handle, number), 'r'));
+      yield* file.createReadStream({ highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
+    }
+  }
+
+  private pathOf(handle: string, number: number): string {
+    return join(this.folderOf(handle), String(number));
+  }
+
+  private folderOf(handle: string): string {
+    if (!HANDLE.test(handle)) throw new BlobStoreError('missing', 'There is no such upload.');
+    return join(this.stagingDir, 'parts', handle);
+  }
+}
+
+export function wrongSize(number: number, sizeBytes: number): Refusal {
+  const reason = `part ${number} has exactly ${sizeBytes} bytes`;
+  return Refusal.ofFields([{ field: 'body', reason }]);
+}

@@ -1,0 +1,14 @@
+export {
+  BlobStoreError,
+  type BlobStore,
+  type BlobStoreFault,
+  type ByteRange,
+  type PresignOptions,
+  type StagedBytes,
+  type StageOptions,
+  type StoredObject,
+} from './blob-store';
+export { ByteMeter, fileTooLarge, HEAD_BYTES } from './byte-meter';
+export { openBlobStore } from './open-blob-store';
+export { type PartSpec, type PartStore } from './part-store';
+export { takeSource } from './staging-source';

@@ -1,0 +1,58 @@
+import { BootError, SettingsError } from '@millrace/platform';
+import type { AssetSettings } from '../assets.settings';
+import { BlobStoreError, type BlobStore } from './blob-store';
+import { FsBlobStore } from './fs/fs.blob-store';
+import type { S3Encryption } from './s3/s3-client';
+import { S3BlobStore } from './s3/s3.blob-store';
+
+/**
+ * The store that the settings name, asked once whether it can be used: a wrong bucket is found at boot, not at the first
+ * upload. A store that does not answer at all is let pass: it may come back, and jobs can be polled without it.
+ *
+ * @throws SettingsError when they name none, or two, or half a credential; BootError when the store cannot be used.
+ */
+export async function openBlobStore(settings: AssetSettings): Promise<BlobStore> {
+  const store = blobStoreOf(settings);
+  try {
+    await store.check();
+    return store;
+  } catch (error) {
+    if (error instanceof BlobStoreError && error.fault === 'unreachable') return store;
+    store.close();
+    throw error instanceof BlobStoreError ? new BootError(error.message) : error;
+  }
+}
+
+/** The store that the settings name; nothing is reached yet. @throws SettingsError. */
+export function blobStoreOf(settings: AssetSettings): BlobStore {
+  const { blobDir, s3Bucket: bucket, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = settings;
+  if ((blobDir === undefined) === (bucket === undefined)) {
+    const fault =
+      blobDir === undefined
+        ? 'Neither MILLRACE_BLOB_DIR nor S3_BUCKET is set'
+        : 'Both MILLRACE_BLOB_DIR and S3_BUCKET are set';
+    throw new SettingsError([`${fault}; set exactly one of them.`]);
+  }
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
+    throw new SettingsError(['One of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is not set; set both or neither.']);
+  }
+  if (blobDir !== undefined) return new FsBlobStore(blobDir);
+  const credentials =
+    accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey };
+  const address = {
+    bucket: bucket ?? '',
+    region: settings.s3Region,
+    endpoint: settings.s3Endpoint,
+    credentials,
+    pathStyle: settings.s3PathStyle === undefined ? undefined : settings.s3PathStyle === 'true',
+    encryption: encryptionOf(settings),
+  };
+  return new S3BlobStore(address, settings.s3PublicEndpoint);
+}
+
+function encryptionOf({ s3Encryption: kind, s3KmsKeyId: kmsKeyId }: AssetSettings): S3Encryption | undefined {
+  if (kmsKeyId !== undefined && kind !== 'aws:kms') {
+    throw new SettingsError(['S3_KMS_KEY_ID is set without S3_SERVER_SIDE_ENCRYPTION=aws:kms; set both or neither.']);
+  }
+  return kind === undefined ? undefined : { kind, kmsKeyId };
+}

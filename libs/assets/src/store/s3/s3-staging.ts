@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  type CompletedPart,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { StageOptions, StagedBytes } from '../blob-store';
+import { ByteMeter } from '../byte-meter';
+import { encryptionFields, s3FaultOf, type S3Encryption } from './s3-client';
+import { takeSource } from '../staging-source';
+
+/** Where staged bytes lie in the bucket; never the beginning of a placed key. */
+export const STAGING_PREFIX = 'staging/';
+/** The least that S3 takes as a part. One part on its way while the next fills bounds the memory of an upload. */
+const PART_BYTES = 5 * 1024 * 1024;
+/** The most that S3 copies in one request. */
+const MAX_COPY_BYTES = 5 * 1024 ** 3;
+
+/** Requests to one bucket, with faults in the port's words. */
+export interface Bucket {
+  readonly name: string;
+  readonly client: S3Client;
+  readonly encryption: S3Encryption | undefined;
+  /** Name of the object that holds what was placed under `key`. */
+  objectOf(key: string): string;
+}
+
+/**
+ * Take in a stream. What fits one part stays in memory, and is put under its key at once; more goes into a multipart
+ * upload of a staging object, which the server copies to its key, because the key is known only when all was hashed.
+ */
+export async function stageInBucket(bucket: Bucket, source: Readable, options: StageOptions): Promise<StagedBytes> {
+  const meter = new ByteMeter(Math.min(options.maxBytes, MAX_COPY_BYTES));
+  const upload = new StagingUpload(bucket);
+  // Two buffers take turns, and are garbage only when all is done: one fills while the other is on its way.
+  const buffers = [Buffer.alloc(0), Buffer.alloc(0)];
+  let filled = 0;
+  try {
+    for await (const chunk of takeSource(source, options.signal)) {
+      meter.add(chunk);
+      for (let rest = chunk; rest.length > 0;) {
+        if (filled === PART_BYTES) {
+          await upload.add(buffers[0] as Buffer);
+          buffers.reverse();
+          filled = 0;
+        }
+        if (buffers[0]?.length === 0) buffers[0] = Buffer.allocUnsafeSlow(PART_BYTES);
+        // Parts are cut to equal sizes: some servers take no others.
+        const taken = rest.copy(buffers[0] as Buffer, filled);
+        rest = rest.subarray(taken);
+        filled += taken;
+      }
+    }
+    const last = (buffers[0] as Buffer).subarray(0, filled);
+    // A copy, so that a small upload does not hold the memory of a large one until it is committed.
+    if (!upload.begun) return stagedInMemory(bucket, meter, Buffer.from(last));
+    await upload.finish(last);
+    return stagedInObject(bucket, meter, upload.object);
+  } catch (error) {
+    source.destroy();
+    await upload.abort();
+    throw error;
+  }
+}
+
+function stagedInMemory(bucket: Bucket, meter: ByteMeter, bytes: Buffer): StagedBytes {
+  return {
+    ...meter.finish(),
+    place: async (key) => {
+      const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
+      await inPortWords(
+        bucket.client.send(new PutObjectCommand({ ...target, ...encryptionFields(bucket.encryption), Body: bytes })),
+      );
+    },
+    discard: async () => undefined,
+  };
+}
+
+/** Bytes that lie whole in an object of the staging area. */
+export function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): StagedBytes {
+  const discard = async (): Promise<void> => {
+    await inPortWords(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
+  };
+  return {
+    ...meter.finish(),
+    place: async (key) => {
+      const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
+      await inPortWords(
+        bucket.client.send(
+          new CopyObjectCommand({
+            ...target,
+            ...encryptionFields(bucket.encryption),
+            CopySource: `${bucket.name}/${object}`,
+          }),
+        ),
+      );
+      // The bytes are placed; a copy that stays behind is found by the sweep of staging.
+      await discard().catch(() => undefined);
+    },
+    discard,
+  };
+}
+
+/** A multipart upload that begins with its first part, and sends one part at a time. */
+class StagingUpload {
+  readonly object = `${STAGING_PREFIX}${randomUUID()}`;
+  private id: string | undefined;
+  private readonly parts: CompletedPart[] = [];
+  private sending: Promise<void> = Promise.resolve();
+
+  constructor(private readonly bucket: Bucket) {}
+
+  get begun(): boolean {
+    return this.id !== undefined;
+  }
+
+  /** Send a part in the background, once the one before has arrived. Its buffer is free when the next call returns. */
+  async add(bytes: Buffer): Promise<void> {
+    const target = { Bucket: this.bucket.name, Key: this.object };
+    if (this.id === undefined) {
+      const created = await inPortWords(
+        this.bucket.client.send(
+          new CreateMultipartUploadCommand({ ...target, ...encryptionFields(this.bucket.encryption) }),
+        ),
+      );
+      this.id = created.UploadId;
+    }
+    await this.sending;
+    this.sending = this.send(bytes);
+    // Awaited by the next step; until then a failure must not count as unobserved.
+    this.sending.catch(() => undefined);
+  }
+
+  private async send(bytes: Buffer): Promise<void> {
+    const PartNumber = this.parts.length + 1;
+    const target = { Bucket: this.bucket.name, Key: this.object, UploadId: this.id };
+    const sent = await inPortWords(
+      this.bucket.client.send(new UploadPartCommand({ ...target, PartNumber, Body: bytes })),
+    );
+    this.parts.push({ PartNumber, ETag: sent.ETag });
+  }
+
+  async finish(last: Buffer): Promise<void> {
+    if (last.length > 0) await this.add(last);
+    await this.sending;
+    const target = { Bucket: this.bucket.name, Key: this.object, UploadId: this.id };
+    const MultipartUpload = { Parts: this.parts };
+    await inPortWords(this.bucket.client.send(new CompleteMultipartUploadCommand({ ...target, MultipartUpload })));
+  }
+
+  /** Best effort: what it leaves behind is found by the sweep of staging. */
+  async abort(): Promise<void> {
+    if (this.id === undefined) return;
+    await this.sending.catch(() => undefined);
+    const target = { Bucket: this.bucket.name, Key: this.object, UploadId: this.id };
+    await this.bucket.client.send(new AbortMultipartUploadCommand(target)).catch(() => undefined);
+  }
+}
+
+/** Wait for an answer of the server; its faults are thrown as BlobStoreError. */
+export async function inPortWords<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw s3FaultOf(error);
+  }
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { testS3 } from '@millrace/testing';
+import { describeBlobStore } from '../blob-store.conformance';
+import { createTestBucket } from '../../fixtures/test-bucket';
+import { describePartStore } from '../part-store.conformance';
+import { DEFAULT_PATIENCE, s3FaultOf, type S3Address } from './s3-client';
+import { S3BlobStore } from './s3.blob-store';
+
+const impatient = { ...DEFAULT_PATIENCE, maxAttempts: 1, connectTimeoutMs: 500 };
+let address: S3Address;
+beforeAll(async () => {
+  address = await createTestBucket();
+});
+
+describeBlobStore('a bucket of blobs', async () => new S3BlobStore(address));
+describePartStore('a bucket', async () => new S3BlobStore(await createTestBucket()));
+
+describe('a bucket of blobs', () => {
+  const text = 'a picture, by and by';
+  const options = {
+    contentType: 'image/png',
+    disposition: `attachment; filename="cat 1.png"; filename*=UTF-8''k%C3%A4tzchen.png`,
+    expiresSeconds: 60,
+  };
+  let store: S3BlobStore;
+  beforeAll(async () => {
+    store = new S3BlobStore(address);
+    await (await store.stage(Readable.from([Buffer.from(text)]), { maxBytes: 100 })).place('an/ob/ject');
+  });
+  afterAll(() => store.close());
+
+  it('is read through a presigned link without credentials, under the type and name that were asked for', async () => {
+    const answer = await fetch(await store.presign('an/ob/ject', { ...options, method: 'GET' }));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect(answer.headers.get('content-disposition')).toBe(options.disposition);
+    expect(await answer.text()).toBe(text);
+  });
+
+  it('answers HEAD through a link presigned for HEAD, and through no other', async () => {
+    const head = await store.presign('an/ob/ject', { ...options, method: 'HEAD' });
+    expect((await fetch(head, { method: 'HEAD' })).status).toBe(200);
+    const get = await store.presign('an/ob/ject', { ...options, method: 'GET' });
+    expect((await fetch(get, { method: 'HEAD' })).status).toBe(403);
+  });
+
+  it.each([
+    ['another key', (url: URL) => (url.pathname = url.pathname.replace('ject', 'jects'))],
+    ['another type', (url: URL) => url.searchParams.set('response-content-type', 'text/html')],
+    ['a longer life', (url: URL) => url.searchParams.set('X-Amz-Expires', '6000')],
+    ['another signature', (url: URL) => url.searchParams.set('X-Amz-Signature', '0'.repeat(64))],
+  ])('refuses a presigned link that was altered to %s', async (_, alter) => {
+    const url = new URL(await store.presign('an/ob/ject', { ...options, method: 'GET' }));
+    alter(url);
+    expect((await fetch(url)).status).toBe(403);
+  });
+
+  it('is linked to under the endpoint that customers reach', async () => {
+    const outside = new S3BlobStore(address, 'https://files.example.com');
+    const url = new URL(await outside.presign('an/ob/ject', { ...options, method: 'GET' }));
+    expect(`${url.origin}${url.pathname}`).toBe(`https://files.example.com/${address.bucket}/blobs/an/ob/ject`);
+    outside.close();
+  });
+
+  it.each<[string, Partial<S3Address>, string]>([
+    ['a wrong secret', { credentials: { accessKeyId: testS3().accessKeyId, secretAccessKey: 'wrong' } }, 'denied'],
+    ['a bucket that is not there', { bucket: `millrace-${randomUUID()}` }, 'missing'],
+    ['a server that is not there', { endpoint: 'http://127.0.0.1:1' }, 'unreachable'],
+  ])('says what is wrong with %s', async (_, overrides, fault) => {
+    const wrong = new S3BlobStore({ ...address, ...overrides }, undefined, impatient);
+    await expect(wrong.check()).rejects.toMatchObject({ name: 'BlobStoreError', fault });
+    await expect(wrong.check()).rejects.toThrow(`The bucket ${overrides.bucket ?? address.bucket} cannot be used`);
+    wrong.close();
+  });
+
+  it('is used with the credentials that the SDK finds by itself, where none are set', async () => {
+    const { accessKeyId, secretAccessKey } = testS3();
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
+    const chained = new S3BlobStore({ ...address, credentials: undefined }, undefined, impatient);
+    await expect(chained.check()).resolves.toBeUndefined();
+    chained.close();
+  });
+
+  it('tells a server without room from one that asks for patience', () => {
+    const answered = (name: string, httpStatusCode: number): Error =>
+      Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
+    expect(s3FaultOf(answered('XMinioStorageFull', 507)).fault).toBe('full');
+    expect(s3FaultOf(answered('SlowDown', 503)).fault).toBe('unreachable');
+    expect(s3FaultOf(answered('InvalidArgument', 400)).fault).toBe('failed');
+  });
+});

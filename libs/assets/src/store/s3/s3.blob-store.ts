@@ -1,0 +1,131 @@
+import type { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { BlobStoreError, type BlobStore, type ByteRange, type PresignOptions } from '../blob-store';
+import type { StageOptions, StagedBytes, StoredObject } from '../blob-store';
+import { DEFAULT_PATIENCE, createS3Client, s3FaultOf, type S3Address, type S3Patience } from './s3-client';
+import { S3PartStore } from './s3.part-store';
+import { STAGING_PREFIX, inPortWords, stageInBucket, type Bucket } from './s3-staging';
+
+const BLOBS_PREFIX = 'blobs/';
+
+/** Blobs as objects of one bucket of S3, or of any server that speaks its protocol. */
+export class S3BlobStore implements BlobStore {
+  readonly kind = 's3';
+  private readonly client: S3Client;
+  private readonly bucket: Bucket;
+  /** Signs links; reaches nothing. */
+  private readonly signer: S3Client;
+  readonly parts: S3PartStore;
+
+  /** @param publicEndpoint where customers reach the server when that is not where we do. */
+  constructor(address: S3Address, publicEndpoint?: string, patience: S3Patience = DEFAULT_PATIENCE) {
+    this.client = createS3Client(address, patience);
+    const { bucket: name, encryption } = address;
+    this.bucket = { name, client: this.client, encryption, objectOf: (key) => BLOBS_PREFIX + key };
+    this.signer = createS3Client({ ...address, endpoint: publicEndpoint ?? address.endpoint }, patience);
+    this.parts = new S3PartStore(this.bucket, this.signer);
+  }
+
+  async check(): Promise<void> {
+    try {
+      await this.client.send(new HeadBucketCommand({ Bucket: this.bucket.name }));
+    } catch (error) {
+      const { fault, message } = s3FaultOf(error);
+      const reason = fault === 'missing' ? 'there is no such bucket' : message;
+      throw new BlobStoreError(fault, `The bucket ${this.bucket.name} cannot be used: ${reason}`, { cause: error });
+    }
+  }
+
+  stage(source: Readable, options: StageOptions): Promise<StagedBytes> {
+    return stageInBucket(this.bucket, source, options);
+  }
+
+  async open(key: string, range?: ByteRange): Promise<Readable> {
+    const Range = range && `bytes=${range.start}-${range.end}`;
+    const { Body } = await inPortWords(this.client.send(new GetObjectCommand({ ...this.target(key), Range })));
+    // In Node the SDK's answer is always the stream of the response.
+    return Body as Readable;
+  }
+
+  async stat(key: string): Promise<{ sizeBytes: number } | null> {
+    try {
+      const { ContentLength } = await inPortWords(this.client.send(new HeadObjectCommand(this.target(key))));
+      return { sizeBytes: ContentLength ?? 0 };
+    } catch (error) {
+      if (error instanceof BlobStoreError && error.fault === 'missing') return null;
+      throw error;
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    await inPortWords(this.client.send(new DeleteObjectCommand(this.target(key))));
+  }
+
+  async presign(key: string, { method, contentType, disposition, expiresSeconds }: PresignOptions): Promise<string> {
+    const answer = { ResponseContentType: contentType, ResponseContentDisposition: disposition };
+    const input = { ...this.target(key), ...answer };
+    const expiry = { expiresIn: expiresSeconds };
+    return method === 'HEAD'
+      ? getSignedUrl(this.signer, new HeadObjectCommand(input), expiry)
+      : getSignedUrl(this.signer, new GetObjectCommand(input), expiry);
+  }
+
+  async *list(): AsyncIterable<StoredObject> {
+    for await (const object of this.objects(BLOBS_PREFIX)) {
+      yield { ...object, key: object.key.slice(BLOBS_PREFIX.length) };
+    }
+  }
+
+  async sweepStaging(olderThan: Date, limit: number): Promise<number> {
+    const Bucket = this.bucket.name;
+    let swept = 0;
+    for await (const { key: Key, modifiedAt } of this.objects(STAGING_PREFIX)) {
+      if (swept === limit) return swept;
+      if (modifiedAt >= olderThan) continue;
+      await inPortWords(this.client.send(new DeleteObjectCommand({ Bucket, Key })));
+      swept += 1;
+    }
+    const { Uploads } = await inPortWords(
+      this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: STAGING_PREFIX })),
+    );
+    for (const { Key, UploadId, Initiated } of Uploads ?? []) {
+      if (swept === limit) return swept;
+      if (Initiated === undefined || Initiated >= olderThan) continue;
+      await inPortWords(this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
+      swept += 1;
+    }
+    return swept;
+  }
+
+  close(): void {
+    this.client.destroy();
+    this.signer.destroy();
+  }
+
+  private async *objects(Prefix: string): AsyncGenerator<StoredObject> {
+    let ContinuationToken: string | undefined;
+    do {
+      const page = await inPortWords(
+        this.client.send(new ListObjectsV2Command({ Bucket: this.bucket.name, Prefix, ContinuationToken })),
+      );
+      for (const { Key, Size, LastModified } of page.Contents ?? []) {
+        if (Key !== undefined) yield { key: Key, sizeBytes: Size ?? 0, modifiedAt: LastModified ?? new Date() };
+      }
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken !== undefined);
+  }
+
+  private target(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.bucket.name, Key: this.bucket.objectOf(key) };
+  }
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListPartsCommand,
+  UploadPartCommand,
+  type CompletedPart,
+  type Part,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { BlobStoreError, type StagedBytes } from '../blob-store';
+import { ByteMeter } from '../byte-meter';
+import { wrongSize } from '../fs/fs.part-store';
+import type { PartSpec, PartStore } from '../part-store';
+import { encryptionFields } from './s3-client';
+import { STAGING_PREFIX, inPortWords, stagedInObject, type Bucket } from './s3-staging';
+
+/** The most that one listing of parts tells. */
+const PARTS_PAGE = 1_000;
+
+/** Parts as a multipart upload of S3, which clients send to the bucket itself. A handle is the object and the upload's id. */
+export class S3PartStore implements PartStore {
+  /** @param signer signs links to where customers reach the bucket. */
+  constructor(
+    private readonly bucket: Bucket,
+    private readonly signer: S3Client,
+  ) {}
+
+  async begin(): Promise<string> {
+    const Key = `${STAGING_PREFIX}${randomUUID()}`;
+    const target = { Bucket: this.bucket.name, Key, ...encryptionFields(this.bucket.encryption) };
+    const { UploadId } = await inPortWords(this.bucket.client.send(new CreateMultipartUploadCommand(target)));
+    return `${Key} ${UploadId}`;
+  }
+
+  /** The length is signed too: a part of another size is refused by the bucket. */
+  async link(handle: string, { number, sizeBytes }: PartSpec, expiresSeconds: number): Promise<string> {
+    const command = new UploadPartCommand({ ...this.target(handle), PartNumber: number, ContentLength: sizeBytes });
+    return getSignedUrl(this.signer, command, {
+      expiresIn: expiresSeconds,
+      signableHeaders: new Set(['host', 'content-length']),
+      unhoistableHeaders: new Set(['content-length']),
+    });
+  }
+
+  /** For whoever cannot reach the bucket; holds the part in memory, because a request that fails is sent again. */
+  async write(handle: string, { number, sizeBytes }: PartSpec, source: Readable): Promise<void> {
+    const Body = await buffer(source);
+    if (Body.length !== sizeBytes) throw wrongSize(number, sizeBytes);
+    await inPortWords(
+      this.bucket.client.send(new UploadPartCommand({ ...this.target(handle), PartNumber: number, Body })),
+    );
+  }
+
+  async list(handle: string): Promise<PartSpec[]> {
+    const parts = await this.partsOf(handle);
+    return (parts ?? []).map(({ PartNumber = 0, Size = 0 }) => ({ number: PartNumber, sizeBytes: Size }));
+  }
+
+  async isAssembled(handle: string): Promise<boolean> {
+    const { Bucket, Key } = this.target(handle);
+    try {
+      await inPortWords(this.bucket.client.send(new HeadObjectCommand({ Bucket, Key })));
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  async assemble(handle: string, count: number): Promise<StagedBytes> {
+    const target = this.target(handle);
+    const parts = await this.partsOf(handle);
+    // No upload any more: it was put together before, by a request that broke off then.
+    if (parts !== null) {
+      const Parts = parts
+        .filter(({ PartNumber = 0 }) => PartNumber <= count)
+        .map(({ PartNumber, ETag }): CompletedPart => ({ PartNumber, ETag }));
+      await inPortWords(
+        this.bucket.client.send(new CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts } })),
+      );
+    }
+    const { Bucket, Key } = target;
+    const { Body } = await inPortWords(this.bucket.client.send(new GetObjectCommand({ Bucket, Key })));
+    const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
+    for await (const chunk of Body as AsyncIterable<Buffer>) meter.add(chunk);
+    return stagedInObject(this.bucket, meter, Key);
+  }
+
+  async abort(handle: string): Promise<void> {
+    const { Bucket, Key, UploadId } = this.target(handle);
+    try {
+      await inPortWords(this.bucket.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    await inPortWords(this.bucket.client.send(new DeleteObjectCommand({ Bucket, Key })));
+  }
+
+  /** @returns null when there is no such upload any more. */
+  private async partsOf(handle: string): Promise<Part[] | null> {
+    const parts: Part[] = [];
+    let PartNumberMarker: string | undefined;
+    try {
+      do {
+        const page = await inPortWords(
+          this.bucket.client.send(
+            new ListPartsCommand({ ...this.target(handle), PartNumberMarker, MaxParts: PARTS_PAGE }),
+          ),
+        );
+        parts.push(...(page.Parts ?? []));
+        PartNumberMarker = page.IsTruncated === true ? page.NextPartNumberMarker : undefined;
+      } while (PartNumberMarker !== undefined);
+      return parts;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  private target(handle: string): { Bucket: string; Key: string; UploadId: string } {
+    const [Key = '', UploadId = ''] = handle.split(' ');
+    return { Bucket: this.bucket.name, Key, UploadId };
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof BlobStoreError && error.fault === 'missing';
+}

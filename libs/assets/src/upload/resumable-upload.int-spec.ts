@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { makeAccount } from '@millrace/testing';
+import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
+import type { ResumableUpload } from './resumable-upload.store';
+
+const noLimit = { uploadBytesPerDay: null };
+const fields = {
+  contentType: 'text/plain',
+  filePath: 'a.txt',
+  tags: [],
+  expiresInSeconds: null,
+  expectedHash: null,
+};
+let world: AssetWorld;
+let here: AssetProcess;
+let accountId: string;
+beforeAll(async () => {
+  world = await createAssetWorld();
+  here = world.process();
+});
+afterAll(() => world.drop());
+beforeEach(async () => {
+  accountId = await makeAccount(world.database);
+});
+
+const begin = (sizeBytes = 1_000): Promise<ResumableUpload> =>
+  here.resumable.begin(accountId, sizeBytes, fields, noLimit);
+const send = (id: string, bytes: Buffer): Promise<void> =>
+  here.resumable.receive(accountId, id, 1, Readable.from([bytes]));
+const code = (expected: string): unknown => expect.objectContaining({ name: 'Refusal', code: expected });
+
+describe('an upload in parts', () => {
+  it('that is not completed in time is swept with its parts, and is not found from then on', async () => {
+    const [old, young] = [await begin(), await begin()];
+    await send(old.id, randomBytes(1_000));
+    const past = new Date(Date.now() - 1_000);
+    await world.database.models.resumableUpload.update({ where: { id: old.id }, data: { expiresAt: past } });
+    expect(await here.runLoop('sweep-uploads')).toBe(1);
+    await expect(here.resumable.get(accountId, old.id)).rejects.toEqual(code('not_found'));
+    expect(await world.store.parts.list(old.handle)).toEqual([]);
+    expect((await here.resumable.get(accountId, young.id)).id).toBe(young.id);
+  });
+
+  it('is completed by one of many requests at once; the others are told so, or of its asset', async () => {
+    const { id } = await begin();
+    await send(id, randomBytes(1_000));
+    const all = await Promise.allSettled(
+      Array.from({ length: 5 }, () => here.resumable.complete(accountId, id, noLimit)),
+    );
+    const made = all.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
+    expect(made.filter(({ createdNew }) => createdNew)).toHaveLength(1);
+    for (const one of all) if (one.status === 'rejected') expect(one.reason).toEqual(code('upload_incomplete'));
+    expect(await world.database.models.asset.count({ where: { accountId } })).toBe(1);
+  });
+
+  it('counts towards the bytes of the day, before its parts and when it is completed', async () => {
+    const limited = { uploadBytesPerDay: 1_500 };
+    const { id } = await here.resumable.begin(accountId, 1_000, fields, limited);
+    await send(id, randomBytes(1_000));
+    await here.resumable.complete(accountId, id, limited);
+    await expect(here.resumable.begin(accountId, 1_000, fields, limited)).rejects.toEqual(code('rate_limited'));
+  });
+
+  it('is one of at most twenty that an account has open', async () => {
+    const open = await Promise.all(Array.from({ length: 20 }, () => begin()));
+    await expect(begin()).rejects.toEqual(code('rate_limited'));
+    await here.resumable.abort(accountId, open[0]?.id ?? '');
+    expect((await begin()).accountId).toBe(accountId);
+  });
+
+  it('that was completed outlives its row: the asset stays when the upload is dropped', async () => {
+    const { id } = await begin();
+    await send(id, randomBytes(1_000));
+    const { asset } = await here.resumable.complete(accountId, id, noLimit);
+    await here.resumable.abort(accountId, id);
+    expect((await here.assets.get(accountId, asset.id)).id).toBe(asset.id);
+  });
+});

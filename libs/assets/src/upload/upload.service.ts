@@ -1,0 +1,214 @@
+import type { Readable } from 'node:stream';
+import { Refusal, newId } from '@millrace/contracts';
+import {
+  KEY_REUSED,
+  RefusedError,
+  claimKeySql,
+  isKeyClaimed,
+  type Database,
+  type Statements,
+} from '@millrace/database';
+import {
+  type AssetFields,
+  type AssetRecord,
+  type AssetStore,
+  blobGone,
+  type BlobRecordStore,
+  type BlobService,
+  type MintedAsset,
+  type StoredBlob,
+  type UploadFields,
+} from '../records';
+import type { AssetSettings } from '../assets.settings';
+import { fileTooLarge, type StagedBytes, takeSource } from '../store';
+import type { ResumableUploadStore } from './resumable-upload.store';
+import { UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
+
+/** More than fields and boundaries take: a declared size is refused only where the file alone must be too large. */
+const AROUND_FILE_BYTES = 1_048_576;
+
+/** What binds an upload beside its fields. */
+export interface UploadTerms {
+  /** Single-use key of the request, if it carries one. */
+  idempotency?: { key: string; lifetimeSeconds: number } | undefined;
+  /** Bytes that the account may upload on one day (UTC); null: no limit. */
+  uploadBytesPerDay: number | null;
+  /** The resumable upload that these bytes came by; it is completed by this one. */
+  resumableId?: string | undefined;
+}
+
+/** What is known of an upload before its bytes. */
+export interface UploadAhead {
+  /** Size that the request declares, with whatever is around the file; null when it declares none. */
+  declaredBytes: number | null;
+  /** Key of the request, if it carries one. */
+  idempotencyKey: string | undefined;
+}
+
+export interface UploadStageOptions {
+  uploadBytesPerDay: number | null;
+  signal?: AbortSignal | undefined;
+}
+
+/** How the asset of a request is found or made. */
+interface Mint {
+  blob: StoredBlob;
+  fields: AssetFields;
+  contentType: string;
+  /** Whether an identical reference may have another content type. */
+  anyContentType: boolean;
+  upload?: UploadTerms;
+}
+
+/** Brings customers' bytes in: uploads, and references to what they have uploaded before. */
+export class UploadService {
+  constructor(
+    private readonly database: Database,
+    private readonly assets: AssetStore,
+    private readonly records: BlobRecordStore,
+    private readonly uploadDays: UploadDayStore,
+    private readonly resumables: ResumableUploadStore,
+    private readonly blobs: BlobService,
+    private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds'>,
+  ) {}
+
+  /** Bytes that an account has uploaded today (UTC). */
+  async bytesToday(accountId: string): Promise<number> {
+    return this.uploadDays.bytesToday(this.database, accountId);
+  }
+
+  /**
+   * Refuse an upload of which it is known before its bytes that it will be refused. What it lets pass may still be: keys
+   * are claimed and bytes are counted by `commit`.
+   *
+   * @throws Refusal `idempotency_key_reuse`, `payload_too_large`.
+   */
+  async admit(accountId: string, { declaredBytes, idempotencyKey }: UploadAhead): Promise<void> {
+    const { maxUploadBytes } = this.settings;
+    if (declaredBytes !== null && declaredBytes > maxUploadBytes + AROUND_FILE_BYTES)
+      throw fileTooLarge(maxUploadBytes);
+    if (idempotencyKey === undefined) return;
+    if (await isKeyClaimed(this.database, accountId, 'postAssets', idempotencyKey)) throw keyReused();
+  }
+
+  /** @throws Refusal `rate_limited` when so many bytes more would be too many today. @param limitBytes null: no limit. */
+  async assertRoomToday(accountId: string, sizeBytes: number, limitBytes: number | null): Promise<void> {
+    if (limitBytes === null) return;
+    if ((await this.uploadDays.bytesToday(this.database, accountId)) + sizeBytes > limitBytes) {
+      throw uploadsUsedUp(limitBytes);
+    }
+  }
+
+  /**
+   * Take in the bytes of an upload. Nothing of it can be seen until `commit`; whoever does not commit must discard.
+   *
+   * @throws Refusal `payload_too_large`, or `rate_limited` when the day's bytes are used up; BlobStoreError; the source's
+   * own error, and then nothing is left behind.
+   */
+  async stage(accountId: string, source: Readable, options: UploadStageOptions): Promise<StagedBytes> {
+    takeSource(source);
+    const { uploadBytesPerDay: limitBytes, signal } = options;
+    if (limitBytes !== null && (await this.uploadDays.bytesToday(this.database, accountId)) >= limitBytes) {
+      source.destroy();
+      throw uploadsUsedUp(limitBytes);
+    }
+    return this.blobs.stage(source, { maxBytes: this.settings.maxUploadBytes, signal });
+  }
+
+  /**
+   * Mint the asset of an upload from its staged bytes, or find the identical one and let it live as long as this one would
+   * have. The asset, the request's key and the day's count commit together. The staged bytes are gone afterwards, whatever
+   * came of it.
+   *
+   * @throws Refusal `hash_mismatch`, `idempotency_key_reuse`, `rate_limited`; BlobStoreError.
+   */
+  async commit(accountId: string, staged: StagedBytes, fields: UploadFields, terms: UploadTerms): Promise<MintedAsset> {
+    try {
+      if (fields.expectedHash !== null && fields.expectedHash !== staged.hash) {
+        const message = `The bytes that arrived have the hash ${staged.hash}, not ${fields.expectedHash}.`;
+        throw new Refusal('hash_mismatch', message);
+      }
+      const blob = await this.blobs.keep(accountId, staged);
+      const { contentType } = fields;
+      const { asset, wasOrphan } = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
+      return { asset, createdNew: wasOrphan };
+    } finally {
+      // What stays behind where this fails is found by the sweep of staging.
+      await staged.discard().catch(() => undefined);
+    }
+  }
+
+  /**
+   * Mint an asset over bytes that the account has, or find the identical one. Its content type is what the bytes were
+   * called last, else what they are.
+   *
+   * @param hash canonical; see `readHash`.
+   * @throws Refusal `blob_not_found`.
+   */
+  async fromHash(accountId: string, hash: string, fields: AssetFields): Promise<MintedAsset> {
+    const blob = await this.blobs.find(accountId, hash);
+    if (blob === null) throw new Refusal('blob_not_found', `This account has no bytes with the hash ${hash}.`);
+    const known = await this.assets.contentTypeOf(this.database, blob);
+    const contentType = known ?? (await this.blobs.sniff(blob, fields.filePath));
+    const { asset, isNew } = await this.mint({ blob, fields, contentType, anyContentType: true });
+    return { asset, createdNew: isNew };
+  }
+
+  /** True when the account has bytes of this hash; `fromHash` then finds them for the length of the grace. */
+  async hasBlob(accountId: string, hash: string): Promise<boolean> {
+    return (await this.blobs.find(accountId, hash)) !== null;
+  }
+
+  private async mint(mint: Mint): Promise<{ asset: AssetRecord; wasOrphan: boolean; isNew: boolean }> {
+    try {
+      return await this.database.transaction((tx) => this.mintIn(tx, mint));
+    } catch (error) {
+      throw refusalOf(error, mint.upload);
+    }
+  }
+
+  private async mintIn(
+    tx: Statements,
+    { blob, fields, contentType, anyContentType, upload }: Mint,
+  ): Promise<{ asset: AssetRecord; wasOrphan: boolean; isNew: boolean }> {
+    const { accountId } = blob;
+    const { filePath, tags } = fields;
+    const keepSeconds = fields.expiresInSeconds ?? this.settings.assetRetentionSeconds ?? null;
+    const before = await this.records.adopt(tx, blob);
+    if (before === null) throw blobGone(blob);
+    const like = { filePath, tags, contentType: anyContentType ? null : contentType };
+    const found = await this.assets.findIdentical(tx, blob, like);
+    const id = found ?? newId();
+    if (found === null) await this.assets.insertUpload(tx, { id, blob, contentType, filePath, tags }, keepSeconds);
+    else await this.assets.extend(tx, accountId, id, keepSeconds);
+    if (upload !== undefined) await this.settle(tx, blob, id, upload);
+    const asset = await this.assets.find(tx, accountId, id);
+    if (asset === null) throw new Error(`asset ${id} is not there, although this transaction recorded or held it`);
+    return { asset, wasOrphan: before === 'orphaned', isNew: found === null };
+  }
+
+  private async settle(tx: Statements, blob: StoredBlob, subjectId: string, terms: UploadTerms): Promise<void> {
+    const { accountId, sizeBytes } = blob;
+    if (terms.idempotency !== undefined) {
+      await tx.query(claimKeySql({ accountId, operation: 'postAssets', subjectId, ...terms.idempotency }));
+    }
+    await this.uploadDays.add(tx, accountId, sizeBytes, terms.uploadBytesPerDay);
+    if (terms.resumableId !== undefined) await this.resumables.complete(tx, accountId, terms.resumableId, subjectId);
+  }
+}
+
+function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
+  if (!(error instanceof RefusedError)) return error;
+  if (error.reason === KEY_REUSED) return keyReused();
+  return error.reason === UPLOAD_LIMIT ? uploadsUsedUp(terms?.uploadBytesPerDay ?? 0) : error;
+}
+
+function keyReused(): Refusal {
+  return new Refusal('idempotency_key_reuse', 'This Idempotency-Key was used for an upload before. Nothing was made.');
+}
+
+function uploadsUsedUp(limitBytes: number): Refusal {
+  const midnight = new Date().setUTCHours(24, 0, 0, 0);
+  const message = `This account may upload ${limitBytes} bytes a day (UTC), and has too few left for this.`;
+  return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
+}

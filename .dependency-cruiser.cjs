@@ -40,6 +40,7 @@ const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => 
  */
 const ROOMS = {
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
+  'libs/billing/src': [['price', 'ledger'], ['credits', 'usage', 'audit'], ['payments']],
 };
 const roomsInside = Object.entries(ROOMS).flatMap(([home, floors]) =>
   floors.flat().map((room) => {

@@ -1,21 +1,17 @@
 import type { Database } from '@millrace/database';
 import type { Logger, Loop, Metrics } from '@millrace/platform';
-import { AuditLedgerLoop } from './audit-ledger.loop';
-import { CollectOwedCreditsLoop } from './collect-owed-credits.loop';
-import { CreditReads } from './credit-reads.service';
-import { CreditsService } from './credits.service';
-import { ExpireCreditsLoop } from './expire-credits.loop';
-import { LedgerAudit } from './ledger-audit';
-import { LedgerAuditStore } from './ledger-audit.store';
-import { LedgerReadsStore } from './ledger-reads.store';
-import { LedgerStore } from './ledger.store';
-import { LotStore } from './lot.store';
-import type { PaymentProvider } from './payment-provider';
-import { PaymentsService } from './payments.service';
-import { PostingStore } from './posting.store';
-import { TopUpStore } from './top-up.store';
-import { TopUpsService, type TopUpTerms } from './top-ups.service';
-import { UsageStore } from './usage.store';
+import { AuditLedgerLoop, LedgerAudit, LedgerAuditStore } from './audit';
+import {
+  CollectOwedCreditsLoop,
+  type PaymentProvider,
+  PaymentsService,
+  TopUpsService,
+  TopUpStore,
+  type TopUpTerms,
+} from './payments';
+import { CreditReads, UsageStore } from './usage';
+import { CreditsService, ExpireCreditsLoop, LotStore } from './credits';
+import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
 
 /** What credits are built on, made by the process that uses them. */
 export interface BillingParts {

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Finding } from '@millrace/platform';
-import { LEDGER_KINDS, MOVES } from './ledger';
+import { LEDGER_KINDS, MOVES } from '../ledger';
 
 /** Findings of one check in one batch of accounts: a broken rule breaks often, and the first thousand say which. */
 const MOST = 1_000;

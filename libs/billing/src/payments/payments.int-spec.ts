@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import fc from 'fast-check';
 import { ScriptedPayments, createTestDatabase, makeAccount, testBilling, type TestDatabase } from '@millrace/testing';
-import { composeTopUps } from './composition';
+import { composeTopUps } from '../composition';
 import { reversedMicros, type PaymentNotice } from './top-up';
 
 const TERMS = { topUpCurrency: 'usd', creditPriceMinor: 7, topUpMinCredits: 1, topUpMaxCredits: 100 };

@@ -1,10 +1,10 @@
 import { newId } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { Logger } from '@millrace/platform';
-import type { CreditsService } from './credits.service';
+import type { CreditsService } from '../credits';
 import { assertConfigured, type PaymentProvider } from './payment-provider';
-import type { PostingStore } from './posting.store';
-import { creditsText } from './price';
+import type { PostingStore } from '../ledger';
+import { creditsText } from '../price';
 import { reversedMicros, type PaymentNotice, type Reversal, type TopUp } from './top-up';
 import type { TopUpStore } from './top-up.store';
 

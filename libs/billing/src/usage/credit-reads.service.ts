@@ -1,8 +1,5 @@
 import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
-import type { Balance } from './balance';
-import type { LedgerStore } from './ledger.store';
-import type { LedgerPosition, LedgerReadsStore, LedgerRecord } from './ledger-reads.store';
-import type { Statement } from './statement';
+import type { Balance, LedgerPosition, LedgerReadsStore, LedgerRecord, LedgerStore, Statement } from '../ledger';
 import type { UsageGrouping, UsageReport } from './usage';
 import type { UsageStore } from './usage.store';
 

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { Refusal } from '@millrace/contracts';
 import type { Checkout, PaymentProvider } from './payment-provider';
-import { creditsText } from './price';
+import { creditsText } from '../price';
 import { TOP_UP_METADATA, noticeOf } from './stripe-notice';
 import type { PaymentNotice, TopUpOrder } from './top-up';
 

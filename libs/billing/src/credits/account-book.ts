@@ -1,10 +1,8 @@
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { Balance } from './balance';
-import type { Book, LedgerKind, Move } from './ledger';
+import type { Balance, Book, LedgerKind, Move, Original, Posting, PostingStore } from '../ledger';
 import type { LotStore } from './lot.store';
 import { afterDraws, drawFrom, expiring, type Draw, type Lot } from './lots';
-import type { Original, Posting, PostingStore } from './posting.store';
 
 /** What every posting tells beside its amount. */
 export interface Note {

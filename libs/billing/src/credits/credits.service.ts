@@ -1,11 +1,9 @@
 import { Refusal, newId } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { AccountBook, type Note } from './account-book';
-import type { Balance } from './balance';
-import type { LedgerStore } from './ledger.store';
+import type { Balance, LedgerStore, Original, PostingStore } from '../ledger';
 import type { LotStore } from './lot.store';
-import type { Original, PostingStore } from './posting.store';
-import { creditsText } from './price';
+import { creditsText } from '../price';
 
 /** What an operator does to an account's credits. */
 export interface Adjustment {

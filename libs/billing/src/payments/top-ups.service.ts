@@ -1,7 +1,7 @@
 import { Refusal, newId } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
 import { assertConfigured, type PaymentProvider } from './payment-provider';
-import { MICROS_PER_CREDIT } from './price';
+import { MICROS_PER_CREDIT } from '../price';
 import type { TopUp } from './top-up';
 import type { TopUpStore } from './top-up.store';
 

@@ -1,0 +1,3 @@
+export { AuditLedgerLoop } from './audit-ledger.loop';
+export { LedgerAuditStore } from './ledger-audit.store';
+export { LedgerAudit } from './ledger-audit';

@@ -1,0 +1,4 @@
+export { CreditReads } from './credit-reads.service';
+export { csvText } from './csv';
+export { UsageStore } from './usage.store';
+export { type UsageGrouping, type UsageReport, type UsageRow } from './usage';

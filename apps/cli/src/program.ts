@@ -1,21 +1,31 @@
 import { Command, CommanderError } from 'commander';
-import { addAdmin } from './admin.command';
-import { addAssets } from './assets.command';
-import { binder } from './command-context';
-import { addCredits } from './credits.command';
-import { addDeployments } from './deployments.command';
-import { isAbort, isDiskFault, reasonOf } from './error-facts';
-import { CliFailure, EXIT, Interrupted, UsageFailure, type ExitCode } from './failure';
-import { failureJson, failureLines } from './failure-report';
-import type { Host } from './host';
-import { addJobs } from './jobs.command';
-import { addKeys } from './keys.command';
-import { addLogin } from './login.command';
-import { Printer } from './printer';
-import { addRun, addSubmit } from './run.command';
-import type { GlobalFlags } from './settings';
-import { VERSION } from './version';
-import { addWatch } from './watch.command';
+import {
+  addAdmin,
+  addAssets,
+  binder,
+  addCredits,
+  addDeployments,
+  addJobs,
+  addKeys,
+  addLogin,
+  addRun,
+  addSubmit,
+  addWatch,
+} from './commands';
+import {
+  isAbort,
+  isDiskFault,
+  reasonOf,
+  CliFailure,
+  EXIT,
+  Interrupted,
+  UsageFailure,
+  type ExitCode,
+  type Host,
+  VERSION,
+} from './process';
+import { failureJson, failureLines, Printer } from './terminal';
+import type { GlobalFlags } from './login';
 
 const EXIT_CODES = `
 Exit codes: 0 succeeded, 1 the job failed, 2 usage or input, 3 refused by the service, 4 canceled, 5 expired,

@@ -1,0 +1,178 @@
+import { ErrorEnvelopeSchema } from '@millrace/contracts';
+import {
+  isAbort,
+  reasonOf,
+  type CliFailure,
+  Interrupted,
+  ServiceFailure,
+  ServiceRefusal,
+  type FailureFacts,
+  type Host,
+} from '../process';
+import type { StreamedBody } from './multipart-body';
+import type { Settings } from '../login';
+import { streamedRequest } from './streamed-request';
+
+export interface CallOptions {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  headers?: Record<string, string>;
+  body?: string;
+  /** Sends what this opens, as the connection takes it. */
+  stream?: StreamedBody;
+  /** Sends this value as a JSON body. */
+  json?: unknown;
+  signal?: AbortSignal;
+  /** Tries in all; by default 3 for a read and 1 for anything else, which may have had its effect. */
+  tries?: number;
+  /** Milliseconds until the answer's head must be there; by default one minute. */
+  headWithinMs?: number;
+}
+
+/** How long a read waits on its own for a 429 that names a time; a longer one is the reader's decision. */
+const PATIENCE_SECONDS = 10;
+const RETRY_MS = 400;
+const HEAD_WITHIN_MS = 60_000;
+
+/**
+ * HTTP to one service: addresses, the credential, the error envelope, repeats of reads. The credential goes to the origin
+ * of the base address alone (wire supplement, section 5).
+ */
+export class ApiClient {
+  constructor(
+    private readonly settings: Settings,
+    private readonly host: Host,
+    private readonly userAgent: string,
+  ) {}
+
+  get baseUrl(): URL {
+    return this.settings.baseUrl;
+  }
+
+  /** An operation of the contract. */
+  api(path: string): URL {
+    return new URL(`${this.settings.baseUrl.pathname.replace(/\/$/, '')}/api/v2${path}`, this.settings.baseUrl);
+  }
+
+  /** An operation of the platform API, which stands at the origin whatever the prefix. */
+  platform(path: string): URL {
+    return new URL(`/platform/v1${path}`, this.settings.baseUrl);
+  }
+
+  /** A link of the service: resolved against the origin, never joined to the base address (contract, 2.5). */
+  link(reference: string): URL {
+    if (!URL.canParse(reference, this.settings.baseUrl.href))
+      throw new ServiceFailure(`The service sent a link that is none: ${JSON.stringify(reference)}.`);
+    return new URL(reference, this.settings.baseUrl);
+  }
+
+  /**
+   * The answer, its head received and its status 2xx.
+   *
+   * @throws {ServiceRefusal} on 4xx
+   * @throws {ServiceFailure} when the service cannot be reached, redirects a write, or fails
+   * @throws {Interrupted} when `signal` aborts
+   */
+  async open(url: URL, options: CallOptions = {}): Promise<Response> {
+    const tries = options.tries ?? ((options.method ?? 'GET') === 'GET' ? 3 : 1);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.once(url, options);
+      } catch (error) {
+        const waitMs = attempt < tries ? repeatAfterMs(error, attempt) : null;
+        if (waitMs === null) throw error;
+        await this.host.wait(waitMs, options.signal);
+      }
+    }
+  }
+
+  /** The JSON value of the answer; null where it has no body. */
+  async json(url: URL, options: CallOptions = {}): Promise<unknown> {
+    const text = await this.text(url, options);
+    if (text === '') return null;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new ServiceFailure(`${url.host} answered with something that is not JSON.`, {
+        code: 'unexpected_answer',
+        cure: 'Check that the address is that of a service that speaks this API.',
+      });
+    }
+  }
+
+  async text(url: URL, options: CallOptions = {}): Promise<string> {
+    const response = await this.open(url, options);
+    return response.text().catch((error: unknown) => Promise.reject(this.unreached(url, error, options.signal)));
+  }
+
+  private async once(url: URL, options: CallOptions): Promise<Response> {
+    const { method = 'GET', json, headWithinMs = HEAD_WITHIN_MS } = options;
+    const headers: Record<string, string> = { 'user-agent': this.userAgent, ...options.headers };
+    if (this.settings.apiKey && url.origin === this.settings.baseUrl.origin)
+      headers.authorization = `Bearer ${this.settings.apiKey}`;
+    if (json !== undefined) headers['content-type'] = 'application/json';
+    const body = json === undefined ? options.body : JSON.stringify(json);
+    const request = { method, headers, body, redirect: method === 'GET' ? 'follow' : 'manual' } as const;
+    const answer = options.stream
+      ? streamedRequest(url, { method, headers, body: options.stream, signal: options.signal })
+      : fetchWithin(headWithinMs, url, request, options.signal);
+    const response = await answer.catch((error: unknown) => Promise.reject(this.unreached(url, error, options.signal)));
+    if (response.ok) return response;
+    throw await failureOf(response, url);
+  }
+
+  private unreached(url: URL, error: unknown, signal?: AbortSignal): CliFailure {
+    if (signal?.aborted) return new Interrupted('Interrupted.');
+    const reason = isAbort(error) ? 'it does not answer' : reasonOf(error);
+    return new ServiceFailure(`${url.origin} cannot be reached: ${reason}.`, {
+      cause: error,
+      cure: 'Check the address and that the service is up.',
+    });
+  }
+}
+
+/** An answer whose head comes in time; its body may take as long as it takes. */
+async function fetchWithin(ms: number, url: URL, request: RequestInit, signal?: AbortSignal): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ms);
+  try {
+    return await fetch(url, { ...request, signal: signal ? AbortSignal.any([late.signal, signal]) : late.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Milliseconds to wait before a failed call is worth repeating, or null when it is not. */
+function repeatAfterMs(error: unknown, attempt: number): number | null {
+  if (error instanceof ServiceFailure) return RETRY_MS * 2 ** (attempt - 1);
+  const seconds = error instanceof ServiceRefusal && error.facts.status === 429 ? error.facts.retryAfterSeconds : null;
+  return seconds && seconds <= PATIENCE_SECONDS ? seconds * 1000 : null;
+}
+
+async function failureOf(response: Response, url: URL): Promise<CliFailure> {
+  const { status, headers } = response;
+  const envelope = ErrorEnvelopeSchema.safeParse(parsed(await response.text().catch(() => '')));
+  const facts: FailureFacts = {
+    code: envelope.data?.error.code ?? `http_${status}`,
+    status,
+    details: envelope.data?.error.details,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds:
+      status === 429 ? Math.max(1, Number.parseInt(headers.get('retry-after') ?? '', 10) || 1) : undefined,
+  };
+  const message = envelope.data?.error.message ?? `${url.host} answered ${status} ${response.statusText}`.trim();
+  if (status >= 400 && status < 500) return new ServiceRefusal(message, facts);
+  if (status >= 500) return new ServiceFailure(message, facts);
+  const target = headers.get('location');
+  return new ServiceFailure(`${url.origin} redirects this request${target ? ` to ${target}` : ''}.`, {
+    ...facts,
+    cure: 'Use the address it points at.',
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

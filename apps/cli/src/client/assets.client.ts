@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { isUuid } from '@millrace/contracts';
+import type { ApiClient } from './api.client';
+import { contentTypeOf } from './content-type';
+import { codeOf, reasonOf, Interrupted, ServiceFailure, UsageFailure, type Host } from '../process';
+import { hashFile } from './file-hash';
+import { multipartBody, type FilePart } from './multipart-body';
+import { AssetView, readAs, type AssetRecord } from './wire';
+
+export interface UploadOptions {
+  contentType?: string;
+  tags?: string[];
+  expiresInSeconds?: number;
+  signal?: AbortSignal;
+}
+
+const UPLOAD_TRIES = 3;
+const RETRY_MS = 500;
+
+/** The operations on assets. */
+export class AssetsClient {
+  constructor(
+    private readonly api: ApiClient,
+    private readonly host: Host,
+  ) {}
+
+  /**
+   * Upload a file as a stream, with its hash for the service to check. Repeated when the service fails on the way: the
+   * same bytes become the same blob.
+   *
+   * @throws {UsageFailure} when there is no such file.
+   */
+  async upload(path: string, options: UploadOptions = {}): Promise<AssetRecord> {
+    const sizeBytes = await sizeOf(path);
+    const contentType = options.contentType ?? contentTypeOf(path);
+    const file = { path, sizeBytes, fileName: basename(path), contentType };
+    const hash = await hashFile(path, options.signal).catch((error: unknown) => {
+      if (options.signal?.aborted) throw new Interrupted('Interrupted.');
+      throw unreadable(path, error);
+    });
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.uploadOnce(file, hash, options);
+      } catch (error) {
+        if (!(error instanceof ServiceFailure) || attempt === UPLOAD_TRIES) throw error;
+        await this.host.wait(RETRY_MS * 2 ** attempt, options.signal);
+      }
+    }
+  }
+
+  async get(id: string, signal?: AbortSignal): Promise<AssetRecord> {
+    return readAs(AssetView, await this.api.json(this.at(id), { signal }), 'asset');
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.api.text(this.at(id), { method: 'DELETE' });
+  }
+
+  private async uploadOnce(file: FilePart, hash: string, options: UploadOptions): Promise<AssetRecord> {
+    const fields: [string, string][] = [
+      ['content_type', file.contentType],
+      ['file_path', file.fileName],
+      ['expected_hash', hash],
+      ...(options.tags ?? []).map((tag): [string, string] => ['tags', tag]),
+    ];
+    if (options.expiresInSeconds) fields.push(['expires_in', String(options.expiresInSeconds)]);
+    const answer = await this.api.json(this.api.api('/assets'), {
+      method: 'POST',
+      // A new key each time: it guards against a repeat on the way, and a key whose upload was lost would be refused.
+      headers: { 'idempotency-key': randomUUID() },
+      stream: multipartBody(fields, file),
+      signal: options.signal,
+    });
+    return readAs(AssetView, answer, 'asset');
+  }
+
+  private at(id: string): URL {
+    assertAssetId(id);
+    return this.api.api(`/assets/${id}`);
+  }
+}
+
+/** @throws {UsageFailure} */
+export function assertAssetId(id: string): void {
+  if (isUuid(id)) return;
+  throw new UsageFailure(`${JSON.stringify(id)} is no asset id.`, 'Use the id that `assets put` printed.');
+}
+
+/** The size of a file in bytes. @throws {UsageFailure} unless `path` is a file that is there. */
+export async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch((error: unknown) => Promise.reject(unreadable(path, error)));
+  if (!found.isFile()) throw new UsageFailure(`${path} is not a file.`, 'Name a file.');
+  return found.size;
+}
+
+const READ_FAULTS: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
+
+export function unreadable(path: string, error: unknown): UsageFailure {
+  const reason = READ_FAULTS[codeOf(error) ?? ''] ?? reasonOf(error);
+  return new UsageFailure(`${path} cannot be read: ${reason}.`, 'Check the path.');
+}

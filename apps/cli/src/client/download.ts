@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { constants, createWriteStream } from 'node:fs';
+import { access, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable, Transform, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ApiClient } from './api.client';
+import type { AssetsClient } from './assets.client';
+import {
+  codeOf,
+  isDiskFault,
+  reasonOf,
+  CliFailure,
+  Interrupted,
+  ServiceFailure,
+  ServiceRefusal,
+  UsageFailure,
+  makeFolder,
+} from '../process';
+import { ContentHash } from './file-hash';
+import { numberedName, safeFileName } from './file-name';
+
+/** What is to be fetched: an output or an asset. `hash` is null while the service has not computed it. */
+export interface Downloadable {
+  id: string;
+  name: string;
+  url: string;
+  size_bytes: number;
+  hash: string | null;
+}
+
+/** A file on this machine whose bytes are what the service says they are; `hash` is computed here. */
+export interface SavedFile {
+  path: string;
+  hash: string;
+  sizeBytes: number;
+}
+
+/** Files of one name before the folder is taken for unusable. */
+const NAMES_AT_MOST = 10_000;
+const TRIES = 3;
+
+/** Fetches bytes, proves them against their hash, and only then gives them their name. */
+export class Downloader {
+  constructor(
+    private readonly api: ApiClient,
+    private readonly assets: AssetsClient,
+  ) {}
+
+  /**
+   * Save to a name in `folder` that no file has yet, as close to the wanted one as is safe.
+   *
+   * @throws {ServiceFailure} `hash_mismatch` when the bytes are not those that were promised; nothing is left behind.
+   * @throws {UsageFailure} when the folder cannot be written.
+   */
+  async saveInto(folder: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
+    await this.prepare(folder);
+    const path = await claimName(folder, safeFileName(wanted.name, `file-${wanted.id}`));
+    try {
+      return await this.saveTo(path, wanted, signal);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * Make a folder, and those above it, that files can be saved in.
+   *
+   * @throws {UsageFailure} when that cannot be.
+   */
+  async prepare(folder: string): Promise<void> {
+    try {
+      await makeFolder(folder);
+      await access(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw unwritable(folder, error);
+    }
+  }
+
+  /** Save under exactly this name, replacing what is there once the bytes are proven. */
+  async saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
+    const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
+    try {
+      const { hash, sizeBytes } = await this.fetchProven(wanted, () => createWriteStream(draft), signal);
+      await rename(draft, path);
+      return { path, hash, sizeBytes };
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error instanceof CliFailure ? error : unwritable(path, error);
+    }
+  }
+
+  /** Write to a stream that cannot be taken back, so in one try; the stream stays open. */
+  async pipeTo(target: NodeJS.WritableStream, wanted: Downloadable, signal?: AbortSignal): Promise<void> {
+    const response = await this.answer(wanted, signal);
+    const hash = new ContentHash();
+    await this.transfer(wanted, signal, async () => {
+      for await (const chunk of body(response) as AsyncIterable<Uint8Array>) {
+        hash.update(chunk);
+        if (!target.write(chunk)) await new Promise((drained) => target.once('drain', drained));
+      }
+    });
+    prove(wanted, hash);
+  }
+
+  private async fetchProven(
+    wanted: Downloadable,
+    to: () => Writable,
+    signal?: AbortSignal,
+  ): Promise<{ hash: string; sizeBytes: number }> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const response = await this.answer(wanted, signal);
+        const hash = new ContentHash();
+        await this.transfer(wanted, signal, () => pipeline(body(response), hashing(hash), to(), { signal }));
+        return { hash: prove(wanted, hash), sizeBytes: hash.sizeBytes };
+      } catch (error) {
+        const isCut = error instanceof ServiceFailure && error.code === 'download_cut';
+        if (!isCut || attempt === TRIES) throw error;
+      }
+    }
+  }
+
+  /** A signed link may have run out since the job ended: a fresh one is asked for, once. */
+  private async answer(wanted: Downloadable, signal?: AbortSignal): Promise<Response> {
+    try {
+      return await this.api.open(this.api.link(wanted.url), { signal });
+    } catch (error) {
+      if (!(error instanceof ServiceRefusal)) throw error;
+      const { url } = await this.assets.get(wanted.id, signal);
+      return this.api.open(this.api.link(url), { signal });
+    }
+  }
+
+  private async transfer(
+    wanted: Downloadable,
+    signal: AbortSignal | undefined,
+    move: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await move();
+    } catch (error) {
+      if (signal?.aborted) throw new Interrupted('Interrupted.');
+      if (isDiskFault(error)) throw error;
+      throw new ServiceFailure(`The download of ${wanted.name} was cut off.`, { code: 'download_cut', cause: error });
+    }
+  }
+}
+
+function body(response: Response): Readable {
+  return response.body ? Readable.fromWeb(response.body) : Readable.from([]);
+}
+
+function hashing(hash: ContentHash): Transform {
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+}
+
+/** @throws {ServiceFailure} `hash_mismatch` */
+function prove(wanted: Downloadable, received: ContentHash): string {
+  const hash = received.digest();
+  if (hash === (wanted.hash ?? hash) && received.sizeBytes === wanted.size_bytes) return hash;
+  const is = `${hash} of ${received.sizeBytes} bytes`;
+  const promised = `${wanted.hash ?? 'no hash'} of ${wanted.size_bytes} bytes`;
+  throw new ServiceFailure(`The bytes of ${wanted.name} are not those that were promised: ${is}, not ${promised}.`, {
+    code: 'hash_mismatch',
+    cure: 'Fetch it again; if it lasts, tell the operator of the service.',
+  });
+}
+
+/** Creates an empty file, so that the name is taken by this download and by no other. */
+async function claimName(folder: string, name: string): Promise<string> {
+  for (let nth = 1; nth <= NAMES_AT_MOST; nth += 1) {
+    const path = join(folder, numberedName(name, nth));
+    try {
+      await (await open(path, 'wx')).close();
+      return path;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
+    }
+  }
+  throw new UsageFailure(`${folder} holds too many files named ${name}.`, 'Name another folder with --out.');
+}
+
+function unwritable(path: string, error: unknown): UsageFailure {
+  return new UsageFailure(`${path} cannot be written: ${reasonOf(error)}.`, 'Name another place.');
+}

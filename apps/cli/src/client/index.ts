@@ -1,0 +1,15 @@
+export { ApiClient, type CallOptions } from './api.client';
+export { assertAssetId, AssetsClient, sizeOf, unreadable } from './assets.client';
+export { Downloader } from './download';
+export { JobsClient, type NodeTime } from './jobs.client';
+export {
+  type AssetRecord,
+  type Job,
+  type JobItem,
+  type JobOutput,
+  JobView,
+  OutputView,
+  readAs,
+  recordOf,
+  recordsOf,
+} from './wire';

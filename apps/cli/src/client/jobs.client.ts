@@ -1,0 +1,105 @@
+import { isUuid, type JobStatus } from '@millrace/contracts';
+import type { ApiClient, CallOptions } from './api.client';
+import { ServiceRefusal, UsageFailure } from '../process';
+import { memberText } from '../graph';
+import { JobItemView, JobView, readAs, recordOf, recordsOf, type Job, type JobItem } from './wire';
+
+/** How one node of a job fared. `ms` is null while unknown. */
+export interface NodeTime {
+  nodeId: string;
+  classType: string | null;
+  state: string;
+  ms: number | null;
+}
+
+export interface JobLogText {
+  text: string;
+  truncated: boolean;
+  complete: boolean;
+}
+
+/** How many jobs one page can hold (wire supplement, section 1). */
+const PAGE_LIMIT = 100;
+/** A job is read again and again, so a read that hangs is soon given up. */
+const READ_WITHIN_MS = 20_000;
+
+/** The operations on jobs. A link of a job is followed as it came; an id comes from the reader. */
+export class JobsClient {
+  constructor(private readonly api: ApiClient) {}
+
+  /** `body` is the request's JSON text, sent as it is. */
+  async submit(body: string, idempotencyKey: string): Promise<Job> {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
+    return readAs(JobView, await this.api.json(this.api.api('/jobs'), { method: 'POST', headers, body }), 'job');
+  }
+
+  async get(id: string, signal?: AbortSignal): Promise<Job> {
+    return readAs(JobView, await this.api.json(this.at(id), { signal }), 'job');
+  }
+
+  /** The job as it is now, by its own link. */
+  async read(job: Job, options: Pick<CallOptions, 'signal' | 'tries'>): Promise<Job> {
+    const url = this.api.link(job.urls.self);
+    return readAs(JobView, await this.api.json(url, { ...options, headWithinMs: READ_WITHIN_MS }), 'job');
+  }
+
+  async cancel(job: Job): Promise<Job> {
+    return readAs(JobView, await this.api.json(this.api.link(job.urls.cancel), { method: 'POST', tries: 3 }), 'job');
+  }
+
+  async cancelById(id: string): Promise<Job> {
+    return readAs(JobView, await this.api.json(this.at(id, '/cancel'), { method: 'POST', tries: 3 }), 'job');
+  }
+
+  /** Newest first, at most `limit`, over as many pages as that takes. */
+  async list(filter: { limit: number; status?: JobStatus; labels?: [string, string][] }): Promise<JobItem[]> {
+    const jobs: JobItem[] = [];
+    let cursor: string | undefined;
+    do {
+      const url = this.api.api('/jobs');
+      url.searchParams.set('limit', String(Math.min(PAGE_LIMIT, filter.limit - jobs.length)));
+      if (filter.status) url.searchParams.set('status', filter.status);
+      for (const [key, value] of filter.labels ?? []) url.searchParams.append(`metadata[${key}]`, value);
+      if (cursor) url.searchParams.set('cursor', cursor);
+      const page = recordOf(await this.api.json(url));
+      jobs.push(...readAs(JobItemView.array(), page.jobs, 'list of jobs'));
+      cursor = typeof page.next_cursor === 'string' ? page.next_cursor : undefined;
+    } while (cursor && jobs.length < filter.limit);
+    return jobs.slice(0, filter.limit);
+  }
+
+  /** What each node took, or null where the surface does not tell. */
+  async nodes(id: string): Promise<NodeTime[] | null> {
+    const answer = await this.api.json(this.at(id, '/nodes')).catch(nullWhenAbsent);
+    if (answer === null) return null;
+    return recordsOf(recordOf(answer).nodes).map((node) => ({
+      nodeId: String(node.node_id),
+      classType: typeof node.class_type === 'string' ? node.class_type : null,
+      state: typeof node.state === 'string' ? node.state : 'unknown',
+      ms: typeof node.ms === 'number' ? node.ms : null,
+    }));
+  }
+
+  /** What the job printed, or null when there is nothing to show. */
+  async logs(id: string): Promise<JobLogText | null> {
+    const answer = await this.api.json(this.at(id, '/logs'));
+    if (answer === null) return null;
+    const { text, truncated, complete } = recordOf(answer);
+    return { text: typeof text === 'string' ? text : '', truncated: truncated === true, complete: complete !== false };
+  }
+
+  /** The graph exactly as submitted, as JSON text. */
+  async workflow(id: string): Promise<string> {
+    return memberText(await this.api.text(this.at(id, '/workflow')), 'workflow');
+  }
+
+  private at(id: string, rest = ''): URL {
+    if (!isUuid(id)) throw new UsageFailure(`${JSON.stringify(id)} is no job id.`, 'List your jobs: millrace jobs ls');
+    return this.api.api(`/jobs/${id}${rest}`);
+  }
+}
+
+function nullWhenAbsent(error: unknown): null {
+  if (error instanceof ServiceRefusal && error.facts.status === 404) return null;
+  throw error;
+}

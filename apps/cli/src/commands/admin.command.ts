@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { Argument, Option, type Command } from 'commander';
+import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
+import { type ApiClient, type CallOptions, recordOf } from '../client';
+import type { Bind, CommandContext } from './command-context';
+import { wasNotSent, EXIT, ServiceFailure, UsageFailure, type ExitCode } from '../process';
+import { checkedKey, parseBaseUrl } from '../login';
+import { idempotencyKey } from './typed-value';
+
+interface AdminFlags {
+  opsUrl?: string;
+  adminToken?: string;
+}
+
+/** What was typed after a verb. */
+interface Typed {
+  words: string[];
+  /** By the name that commander gives a flag. */
+  flags: Record<string, string | string[] | boolean | undefined>;
+}
+
+/** What a verb shall ask of the service. */
+interface Ask {
+  path: string;
+  fields: Record<string, unknown>;
+  /** For verbs that take one. */
+  key?: string;
+}
+
+/** Tries of a request that has its effect once. */
+const TRIES = 3;
+
+/** Operators' commands, over the admin API of the ops listener. */
+export function addAdmin(program: Command, bind: Bind): void {
+  const admin = program
+    .command('admin')
+    .description('for operators: the admin API of the ops listener')
+    .option('--ops-url <address>', 'the ops listener; else MILLRACE_OPS_URL')
+    .option('--admin-token <token>', 'its token; else MILLRACE_ADMIN_TOKEN');
+  for (const verb of ADMIN_VERBS) addVerb(admin, verb, bind);
+}
+
+function addVerb(admin: Command, verb: AdminVerb, bind: Bind): void {
+  const { ids = [], args = [], flags = [] } = verb;
+  const command = admin.command(verb.name).description(verb.text);
+  for (const id of ids) command.argument(`<${id}>`, `the id of the ${id}`);
+  for (const { typed, text } of args) command.addArgument(new Argument(typed, text));
+  for (const { typed, text } of flags) command.option(typed, text);
+  if (verb.takesKey)
+    command.option('--idempotency-key <key>', 'sending it again with this key changes nothing; by default a new one');
+  command.action(function run(this: Command, ...given: unknown[]) {
+    const typed = { words: given.slice(0, ids.length + args.length).map(String), flags: this.opts<Typed['flags']>() };
+    const admin = this.optsWithGlobals<AdminFlags>();
+    return bind((context) => call(context, verb, askOf(verb, typed), admin)).call(this);
+  });
+}
+
+/** @throws {UsageFailure} naming what was typed wrong. */
+function askOf({ route, ids = [], args = [], flags = [], takesKey }: AdminVerb, { words, flags: given }: Typed): Ask {
+  const values = [
+    ...args.map((field, index) => [field.field, valueOf(field, words[ids.length + index])] as const),
+    ...flags.map((field) => [field.field, valueOf(field, given[attributeOf(field)])] as const),
+  ].filter(([, value]) => value !== undefined);
+  if (route.startsWith('PATCH') && values.length === 0)
+    throw new UsageFailure('Nothing is to be changed.', `Give at least one of ${flags.map(nameOf).join(', ')}.`);
+  const places = words.slice(0, ids.length);
+  const path = route.replace(/^\w+ /, '').replaceAll(/\{\w+\}/g, () => encodeURIComponent(places.shift() ?? ''));
+  const key = String(given.idempotencyKey ?? randomUUID());
+  return { path, fields: Object.fromEntries(values), ...(takesKey && { key: idempotencyKey(key) }) };
+}
+
+function valueOf(field: TypedField, typed: Typed['flags'][string]): unknown {
+  const { read = (text: string) => text } = field;
+  if (typed === undefined || typeof typed === 'boolean') return typed;
+  return Array.isArray(typed) ? typed.map((text) => read(text, nameOf(field))) : read(typed, nameOf(field));
+}
+
+/** `--running-limit`, `<credits>`. */
+function nameOf({ typed }: TypedField): string {
+  return typed.split(' ')[0] ?? typed;
+}
+
+function attributeOf({ typed, text }: TypedField): string {
+  return new Option(typed, text).attributeName();
+}
+
+async function call(context: CommandContext, verb: AdminVerb, ask: Ask, flags: AdminFlags): Promise<ExitCode> {
+  const { opsUrl = context.host.env.MILLRACE_OPS_URL, adminToken = context.host.env.MILLRACE_ADMIN_TOKEN } = flags;
+  if (!opsUrl || !adminToken)
+    throw new UsageFailure(
+      'The ops listener or its token is not named.',
+      'Set MILLRACE_OPS_URL and MILLRACE_ADMIN_TOKEN, or add --ops-url and --admin-token after `admin`.',
+    );
+  const { api } = context.clientsOf({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) });
+  const answer = await request(api, verb, ask);
+  if (verb.isList) context.printRecords(answer, 'None.');
+  else context.printRecord(answer);
+  return recordOf(answer).ok === false ? EXIT.failed : EXIT.succeeded;
+}
+
+async function request(
+  api: ApiClient,
+  { route, args, flags }: AdminVerb,
+  { path, fields, key }: Ask,
+): Promise<unknown> {
+  const method = METHODS.find((known) => route.startsWith(`${known} `));
+  const url = new URL(`/admin/v1${path}`, api.baseUrl);
+  if (method === 'GET') for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
+  const json = method !== 'GET' && (args ?? flags) ? fields : undefined;
+  if (key === undefined) return api.json(url, { method, json });
+  return api.json(url, { method, json, headers: { 'idempotency-key': key }, tries: TRIES }).catch((error: unknown) => {
+    if (error instanceof ServiceFailure && !wasNotSent(error))
+      error.facts.cure = `Whether it was done is not known; sending it again with --idempotency-key ${key} does it once.`;
+    throw error;
+  });
+}
+
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const satisfies CallOptions['method'][];

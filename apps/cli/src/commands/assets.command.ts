@@ -1,0 +1,76 @@
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
+import type { Command } from 'commander';
+import type { Bind, CommandContext } from './command-context';
+import { size, tableLines, plainLine } from '../terminal';
+import { collect } from './run.command';
+import { parserOf, wholeNumber } from './typed-value';
+import type { AssetRecord } from '../client';
+
+interface PutFlags {
+  contentType?: string;
+  tag?: string[];
+  expiresIn?: number;
+}
+
+interface GetFlags {
+  output?: string;
+}
+
+const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max, 'seconds');
+
+export function addAssets(program: Command, bind: Bind): void {
+  const assets = program.command('assets').description('upload, fetch and delete files');
+  assets
+    .command('put')
+    .description('upload files and print their ids')
+    .argument('<files...>')
+    .option('--content-type <type>', 'their media type; by default what the name suggests')
+    .option('--tag <tag>', 'tag them', collect)
+    .option('--expires-in <seconds>', 'delete them after this time', parserOf('--expires-in', EXPIRES_IN))
+    .action(bind(put));
+  assets
+    .command('get')
+    .description('fetch a file; its bytes are proven against their hash')
+    .argument('<asset>', 'the id of an asset or of an output')
+    .option('-o, --output <path>', 'a file, which is replaced, or a folder; - writes to standard output')
+    .action(bind(get));
+  assets.command('rm').description('delete assets').argument('<assets...>').action(bind(remove));
+}
+
+async function put(context: CommandContext, files: string[], flags: PutFlags): Promise<void> {
+  const { assets } = await context.clients();
+  const records: AssetRecord[] = [];
+  for (const file of files) {
+    const record = await assets.upload(file, {
+      contentType: flags.contentType,
+      tags: flags.tag,
+      expiresInSeconds: flags.expiresIn,
+    });
+    records.push(record);
+    if (!context.asJson)
+      context.printer.lines(tableLines([[record.id, file, size(record.size_bytes), record.hash ?? '']]));
+  }
+  if (context.asJson) context.printer.json({ assets: records });
+}
+
+async function get(context: CommandContext, id: string, { output = '.' }: GetFlags): Promise<void> {
+  const { assets, downloads } = await context.clients();
+  const record = await assets.get(id);
+  const wanted = { ...record, name: record.file_path ?? basename(new URL(record.url).pathname) };
+  if (output === '-') return downloads.pipeTo(context.host.stdout, wanted);
+  const isFolder = output.endsWith('/') || (await stat(output).catch(() => null))?.isDirectory() === true;
+  const saved = isFolder ? await downloads.saveInto(join(output), wanted) : await downloads.saveTo(output, wanted);
+  const { path, hash, sizeBytes } = saved;
+  context.print({ asset: record, path, hash }, () => tableLines([[path, record.content_type, size(sizeBytes), hash]]));
+}
+
+async function remove(context: CommandContext, ids: string[]): Promise<void> {
+  const { assets } = await context.clients();
+  for (const id of ids) {
+    await assets.remove(id);
+    if (!context.asJson) context.printer.lines([`deleted ${plainLine(id)}`]);
+  }
+  if (context.asJson) context.printer.json({ deleted: ids });
+}

@@ -1,0 +1,94 @@
+import { isTerminal, type JobStatus } from '@millrace/contracts';
+import type { Clients, CommandContext } from './command-context';
+import { CliFailure, EXIT, Interrupted, type ExitCode } from '../process';
+import { failureLines } from '../terminal';
+import {
+  type InterruptGuard,
+  JobFollower,
+  type ProgressView,
+  summaryJson,
+  summaryLines,
+  type FileReport,
+  type JobReport,
+} from '../follow';
+import type { Job, JobOutput } from '../client';
+
+export interface Attendance {
+  context: CommandContext;
+  clients: Clients;
+  view: ProgressView;
+  guard: InterruptGuard;
+  /** Where outputs are saved; null leaves them at the service. */
+  outFolder: string | null;
+}
+
+/** Watches a job to its end, saves its outputs, prints the summary. @returns the exit code of the outcome. */
+export async function attendJob(job: Job, attendance: Attendance): Promise<ExitCode> {
+  const { context, clients, view, guard } = attendance;
+  let ended: Job | null = null;
+  guard.running(job);
+  try {
+    ended = await new JobFollower(clients, context.host, job, view, guard.signal).follow();
+    guard.ended();
+    view.close();
+    const report = await reportOf(ended, attendance);
+    if (context.asJson) context.printer.json(summaryJson(report));
+    else context.printer.lines(summaryLines(report, context.printer.paint));
+    for (const failure of report.failures) context.printer.notes(...failureLines(failure, context.printer.paintNote));
+    return outcomeOf(ended.status) || (report.failures[0]?.exitCode ?? EXIT.succeeded);
+  } catch (error) {
+    view.close();
+    if (error instanceof Interrupted) throw ended ? leftFiles(ended) : left(job, guard.isCanceling);
+    throw error;
+  }
+}
+
+/** The exit code that says how a job ended. */
+export function outcomeOf(status: JobStatus): ExitCode {
+  if (status === 'failed' || status === 'canceled' || status === 'expired') return EXIT[status];
+  return EXIT.succeeded;
+}
+
+function left({ id }: Job, isCanceling: boolean): Interrupted {
+  const message = isCanceling ? `Left job ${id}; its cancellation was asked for.` : `Left job ${id}; it goes on.`;
+  return new Interrupted(message, `Watch it again: millrace watch ${id}`);
+}
+
+function leftFiles({ id, status }: Job): Interrupted {
+  const cure = `Fetch what is missing: millrace watch ${id} --out <folder>`;
+  return new Interrupted(`Left before everything was fetched; the job is ${status}.`, cure);
+}
+
+async function reportOf(job: Job, { context, clients, view, guard, outFolder }: Attendance): Promise<JobReport> {
+  if (isTerminal(job.status)) view.nodes.end(job.status === 'expired' ? 'canceled' : job.status, context.host.nowMs());
+  const nodes = await clients.jobs.nodes(job.id).catch((error: unknown) => {
+    if (error instanceof CliFailure) return null;
+    throw error;
+  });
+  const failures: CliFailure[] = [];
+  const files: FileReport[] = [];
+  for (const output of job.outputs) {
+    const saved = outFolder === null ? null : await save(output, outFolder, clients, guard.signal, failures);
+    files.push({ output, path: saved?.path ?? null, hash: saved?.hash ?? output.hash });
+  }
+  // A service that keeps times may have none of this job: what was seen from here is better than nothing.
+  const isReported = nodes !== null && nodes.length > 0;
+  return { job, nodes: isReported ? nodes : view.nodes.times(), approximate: !isReported, files, failures };
+}
+
+/** One output that cannot be had does not keep the others from being saved. */
+async function save(
+  output: JobOutput,
+  folder: string,
+  { downloads }: Clients,
+  signal: AbortSignal,
+  failures: CliFailure[],
+): Promise<{ path: string; hash: string } | null> {
+  try {
+    return await downloads.saveInto(folder, output, signal);
+  } catch (error) {
+    if (!(error instanceof CliFailure) || error instanceof Interrupted) throw error;
+    failures.push(error);
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { ApiClient, AssetsClient, Downloader, JobsClient, recordOf, recordsOf } from '../client';
+import { EXIT, type ExitCode, type Host, VERSION } from '../process';
+import { Printer, factLines, recordLines, plainLine } from '../terminal';
+import { isGiven, resolveSettings, type GlobalFlags, type Settings, readLogin } from '../login';
+
+/** The service, by what is asked of it. */
+export interface Clients {
+  api: ApiClient;
+  jobs: JobsClient;
+  assets: AssetsClient;
+  downloads: Downloader;
+}
+
+/** What a command runs in. */
+export class CommandContext {
+  readonly printer: Printer;
+
+  constructor(
+    readonly host: Host,
+    readonly flags: GlobalFlags,
+  ) {
+    this.printer = new Printer(host);
+  }
+
+  /** True where standard output is read by a program. */
+  get asJson(): boolean {
+    return this.flags.json === true;
+  }
+
+  /** @throws {UsageFailure} when no service is named. */
+  async clients(): Promise<Clients> {
+    const { flags, host } = this;
+    const login = isGiven(flags, host.env) ? null : await readLogin(host);
+    return this.clientsOf(resolveSettings(flags, host.env, login));
+  }
+
+  clientsOf(settings: Settings): Clients {
+    const api = new ApiClient(settings, this.host, `millrace-cli/${VERSION}`);
+    const assets = new AssetsClient(api, this.host);
+    return { api, assets, jobs: new JobsClient(api), downloads: new Downloader(api, assets) };
+  }
+
+  /** The result as JSON, or as the lines that `show` makes of it. */
+  print<T>(value: T, show: (value: T) => string[]): void {
+    if (this.asJson) this.printer.json(value);
+    else this.printer.lines(show(value));
+  }
+
+  /** A record of the service, a field a line; what has no body is done. */
+  printRecord(answer: unknown): void {
+    const { paint } = this.printer;
+    this.print(answer, (value) =>
+      value === null ? [paint.good('✓ done')] : factLines(recordOf(value), this.host.nowMs(), paint),
+    );
+  }
+
+  /** A list of the service as a table. @param none what stands there when it is empty. */
+  printRecords(answer: unknown, none: string): void {
+    const { paint, paintNote } = this.printer;
+    this.print(answer, (value) => recordLines(recordsOf(value), this.host.nowMs(), paint, none));
+    const { next_cursor: next } = recordOf(answer);
+    if (typeof next === 'string')
+      this.printer.notes(paintNote.faint(`There are more: add --cursor ${plainLine(next)}`));
+  }
+}
+
+/** One verb of the command line. Returns the exit code; nothing means success. */
+export type Verb<A extends unknown[]> = (context: CommandContext, ...args: A) => Promise<ExitCode | void>;
+
+/** Turns a verb into commander's callback. */
+export type Bind = <A extends unknown[]>(verb: Verb<A>) => (this: Command, ...args: A) => Promise<void>;
+
+/** @param ended told the exit code of the verb that ran. */
+export function binder(host: Host, ended: (code: ExitCode) => void): Bind {
+  return (verb) =>
+    async function run(this: Command, ...args) {
+      const context = new CommandContext(host, this.optsWithGlobals<GlobalFlags>());
+      ended((await verb(context, ...args)) ?? EXIT.succeeded);
+    };
+}

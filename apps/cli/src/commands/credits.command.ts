@@ -1,0 +1,132 @@
+import type { Command } from 'commander';
+import { type ApiClient, recordOf } from '../client';
+import type { Bind, CommandContext } from './command-context';
+import { EXIT, ServiceFailure, type ExitCode } from '../process';
+import { count, plainBlock, plainLine } from '../terminal';
+import { parserOf, webAddress, wholeNumber } from './typed-value';
+
+interface CreditsFlags {
+  ledger?: boolean;
+  limit?: number;
+  cursor?: string;
+}
+
+interface BuyFlags {
+  returnUrl?: string;
+  wait?: boolean;
+}
+
+interface UsageFlags {
+  from?: string;
+  to?: string;
+  groupBy: string;
+  csv?: boolean;
+}
+
+/** Between two looks whether a purchase is paid. */
+const LOOK_EVERY_MS = 3_000;
+const RETURN = parserOf('--return-url', webAddress);
+
+export function addCredits(program: Command, bind: Bind): void {
+  const credits = program
+    .command('credits')
+    .description('what is left, and what running jobs hold')
+    .option('--ledger', 'the latest postings instead')
+    .option('--limit <number>', 'with --ledger: at most so many', parserOf('--limit', wholeNumber(1, 100)))
+    .option('--cursor <cursor>', 'with --ledger: go on where an earlier page ended')
+    .action(bind(balance));
+  credits
+    .command('buy')
+    .description('order credits, and print the address of the page on which they are paid')
+    .argument('<credits>', 'how many, a whole number', parserOf('<credits>', wholeNumber(1)))
+    .option('--return-url <address>', "where the payer comes back to; by default the service's reference page", RETURN)
+    .option('--wait', 'stay until it is paid, or no longer can be')
+    .action(bind(buy));
+  credits
+    .command('order')
+    .description('whether an order is paid')
+    .argument('<order>', 'its id, as `credits buy` told it')
+    .action(bind(order));
+  program
+    .command('usage')
+    .description('what was used, by day, key, deployment or label')
+    .option('--from <time>', 'from this day or time on')
+    .option('--to <time>', 'up to this day or time')
+    .option('--group-by <what>', 'day, key, deployment or label:<key>', 'day')
+    .option('--csv', 'as CSV')
+    .action(bind(usage));
+}
+
+async function balance(context: CommandContext, { ledger, limit, cursor }: CreditsFlags): Promise<void> {
+  const { api } = await context.clients();
+  if (!ledger) return context.printRecord(await api.json(api.platform('/credits')));
+  const url = api.platform('/credits/ledger');
+  if (limit !== undefined) url.searchParams.set('limit', String(limit));
+  if (cursor !== undefined) url.searchParams.set('cursor', cursor);
+  context.printRecords(await api.json(url), 'No postings.');
+}
+
+/** The address alone on standard output, so that another program can open it. */
+async function buy(context: CommandContext, amount: number, { returnUrl, wait }: BuyFlags): Promise<ExitCode> {
+  const { api } = await context.clients();
+  const { printer, asJson } = context;
+  const json = { credits: amount, return_url: returnUrl ?? api.api('/reference').href };
+  const order = recordOf(await api.json(api.platform('/top-ups'), { method: 'POST', json }));
+  const { id, checkout_url: page, price_minor: price, currency } = order;
+  if (typeof id !== 'string' || typeof page !== 'string')
+    throw new ServiceFailure('The service opened an order, and told no page to pay it on.', {
+      code: 'unexpected_answer',
+    });
+  if (!asJson) printer.lines([plainLine(page)]);
+  else if (wait) printer.notes(plainLine(page));
+  else printer.json(order);
+  const { faint } = printer.paintNote;
+  const terms = `${count(amount, 'credit')} for ${String(price)} ${String(currency)} (in its smallest unit).`;
+  const next = wait ? 'Waiting for the payment.' : `Is it paid? millrace credits order ${id}`;
+  printer.notes(faint(plainLine(`${terms} ${next}`)));
+  return wait ? showEnd(context, await endOf(api, context, id)) : EXIT.succeeded;
+}
+
+/** The order once it is paid, or no longer can be; the service ends it within a day. */
+async function endOf(api: ApiClient, { host }: CommandContext, id: string): Promise<Record<string, unknown>> {
+  for (;;) {
+    const order = await readOrder(api, id);
+    if (order.status !== 'open') return order;
+    await host.wait(LOOK_EVERY_MS);
+  }
+}
+
+function showEnd({ asJson, printer }: CommandContext, order: Record<string, unknown>): ExitCode {
+  const { paintNote } = printer;
+  const isPaid = order.status === 'paid';
+  if (asJson) printer.json(order);
+  printer.notes(
+    isPaid
+      ? `${paintNote.good('✓')} paid; the credits are there`
+      : `${paintNote.bad('✗')} ${plainLine(String(order.status))}; no credits were added`,
+  );
+  return isPaid ? EXIT.succeeded : EXIT.failed;
+}
+
+async function order(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecord(await readOrder(api, id));
+}
+
+async function readOrder(api: ApiClient, id: string): Promise<Record<string, unknown>> {
+  return recordOf(await api.json(api.platform(`/top-ups/${encodeURIComponent(id)}`)));
+}
+
+async function usage(context: CommandContext, { from, to, groupBy, csv }: UsageFlags): Promise<void> {
+  const { api } = await context.clients();
+  const { printer, host } = context;
+  const url = api.platform('/usage');
+  url.searchParams.set('group_by', groupBy);
+  if (from) url.searchParams.set('from', from);
+  if (to) url.searchParams.set('to', to);
+  if (csv) {
+    const text = await api.text(url, { headers: { accept: 'text/csv' } });
+    return printer.raw(host.stdout.isTTY ? plainBlock(text) : text);
+  }
+  context.printRecords(await api.json(url, { headers: { accept: 'application/json' } }), 'Nothing was used.');
+}

@@ -1,0 +1,10 @@
+export { addAdmin } from './admin.command';
+export { addAssets } from './assets.command';
+export { binder } from './command-context';
+export { addCredits } from './credits.command';
+export { addDeployments } from './deployments.command';
+export { addJobs } from './jobs.command';
+export { addKeys } from './keys.command';
+export { addLogin } from './login.command';
+export { addRun, addSubmit } from './run.command';
+export { addWatch } from './watch.command';

@@ -1,0 +1,100 @@
+import { isTerminal, JOB_STATUSES, type JobStatus } from '@millrace/contracts';
+import { Option, type Command } from 'commander';
+import { parseLabels } from './assignment';
+import type { Bind, CommandContext } from './command-context';
+import { age, duration, type Palette, tableLines, type Cell, escapeJson, plainBlock } from '../terminal';
+import { statusMark, chargedMicros, summaryJson, summaryLines } from '../follow';
+import { collect } from './run.command';
+import { parserOf, wholeNumber } from './typed-value';
+import type { JobItem } from '../client';
+
+interface ListFlags {
+  status?: JobStatus;
+  label?: string[];
+  limit: number;
+}
+
+export function addJobs(program: Command, bind: Bind): void {
+  const jobs = program.command('jobs').description('list, read and cancel jobs');
+  jobs
+    .command('ls')
+    .description('the newest jobs')
+    .addOption(new Option('--status <status>', 'only jobs in this state').choices(JOB_STATUSES))
+    .option('-l, --label <key=value>', 'only jobs with this label', collect)
+    .option('--limit <number>', 'at most so many', parserOf('--limit', wholeNumber(1, 999_999)), 20)
+    .action(bind(list));
+  jobs.command('get').description('everything about a job').argument('<job>').action(bind(get));
+  jobs.command('cancel').description('cancel a job').argument('<job>').action(bind(cancel));
+  jobs.command('logs').description('what a job printed').argument('<job>').action(bind(logs));
+  jobs.command('workflow').description('its graph, exactly as submitted').argument('<job>').action(bind(workflow));
+}
+
+async function list(context: CommandContext, flags: ListFlags): Promise<void> {
+  const { jobs } = await context.clients();
+  const labels = parseLabels(flags.label ?? []);
+  const found = await jobs.list({ limit: flags.limit, status: flags.status, labels });
+  const { paint } = context.printer;
+  if (context.asJson) context.printer.json({ jobs: found });
+  else context.printer.lines(listLines(found, context.host.nowMs(), paint));
+}
+
+function listLines(jobs: JobItem[], nowMs: number, paint: Palette): string[] {
+  if (jobs.length === 0) return [`  ${paint.faint('No jobs.')}`];
+  const title = ['job', 'status', 'created', 'took', 'labels'].map((text): Cell => ({
+    text,
+    style: paint.faint,
+    align: text === 'took' ? 'right' : undefined,
+  }));
+  return tableLines([title, ...jobs.map((job) => listRow(job, nowMs, paint))]);
+}
+
+function listRow(job: JobItem, nowMs: number, paint: Palette): Cell[] {
+  const took = job.metrics.execution_ms;
+  const percent = job.progress && !isTerminal(job.status) ? ` ${Math.floor(job.progress.value * 100)}%` : '';
+  const place = job.queue_position === null ? '' : ` position ${job.queue_position}`;
+  const labels = Object.entries(job.metadata).map(([key, value]) => `${key}=${value}`);
+  return [
+    job.id,
+    { text: `● ${job.status}${percent}${place}`, style: (text) => text.replace('●', statusMark(job.status, paint)) },
+    age(job.created_at, nowMs),
+    { text: took === null ? '' : duration(took), align: 'right' },
+    labels.join(' '),
+  ];
+}
+
+async function get(context: CommandContext, id: string): Promise<void> {
+  const { jobs } = await context.clients();
+  const job = await jobs.get(id);
+  const nodes = (await jobs.nodes(id)) ?? [];
+  const files = job.outputs.map((output) => ({ output, path: null, hash: output.hash }));
+  const report = { job, nodes, approximate: false, files, failures: [] };
+  if (context.asJson) context.printer.json({ ...summaryJson(report), charged_micros: chargedMicros(job) });
+  else context.printer.lines(summaryLines(report, context.printer.paint));
+}
+
+async function cancel(context: CommandContext, id: string): Promise<void> {
+  const { jobs } = await context.clients();
+  const job = await jobs.cancelById(id);
+  const { paint } = context.printer;
+  context.print({ job }, () => [`${statusMark(job.status, paint)} ${job.status}`]);
+  if (isTerminal(job.status) && job.status !== 'canceled')
+    context.printer.notes('It had ended already; nothing was canceled.');
+}
+
+async function logs(context: CommandContext, id: string): Promise<void> {
+  const { jobs } = await context.clients();
+  const log = await jobs.logs(id);
+  if (context.asJson) return context.printer.json({ logs: log });
+  const { paintNote } = context.printer;
+  if (log === null) return context.printer.notes(paintNote.faint('Nothing is kept of what this job printed.'));
+  if (log.truncated) context.printer.notes(paintNote.faint('Only the end of a longer log was kept.'));
+  if (log.text !== '') context.printer.lines([plainBlock(log.text).replace(/\n$/, '')]);
+  if (!log.complete) context.printer.notes(paintNote.faint('The job has not ended; there may be more.'));
+}
+
+/** Byte for byte into a pipe or file; on a terminal control characters are escaped, which leaves its value the same. */
+async function workflow(context: CommandContext, id: string): Promise<void> {
+  const { jobs } = await context.clients();
+  const text = await jobs.workflow(id);
+  context.printer.raw(context.host.stdout.isTTY ? `${escapeJson(text)}\n` : text);
+}

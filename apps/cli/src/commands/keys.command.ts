@@ -1,0 +1,72 @@
+import { SCOPES } from '@millrace/contracts';
+import { Option, type Command } from 'commander';
+import type { Bind, CommandContext } from './command-context';
+import { plainLine } from '../terminal';
+import { parserOf, timestamp, wholeNumber } from './typed-value';
+import { recordOf } from '../client';
+
+interface CreateFlags {
+  scope?: string[];
+  expiresAt?: string;
+}
+
+interface RotateFlags {
+  overlap: number;
+}
+
+const OVERLAP = wholeNumber(0, 2_592_000, 'seconds');
+
+export function addKeys(program: Command, bind: Bind): void {
+  const keys = program.command('keys').description('the API keys of your account');
+  keys.command('ls').description('all keys').action(bind(list));
+  keys
+    .command('create')
+    .description('a new key, shown this once')
+    .argument('<name>', 'what it is for')
+    .addOption(new Option('--scope <scopes...>', 'what it may do; by default what the service gives').choices(SCOPES))
+    .option(
+      '--expires-at <time>',
+      'when it stops working, such as 2030-01-31T00:00:00Z',
+      parserOf('--expires-at', timestamp),
+    )
+    .action(bind(create));
+  keys
+    .command('rotate')
+    .description('a new secret for a key, shown this once')
+    .argument('<key>', 'the id of the key')
+    .option('--overlap <seconds>', 'how long the old secret goes on working', parserOf('--overlap', OVERLAP), 3600)
+    .action(bind(rotate));
+  keys.command('revoke').description('end a key at once').argument('<key>', 'the id of the key').action(bind(revoke));
+}
+
+async function list(context: CommandContext): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecords(await api.json(api.platform('/api-keys')), 'No keys.');
+}
+
+async function create(context: CommandContext, name: string, { scope, expiresAt }: CreateFlags): Promise<void> {
+  const { api } = await context.clients();
+  const body = { name, ...(scope && { scopes: scope }), ...(expiresAt && { expires_at: expiresAt }) };
+  showSecret(context, await api.json(api.platform('/api-keys'), { method: 'POST', json: body }));
+}
+
+async function rotate(context: CommandContext, id: string, { overlap: seconds }: RotateFlags): Promise<void> {
+  const { api } = await context.clients();
+  const url = api.platform(`/api-keys/${encodeURIComponent(id)}/rotate`);
+  showSecret(context, await api.json(url, { method: 'POST', json: { overlap_seconds: seconds } }));
+}
+
+async function revoke(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  await api.text(api.platform(`/api-keys/${encodeURIComponent(id)}`), { method: 'DELETE' });
+  context.print({ revoked: id }, () => [`revoked ${plainLine(id)}`]);
+}
+
+/** The secret alone on standard output, so that it can be piped to where it belongs. */
+function showSecret(context: CommandContext, answer: unknown): void {
+  const { id, key } = recordOf(answer);
+  const { printer } = context;
+  context.print(answer, () => [plainLine(String(key))]);
+  const advice = `Key ${plainLine(String(id))}. It is not shown again: keep it where secrets are kept.`;
+  printer.notes(printer.paintNote.faint(advice));
+}

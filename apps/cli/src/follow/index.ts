@@ -1,0 +1,7 @@
+export { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy } from './interrupt-guard';
+export { JobFollower } from './job-follower';
+export { SHOW_CURSOR } from './live.progress-view';
+export { statusMark } from './progress-frame';
+export type { ProgressView } from './progress-view';
+export { progressView } from './show-progress';
+export { chargedMicros, type FileReport, type JobReport, summaryJson, summaryLines } from './summary';

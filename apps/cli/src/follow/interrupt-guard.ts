@@ -1,0 +1,91 @@
+import { Interrupted, type Host } from '../process';
+import type { Job } from '../client';
+
+/** What the first Ctrl-C does to a job that runs. */
+export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;
+export type InterruptPolicy = (typeof INTERRUPT_POLICIES)[number];
+
+export interface GuardActions {
+  cancel(job: Job): Promise<void>;
+  note(line: string): void;
+}
+
+/**
+ * Decides what Ctrl-C means. While a submission is under way the first one waits for its answer, because a job may exist
+ * by then; while a job runs the first one cancels or leaves it by the policy; any second one leaves at once.
+ */
+export class InterruptGuard {
+  private readonly leaving = new AbortController();
+  private readonly stopListening: () => void;
+  private phase: 'quiet' | 'submitting' | 'running' = 'quiet';
+  private job: Job | null = null;
+  private pressed = false;
+  private hasCanceled = false;
+
+  constructor(
+    host: Host,
+    private readonly policy: InterruptPolicy,
+    private readonly actions: GuardActions,
+  ) {
+    this.stopListening = host.onInterrupt(() => this.interrupted());
+  }
+
+  /** Aborts when the command has to leave. */
+  get signal(): AbortSignal {
+    return this.leaving.signal;
+  }
+
+  /** True once Ctrl-C was pressed, whatever came of it. */
+  get isPressed(): boolean {
+    return this.pressed;
+  }
+
+  /** True once the job was asked to be canceled. */
+  get isCanceling(): boolean {
+    return this.hasCanceled;
+  }
+
+  /** A request is under way whose outcome must be known. */
+  async submitting<T>(request: () => Promise<T>): Promise<T> {
+    this.phase = 'submitting';
+    const left = new Promise<never>((_resolve, reject) => {
+      this.signal.addEventListener('abort', () => reject(new Interrupted('Interrupted.')), { once: true });
+    });
+    try {
+      return await Promise.race([request(), left]);
+    } finally {
+      this.phase = 'quiet';
+    }
+  }
+
+  /** From here on the job is at stake. */
+  running(job: Job): void {
+    this.phase = 'running';
+    this.job = job;
+    if (this.pressed) this.decide();
+  }
+
+  /** The job has ended; what is left can be left. */
+  ended(): void {
+    this.phase = 'quiet';
+  }
+
+  stop(): void {
+    this.stopListening();
+  }
+
+  private interrupted(): void {
+    const isSecond = this.pressed;
+    this.pressed = true;
+    if (this.phase === 'running') this.decide();
+    else if (this.phase === 'quiet' || isSecond) this.leaving.abort();
+    else this.actions.note('Waiting for the answer to the submission; press Ctrl-C again to leave at once.');
+  }
+
+  private decide(): void {
+    if (this.policy === 'detach' || this.hasCanceled || !this.job) return this.leaving.abort();
+    this.hasCanceled = true;
+    this.actions.note('Canceling the job; press Ctrl-C again to leave without waiting.');
+    void this.actions.cancel(this.job);
+  }
+}

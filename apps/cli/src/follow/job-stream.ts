@@ -1,0 +1,58 @@
+import { JobEventSchemas, type Progress } from '@millrace/contracts';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { type ApiClient, JobView, OutputView, readAs, type Job, type JobOutput } from '../client';
+import { ServiceFailure } from '../process';
+
+/** What a job's stream says (wire supplement, section 3); `alive` is a comment or an event this client has no use for. */
+export type StreamItem =
+  | { kind: 'job'; job: Job }
+  | { kind: 'progress'; progress: Progress }
+  | { kind: 'output'; output: JobOutput }
+  | { kind: 'alive' };
+
+/** Bytes without a complete event before the stream is taken for broken; frames stay below 2 MiB by the contract. */
+const FRAME_LIMIT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The events of a job as they arrive, until the service ends the stream.
+ *
+ * @throws {ServiceRefusal | ServiceFailure} when it cannot be opened, breaks, or says what no stream says.
+ */
+export async function* readJobStream(
+  api: ApiClient,
+  eventsLink: string,
+  signal: AbortSignal,
+): AsyncGenerator<StreamItem> {
+  const headers = { accept: 'text/event-stream' };
+  const response = await api.open(api.link(eventsLink), { headers, signal, tries: 1, headWithinMs: 20_000 });
+  const items: StreamItem[] = [];
+  const parser = createParser({
+    onEvent: (message) => items.push(itemOf(message)),
+    onComment: () => items.push({ kind: 'alive' }),
+  });
+  const decoder = new TextDecoder();
+  let pendingBytes = 0;
+  yield { kind: 'alive' };
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    pendingBytes = items.length > 0 ? 0 : pendingBytes + chunk.byteLength;
+    if (pendingBytes > FRAME_LIMIT_BYTES) throw new ServiceFailure('The event stream sent a frame without an end.');
+    yield* items.splice(0);
+  }
+}
+
+function itemOf({ event, data }: EventSourceMessage): StreamItem {
+  if (event === 'status') return { kind: 'job', job: readAs(JobView, jsonOf(data), 'job') };
+  if (event === 'output') return { kind: 'output', output: readAs(OutputView, jsonOf(data), 'output') };
+  if (event === 'progress')
+    return { kind: 'progress', progress: readAs(JobEventSchemas.progress, jsonOf(data), 'progress') };
+  return { kind: 'alive' };
+}
+
+function jsonOf(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw new ServiceFailure('The event stream sent an event that is not JSON.', { code: 'unexpected_answer' });
+  }
+}

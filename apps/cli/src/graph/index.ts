@@ -1,0 +1,2 @@
+export { assetReference, GraphText, valueJson } from './graph-text';
+export { memberText } from './json-text';

@@ -1,0 +1,14 @@
+export { codeOf, isAbort, isDiskFault, reasonOf, wasNotSent } from './error-facts';
+export {
+  CliFailure,
+  EXIT,
+  type ExitCode,
+  type FailureFacts,
+  Interrupted,
+  ServiceFailure,
+  ServiceRefusal,
+  UsageFailure,
+} from './failure';
+export type { Host, Output } from './host';
+export { makeFolder } from './make-folder';
+export { VERSION } from './version';

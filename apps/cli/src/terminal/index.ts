@@ -1,0 +1,8 @@
+export { ask, firstLine } from './ask';
+export { failureJson, failureLines } from './failure-report';
+export { age, count, credits, duration, elapsed, size } from './format';
+export { type Palette, paletteFor, type Style } from './palette';
+export { Printer } from './printer';
+export { factLines, recordLines } from './records';
+export { type Cell, tableLines } from './table';
+export { escapeJson, plainBlock, plainLine } from './terminal-text';

@@ -1,0 +1,35 @@
+import type { Host } from '../process';
+import { paletteFor, type Palette } from './palette';
+import { safeJson } from './terminal-text';
+
+/** Where results and remarks go: results to standard output, everything else to standard error. */
+export class Printer {
+  /** Styles for standard output. */
+  readonly paint: Palette;
+  /** Styles for standard error. */
+  readonly paintNote: Palette;
+
+  constructor(private readonly host: Pick<Host, 'stdout' | 'stderr' | 'env'>) {
+    this.paint = paletteFor(host.stdout, host.env);
+    this.paintNote = paletteFor(host.stderr, host.env);
+  }
+
+  /** Lines of a result; text of others in them must be harmless already. */
+  lines(lines: readonly string[]): void {
+    if (lines.length > 0) this.host.stdout.write(`${lines.join('\n')}\n`);
+  }
+
+  /** A result for a program. */
+  json(value: unknown): void {
+    this.host.stdout.write(`${safeJson(value)}\n`);
+  }
+
+  /** Text for a program, byte for byte. */
+  raw(text: string): void {
+    this.host.stdout.write(text);
+  }
+
+  notes(...lines: string[]): void {
+    for (const line of lines) this.host.stderr.write(`${line}\n`);
+  }
+}

@@ -49,16 +49,16 @@ import {
 } from '@millrace/jobs';
 import { RedisConnections, SharedCounters } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
-import { ADMIN_CONTROLLERS } from './admin/admin.controllers';
-import { AdminDoor } from './admin/admin-door';
-import { AUDITORS } from './admin/audit.admin-controller';
+import { ADMIN_CONTROLLERS } from './admin.controllers';
+import { AdminDoor } from './endpoints/admin-door';
+import { AUDITORS } from './operations/audit.admin-controller';
 import type { ApiSettings } from './api.config';
 import { AssetPresenter } from './assets/asset.presenter';
 import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
-import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './http/callers';
-import { PartsController, UploadsController } from './assets/uploads.controller';
-import { UploadPresenter } from './assets/upload.presenter';
-import { RequestLimits } from './http/request-limits';
+import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './endpoints/callers';
+import { PartsController, UploadsController } from './uploads/uploads.controller';
+import { UploadPresenter } from './uploads/upload.presenter';
+import { RequestLimits } from './endpoints/request-limits';
 import { ContentController } from './assets/content.controller';
 import { ContentSender } from './assets/content-sender';
 import { DeploymentPresenter } from './deployments/deployment.presenter';
@@ -69,10 +69,10 @@ import { JobsController, MAX_WORKFLOW_BYTES } from './jobs/jobs.controller';
 import type { PublicParts } from './http/public-app';
 import { AdminDocumentController, PlatformDocumentController } from './openapi/document-controllers';
 import { OpenApiController } from './openapi/openapi.controller';
-import { AccountOverview } from './platform/account-overview';
-import { PlatformDoor } from './platform/platform-door';
-import { PLATFORM_CONTROLLERS } from './platform/platform.controllers';
-import { Streams } from './jobs/streams';
+import { AccountOverview } from './accounts/account-overview';
+import { PlatformDoor } from './endpoints/platform-door';
+import { PLATFORM_CONTROLLERS } from './platform.controllers';
+import { Streams } from './http/streams';
 
 /** What the api process serves: on its public listener, and to operators. */
 export interface Api {

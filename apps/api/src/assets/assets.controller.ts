@@ -12,9 +12,9 @@ import {
 import { AssetFromHashRequestSchema, Refusal, parseBlobHash, type Asset } from '@millrace/contracts';
 import { AssetPresenter } from './asset.presenter';
 import { readJson } from '../http/body';
-import { Callers } from '../http/callers';
+import { Callers } from '../endpoints/callers';
 import { ContentSender } from './content-sender';
-import { idempotencyKeyOf } from '../http/idempotency-key';
+import { idempotencyKeyOf } from '../endpoints/idempotency-key';
 import { contextOf } from '../http/request-context';
 import { readUploadForm } from './upload-form';
 

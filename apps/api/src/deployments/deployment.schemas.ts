@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../http/fields';
+import { recordName } from '../endpoints/fields';
 
 const ENGINES = ['cpu', 'comfyui'] as const;
 

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Streams } from '../jobs/streams';
+import type { Streams } from './streams';
 
 /** Requests that were being answered when the streams had gone get this long; then their connections are cut. */
 const FINISH_MS = 5_000;

@@ -1,10 +1,10 @@
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { JobFeed, JobReads, type FeedItem } from '@millrace/jobs';
-import { Callers } from '../http/callers';
+import { Callers } from '../endpoints/callers';
 import { JobPresenter } from './job.presenter';
 import { contextOf } from '../http/request-context';
-import { STREAM_HEADERS, Streams, type StreamEvent } from './streams';
+import { STREAM_HEADERS, Streams, type StreamEvent } from '../http/streams';
 import type { Surface } from '../http/surface';
 
 /** A job's event stream (contract, section 6; wire supplement, section 3). */

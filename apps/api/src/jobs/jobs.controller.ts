@@ -4,9 +4,9 @@ import { Refusal, type Job, type JobNodes, type JobPage } from '@millrace/contra
 import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { readText } from '../http/body';
-import { Callers } from '../http/callers';
+import { Callers } from '../endpoints/callers';
 import { parseJobQuery } from './job-query';
-import { idempotencyKeyOf } from '../http/idempotency-key';
+import { idempotencyKeyOf } from '../endpoints/idempotency-key';
 import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
 import { contextOf } from '../http/request-context';
 import { Destinations } from './destinations';

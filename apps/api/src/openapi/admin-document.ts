@@ -1,4 +1,4 @@
-import { ADMIN_CONTROLLERS } from '../admin/admin.controllers';
+import { ADMIN_CONTROLLERS } from '../admin.controllers';
 import { describeEndpoints } from './endpoint-document';
 import type { OpenApiDocument } from './openapi-types';
 

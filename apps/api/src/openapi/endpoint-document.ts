@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
-import { endpointsOf, type Endpoint } from '../http/endpoint';
+import { endpointsOf, type Endpoint } from '../endpoints/endpoint';
 import {
   BODY_ERRORS,
   emptyAnswer,

@@ -1,4 +1,4 @@
-import { PLATFORM_CONTROLLERS } from '../platform/platform.controllers';
+import { PLATFORM_CONTROLLERS } from '../platform.controllers';
 import { describeEndpoints } from './endpoint-document';
 import type { OpenApiDocument } from './openapi-types';
 

@@ -1,9 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import { ApiKeysService } from '@millrace/accounts';
-import { Serves, defineEndpoint } from '../http/endpoint';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
 import { presentApiKey, presentIssuedKey } from './api-key.presenter';
 import { ApiKeyCreateSchema, ApiKeyListSchema, ApiKeyRotateSchema, IssuedApiKeySchema } from './api-key.schemas';
-import { PlatformDoor, type PlatformInput } from './platform-door';
+import { PlatformDoor, type PlatformInput } from '../endpoints/platform-door';
 
 const common = { tag: 'api-keys', scope: 'keys:admin' } as const;
 

@@ -4,7 +4,7 @@ import { AuditLog } from '@millrace/accounts';
 import { PaymentsService } from '@millrace/billing';
 import { readBytes } from '../http/body';
 import { addressOf } from '../http/client-address';
-import { Serves, defineEndpoint, type Door, type InputOf } from '../http/endpoint';
+import { Serves, defineEndpoint, type Door, type InputOf } from '../endpoints/endpoint';
 
 /** Far above any event that Stripe sends. */
 const MAX_EVENT_BYTES = 1_048_576;

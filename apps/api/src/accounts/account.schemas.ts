@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_STATUSES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../http/fields';
-import { pageSchema } from '../http/page-query';
+import { recordName } from '../endpoints/fields';
+import { pageSchema } from '../endpoints/page-query';
 
 /** Null means the service's default. */
 const limit = z.int().min(1).max(2_000_000_000).nullable();

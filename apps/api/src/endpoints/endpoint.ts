@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { Refusal, isUuid, type Scope } from '@millrace/contracts';
 import type { ErrorName } from '../openapi/answers';
-import { parseFields, readJson } from './body';
+import { parseFields, readJson } from '../http/body';
 
 /** What an endpoint answers when all goes well. */
 export interface EndpointAnswer {

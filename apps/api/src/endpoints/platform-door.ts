@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type { Caller, KeyIssuer } from '@millrace/accounts';
-import type { Callers } from '../http/callers';
+import type { Callers } from './callers';
 import { addressOf } from '../http/client-address';
-import type { Door, Endpoint, InputOf } from '../http/endpoint';
+import type { Door, Endpoint, InputOf } from './endpoint';
 
 /** Who uses the platform API: an account, through one of its keys. */
 export interface PlatformCaller {

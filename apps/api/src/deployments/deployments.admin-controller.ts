@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { AuditLog, type Act, type Operator } from '@millrace/accounts';
 import { DeploymentsService, type Deployment, type DeploymentDraft } from '@millrace/deployments';
 import { Lifecycle } from '@millrace/jobs';
-import { DeploymentPresenter } from '../deployments/deployment.presenter';
-import { DeploymentCreateSchema, OperatedDeploymentSchema } from '../deployments/deployment.schemas';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { DeploymentPresenter } from './deployment.presenter';
+import { DeploymentCreateSchema, OperatedDeploymentSchema } from './deployment.schemas';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const common = { method: 'post', tag: 'deployments' } as const;
 const answer = { status: 200, description: 'The deployment as it is now.', schema: OperatedDeploymentSchema } as const;

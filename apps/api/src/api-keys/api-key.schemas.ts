@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { API_KEY_STATES } from '@millrace/accounts';
 import { SCOPES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../http/fields';
+import { recordName } from '../endpoints/fields';
 
 const DAY_SECONDS = 86_400;
 

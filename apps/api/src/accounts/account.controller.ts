@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Serves, defineEndpoint } from '../http/endpoint';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
 import { AccountOverview } from './account-overview';
-import { AccountOverviewSchema } from './account.schemas';
-import { PlatformDoor, type PlatformInput } from './platform-door';
+import { AccountOverviewSchema } from './account-overview.schemas';
+import { PlatformDoor, type PlatformInput } from '../endpoints/platform-door';
 
 const getAccount = defineEndpoint({
   id: 'getAccount',

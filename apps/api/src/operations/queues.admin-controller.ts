@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { AccountQueues } from '@millrace/jobs';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const count = z.int().min(0);
 

@@ -2,9 +2,9 @@ import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { AuditLog, type AuditEntry } from '@millrace/accounts';
 import { TimestampSchema } from '@millrace/contracts';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { pageQuery, pageSchema, presentPage } from '../http/page-query';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { pageQuery, pageSchema, presentPage } from '../endpoints/page-query';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const AuditEntrySchema = z
   .object({

@@ -4,8 +4,8 @@ import { AuditLog } from '@millrace/accounts';
 import { Refusal, TimestampSchema } from '@millrace/contracts';
 import { Database } from '@millrace/database';
 import { SEEN_WORKER_STATES, WORKER_SILENCE_SECONDS, WorkerStore, type WorkerRecord } from '@millrace/deployments';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const tag = 'workers';
 

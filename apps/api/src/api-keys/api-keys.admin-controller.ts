@@ -1,9 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import { AccountsService, ApiKeysService, issuerOf } from '@millrace/accounts';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { presentApiKey, presentIssuedKey } from '../platform/api-key.presenter';
-import { ApiKeyCreateSchema, ApiKeyListSchema, IssuedApiKeySchema } from '../platform/api-key.schemas';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { presentApiKey, presentIssuedKey } from './api-key.presenter';
+import { ApiKeyCreateSchema, ApiKeyListSchema, IssuedApiKeySchema } from './api-key.schemas';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const tag = 'api-keys';
 

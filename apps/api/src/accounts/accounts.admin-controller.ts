@@ -1,15 +1,15 @@
 import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { AccountsService, type Account, type AccountChanges } from '@millrace/accounts';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { pageQuery, presentPage } from '../http/page-query';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { pageQuery, presentPage } from '../endpoints/page-query';
 import {
   AccountCreateSchema,
   AccountUpdateSchema,
   AdminAccountPageSchema,
   AdminAccountSchema,
 } from './account.schemas';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const tag = 'accounts';
 

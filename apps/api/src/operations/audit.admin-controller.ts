@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import type { Auditor } from '@millrace/platform';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 /** The audits that the api process can make. */
 export const AUDITORS = Symbol('auditors');

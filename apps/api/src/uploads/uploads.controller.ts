@@ -10,10 +10,10 @@ import {
 } from '@millrace/assets';
 import { ResumableUploadRequestSchema, type Asset, type ResumableUploadView } from '@millrace/contracts';
 import { readJson } from '../http/body';
-import { Callers } from '../http/callers';
+import { Callers } from '../endpoints/callers';
 import { contextOf } from '../http/request-context';
-import { arrivingBytes } from './arriving-bytes';
-import { AssetPresenter } from './asset.presenter';
+import { arrivingBytes } from '../http/arriving-bytes';
+import { AssetPresenter } from '../assets/asset.presenter';
 import { UploadPresenter } from './upload.presenter';
 
 /** Large files in parts, over HTTP. Additive to the contract: `POST /assets` is as it is there. */

@@ -4,7 +4,7 @@ import { assertScope, bearerOf, type Authenticator, type Caller } from '@millrac
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import { noDeployment, type DeploymentsService } from '@millrace/deployments';
 import type { JobScope } from '@millrace/jobs';
-import { contextOf } from './request-context';
+import { contextOf } from '../http/request-context';
 import type { RequestLimits } from './request-limits';
 
 /** The account through which the self-hosted surface acts. */

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { bearerOf, type Operator } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
-import { equalTexts } from '../http/callers';
+import { equalTexts } from './callers';
 import { addressOf } from '../http/client-address';
-import type { Door, InputOf } from '../http/endpoint';
+import type { Door, InputOf } from './endpoint';
 
 /** What a handler of the admin API knows of its caller. */
 export interface AdminCaller {

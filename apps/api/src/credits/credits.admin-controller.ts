@@ -2,11 +2,11 @@ import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { AccountsService, AuditLog } from '@millrace/accounts';
 import { CreditsService } from '@millrace/billing';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { idempotencyKeyOf } from '../http/idempotency-key';
-import { presentBalance } from '../platform/credits.presenter';
-import { BalanceSchema } from '../platform/credits.schemas';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { idempotencyKeyOf } from '../endpoints/idempotency-key';
+import { presentBalance } from './credits.presenter';
+import { BalanceSchema } from './credits.schemas';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const expiresAt = z.iso
   .datetime({ offset: true, error: 'must be a time with a zone, e.g. 2030-01-31T12:00:00Z' })

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
 import { RATE_WINDOW_SECONDS, type Caller, type RateLimiter } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
-import { addressOf } from './client-address';
+import { addressOf } from '../http/client-address';
 
 /** Polls are this much cheaper than other requests: clients never try a refused one again (wire supplement, section 3). */
 export const POLLS_PER_REQUEST = 10;

@@ -2,8 +2,8 @@ import { Controller, Inject } from '@nestjs/common';
 import { z } from 'zod';
 import { CreditReads, monthSpan } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { pageQuery, presentPage } from '../http/page-query';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { pageQuery, presentPage } from '../endpoints/page-query';
 import {
   presentBalance,
   presentStatement,
@@ -14,7 +14,7 @@ import {
 } from './credits.presenter';
 import { BalanceSchema, LedgerPageSchema, StatementSchema, UsageSchema } from './credits.schemas';
 import { asCsv, wantsCsv } from './csv-answer';
-import { PlatformDoor, type PlatformInput } from './platform-door';
+import { PlatformDoor, type PlatformInput } from '../endpoints/platform-door';
 import { usageQuery, usageSpan } from './usage-query';
 
 const common = { tag: 'credits', scope: 'usage:read' } as const;

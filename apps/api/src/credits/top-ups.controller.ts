@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { TopUpsService } from '@millrace/billing';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { PlatformDoor, type PlatformInput } from './platform-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { PlatformDoor, type PlatformInput } from '../endpoints/platform-door';
 import { TopUpCreateSchema, TopUpSchema, presentTopUp } from './top-up.schemas';
 
 const createTopUp = defineEndpoint({

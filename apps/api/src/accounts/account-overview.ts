@@ -1,8 +1,8 @@
 import type { AccountsService, Caller } from '@millrace/accounts';
 import type { UploadService } from '@millrace/assets';
 import type { AccountQueues, JobSettings } from '@millrace/jobs';
-import type { RequestLimits } from '../http/request-limits';
-import type { Streams } from '../jobs/streams';
+import type { RequestLimits } from '../endpoints/request-limits';
+import type { Streams } from '../http/streams';
 
 /** What the service allows where an account has no limit of its own. */
 export type DefaultLimits = Pick<JobSettings, 'runningLimitPerAccount' | 'queueLimitPerAccount'> & {

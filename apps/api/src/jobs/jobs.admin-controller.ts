@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { AccountsService, AuditLog, assertScope, callerOfAccount } from '@millrace/accounts';
 import { JobStatusSchema } from '@millrace/contracts';
 import { OperatorJobs, type OperatorJob } from '@millrace/jobs';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { Destinations } from '../jobs/destinations';
-import { AdminDoor, type AdminInput } from './admin-door';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { Destinations } from './destinations';
+import { AdminDoor, type AdminInput } from '../endpoints/admin-door';
 
 const tag = 'jobs';
 

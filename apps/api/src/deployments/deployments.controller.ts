@@ -1,9 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
-import { DeploymentPresenter } from '../deployments/deployment.presenter';
-import { DeploymentListSchema, DeploymentSchema } from '../deployments/deployment.schemas';
-import { Serves, defineEndpoint } from '../http/endpoint';
-import { PlatformDoor, type PlatformInput } from './platform-door';
+import { DeploymentPresenter } from './deployment.presenter';
+import { DeploymentListSchema, DeploymentSchema } from './deployment.schemas';
+import { Serves, defineEndpoint } from '../endpoints/endpoint';
+import { PlatformDoor, type PlatformInput } from '../endpoints/platform-door';
 
 const common = { method: 'get', tag: 'deployments', scope: 'jobs:read' } as const;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LEDGER_KINDS } from '@millrace/billing';
 import { TimestampSchema } from '@millrace/contracts';
-import { pageSchema } from '../http/page-query';
+import { pageSchema } from '../endpoints/page-query';
 
 const micros = z.int();
 

@@ -14,14 +14,14 @@ const { LedgerAuditStore, LedgerStore } = {
 const { Database } = built('./database/src/index.js');
 const { WorkerStore } = built('./deployments/src/index.js');
 const { Dispatcher, JobAudit, JobAuditStore, JobReads } = built('./jobs/src/index.js');
-const { DispatchStore } = built('./jobs/src/dispatch.store.js');
-const { JobStore } = built('./jobs/src/job.store.js');
-const { LifecycleStore, guards } = built('./jobs/src/lifecycle.store.js');
-const { QueueOutlook } = built('./jobs/src/queue-outlook.js');
+const { DispatchStore } = built('./jobs/src/rotation/turn.store.js');
+const { JobStore } = built('./jobs/src/follow/job.store.js');
+const { LifecycleStore, guards } = built('./jobs/src/lifecycle/lifecycle.store.js');
+const { QueueOutlook } = built('./jobs/src/rotation/queue-estimates.js');
 
 /**
- * @typedef {import('../libs/jobs/src/job').ClaimedAttempt} ClaimedAttempt
- * @typedef {import('../libs/jobs/src/dispatch.store').DispatchedJob} DispatchedJob
+ * @typedef {import('../libs/jobs/src/state/job').ClaimedAttempt} ClaimedAttempt
+ * @typedef {import('../libs/jobs/src/rotation/turn.store').DispatchedJob} DispatchedJob
  */
 
 const TIMEOUT_MS = 120_000;
@@ -56,11 +56,11 @@ class Service {
     this.database = database;
     this.accounts = accounts;
     const store = new DispatchStore();
-    /** @type {import('../libs/jobs/src/job-reads.service').JobReads} */
+    /** @type {import('../libs/jobs/src/follow/job-reads.service').JobReads} */
     this.reads = new JobReads(database, new JobStore(), new QueueOutlook(database, store, new WorkerStore()), {});
     /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
     this.lane = { room: 0, take: () => undefined };
-    /** @type {import('../libs/jobs/src/dispatcher').Dispatcher} */
+    /** @type {import('../libs/jobs/src/dispatch/dispatcher').Dispatcher} */
     this.dispatcher = new Dispatcher(
       database,
       store,
@@ -168,7 +168,7 @@ export async function listsPerSecond({ url, seconds }) {
   const { accounts, reads } = await serviceOf(url);
   let turns = 0;
   return rateOf(seconds, async () => {
-    /** @type {import('../libs/jobs/src/job').JobScope} */
+    /** @type {import('../libs/jobs/src/state/job').JobScope} */
     const scope = { accountId: anyOf(accounts), surface: 'cloud', deploymentId: null };
     const finished = ++turns % 2 === 0;
     const limit = finished ? FINISHED_PAGE : PAGE;

@@ -9,7 +9,7 @@ export const built = createRequire(new URL('../../dist/libs/', import.meta.url))
 const { LedgerStore } = built('./billing/src/index.js');
 const { newId } = built('./contracts/src/index.js');
 const { jobSettings } = built('./jobs/src/job.settings.js');
-const { SubmissionStore } = built('./jobs/src/submission.store.js');
+const { SubmissionStore } = built('./jobs/src/submission/submission.store.js');
 const { readSettings } = built('./platform/src/index.js');
 
 const store = new SubmissionStore(new LedgerStore(), readSettings(jobSettings, {}));
@@ -40,7 +40,7 @@ export function bareStatements(pool) {
 /**
  * @param {string} accountId
  * @param {string} poolId
- * @returns {import('../../libs/jobs/src/submission').JobDraft}
+ * @returns {import('../../libs/jobs/src/submission/submission').JobDraft}
  */
 function draftOf(accountId, poolId) {
   return {

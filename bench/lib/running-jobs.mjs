@@ -9,7 +9,7 @@ import { CONCURRENCY } from './rate.mjs';
 // The built libs: a load generator runs without the compiler's path aliases.
 const built = createRequire(new URL('../../dist/libs/', import.meta.url));
 const { LedgerStore } = built('./billing/src/index.js');
-const { LifecycleStore } = built('./jobs/src/lifecycle.store.js');
+const { LifecycleStore } = built('./jobs/src/lifecycle/lifecycle.store.js');
 
 /** @typedef {{ id: string, key: string }} RunningJob `key`: of the account whose job it is. */
 

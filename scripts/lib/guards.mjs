@@ -5,20 +5,20 @@
  * @typedef {{ name: string, tests: string[], file?: string, find?: string, replace?: string, sql?: string }} Guard
  */
 
-const LIFECYCLE = 'libs/jobs/src/lifecycle.store.ts';
-const DISPATCH = 'libs/jobs/src/dispatch.store.ts';
-const SUBMISSION = 'libs/jobs/src/submission.store.ts';
-const OUTPUT = 'libs/jobs/src/output.store.ts';
+const LIFECYCLE = 'libs/jobs/src/lifecycle/lifecycle.store.ts';
+const DISPATCH = 'libs/jobs/src/rotation/turn.store.ts';
+const SUBMISSION = 'libs/jobs/src/submission/submission.store.ts';
+const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const LEDGER = 'libs/billing/src/ledger/ledger.store.ts';
-const WARM_CLAIMS = 'libs/jobs/src/warm-claim.store.ts';
-const DISPATCHER = 'libs/jobs/src/dispatcher.ts';
+const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
+const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
 const BLOBS = 'libs/assets/src/records/blob-record.store.ts';
-const WARM = ['libs/jobs/src/warm-claims.int-spec'];
+const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const LIVES = ['libs/assets/src/retention/lives.int-spec', 'libs/assets/src/retention/retention.int-spec'];
-const OUTPUTS = ['libs/jobs/src/output.int-spec'];
-const RULES = ['libs/jobs/src/lifecycle.int-spec'];
+const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
+const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
 
 /** @type {Guard[]} */
 export const GUARDS = [

@@ -1,0 +1,181 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import { TRANSITIONS } from '../state/job-state';
+
+/** One thing that is not as it must be: what it was found on, and what is there. */
+export interface AuditRow {
+  subject: string;
+  detail: string;
+}
+
+/** A check by name, and the query that finds what breaks it. Every row is a breach; there are none in a sound system. */
+interface Check {
+  name: string;
+  sql: Prisma.Sql;
+}
+
+const moves = Prisma.join(
+  TRANSITIONS.map(({ from, to }) => Prisma.sql`(${from}::text, ${to}::text)`),
+  ', ',
+);
+
+/** The invariants of jobs, queues and outputs, as the queries that find what breaks them. */
+const CHECKS: readonly Check[] = [
+  {
+    name: 'history-of-the-table',
+    sql: Prisma.sql`
+      SELECT t.job_id::text AS subject, format('moved from %s to %s', t.from_status, t.to_status) AS detail
+      FROM job_transitions t
+      WHERE NOT EXISTS (SELECT 1 FROM (VALUES ${moves}) AS m (src, dst)
+        WHERE m.src IS NOT DISTINCT FROM t.from_status AND m.dst = t.to_status)`,
+  },
+  {
+    name: 'history-unbroken',
+    sql: Prisma.sql`
+      SELECT h.job_id::text AS subject,
+             format('transition %s starts from %s and follows %s %s', h.seq, h.from_status, h.before_seq, h.before) AS detail
+      FROM (SELECT job_id, seq, from_status, lag(to_status) OVER w AS before, lag(seq) OVER w AS before_seq
+            FROM job_transitions WINDOW w AS (PARTITION BY job_id ORDER BY seq)) h
+      WHERE h.before IS DISTINCT FROM h.from_status OR h.seq <> coalesce(h.before_seq, 0) + 1`,
+  },
+  {
+    name: 'status-is-the-last-of-the-history',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('is %s (%s), its history ends %s (%s)', j.status, j.seq, t.to_status, t.seq) AS detail
+      FROM jobs j LEFT JOIN LATERAL (
+        SELECT seq, to_status FROM job_transitions WHERE job_id = j.id ORDER BY seq DESC LIMIT 1) t ON true
+      WHERE t.to_status IS DISTINCT FROM j.status OR t.seq IS DISTINCT FROM j.seq`,
+  },
+  {
+    name: 'one-end-per-job',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('is %s and has %s ends', j.status, ends.count) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT count(*) FROM job_transitions t
+        WHERE t.job_id = j.id AND t.to_status IN ('succeeded', 'canceled', 'failed', 'expired')) ends
+      WHERE ends.count <> CASE WHEN j.delivery = 'done' THEN 1 ELSE 0 END`,
+  },
+  {
+    name: 'attempts-without-gaps',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('is at attempt %s and has attempts %s', j.attempt, a.numbers) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT coalesce(array_agg(attempt::int ORDER BY attempt), '{}') AS numbers FROM job_attempts WHERE job_id = j.id) a
+      WHERE a.numbers <> ARRAY(SELECT generate_series(1, j.attempt::int))`,
+  },
+  {
+    name: 'one-live-lease-per-job',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('is %s and has open attempts %s', j.delivery, a.numbers) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT coalesce(array_agg(attempt::int ORDER BY attempt), '{}') AS numbers
+        FROM job_attempts WHERE job_id = j.id AND ended_at IS NULL) a
+      WHERE a.numbers <> CASE WHEN j.delivery = 'leased' THEN ARRAY[j.attempt::int] ELSE '{}' END`,
+  },
+  {
+    name: 'canceled-before-start-never-ran',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, 'was canceled while queued and has an attempt or an output' AS detail
+      FROM jobs j JOIN job_transitions t ON t.job_id = j.id AND t.from_status = 'queued' AND t.to_status = 'canceled'
+      WHERE EXISTS (SELECT 1 FROM job_attempts a WHERE a.job_id = j.id)
+         OR EXISTS (SELECT 1 FROM job_outputs o WHERE o.job_id = j.id)`,
+  },
+  {
+    name: 'job-has-its-graph',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, 'has no graph' AS detail
+      FROM jobs j WHERE NOT EXISTS (SELECT 1 FROM job_graphs g WHERE g.job_id = j.id)`,
+  },
+  {
+    name: 'key-names-one-job',
+    sql: Prisma.sql`
+      SELECT k.subject_id::text AS subject, format('key %s names a job that is not there', k.key) AS detail
+      FROM idempotency_keys k WHERE k.operation = 'postJobs' AND k.expires_at > now()
+        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = k.subject_id AND j.account_id = k.account_id)
+        AND k.created_at > now() - interval '1 hour'`,
+  },
+  {
+    name: 'counters-are-counts',
+    sql: Prisma.sql`
+      SELECT q.pool_id || '/' || q.account_id AS subject,
+             format('says %s waiting and %s in flight; there are %s and %s', q.waiting, q.in_flight, c.waiting, c.in_flight)
+               AS detail
+      FROM account_queues q CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE delivery = 'waiting') AS waiting,
+               count(*) FILTER (WHERE delivery IN ('dispatched', 'leased')) AS in_flight
+        FROM jobs j WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery <> 'done') c
+      WHERE (q.waiting, q.in_flight) IS DISTINCT FROM (c.waiting::int, c.in_flight::int)`,
+  },
+  {
+    name: 'output-has-its-blob',
+    sql: Prisma.sql`
+      SELECT o.job_id::text AS subject,
+             format('output %s: %s', o.name, CASE
+               WHEN b.hash IS NULL THEN 'its blob is not there'
+               WHEN b.orphaned_at IS NOT NULL THEN 'its blob counts as orphaned'
+               WHEN b.size_bytes <> a.size_bytes THEN 'its blob has another size'
+               ELSE 'it belongs to another account' END) AS detail
+      FROM job_outputs o JOIN jobs j ON j.id = o.job_id JOIN assets a ON a.id = o.asset_id
+      LEFT JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash
+      WHERE b.hash IS NULL OR b.orphaned_at IS NOT NULL OR b.size_bytes <> a.size_bytes OR a.account_id <> j.account_id`,
+  },
+  {
+    name: 'input-is-of-the-account',
+    sql: Prisma.sql`
+      SELECT i.job_id::text AS subject, format('refers to asset %s of another account', i.asset_id) AS detail
+      FROM job_inputs i JOIN jobs j ON j.id = i.job_id JOIN assets a ON a.id = i.asset_id
+      WHERE a.account_id <> j.account_id`,
+  },
+  {
+    name: 'outputs-of-one-attempt',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('succeeded with attempt %s and shows outputs of attempt %s', j.attempt, o.attempt)
+        AS detail
+      FROM jobs j JOIN job_outputs o ON o.job_id = j.id WHERE j.status = 'succeeded' AND o.attempt <> j.attempt`,
+  },
+  {
+    name: 'charge-is-what-the-ledger-has',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject,
+             format('charged %s of %s held; the ledger has %s charged, %s held, %s ends', j.charged_micros, j.held_micros,
+               l.charged, l.held, l.ends) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT coalesce(sum(e.amount_micros) FILTER (WHERE e.to_book = 'revenue'), 0) AS charged,
+               coalesce(sum(e.amount_micros) FILTER (WHERE t.kind IN ('hold', 'extend_hold')), 0) AS held,
+               count(DISTINCT t.id) FILTER (WHERE t.kind IN ('settle', 'release')) AS ends
+        FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+        WHERE t.job_id = j.id AND t.kind <> 'correction') l
+      WHERE j.held_micros > 0 AND (l.held <> j.held_micros OR l.charged <> coalesce(j.charged_micros, 0)
+        OR l.ends <> CASE WHEN j.delivery = 'done' THEN 1 ELSE 0 END)`,
+  },
+  {
+    name: 'platform-faults-are-free',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('failed with %s and was charged %s', j.error ->> 'code', j.charged_micros) AS detail
+      FROM jobs j
+      WHERE j.status = 'failed' AND j.charged_micros > 0
+        AND j.error ->> 'code' IN ('worker_lost', 'output_storage_error', 'input_unavailable', 'credential_unavailable')`,
+  },
+];
+
+/** The SQL of the audit of jobs. Each check is one statement, so it sees one moment; none takes a lock. */
+export class JobAuditStore {
+  readonly checks: readonly string[] = CHECKS.map(({ name }) => name);
+
+  /** What breaks a check, `limit` rows at most. */
+  async breaches(statements: Statements, check: string, limit: number): Promise<AuditRow[]> {
+    const found = CHECKS.find(({ name }) => name === check);
+    if (found === undefined) throw new Error(`there is no check ${check}`);
+    return statements.query<AuditRow>(
+      Prisma.sql`SELECT * FROM (${found.sql}) breaches ORDER BY subject LIMIT ${limit}`,
+    );
+  }
+
+  /** Which of these jobs have ended, or are not there any more. */
+  async ended(statements: Statements, jobIds: string[]): Promise<Set<string>> {
+    const rows = await statements.query<{ id: string }>(Prisma.sql`
+      SELECT id::text FROM unnest(${jobIds}::uuid[]) AS given (id)
+      WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = given.id AND j.delivery <> 'done')`);
+    return new Set(rows.map((row) => row.id));
+  }
+}

@@ -1,0 +1,70 @@
+import { Prisma } from '@prisma/client';
+import type { DispatchMessage } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
+import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotation/turn.store';
+
+/** How long an attempt is left to an idle worker that holds its models, from its dispatch on. */
+export const LEFT_FOR_SECONDS = 2;
+
+/** A worker that was offered an attempt whose models it does not hold. */
+export interface ColdOffer {
+  poolId: string;
+  workerId: string;
+  /** Files of weights that the worker holds. */
+  warm: readonly string[];
+  hint: DispatchMessage;
+}
+
+/** What would be better than to load the models of what was offered. */
+export interface WarmChoice {
+  /** The attempt in the lane longest whose models the worker holds. */
+  instead: DispatchedJob | null;
+  /** Another worker holds the models of what was offered, and has nothing to do. */
+  hasWarmWorker: boolean;
+}
+
+interface ChoiceRow extends Partial<DispatchedRow> {
+  has_warm_worker: boolean;
+}
+
+/** The SQL that finds whom an attempt suits. It only reads: what it finds is then claimed like anything else. */
+export class WarmClaimStore {
+  /**
+   * Look for a better match among what fairness has already chosen: the attempts in the pool's lane, a few more than its
+   * workers can run. It is passed over for another as often as the pool has workers, so that it waits for one job of each at
+   * most; and is left to an idle worker for a moment only, whatever keeps that one from it.
+   */
+  async choose(statements: Statements, { poolId, workerId, warm, hint }: ColdOffer): Promise<WarmChoice> {
+    const [row] = await statements.query<ChoiceRow>(Prisma.sql`
+      WITH member AS MATERIALIZED (
+        SELECT w.id, w.capacity, w.resident_models FROM workers w
+        WHERE w.pool_id = ${poolId} AND w.state = 'ready' AND w.state <> 'stopped'
+          AND w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
+      ), in_flight AS MATERIALIZED (
+        SELECT j.id, j.attempt, j.delivery, j.worker_id, j.status, j.deadline_at, j.dispatched_at, j.traceparent, j.models
+        FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased')
+      ), offered AS (
+        SELECT j.id, j.models, j.dispatched_at FROM in_flight j
+        WHERE j.id = ${hint.jobId}::uuid AND j.delivery = 'dispatched' AND j.models IS NOT NULL
+      ), instead AS (
+        SELECT j.id, j.attempt + 1 AS attempt, j.traceparent, j.models FROM in_flight j, offered
+        WHERE ${hint.passed ?? 0} < (SELECT count(*) FROM member)
+          AND j.delivery = 'dispatched' AND j.models <@ ${[...warm]}::text[] AND j.id <> offered.id
+          AND j.status IN ('queued', 'running') AND j.deadline_at > now()
+        ORDER BY j.dispatched_at, j.id LIMIT 1
+      )
+      SELECT instead.*, EXISTS (
+        SELECT FROM member, offered
+        WHERE offered.dispatched_at > now() - make_interval(secs => ${LEFT_FOR_SECONDS})
+          AND member.id <> ${workerId}::uuid AND offered.models <@ member.resident_models
+          AND member.capacity > (SELECT count(*) FROM in_flight j WHERE j.delivery = 'leased' AND j.worker_id = member.id)
+      ) AS has_warm_worker
+      FROM (SELECT) one LEFT JOIN instead ON true`);
+    return { instead: row && isJob(row) ? dispatchedOf(row) : null, hasWarmWorker: row?.has_warm_worker ?? false };
+  }
+}
+
+function isJob(row: Partial<DispatchedRow>): row is DispatchedRow {
+  return typeof row.id === 'string';
+}

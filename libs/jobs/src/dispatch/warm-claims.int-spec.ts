@@ -1,0 +1,291 @@
+import { Prisma } from '@prisma/client';
+import { assetSettings, composeAssets, type BlobStore } from '@millrace/assets';
+import { LedgerStore, billingSettings } from '@millrace/billing';
+import { newId, type DispatchMessage } from '@millrace/contracts';
+import { LaneConsumer, LaneProducer, RedisConnections } from '@millrace/messaging';
+import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { composeJobs, type Jobs } from '../composition';
+import { DispatchStore } from '../rotation/turn.store';
+import type { ClaimedAttempt } from '../state/job';
+import { jobSettings } from '../job.settings';
+import { LifecycleStore, guards } from '../lifecycle/lifecycle.store';
+import { SubmissionStore } from '../submission/submission.store';
+import { LEFT_FOR_SECONDS } from './warm-claim.store';
+import { WarmClaims, type ClaimingWorker } from './warm-claims.service';
+
+const SMALL = 'small.safetensors';
+const LARGE = 'large.safetensors';
+const OTHER = 'other.safetensors';
+
+const logger = createLogger('test', 'fatal');
+const settings = readSettings({ ...jobSettings, ...assetSettings, ...billingSettings }, {});
+const ledger = new LedgerStore();
+const submissions = new SubmissionStore(ledger, settings);
+const lifecycle = new LifecycleStore(ledger);
+const dispatch = new DispatchStore();
+
+let test: TestDatabase;
+let redis: RedisConnections;
+let lanes: LaneProducer;
+let jobs: Jobs;
+const consumers: LaneConsumer[] = [];
+beforeAll(async () => {
+  test = await createTestDatabase();
+  redis = new RedisConnections(testRedisUrl(), logger);
+  lanes = new LaneProducer(redis.producer());
+  const { database } = test;
+  const { assets } = composeAssets({ database, store: {} as BlobStore, settings });
+  jobs = composeJobs({ database, redis, assets, logger, metrics: new Metrics('test'), settings, secretKey: null });
+});
+afterAll(async () => {
+  await Promise.all(consumers.map((consumer) => consumer.close()));
+  await jobs.close();
+  await lanes.close();
+  redis.close();
+  await test.drop();
+});
+
+/** A pool with one live worker for each list of models, which it holds. */
+async function makePool(...holding: string[][]): Promise<{ poolId: string; workers: ClaimingWorker[] }> {
+  const poolId = `pool-${newId()}`;
+  await test.database.models.pool.create({ data: { id: poolId, engine: 'comfyui' } });
+  const workers = holding.map((warm) => ({ id: newId(), poolId, warm }));
+  // However long a test takes, they are not silent.
+  const lastSeenAt = new Date(Date.now() + 600_000);
+  const row = { poolId, engine: 'comfyui', version: 'test', host: 'test', pid: 1, state: 'ready', lastSeenAt };
+  const data = workers.map(({ id, warm }) => ({ ...row, id, residentModels: [...warm] }));
+  await test.database.models.worker.createMany({ data });
+  return { poolId, workers };
+}
+
+async function submit(poolId: string, accountId: string, models: string[]): Promise<string> {
+  const id = newId();
+  await submissions.record(test.database, {
+    id,
+    accountId,
+    poolId,
+    surface: 'cloud',
+    deploymentId: null,
+    apiKeyId: null,
+    workflow: '{}',
+    nodeCount: 1,
+    inputAssetIds: [],
+    metadata: {},
+    idempotencyKey: null,
+    weight: 1,
+    runningLimit: 100,
+    queueLimit: 100,
+    priceMicrosPerSecond: 0n,
+    holdMicros: 0n,
+    hasSecrets: false,
+    models,
+    traceparent: null,
+  });
+  return id;
+}
+
+/** Submit a job for each list of models and dispatch them all. @returns their hints, in this order. */
+async function hintsFor(poolId: string, ...models: string[][]): Promise<DispatchMessage[]> {
+  const accountId = await makeAccount(test.database);
+  const hints: DispatchMessage[] = [];
+  for (const names of models) {
+    await submit(poolId, accountId, names);
+    const hint = await dispatch.dispatchNext(test.database, poolId, 100);
+    if (hint === null) throw new Error('nothing was dispatched');
+    hints.push(hint);
+  }
+  return hints;
+}
+
+async function end(claimed: ClaimedAttempt): Promise<void> {
+  const nothing = { failure: null, engineMs: 0, progress: null, nodes: null, log: null };
+  const how = { status: 'succeeded', outcome: 'succeeded', cause: 'test' } as const;
+  await lifecycle.end(test.database, guards.fence(claimed), { ...nothing, ...how });
+}
+
+/** Has a worker take hints from the lane, until the end of the tests. */
+function consume(worker: ClaimingWorker, take: (hint: DispatchMessage) => Promise<DispatchMessage | null>): void {
+  const leave = (left: DispatchMessage): void => void jobs.dispatcher.leave(worker.poolId, left);
+  const consumer = new LaneConsumer(redis.consumer(), worker.poolId, 1, take, leave, () => undefined);
+  consumers.push(consumer);
+  consumer.start();
+}
+
+describe('a job that names models', () => {
+  it('tells of them with its hint, and one that names none says nothing of them', async () => {
+    const { poolId } = await makePool([]);
+    const hints = await hintsFor(poolId, [SMALL, LARGE], []);
+    expect(hints.map((hint) => hint.models)).toEqual([[SMALL, LARGE], undefined]);
+  });
+
+  it('is claimed without another statement by a worker that holds them, as is one that names none', async () => {
+    const choose = jest.fn();
+    const claims = new WarmClaims(test.database, { choose }, jobs.lifecycle, jobs.dispatcher);
+    const { poolId, workers } = await makePool([SMALL, LARGE]);
+    const [worker] = workers as [ClaimingWorker];
+    for (const hint of await hintsFor(poolId, [SMALL], [])) {
+      expect(await claims.take(hint, worker)).toMatchObject({ claimed: { jobId: hint.jobId }, left: null });
+    }
+    expect(choose).not.toHaveBeenCalled();
+  });
+
+  it('makes way for one in the lane whose models the worker holds, and is offered again', async () => {
+    const { poolId, workers } = await makePool([SMALL]);
+    const [worker] = workers as [ClaimingWorker];
+    const [cold, plain, warm] = await hintsFor(poolId, [LARGE], [], [SMALL]);
+    if (!cold || !plain || !warm) throw new Error('there are three');
+    expect(await jobs.claims.take(cold, worker)).toMatchObject({ claimed: { jobId: warm.jobId }, left: null });
+    await eventually('the hint to be back', async () => {
+      const waiting = await lanes.list(poolId, 0, 10);
+      return waiting.some(({ jobId, passed }) => jobId === cold.jobId && passed === 1);
+    });
+  });
+
+  it('is passed over once for each worker of its pool at most', async () => {
+    const { poolId, workers } = await makePool([SMALL], [SMALL]);
+    const [worker] = workers as [ClaimingWorker];
+    const [first, second] = await hintsFor(poolId, [LARGE], [LARGE], [SMALL], [SMALL]);
+    if (!first || !second) throw new Error('there are two');
+    expect(await jobs.claims.take({ ...first, passed: 2 }, worker)).toMatchObject({ claimed: { jobId: first.jobId } });
+    const { claimed } = await jobs.claims.take({ ...second, passed: 1 }, worker);
+    expect(claimed?.models).toEqual([SMALL]);
+  });
+
+  it('is left for a moment to an idle worker that holds them, and to none that is busy, silent or about to go', async () => {
+    const { poolId, workers } = await makePool([], [LARGE]);
+    const [cold, warm] = workers as [ClaimingWorker, ClaimingWorker];
+    const [first, second, third, fourth, fifth] = await hintsFor(poolId, ...Array<string[]>(5).fill([LARGE]));
+    if (!first || !second || !third || !fourth || !fifth) throw new Error('there are five');
+    const change = (data: Prisma.WorkerUpdateInput): Promise<unknown> =>
+      test.database.models.worker.update({ where: { id: warm.id }, data });
+    const dispatchedAgo = (seconds: number): Promise<unknown> =>
+      test.database.execute(Prisma.sql`
+        UPDATE jobs SET dispatched_at = now() - make_interval(secs => ${seconds}) WHERE pool_id = ${poolId}`);
+    await dispatchedAgo(-60);
+    expect(await jobs.claims.take(first, cold)).toEqual({ claimed: null, left: first });
+    await dispatchedAgo(60);
+    expect((await jobs.claims.take(first, cold)).claimed?.jobId).toBe(first.jobId);
+    await dispatchedAgo(-60);
+    await change({ state: 'draining' });
+    expect((await jobs.claims.take(second, cold)).claimed?.jobId).toBe(second.jobId);
+    await change({ state: 'ready', lastSeenAt: new Date(Date.now() - 60_000) });
+    expect((await jobs.claims.take(third, cold)).claimed?.jobId).toBe(third.jobId);
+    await change({ lastSeenAt: new Date() });
+    expect((await jobs.claims.take(fourth, warm)).claimed?.jobId).toBe(fourth.jobId);
+    expect((await jobs.claims.take(fifth, cold)).claimed?.jobId).toBe(fifth.jobId);
+  });
+
+  it('is run by whoever comes first when nobody holds them', async () => {
+    const { poolId, workers } = await makePool([OTHER], []);
+    const [worker] = workers as [ClaimingWorker];
+    const [hint] = await hintsFor(poolId, [LARGE], [SMALL]);
+    if (!hint) throw new Error('there is one');
+    expect(await jobs.claims.take(hint, worker)).toMatchObject({ claimed: { jobId: hint.jobId }, left: null });
+  });
+});
+
+describe('workers on a lane', () => {
+  it('leave each job to the one that holds its models, which is idle, before any other runs it', async () => {
+    const { poolId, workers } = await makePool([SMALL], [LARGE], []);
+    const runs: { jobId: string; isMatch: boolean }[] = [];
+    for (const worker of workers) {
+      consume(worker, async (hint) => {
+        const { claimed, left } = await jobs.claims.take(hint, worker);
+        if (claimed !== null) {
+          await end(claimed);
+          runs.push({ jobId: claimed.jobId, isMatch: claimed.models.join() === worker.warm.join() });
+        }
+        return left;
+      });
+    }
+    const accountId = await makeAccount(test.database);
+    for (let n = 1; n <= 12; n += 1) {
+      await submit(poolId, accountId, [n % 2 === 0 ? SMALL : LARGE]);
+      await jobs.dispatcher.fill(poolId);
+      await eventually('the job to run', () => runs.length === n);
+    }
+    const cold = runs.filter(({ isMatch }) => !isMatch).map(({ jobId }) => jobId);
+    // On a machine that stands still the moment may pass for which a job is left to another.
+    const early = await test.database.query(Prisma.sql`
+      SELECT j.id FROM jobs j JOIN job_attempts a ON a.job_id = j.id
+      WHERE j.id = ANY(${cold}::uuid[]) AND a.claimed_at < j.dispatched_at + make_interval(secs => ${LEFT_FOR_SECONDS})`);
+    expect(early).toEqual([]);
+    expect(cold.length).toBeLessThan(12);
+  });
+
+  it('do not delay a job that none of them holds the models of by more than one job each', async () => {
+    const { poolId, workers } = await makePool([SMALL]);
+    const [worker] = workers as [ClaimingWorker];
+    const heavy = await makeAccount(test.database);
+    for (let n = 0; n < 30; n += 1) await submit(poolId, heavy, [SMALL]);
+    await jobs.dispatcher.fill(poolId);
+    const light = await makeAccount(test.database);
+    await submit(poolId, light, [LARGE]);
+    const starts: string[] = [];
+    consume(worker, async (hint) => {
+      const { claimed, left } = await jobs.claims.take(hint, worker);
+      if (claimed === null) return left;
+      starts.push(claimed.accountId);
+      await end(claimed);
+      await jobs.dispatcher.fill(poolId);
+      return null;
+    });
+    await eventually('every job to run', () => starts.length === 31);
+    // Three were in the lane before it, the next turn is its own or the other's, and one may pass it.
+    expect(starts.indexOf(light)).toBeLessThanOrEqual(5);
+  });
+
+  it('claim each job once and forget none, however they pass them over', async () => {
+    const { poolId, workers } = await makePool([SMALL], [LARGE], [], [SMALL, LARGE]);
+    const models = Array.from({ length: 20 }, (_, n) => [[SMALL], [LARGE], [OTHER], []][n % 4] ?? []);
+    const hints = await hintsFor(poolId, ...models);
+    const claimed: string[] = [];
+    const take = async (hint: DispatchMessage, index: number): Promise<DispatchMessage | null> => {
+      const worker = workers[index % workers.length];
+      const taken = worker && (await jobs.claims.take(hint, worker));
+      if (taken?.claimed) claimed.push(taken.claimed.jobId);
+      return taken?.left ?? null;
+    };
+    const left = await Promise.all(hints.map((hint, index) => take(hint, index * 3)));
+    for (const hint of left) if (hint !== null) await jobs.dispatcher.leave(poolId, hint);
+    await eventually('all of them to be claimed', async () => {
+      for (const [index, hint] of (await lanes.list(poolId, 0, 100)).entries()) await take(hint, index);
+      return claimed.length === 20;
+    });
+    expect([...claimed].sort()).toEqual(hints.map(({ jobId }) => jobId).sort());
+  });
+});
+
+describe('an attempt whose hint a worker sits on', () => {
+  it('is offered to others, who run it whatever they hold', async () => {
+    const { poolId, workers } = await makePool([SMALL], []);
+    const [sitting, other] = workers as [ClaimingWorker, ClaimingWorker];
+    let taken = false;
+    let release: () => void = () => undefined;
+    consume(sitting, async () => {
+      taken = true;
+      await new Promise<void>((resolve) => (release = resolve));
+      return null;
+    });
+    const [hint] = await hintsFor(poolId, [SMALL]);
+    if (!hint) throw new Error('there is one');
+    await lanes.add(poolId, hint);
+    await eventually('the hint to be taken', () => taken);
+    await test.database.execute(
+      Prisma.sql`UPDATE jobs SET dispatched_at = now() - interval '1 min' WHERE id = ${hint.jobId}::uuid`,
+    );
+    expect(await jobs.dispatcher.redeliver(poolId)).toBe(1);
+    const heard: DispatchMessage[] = [];
+    consume(other, async (message) => {
+      heard.push(message);
+      return (await jobs.claims.take(message, other)).left;
+    });
+    await eventually('the attempt to be claimed', async () => {
+      const { delivery } = await test.database.models.job.findUniqueOrThrow({ where: { id: hint.jobId } });
+      return delivery === 'leased';
+    });
+    expect(heard[0]).not.toHaveProperty('models');
+    release();
+  });
+});

@@ -1,0 +1,118 @@
+import { Refusal, isUuid } from '@millrace/contracts';
+import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
+import type { LivePublisher } from '@millrace/messaging';
+import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state/job';
+import type { JobFilter, JobStore } from './job.store';
+import type { QueueOutlook, QueuePlace } from '../rotation/queue-estimates';
+
+const LIST = 'jobs';
+
+export interface JobRecordPage {
+  jobs: JobRecord[];
+  /** Absent on the last page. */
+  nextCursor: string | undefined;
+}
+
+/** Reading jobs, always within a scope: whatever is outside it is not found. */
+export class JobReads {
+  constructor(
+    private readonly database: Statements,
+    private readonly store: JobStore,
+    private readonly outlook: QueueOutlook,
+    private readonly live: Pick<LivePublisher, 'progress'>,
+  ) {}
+
+  /** @throws Refusal `not_found`. */
+  async get(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
+    const job = isUuid(id) ? await this.store.find(this.database, scope, id, options.withLogs ?? false) : null;
+    if (job === null) throw noJob(id);
+    return job;
+  }
+
+  /**
+   * The job with the progress that its stream shows at this moment; what Postgres holds is as old as the last heartbeat.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async getLive(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
+    const job = await this.get(scope, id, options);
+    if (job.delivery !== 'leased') return job;
+    const shown = await this.live.progress(job.id);
+    // What was shown is forgotten at a job's end, which may have come since it was read.
+    if (shown === null) return this.get(scope, id, options);
+    return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;
+  }
+
+  /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`. */
+  async list(
+    scope: JobScope,
+    filter: Pick<JobFilter, 'status' | 'metadata' | 'limit'> & { cursor: string | null },
+  ): Promise<JobRecordPage> {
+    const { cursor, ...rest } = filter;
+    const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
+    // One more than asked for tells whether there is another page.
+    const found = await this.store.list(this.database, scope, { ...rest, before, limit: filter.limit + 1 });
+    const jobs = found.slice(0, filter.limit);
+    const last = jobs.at(-1);
+    const more = found.length > jobs.length && last !== undefined;
+    return { jobs, nextCursor: more ? encodeCursor(LIST, last.id) : undefined };
+  }
+
+  /** The graph's text as submitted. @throws Refusal `not_found`. */
+  async workflow(scope: JobScope, id: string): Promise<string> {
+    const workflow = isUuid(id) ? await this.store.workflow(this.database, scope, id) : null;
+    if (workflow === null) throw noJob(id);
+    return workflow;
+  }
+
+  /** What the run printed; null until the job has ended, and where nothing is captured. @throws Refusal `not_found`. */
+  async logs(scope: JobScope, id: string): Promise<JobLogRecord | null> {
+    return (await this.get(scope, id, { withLogs: true })).logs;
+  }
+
+  /** Times of nodes, empty until an attempt has ended. @throws Refusal `not_found`. */
+  async nodeTimings(scope: JobScope, id: string): Promise<NodeTiming[]> {
+    const timings = isUuid(id) ? await this.store.nodeTimings(this.database, scope, id) : null;
+    if (timings === null) throw noJob(id);
+    return timings;
+  }
+
+  /** An estimate of a queued job's place; null for any other. */
+  async queuePlace(job: JobRecord): Promise<QueuePlace | null> {
+    if (job.status !== 'queued') return null;
+    if (job.delivery === 'dispatched') return this.outlook.placeInLane(job.poolId);
+    const ahead = await this.store.countAhead(this.database, job);
+    return this.outlook.place(job.poolId, job.accountId, ahead);
+  }
+
+  /** The same of every job of a page, by id; two statements at most, whatever the page's length. */
+  async queuePlaces(scope: JobScope, jobs: readonly JobRecord[]): Promise<Map<string, QueuePlace>> {
+    const queued = jobs.filter((job) => job.status === 'queued');
+    const waiting = queued.filter((job) => job.delivery === 'waiting');
+    const ahead =
+      waiting.length === 0
+        ? new Map<string, number>()
+        : await this.store.countAheadOfEach(this.database, scope.accountId, waiting);
+    const places = queued.map(async (job): Promise<[string, QueuePlace]> => {
+      if (job.delivery !== 'waiting') return [job.id, await this.outlook.placeInLane(job.poolId)];
+      return [job.id, await this.outlook.place(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
+    });
+    return new Map(await Promise.all(places));
+  }
+
+  /**
+   * The job, and the transitions after number `seq` that led to its present state.
+   * A transition made after the job was read is left for the next reading, together with its outputs.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async sinceTransition(scope: JobScope, id: string, seq: number): Promise<[JobTransitionRecord[], JobRecord]> {
+    const job = await this.get(scope, id);
+    const transitions = job.seq > seq ? await this.store.transitions(this.database, id, seq) : [];
+    return [transitions.filter((transition) => transition.seq <= job.seq), job];
+  }
+}
+
+function noJob(id: string): Refusal {
+  return new Refusal('not_found', `There is no job ${id} here; it may have expired, or belong to another surface.`);
+}

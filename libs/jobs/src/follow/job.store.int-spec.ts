@@ -1,0 +1,154 @@
+import { Prisma } from '@prisma/client';
+import { JOB_STATUSES, newId, type JobStatus } from '@millrace/contracts';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import type { JobRecord, JobScope } from '../state/job';
+import { JobStore, type JobFilter } from './job.store';
+
+/** Enough that PostgreSQL prefers an index wherever there is one that serves. */
+const JOBS = 20_000;
+const PAGE = 21;
+
+let test: TestDatabase;
+let poolId: string;
+let cloud: JobScope;
+let deployment: JobScope;
+let made = 0;
+const store = new JobStore();
+beforeAll(async () => {
+  test = await createTestDatabase();
+  ({ poolId } = await makePool(test.database));
+  cloud = await makeCustomer();
+  deployment = { ...cloud, surface: 'deployment', deploymentId: newId() };
+  // Nearly all have succeeded on the cloud surface; the few of everything else are the oldest.
+  for (const status of JOB_STATUSES) await fill(cloud, status, 5, { project: 'rare' });
+  await fill(deployment, 'succeeded', 5);
+  await fill(cloud, 'succeeded', JOBS, { project: 'common' });
+  await test.database.execute(Prisma.sql`ANALYZE jobs`);
+}, 90_000);
+afterAll(() => test.drop());
+
+/** Whoever submits jobs to the pool on the cloud surface. */
+async function makeCustomer(): Promise<JobScope> {
+  const accountId = await makeAccount(test.database);
+  await test.database.execute(Prisma.sql`
+    INSERT INTO account_queues (pool_id, account_id, running_limit) VALUES (${poolId}, ${accountId}::uuid, 1)`);
+  return { accountId, surface: 'cloud', deploymentId: null };
+}
+
+/** Make jobs that count up in their ids. */
+async function fill(scope: JobScope, status: JobStatus, count: number, metadata: object = {}): Promise<void> {
+  const delivery = status === 'queued' ? 'waiting' : ['running', 'canceling'].includes(status) ? 'leased' : 'done';
+  const error = status === 'failed' ? '{"code":"engine_error","message":"it is away"}' : null;
+  await test.database.execute(Prisma.sql`
+    INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, status, delivery, attempt, max_attempts, started_at,
+      completed_at, charged_micros, deadline_at, expires_at, lease_token, lease_expires_at, worker_id, error, metadata)
+    SELECT (lpad(to_hex(${made} + n), 8, '0') || '-0000-7000-8000-000000000000')::uuid, ${scope.accountId}::uuid, ${poolId},
+      ${scope.surface}, ${scope.deploymentId}::uuid, ${status}, d.delivery, CASE WHEN d.delivery = 'waiting' THEN 0 ELSE 1 END,
+      3, CASE WHEN d.delivery <> 'waiting' THEN now() END, CASE WHEN d.delivery = 'done' THEN now() END,
+      CASE WHEN d.delivery = 'done' THEN 0 END, now() + interval '1 day', now() + interval '7 days',
+      CASE WHEN d.delivery = 'leased' THEN gen_random_uuid() END, CASE WHEN d.delivery = 'leased' THEN now() END,
+      CASE WHEN d.delivery = 'leased' THEN gen_random_uuid() END, ${error}::jsonb, ${JSON.stringify(metadata)}::jsonb
+    FROM generate_series(1, ${count}::int) AS n, (SELECT ${delivery}::text AS delivery) AS d`);
+  if (delivery === 'waiting') {
+    await test.database.execute(Prisma.sql`
+      UPDATE account_queues SET waiting = waiting + ${count}
+      WHERE pool_id = ${poolId} AND account_id = ${scope.accountId}::uuid`);
+  }
+  made += count;
+}
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Rows Removed by Filter'?: number;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  Plans?: Plan[];
+}
+
+/** The parts of a statement's plan that read the table of jobs, as they were run. */
+async function readingsOf(sql: Prisma.Sql): Promise<Plan[]> {
+  const [row] = await test.database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
+  );
+  const all = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(all)];
+  const plan = row?.['QUERY PLAN'][0].Plan;
+  return plan === undefined ? [] : all(plan).filter((part) => part['Relation Name'] === 'jobs');
+}
+
+/** How many jobs they looked at. */
+const seenBy = (readings: Plan[]): number =>
+  readings.reduce(
+    (sum, reading) =>
+      sum + (reading['Actual Rows'] + (reading['Rows Removed by Filter'] ?? 0)) * reading['Actual Loops'],
+    0,
+  );
+
+const filterOf = (filter: Partial<JobFilter>): JobFilter => ({
+  status: null,
+  metadata: {},
+  before: null,
+  limit: PAGE,
+  ...filter,
+});
+
+describe('a page of a list', () => {
+  const pages: [string, () => JobScope, Partial<JobFilter>][] = [
+    ['the newest', () => cloud, {}],
+    ['after a cursor', () => cloud, { before: '00001000-0000-7000-8000-000000000000' }],
+    ['the last', () => cloud, { before: '00000008-0000-7000-8000-000000000000' }],
+    ['of a deployment', () => deployment, {}],
+    ['of a deployment, with a status', () => deployment, { status: 'succeeded' }],
+    ...JOB_STATUSES.map((status): [string, () => JobScope, Partial<JobFilter>] => [
+      `with the status ${status}`,
+      () => cloud,
+      { status },
+    ]),
+    ['with a label that few have', () => cloud, { metadata: { project: 'rare' } }],
+    ['with a label that most have', () => cloud, { metadata: { project: 'common' } }],
+    ['with a label that none has', () => cloud, { metadata: { project: 'none' } }],
+  ];
+
+  it.each(pages)('%s is read by an index, at the price of the rows it shows', async (_what, scope, filter) => {
+    const readings = await readingsOf(store.listSql(scope(), filterOf(filter)));
+    expect(readings.length).toBeGreaterThan(0);
+    for (const reading of readings) expect(reading['Node Type']).not.toBe('Seq Scan');
+    // The rare of another status or surface lie between; 20,000 do not.
+    expect(seenBy(readings)).toBeLessThan(200);
+  });
+});
+
+describe('the places of the waiting jobs of a page', () => {
+  const waiting = (filter: Partial<JobFilter>): Promise<JobRecord[]> =>
+    store.list(test.database, cloud, filterOf({ status: 'queued', ...filter }));
+  const QUEUED = 2_000;
+
+  it('are what each would be told by itself', async () => {
+    const jobs = await waiting({});
+    const ahead = await store.countAheadOfEach(test.database, cloud.accountId, jobs);
+    for (const job of jobs) expect(ahead.get(job.id)).toBe(await store.countAhead(test.database, job));
+    expect([...ahead.values()].sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('are read at the price of those behind the oldest of the page, however many of others wait', async () => {
+    await fill(await makeCustomer(), 'queued', JOBS);
+    await fill(cloud, 'queued', QUEUED);
+    await test.database.execute(Prisma.sql`VACUUM (ANALYZE) jobs`);
+    const readings = await readingsOf(store.aheadOfEachSql(cloud.accountId, await waiting({})));
+    expect(readings.map((reading) => reading['Node Type'])).not.toContain('Seq Scan');
+    expect(seenBy(readings)).toBeLessThan(200);
+  });
+
+  it('are the same on any page, whatever priorities there are', async () => {
+    await fill(cloud, 'queued', QUEUED);
+    await test.database.execute(Prisma.sql`
+      UPDATE jobs SET priority = hashtext(id::text) % 2
+      WHERE account_id = ${cloud.accountId}::uuid AND status = 'queued' AND hashtext(id::text) % 7 = 0`);
+    const all = await waiting({ limit: 3 * QUEUED });
+    for (const { id } of all.filter((_, n) => n % 450 === 0)) {
+      const jobs = await waiting({ before: id });
+      const ahead = await store.countAheadOfEach(test.database, cloud.accountId, jobs);
+      for (const job of jobs) expect(ahead.get(job.id)).toBe(await store.countAhead(test.database, job));
+    }
+  });
+});

@@ -1,0 +1,243 @@
+import { Prisma } from '@prisma/client';
+import {
+  isTerminal,
+  type JobError,
+  type JobMetadata,
+  type JobStatus,
+  type OutputType,
+  type Progress,
+  type SurfaceKind,
+} from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state/job';
+import type { Delivery } from '../state/job-state';
+import { scopeOf } from '../lifecycle/lifecycle.store';
+
+interface JobRow {
+  id: string;
+  account_id: string;
+  pool_id: string;
+  surface: SurfaceKind;
+  deployment_id: string | null;
+  status: JobStatus;
+  delivery: Delivery;
+  attempt: number;
+  seq: number;
+  created_at: Date;
+  started_at: Date | null;
+  completed_at: Date | null;
+  deadline_at: Date;
+  expires_at: Date;
+  updated_at: Date;
+  progress: Progress | null;
+  error: JobError | null;
+  metadata: JobMetadata;
+  charged_micros: bigint | null;
+  outputs: OutputRow[];
+  logs: { text: string; truncated: boolean; complete: boolean; captured_at: string } | null;
+}
+
+interface OutputRow {
+  node_id: string;
+  ordinal: number;
+  name: string;
+  type: OutputType;
+  asset_id: string;
+  content_type: string;
+  size_bytes: number;
+  hash: string;
+}
+
+export interface JobFilter {
+  status: JobStatus | null;
+  metadata: JobMetadata;
+  /** Only jobs older than this id. */
+  before: string | null;
+  limit: number;
+}
+
+/** Of PostgreSQL's smallint. */
+const LOWEST_PRIORITY = -32_768;
+
+/** Outputs with their assets, in order, as one value. */
+const outputsColumn = Prisma.sql`
+  coalesce((
+    SELECT json_agg(json_build_object('node_id', o.node_id, 'ordinal', o.ordinal, 'name', o.name, 'type', o.type,
+      'asset_id', o.asset_id, 'content_type', a.content_type, 'size_bytes', a.size_bytes, 'hash', a.hash)
+      ORDER BY o.attempt, o.ordinal)
+    FROM job_outputs o JOIN assets a ON a.id = o.asset_id WHERE o.job_id = j.id
+  ), '[]'::json) AS outputs`;
+
+const jobColumns = Prisma.sql`
+  j.id, j.account_id, j.pool_id, j.surface, j.deployment_id, j.status, j.delivery, j.attempt, j.seq, j.created_at,
+  j.started_at, j.completed_at, j.deadline_at, j.expires_at, j.updated_at, j.progress, j.error, j.metadata, j.charged_micros`;
+
+/** The SQL that reads jobs. Every method takes the scope: a job of another account or surface is not found. */
+export class JobStore {
+  /** One statement: the row and its outputs, and its logs where `withLogs` and the job has ended. */
+  async find(statements: Statements, scope: JobScope, id: string, withLogs: boolean): Promise<JobRecord | null> {
+    const logs = withLogs
+      ? Prisma.sql`(SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'complete', l.complete,
+          'captured_at', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done')`
+      : Prisma.sql`NULL::json`;
+    const [row] = await statements.query<JobRow>(Prisma.sql`
+      SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
+    return row === undefined ? null : recordOf(row);
+  }
+
+  /** Newest first. */
+  async list(statements: Statements, scope: JobScope, filter: JobFilter): Promise<JobRecord[]> {
+    const rows = await statements.query<JobRow>(this.listSql(scope, filter));
+    return rows.map(recordOf);
+  }
+
+  /**
+   * The statement of `list`. Each condition on the deployment or the delivery repeats the predicate of a partial index, which
+   * the planner cannot infer: a page costs the rows it shows, however many others the account has. (Of IS NOT DISTINCT FROM,
+   * by which single jobs are found, the planner expects one row in 200, and so reads and sorts the whole table.)
+   */
+  listSql({ accountId, surface, deploymentId }: JobScope, filter: JobFilter): Prisma.Sql {
+    const conditions = [
+      Prisma.sql`j.account_id = ${accountId}::uuid AND j.surface = ${surface} AND j.expires_at > now()`,
+      deploymentId === null ? Prisma.sql`j.deployment_id IS NULL` : Prisma.sql`j.deployment_id = ${deploymentId}::uuid`,
+    ];
+    if (filter.before !== null) conditions.push(Prisma.sql`j.id < ${filter.before}::uuid`);
+    if (filter.status !== null) {
+      const over = isTerminal(filter.status) ? Prisma.sql`j.delivery = 'done'` : Prisma.sql`j.delivery <> 'done'`;
+      conditions.push(Prisma.sql`j.status = ${filter.status} AND ${over}`);
+    }
+    if (Object.keys(filter.metadata).length > 0) {
+      conditions.push(
+        Prisma.sql`j.metadata @> ${JSON.stringify(filter.metadata)}::jsonb AND j.metadata <> '{}'::jsonb`,
+      );
+    }
+    return Prisma.sql`
+      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs FROM jobs j
+      WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${filter.limit}`;
+  }
+
+  /** The graph as submitted, to the byte. */
+  async workflow(statements: Statements, scope: JobScope, id: string): Promise<string | null> {
+    const [row] = await statements.query<{ workflow: string }>(Prisma.sql`
+      SELECT g.workflow FROM jobs j JOIN job_graphs g ON g.job_id = j.id
+      WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
+    return row?.workflow ?? null;
+  }
+
+  /** Transitions after number `afterSeq`, in order. */
+  async transitions(statements: Statements, id: string, afterSeq: number): Promise<JobTransitionRecord[]> {
+    const rows = await statements.query<{ seq: number; to_status: JobStatus; at: Date }>(Prisma.sql`
+      SELECT seq, to_status, at FROM job_transitions WHERE job_id = ${id}::uuid AND seq > ${afterSeq} ORDER BY seq`);
+    return rows.map((row) => ({ seq: row.seq, status: row.to_status, at: row.at }));
+  }
+
+  /** Times of the nodes of the latest attempt that reported any. */
+  async nodeTimings(statements: Statements, scope: JobScope, id: string): Promise<NodeTiming[] | null> {
+    const [row] = await statements.query<{ nodes: NodeTiming[] | null }>(Prisma.sql`
+      SELECT (SELECT t.nodes FROM job_attempts t WHERE t.job_id = j.id AND t.nodes IS NOT NULL
+              ORDER BY t.attempt DESC LIMIT 1) AS nodes
+      FROM jobs j WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
+    return row === undefined ? null : (row.nodes ?? []);
+  }
+
+  /** Delete terminal jobs past their retention, of every account; what belongs to them goes too. @returns how many. */
+  async deleteExpired(statements: Statements, limit: number): Promise<number> {
+    return statements.execute(Prisma.sql`
+      DELETE FROM jobs WHERE id IN (
+        SELECT id FROM jobs WHERE delivery = 'done' AND expires_at <= now()
+        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
+  }
+
+  /** How many jobs of its account are before a waiting job: an index range, as long as the account's queue at most. */
+  async countAhead(statements: Statements, job: { id: string; poolId: string; accountId: string }): Promise<number> {
+    const [row] = await statements.query<{ ahead: number }>(Prisma.sql`
+      SELECT count(*)::int AS ahead FROM jobs w JOIN jobs j ON j.id = ${job.id}::uuid
+      WHERE w.pool_id = ${job.poolId} AND w.account_id = ${job.accountId}::uuid AND w.delivery = 'waiting'
+        AND (w.priority > j.priority OR (w.priority = j.priority AND w.id < j.id))`);
+    return row?.ahead ?? 0;
+  }
+
+  /**
+   * The same of every waiting job of a page, in one statement: the length of the account's queue less what is behind them.
+   * Pages show the newest first, so that is a walk from the queue's end to the oldest of the page.
+   */
+  async countAheadOfEach(
+    statements: Statements,
+    accountId: string,
+    jobs: readonly { id: string; poolId: string }[],
+  ): Promise<Map<string, number>> {
+    const rows = await statements.query<{ id: string; ahead: number }>(this.aheadOfEachSql(accountId, jobs));
+    return new Map(rows.map(({ id, ahead }) => [id, ahead]));
+  }
+
+  /**
+   * The statement of `countAheadOfEach`: two ranges of one index. The planner takes a range that is open at an end for a
+   * third of the account's jobs, and reads another index; a closed one it takes for few.
+   */
+  aheadOfEachSql(accountId: string, jobs: readonly { id: string; poolId: string }[]): Prisma.Sql {
+    const ids = jobs.map((job) => job.id);
+    const pools = [...new Set(jobs.map((job) => job.poolId))];
+    const oldest = ids.reduce((one, other) => (one < other ? one : other), ids[0] ?? '');
+    const waiting = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
+      SELECT w.pool_id, w.priority, w.id FROM jobs w
+      WHERE w.pool_id = ANY(${pools}) AND w.account_id = ${accountId}::uuid AND w.delivery = 'waiting' AND ${condition}`;
+    return Prisma.sql`
+      WITH highest AS MATERIALIZED (
+        SELECT max(j.priority) AS priority FROM jobs j WHERE j.id = ANY(${ids}::uuid[])
+      ), behind AS (
+        ${waiting(Prisma.sql`w.priority >= ${LOWEST_PRIORITY} AND w.priority < (SELECT priority FROM highest)`)}
+        UNION ALL
+        ${waiting(Prisma.sql`w.priority = (SELECT priority FROM highest) AND w.id >= ${oldest}::uuid`)}
+      ), place AS (
+        SELECT b.id, b.pool_id, row_number() OVER (PARTITION BY b.pool_id ORDER BY b.priority, b.id DESC) AS from_end
+        FROM behind b
+      )
+      SELECT p.id, (q.waiting - p.from_end)::int AS ahead
+      FROM place p JOIN account_queues q ON q.pool_id = p.pool_id AND q.account_id = ${accountId}::uuid
+      WHERE p.id = ANY(${ids}::uuid[])`;
+  }
+}
+
+function recordOf(row: JobRow): JobRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    poolId: row.pool_id,
+    surface: row.surface,
+    deploymentId: row.deployment_id,
+    status: row.status,
+    delivery: row.delivery,
+    attempt: row.attempt,
+    seq: row.seq,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    deadlineAt: row.deadline_at,
+    expiresAt: row.expires_at,
+    updatedAt: row.updated_at,
+    progress: row.progress,
+    error: row.error,
+    metadata: row.metadata,
+    chargedMicros: row.charged_micros === null ? null : Number(row.charged_micros),
+    outputs: row.outputs.map(outputOf),
+    logs: row.logs && {
+      text: row.logs.text,
+      truncated: row.logs.truncated,
+      complete: row.logs.complete,
+      capturedAt: new Date(row.logs.captured_at),
+    },
+  };
+}
+
+function outputOf(row: OutputRow): JobOutputRecord {
+  return {
+    nodeId: row.node_id,
+    ordinal: row.ordinal,
+    name: row.name,
+    type: row.type,
+    assetId: row.asset_id,
+    contentType: row.content_type,
+    sizeBytes: row.size_bytes,
+    hash: row.hash,
+  };
+}

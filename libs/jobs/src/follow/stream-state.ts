@@ -1,0 +1,117 @@
+import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
+import type { HeardEvent } from '@millrace/messaging';
+import type { QueuePlace } from '../rotation/queue-estimates';
+import type { JobOutputRecord, JobRecord, JobTransitionRecord } from '../state/job';
+
+/** What a stream shows of a job. */
+export type FeedItem =
+  | { kind: 'status'; job: JobRecord; place: QueuePlace | null }
+  | { kind: 'progress'; progress: Progress }
+  | { kind: 'preview'; preview: Preview }
+  | { kind: 'output'; job: JobRecord; output: JobOutputRecord };
+
+/**
+ * What one stream has told and has still to tell. Pure: it neither reads nor waits. Of progress and previews it keeps the
+ * latest, of everything else only that there is something to read: a reader however slow costs the same.
+ */
+export class Following {
+  /** Number of the last transition told. */
+  seq = 0;
+  private readonly told = new Set<string>();
+  private position: number | null = null;
+  private value = 0;
+  private progress: Progress | null = null;
+  private preview: Preview | null = null;
+  /** True while a hint to read has not been followed. */
+  stale = false;
+
+  /** Begin where a first snapshot stands. */
+  constructor(job: JobRecord, place: QueuePlace | null) {
+    this.seq = job.seq;
+    this.position = place?.position ?? null;
+  }
+
+  hear(event: HeardEvent): void {
+    if (event.kind === 'progress') this.offerProgress(event.progress);
+    else if (event.kind === 'preview') this.preview = event.preview;
+    else if (event.kind !== 'status' || event.seq > this.seq) this.stale = true;
+  }
+
+  offerProgress(progress: Progress | null): void {
+    if (progress === null || progress.value < this.value) return;
+    this.progress = progress;
+  }
+
+  offerPreview(preview: Preview | null): void {
+    this.preview ??= preview;
+  }
+
+  get hasProgress(): boolean {
+    return this.progress !== null;
+  }
+
+  get hasPreview(): boolean {
+    return this.preview !== null;
+  }
+
+  takeProgress(): FeedItem[] {
+    const { progress } = this;
+    this.progress = null;
+    if (progress === null || progress.value < this.value) return [];
+    this.value = progress.value;
+    return [{ kind: 'progress', progress }];
+  }
+
+  takePreview(): FeedItem[] {
+    const { preview } = this;
+    this.preview = null;
+    return preview === null ? [] : [{ kind: 'preview', preview }];
+  }
+
+  /** A queued job's place, when it is another than was told. */
+  takePlace(job: JobRecord, place: QueuePlace | null): FeedItem[] {
+    const position = place?.position ?? null;
+    if (job.status !== 'queued' || position === this.position) return [];
+    this.position = position;
+    return [{ kind: 'status', job, place }];
+  }
+
+  /**
+   * Outputs that this stream has not told. A stream that opens late tells those before it too: clients read outputs from
+   * these events alone, and one that was cut off would else miss what landed meanwhile.
+   */
+  takeOutputs(job: JobRecord): FeedItem[] {
+    const outputs = job.outputs.filter((output) => !this.told.has(output.assetId));
+    for (const output of outputs) this.told.add(output.assetId);
+    return outputs.map((output) => ({ kind: 'output', job, output }));
+  }
+
+  /**
+   * What a reading tells: every transition since the last told, the outputs since then, and the end last of all, after the
+   * final progress and every output.
+   */
+  takeNews(job: JobRecord, transitions: JobTransitionRecord[]): FeedItem[] {
+    const moves = transitions.filter((transition) => transition.seq > this.seq);
+    const statuses = moves.map((move): FeedItem => ({ kind: 'status', job: asOf(job, move), place: null }));
+    this.seq = moves.at(-1)?.seq ?? this.seq;
+    const end = isTerminal(job.status) && moves.length > 0 ? statuses.splice(-1) : [];
+    const outputs = this.takeOutputs(job);
+    if (end.length > 0) this.offerProgress(job.progress);
+    return [...statuses, ...(end.length > 0 ? this.takeProgress() : []), ...outputs, ...end];
+  }
+}
+
+/** The job as it stood when a transition had just been made: what came later is not in it. */
+function asOf(job: JobRecord, { status, at, seq }: JobTransitionRecord): JobRecord {
+  if (seq === job.seq) return job;
+  return {
+    ...job,
+    status,
+    seq,
+    updatedAt: at,
+    startedAt: status === 'queued' ? null : job.startedAt,
+    completedAt: isTerminal(status) ? job.completedAt : null,
+    error: isTerminal(status) ? job.error : null,
+    chargedMicros: isTerminal(status) ? job.chargedMicros : null,
+  };
+}

@@ -1,0 +1,53 @@
+import { blobGone, outputTypeOf, type StoredBlob } from '@millrace/assets';
+import { newId } from '@millrace/contracts';
+import { RefusedError, type Statements } from '@millrace/database';
+import type { Fence } from '../state/job';
+import type { JobSignals } from '../lifecycle/job-events';
+import { OUTPUT_OVERTAKEN, type OutputRow, type OutputStore, type RecordedOutput } from './output.store';
+
+/** An output whose bytes are stored and that no record tells of yet. */
+export interface OutputDraft {
+  nodeId: string;
+  /** Position among the outputs of its node. */
+  nodeIndex: number;
+  /** Position among the outputs of its attempt. */
+  ordinal: number;
+  name: string;
+  contentType: string;
+  blob: StoredBlob;
+}
+
+/** Records outputs as they land, under the fence of their attempt. */
+export class OutputRecorder {
+  constructor(
+    private readonly database: Statements,
+    private readonly store: OutputStore,
+    private readonly signals: Pick<JobSignals, 'outputRecorded'>,
+  ) {}
+
+  /**
+   * Make an output part of its job. One that a lost attempt recorded for the same place is replaced.
+   *
+   * @returns false when the lease is lost: nothing was recorded.
+   * @throws BlobStoreError when the bytes are gone again.
+   */
+  async record(fence: Fence, draft: OutputDraft): Promise<boolean> {
+    const { blob, contentType, name, ...place } = draft;
+    const type = outputTypeOf(contentType, name);
+    const outcome = await this.inTurn(fence, { ...place, type, asset: { id: newId(), blob, contentType, name } });
+    if (outcome === 'blob_gone') throw blobGone(blob);
+    if (outcome === 'recorded') this.signals.outputRecorded(fence.jobId, draft.ordinal);
+    return outcome === 'recorded';
+  }
+
+  /** Each time it is overtaken another has recorded, and there are no more of them than tries of one attempt. */
+  private async inTurn(fence: Fence, output: OutputRow): Promise<RecordedOutput> {
+    for (;;) {
+      try {
+        return await this.store.record(this.database, fence, output);
+      } catch (error) {
+        if (!(error instanceof RefusedError) || error.reason !== OUTPUT_OVERTAKEN) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
+import { endingOf } from '../fixtures/credit-jobs';
+import { OutputJobs, rowOf } from '../fixtures/output-jobs';
+import type { ClaimedAttempt } from '../state/job';
+import { guards } from '../lifecycle/lifecycle.store';
+
+const MISSING = { name: 'BlobStoreError', fault: 'missing' };
+
+let test: TestDatabase;
+let world: OutputJobs;
+/** A session that looks which rows are locked. */
+let looker: pg.Client;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  looker = new pg.Client({ connectionString: test.url });
+  await looker.connect();
+});
+afterAll(async () => {
+  await looker.end();
+  await test.drop();
+});
+beforeEach(async () => {
+  world = await OutputJobs.make(test);
+});
+afterEach(() => world.drop());
+
+/** Dispatch and claim the next attempt there is. */
+async function started(): Promise<ClaimedAttempt> {
+  const claimed = await world.jobs.start();
+  if (claimed === null) throw new Error('nothing was claimed');
+  return claimed;
+}
+
+async function running(): Promise<ClaimedAttempt> {
+  await world.jobs.submit(0n, 0n);
+  return started();
+}
+
+/** The attempt after one that was lost. */
+async function after(lost: ClaimedAttempt): Promise<ClaimedAttempt> {
+  await world.jobs.lose(lost);
+  return started();
+}
+
+const isWaiting = async (): Promise<boolean> => {
+  const { rows } = await looker.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows.length > 0;
+};
+
+/** Begin `later` while what `first` did has not committed, and commit that once it waits: its snapshot is older then. */
+async function behind<T>(
+  first: (tx: Statements) => Promise<unknown>,
+  later: () => Promise<T>,
+  /** What holds while it waits. */
+  look: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<T> {
+  let waiting: Promise<T> | undefined;
+  await test.database.transaction(async (tx) => {
+    await first(tx);
+    waiting = later();
+    waiting.catch(() => undefined);
+    await eventually('a statement to wait', isWaiting);
+    await look();
+  });
+  if (waiting === undefined) throw new Error('nothing was begun');
+  return waiting;
+}
+
+const condemnAll = (tx: Statements): Promise<unknown> =>
+  tx.execute(Prisma.sql`
+    UPDATE blobs SET orphaned_at = '-infinity' WHERE account_id = ${world.jobs.accountId}::uuid`);
+
+describe('an output', () => {
+  it('becomes an asset that expires with its job', async () => {
+    const run = await running();
+    expect(await world.record(run, 'made')).toBe(true);
+    const [output] = await world.outputs(run.jobId);
+    expect(output).toMatchObject({ nodeIndex: 0, attempt: 1, text: 'made' });
+    const asset = await world.assets.assets.get(world.jobs.accountId, output?.assetId ?? '');
+    const job = await test.database.models.job.findUniqueOrThrow({ where: { id: run.jobId } });
+    expect(asset).toMatchObject({ jobId: run.jobId, filePath: '0.txt', expiresAt: job.expiresAt });
+    expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
+  });
+
+  it('of an attempt that has lost its lease is not recorded, and its bytes are an orphan', async () => {
+    const lost = await running();
+    await after(lost);
+    for (const fence of [lost, { ...lost, attempt: 2 }, { ...lost, leaseToken: randomUUID() }]) {
+      expect(await world.record(fence, 'made')).toBe(false);
+    }
+    expect(await world.outputs(lost.jobId)).toEqual([]);
+    expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
+  });
+
+  it('takes the place of what a lost attempt recorded, which expires', async () => {
+    const lost = await running();
+    await world.record(lost, 'first');
+    await world.record(lost, 'beside it', 1);
+    const next = await after(lost);
+    expect(await world.record(next, 'second')).toBe(true);
+    const outputs = await world.outputs(next.jobId);
+    expect(outputs).toMatchObject([
+      { nodeIndex: 0, attempt: 2, text: 'second' },
+      { nodeIndex: 1, attempt: 1, text: 'beside it' },
+    ]);
+    expect((await world.keptAssets(next.jobId)).sort()).toEqual(outputs.map(({ assetId }) => assetId).sort());
+    await world.runLoop('expire-assets');
+    expect(await test.database.models.asset.count({ where: { jobId: next.jobId } })).toBe(2);
+  });
+
+  it('of the same bytes as the one it replaces keeps them', async () => {
+    const lost = await running();
+    await world.record(lost, 'same');
+    const next = await after(lost);
+    await world.record(next, 'same');
+    await world.runLoop('expire-assets');
+    await world.runLoop('sweep-blobs');
+    expect(await world.outputs(next.jobId)).toMatchObject([{ attempt: 2, text: 'same' }]);
+    expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
+  });
+
+  it('whose bytes were swept before it was recorded is told to be stored again, and nothing changes', async () => {
+    const lost = await running();
+    await world.record(lost, 'first');
+    const next = await after(lost);
+    const draft = await world.stored('second');
+    await eventually('the orphan to be swept', async () => {
+      await world.runLoop('sweep-blobs');
+      return (await world.blobs()).length === 1;
+    });
+    await expect(world.recorder.record(next, draft)).rejects.toMatchObject(MISSING);
+    expect(await world.outputs(next.jobId)).toMatchObject([{ attempt: 1, text: 'first' }]);
+    expect(await world.keptAssets(next.jobId)).toHaveLength(1);
+  });
+
+  it('is never made of bytes of another account', async () => {
+    const run = await running();
+    const draft = await world.stored('made');
+    const accountId = await makeAccount(test.database);
+    const { hash } = draft.blob;
+    const { createdAt: bornAt } = await test.database.models.blob.create({ data: { accountId, hash, sizeBytes: 4n } });
+    const foreign = { ...draft, blob: { ...draft.blob, accountId, bornAt } };
+    await expect(world.recorder.record(run, foreign)).rejects.toMatchObject(MISSING);
+    expect(await world.outputs(run.jobId)).toEqual([]);
+  });
+});
+
+describe('an output that is recorded while', () => {
+  it('its job ends is not recorded', async () => {
+    const run = await running();
+    const draft = await world.stored('made');
+    const ended = (tx: Statements): Promise<unknown> =>
+      world.jobs.lifecycle.end(tx, guards.fence(run), endingOf('failed', 0));
+    expect(await behind(ended, () => world.recorder.record(run, draft))).toBe(false);
+    expect(await world.outputs(run.jobId)).toEqual([]);
+    expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
+  });
+
+  it('its lease is renewed is recorded', async () => {
+    const run = await running();
+    const draft = await world.stored('made');
+    const beat = { leaseSeconds: 10, holdExtensionSeconds: 60, progress: null, engineMs: 1 };
+    const renewed = (tx: Statements): Promise<unknown> => world.jobs.lifecycle.heartbeat(tx, run, beat);
+    expect(await behind(renewed, () => world.recorder.record(run, draft))).toBe(true);
+  });
+
+  it('its lease runs out is recorded before the attempt is taken back, and what comes after replaces it', async () => {
+    const run = await running();
+    await test.database.execute(Prisma.sql`
+      UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = ${run.jobId}::uuid`);
+    const row = rowOf(await world.stored('first'));
+    const taken = await behind(
+      (tx) => world.store.record(tx, run, row),
+      () => world.jobs.lifecycle.takeBack(test.database, run.jobId),
+    );
+    expect(taken).not.toBeNull();
+    expect(await world.outputs(run.jobId)).toMatchObject([{ attempt: 1, text: 'first' }]);
+    const next = await started();
+    expect(await world.record(next, 'second')).toBe(true);
+    expect(await world.outputs(run.jobId)).toMatchObject([{ attempt: 2, text: 'second' }]);
+    expect(await world.keptAssets(run.jobId)).toHaveLength(1);
+  });
+
+  it.each([
+    ['of the same bytes', 'made'],
+    ['of other bytes', 'made otherwise'],
+  ])('an earlier try %s, whose answer was lost, is recorded replaces that', async (_, other) => {
+    const run = await running();
+    const draft = await world.stored('made');
+    const row = rowOf(await world.stored(other));
+    expect(
+      await behind(
+        (tx) => world.store.record(tx, run, row),
+        () => world.recorder.record(run, draft),
+      ),
+    ).toBe(true);
+    const outputs = await world.outputs(run.jobId);
+    expect(outputs).toMatchObject([{ attempt: 1, text: 'made' }]);
+    expect(await world.keptAssets(run.jobId)).toEqual([outputs[0]?.assetId]);
+  });
+
+  it('an earlier try is recorded waits for that before it holds anything that another might wait for', async () => {
+    const run = await running();
+    const row = rowOf(await world.stored('made'));
+    const draft = await world.stored('made otherwise');
+    const blobIsFree = (): Promise<unknown> =>
+      looker.query('SELECT FROM blobs WHERE account_id = $1 AND hash = $2 FOR NO KEY UPDATE NOWAIT', [
+        world.jobs.accountId,
+        draft.blob.hash,
+      ]);
+    const recorded = await behind(
+      (tx) => world.store.record(tx, run, row),
+      () => world.recorder.record(run, draft),
+      blobIsFree,
+    );
+    expect(recorded).toBe(true);
+  });
+
+  it('two tries of the next attempt replace what a lost one recorded leaves one asset', async () => {
+    const lost = await running();
+    await world.record(lost, 'first');
+    const next = await after(lost);
+    const row = rowOf(await world.stored('second'));
+    const draft = await world.stored('second');
+    await behind(
+      (tx) => world.store.record(tx, next, row),
+      () => world.recorder.record(next, draft),
+    );
+    const outputs = await world.outputs(next.jobId);
+    expect(outputs).toMatchObject([{ attempt: 2, text: 'second' }]);
+    expect(await world.keptAssets(next.jobId)).toEqual([outputs[0]?.assetId]);
+  });
+
+  it('its bytes are condemned is told to be stored again', async () => {
+    const run = await running();
+    const draft = await world.stored('made');
+    await expect(behind(condemnAll, () => world.recorder.record(run, draft))).rejects.toMatchObject(MISSING);
+    expect(await world.outputs(run.jobId)).toEqual([]);
+    expect(await world.record(run, 'made')).toBe(true);
+    expect(await world.outputs(run.jobId)).toMatchObject([{ text: 'made' }]);
+  });
+
+  it('orphans are swept keeps its bytes', async () => {
+    const run = await running();
+    const row = rowOf(await world.stored('made'));
+    await test.database.transaction(async (tx) => {
+      await world.store.record(tx, run, row);
+      await world.runLoop('sweep-blobs');
+    });
+    expect(await world.outputs(run.jobId)).toMatchObject([{ text: 'made' }]);
+  });
+
+  it('the last other asset of its bytes is deleted keeps them, whoever is first', async () => {
+    const { accountId } = world.jobs;
+    const run = await running();
+    const assetId = await world.upload('made');
+    const row = rowOf(await world.stored('made'));
+    await behind(
+      (tx) => world.store.record(tx, run, row),
+      () => world.assets.assets.remove(accountId, assetId),
+    );
+    expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
+
+    const draft = await world.stored('made', 1);
+    const orphaned = (tx: Statements): Promise<unknown> =>
+      tx.execute(Prisma.sql`UPDATE blobs SET orphaned_at = now() WHERE account_id = ${accountId}::uuid`);
+    await behind(orphaned, () => world.recorder.record(run, draft));
+    expect(await world.blobs()).toEqual([{ live: true, assets: 2 }]);
+  });
+
+  it('the asset that it replaces is deleted waits for that without a lock on the output, so that neither waits for ever', async () => {
+    const lost = await running();
+    await world.record(lost, 'first');
+    const next = await after(lost);
+    const draft = await world.stored('second');
+    const [replaced] = await world.outputs(next.jobId);
+    const lockedForDelete = (tx: Statements): Promise<unknown> =>
+      tx.query(Prisma.sql`SELECT FROM assets WHERE id = ${replaced?.assetId}::uuid FOR UPDATE`);
+    const outputIsFree = (): Promise<unknown> =>
+      looker.query('SELECT FROM job_outputs WHERE job_id = $1 FOR KEY SHARE NOWAIT', [next.jobId]);
+    expect(await behind(lockedForDelete, () => world.recorder.record(next, draft), outputIsFree)).toBe(true);
+  });
+});

@@ -1,0 +1,83 @@
+import { Prisma } from '@prisma/client';
+import type { OutputAsset, OutputAssetStore } from '@millrace/assets';
+import type { OutputType } from '@millrace/contracts';
+import { composeStatement, type NamedQuery, type Statements } from '@millrace/database';
+import type { Fence } from '../state/job';
+import { guards } from '../lifecycle/lifecycle.store';
+
+/** An output as it is recorded. */
+export interface OutputRow {
+  nodeId: string;
+  /** Position among the outputs of its node. */
+  nodeIndex: number;
+  /** Position among the outputs of its attempt: by node completion, then the node's own order. */
+  ordinal: number;
+  type: OutputType;
+  asset: OutputAsset;
+}
+
+/** `blob_gone`: the blob was swept meanwhile. Of what was not recorded, nothing was. */
+export type RecordedOutput = 'recorded' | 'lease_lost' | 'blob_gone';
+
+/** The reason with which the statement refuses itself when another recorded for the same place since it began. */
+export const OUTPUT_OVERTAKEN = 'output_overtaken';
+
+/** The SQL of job outputs. */
+export class OutputStore {
+  constructor(private readonly assets: OutputAssetStore) {}
+
+  /**
+   * Record an output in one statement: its blob is kept, its asset made, and the output takes the place of the one that was
+   * recorded there before, whose asset expires. The parts form a chain, so that locks are always taken in one order: job,
+   * blob, the asset replaced, the output.
+   *
+   * The lock of the job keeps its lease where it is, so that an attempt has what those before it recorded in its snapshot,
+   * and lets one record after the other: two upserts that begin to insert at once, the name's index would refuse. An
+   * attempt may do so, where an answer was lost on the way: what the first try put is neither seen nor retired by a second
+   * that began before and waited for it, and an upsert would lay itself over it all the same.
+   *
+   * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it.
+   */
+  async record(statements: Statements, fence: Fence, output: OutputRow): Promise<RecordedOutput> {
+    const parts: NamedQuery[] = [
+      { name: 'job', sql: jobPart(fence) },
+      ...this.assets.mintQueries(output.asset, 'job'),
+      { name: 'replaced', sql: replacedPart(output) },
+      this.assets.retireQuery('replaced'),
+      { name: 'output', sql: outputPart(output) },
+    ];
+    const [row] = await statements.query<{ asset_id: string | null }>(
+      composeStatement(parts, Prisma.sql`SELECT asset.id AS asset_id FROM job LEFT JOIN asset ON true`),
+    );
+    if (row === undefined) return 'lease_lost';
+    return row.asset_id === null ? 'blob_gone' : 'recorded';
+  }
+}
+
+/** The job, if the caller holds its lease, which it cannot lose before the statement has committed. */
+function jobPart(fence: Fence): Prisma.Sql {
+  return Prisma.sql`
+    SELECT j.id, j.account_id, j.expires_at, j.attempt
+    FROM jobs j WHERE ${guards.fence(fence)} FOR NO KEY UPDATE`;
+}
+
+/** What was recorded for the place, once the new asset is there. */
+function replacedPart({ nodeId, nodeIndex }: OutputRow): Prisma.Sql {
+  return Prisma.sql`
+    SELECT job.account_id, o.asset_id FROM asset, job JOIN job_outputs o ON o.job_id = job.id
+    WHERE o.node_id = ${nodeId} AND o.node_index = ${nodeIndex}`;
+}
+
+/**
+ * Written after the replaced asset is locked, because who deletes that asset locks it first and then looks for outputs.
+ */
+function outputPart({ nodeId, nodeIndex, ordinal, type, asset }: OutputRow): Prisma.Sql {
+  return Prisma.sql`
+    INSERT INTO job_outputs AS o (job_id, node_id, node_index, attempt, ordinal, name, type, asset_id)
+    SELECT job.id, ${nodeId}, ${nodeIndex}, job.attempt, ${ordinal}, ${asset.name}, ${type}, asset.id
+    FROM job, asset, (SELECT count(*) FROM retired) AS locked
+    ON CONFLICT (job_id, node_id, node_index) DO UPDATE
+      SET attempt = excluded.attempt, ordinal = excluded.ordinal, name = excluded.name, type = excluded.type,
+          asset_id = excluded.asset_id
+      WHERE o.asset_id = (SELECT asset_id FROM replaced) OR refuse(${OUTPUT_OVERTAKEN})`;
+}

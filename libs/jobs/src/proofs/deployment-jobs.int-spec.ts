@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { LedgerStore } from '@millrace/billing';
+import { newId } from '@millrace/contracts';
+import { WorkerStore } from '@millrace/deployments';
+import { Metrics, readSettings } from '@millrace/platform';
+import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { DispatchStore } from '../rotation/turn.store';
+import type { ClaimedAttempt, JobScope } from '../state/job';
+import { jobSettings } from '../job.settings';
+import { JobStore } from '../follow/job.store';
+import { LifecycleStore, guards, type Ending } from '../lifecycle/lifecycle.store';
+import { MeasureQueuesLoop } from '../rotation/measure-queues.loop';
+import { QueueDepthStore, pendingJobs } from '../rotation/queue-depth.store';
+import { SubmissionStore } from '../submission/submission.store';
+
+const ledger = new LedgerStore();
+const submissions = new SubmissionStore(ledger, readSettings(jobSettings, {}));
+const lifecycle = new LifecycleStore(ledger);
+const dispatch = new DispatchStore();
+const reads = new JobStore();
+const depths = new QueueDepthStore();
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+interface Place extends JobScope {
+  poolId: string;
+  deploymentId: string;
+}
+
+/** A deployment with one live worker. */
+async function makeDeployment(): Promise<Place> {
+  const accountId = await makeAccount(test.database);
+  const { poolId } = await makePool(test.database);
+  const deploymentId = newId();
+  await test.database.models.deployment.create({ data: { id: deploymentId, accountId, name: 'a test', poolId } });
+  return { accountId, surface: 'deployment', deploymentId, poolId };
+}
+
+async function submit(place: Omit<Place, 'deploymentId'> & { deploymentId: string | null }): Promise<string> {
+  const id = newId();
+  await submissions.record(test.database, {
+    ...place,
+    id,
+    apiKeyId: null,
+    workflow: '{"1":{"class_type":"EmptyImage","inputs":{}}}',
+    nodeCount: 1,
+    inputAssetIds: [],
+    metadata: {},
+    idempotencyKey: null,
+    weight: 1,
+    runningLimit: 10,
+    queueLimit: 10,
+    priceMicrosPerSecond: 0n,
+    holdMicros: 0n,
+    hasSecrets: false,
+    models: [],
+    traceparent: null,
+  });
+  return id;
+}
+
+async function start({ poolId }: Place): Promise<ClaimedAttempt> {
+  const dispatched = await dispatch.dispatchNext(test.database, poolId, 100);
+  const claimed = await lifecycle.claim(test.database, {
+    jobId: dispatched?.jobId ?? '',
+    attempt: dispatched?.attempt ?? 0,
+    workerId: newId(),
+    leaseToken: randomUUID(),
+    leaseSeconds: 10,
+  });
+  if (claimed === null) throw new Error('nothing was claimed');
+  return claimed;
+}
+
+const ending = (overrides: Partial<Ending>): Ending => ({
+  status: 'succeeded',
+  cause: 'test',
+  failure: null,
+  engineMs: 0,
+  outcome: 'succeeded',
+  progress: null,
+  nodes: null,
+  log: null,
+  ...overrides,
+});
+const lost = ending({ status: 'failed', outcome: 'lost', failure: { code: 'worker_lost', message: 'It is gone.' } });
+
+const logsOf = async (place: Place, id: string): Promise<unknown> =>
+  (await reads.find(test.database, place, id, true))?.logs;
+
+const stop = ({ deploymentId: id }: Place): Promise<unknown> =>
+  test.database.models.deployment.update({ where: { id }, data: { desiredState: 'stopped' } });
+
+describe('the log of a job of a deployment', () => {
+  it('is there whole when its worker told the end, and stands in place of what was kept meanwhile', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    const attempt = await start(place);
+    await lifecycle.keepLog(test.database, attempt, { text: 'half', truncated: false });
+    expect(await logsOf(place, id)).toBeNull();
+    const log = { text: 'half and half', truncated: true };
+    await lifecycle.end(test.database, guards.fence(attempt), ending({ log }));
+    const whole = { text: 'half and half', truncated: true, complete: true, capturedAt: expect.any(Date) as Date };
+    expect(await logsOf(place, id)).toEqual(whole);
+    await lifecycle.keepLog(test.database, attempt, { text: 'late', truncated: false });
+    expect(await logsOf(place, id)).toEqual(whole);
+  });
+
+  it('is what was kept of it when its worker is lost', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    const attempt = await start(place);
+    await lifecycle.keepLog(test.database, attempt, { text: 'before the end', truncated: false });
+    await lifecycle.end(test.database, guards.fence(attempt), lost);
+    expect(await logsOf(place, id)).toMatchObject({ text: 'before the end', complete: false });
+  });
+
+  it('is empty and not whole when nothing was kept, and may still come from its worker', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    const attempt = await start(place);
+    await lifecycle.end(test.database, guards.fence(attempt), ending({ status: 'expired', outcome: 'expired' }));
+    expect(await logsOf(place, id)).toMatchObject({ text: '', truncated: false, complete: false });
+    await lifecycle.keepLog(test.database, attempt, { text: 'late', truncated: false });
+    expect(await logsOf(place, id)).toMatchObject({ text: 'late', complete: false });
+  });
+
+  it('is empty and whole for a job that never ran', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    await lifecycle.end(test.database, guards.queued(place, id), ending({ status: 'canceled', outcome: 'canceled' }));
+    expect(await logsOf(place, id)).toMatchObject({ text: '', truncated: false, complete: true });
+  });
+
+  it('is not written by an attempt that is over when another has begun', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    const first = await start(place);
+    await lifecycle.handBack(test.database, first);
+    const second = await start(place);
+    await lifecycle.keepLog(test.database, first, { text: 'of the first', truncated: false });
+    await lifecycle.end(test.database, guards.fence(second), lost);
+    expect(await logsOf(place, id)).toMatchObject({ text: '', complete: false });
+  });
+
+  it('goes with its job', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    await lifecycle.end(test.database, guards.queued(place, id), ending({ status: 'canceled', outcome: 'canceled' }));
+    await test.database.models.job.delete({ where: { id } });
+    expect(await test.database.models.jobLog.count({ where: { jobId: id } })).toBe(0);
+  });
+
+  it('is kept on no other surface', async () => {
+    const { poolId, accountId } = await makeDeployment();
+    const place = { accountId, poolId, surface: 'cloud', deploymentId: null } as const;
+    const id = await submit(place);
+    await lifecycle.end(test.database, guards.queued(place, id), ending({ status: 'canceled', outcome: 'canceled' }));
+    expect(await test.database.models.jobLog.count({ where: { jobId: id } })).toBe(0);
+  });
+});
+
+describe('stopping a deployment', () => {
+  it('leaves no room for jobs, and takes back what no worker has claimed', async () => {
+    const place = await makeDeployment();
+    const ids = [await submit(place), await submit(place), await submit(place)];
+    const running = await start(place);
+    await dispatch.dispatchNext(test.database, place.poolId, 100);
+    const { poolId, accountId } = place;
+    const queue = async (): Promise<unknown> =>
+      test.database.models.accountQueue.findUnique({ where: { poolId_accountId: { poolId, accountId } } });
+    expect(await queue()).toMatchObject({ waiting: 1, inFlight: 2 });
+    expect(await lifecycle.recallFromStopped(test.database)).toBe(0);
+    await stop(place);
+    expect(await new WorkerStore().capacity(test.database, place.poolId)).toBe(0);
+    expect(await lifecycle.recallFromStopped(test.database)).toBe(1);
+    expect(await queue()).toMatchObject({ waiting: 2, inFlight: 1 });
+    const rows = await test.database.models.job.findMany({ where: { id: { in: ids } } });
+    expect(rows.map(({ delivery }) => delivery).sort()).toEqual(['leased', 'waiting', 'waiting']);
+    const end = await lifecycle.end(test.database, guards.fence(running), ending({}));
+    expect(end?.status).toBe('succeeded');
+  });
+
+  it('and claiming at once leave each job with a worker or waiting, and the counters right', async () => {
+    const place = await makeDeployment();
+    for (let i = 0; i < 8; i += 1) await submit(place);
+    const dispatched = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        eventually('a turn', () => dispatch.dispatchNext(test.database, place.poolId, 100)),
+      ),
+    );
+    await stop(place);
+    const claims = dispatched.map(({ jobId, attempt }) =>
+      lifecycle.claim(test.database, {
+        jobId,
+        attempt,
+        workerId: newId(),
+        leaseToken: randomUUID(),
+        leaseSeconds: 10,
+      }),
+    );
+    const [recalled] = await Promise.all([lifecycle.recallFromStopped(test.database), ...claims]);
+    const again = await lifecycle.recallFromStopped(test.database);
+    const leased = await test.database.models.job.count({ where: { poolId: place.poolId, delivery: 'leased' } });
+    const waiting = await test.database.models.job.count({ where: { poolId: place.poolId, delivery: 'waiting' } });
+    expect(leased + waiting).toBe(8);
+    expect(waiting).toBe(recalled + again);
+    const queue = await test.database.models.accountQueue.findFirstOrThrow({ where: { poolId: place.poolId } });
+    expect(queue).toMatchObject({ waiting, inFlight: leased });
+  });
+});
+
+describe('the measure of a pool', () => {
+  const depthOf = async ({ poolId }: Place): ReturnType<QueueDepthStore['measure']> =>
+    (await depths.measure(test.database)).filter((depth) => depth.poolId === poolId);
+
+  it('counts what waits, what is in the lane and what runs, and how long the first has waited', async () => {
+    const place = await makeDeployment();
+    for (let i = 0; i < 4; i += 1) await submit(place);
+    await start(place);
+    await dispatch.dispatchNext(test.database, place.poolId, 100);
+    const [depth] = await depthOf(place);
+    expect(depth).toMatchObject({ waiting: 2, dispatched: 1, leased: 1, stopped: false, wanted: false });
+    expect(depth?.oldestSeconds).toBeGreaterThan(0);
+    expect(depth && pendingJobs(depth)).toBe(4);
+  });
+
+  it('asks for a worker where an idle deployment is wanted, and only for what runs where it is stopped', async () => {
+    const place = await makeDeployment();
+    const pending = async (): Promise<number[]> => (await depthOf(place)).map(pendingJobs);
+    expect(await pending()).toEqual([0]);
+    await test.database.models.deployment.update({
+      where: { id: place.deploymentId },
+      data: { wantedAt: new Date() },
+    });
+    expect(await pending()).toEqual([1]);
+    await submit(place);
+    await submit(place);
+    await start(place);
+    expect(await pending()).toEqual([2]);
+    await stop(place);
+    expect(await pending()).toEqual([1]);
+  });
+
+  it('is exported by pool, and not at all while it cannot be taken', async () => {
+    const place = await makeDeployment();
+    await submit(place);
+    const metrics = new Metrics('maintenance');
+    await new MeasureQueuesLoop(test.database, depths, metrics).runOnce();
+    const line = `millrace_pool_pending_jobs{pool="${place.poolId}",role="maintenance"} 1`;
+    expect(await metrics.registry.metrics()).toContain(line);
+    const broken = { ...test.database, models: test.database.models, execute: fail, query: fail };
+    await expect(new MeasureQueuesLoop(broken, depths, metrics).runOnce()).rejects.toThrow('away');
+    expect(await metrics.registry.metrics()).not.toContain(place.poolId);
+  });
+});
+
+function fail(): Promise<never> {
+  return Promise.reject(new Error('the database is away'));
+}

@@ -1,0 +1,77 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { DispatchStore } from '../rotation/turn.store';
+import { CreditJobs } from '../fixtures/credit-jobs';
+
+const PRICE = 1_000n;
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+/** Begin `later` while the locks of `first` are held, and let it have them when it waits: its snapshot is older then. */
+async function behind<T>(first: (tx: Statements) => Promise<unknown>, later: () => Promise<T>): Promise<T> {
+  let waiting: Promise<T> | undefined;
+  await test.database.transaction(async (tx) => {
+    await first(tx);
+    waiting = later();
+    waiting.catch(() => undefined);
+    await eventually('a statement to wait', async () => {
+      const rows = await test.database.query(Prisma.sql`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      return rows.length > 0;
+    });
+  });
+  if (waiting === undefined) throw new Error('nothing was begun');
+  return waiting;
+}
+
+async function running(micros: bigint, hold: bigint) {
+  const jobs = await CreditJobs.make(test, micros);
+  await jobs.submit(hold, PRICE);
+  const claimed = await jobs.start();
+  if (claimed === null) throw new Error('nothing was claimed');
+  return { jobs, claimed };
+}
+
+describe('a statement that waited for another counts with what that one left', () => {
+  it('when a job ends while its hold is extended', async () => {
+    const { jobs, claimed } = await running(1_000_000n, 30_000n);
+    const beat = { leaseSeconds: 10, holdExtensionSeconds: 60, progress: null, engineMs: 25_000 };
+    const moved = await behind(
+      (tx) => jobs.lifecycle.heartbeat(tx, claimed, beat),
+      () => jobs.end(claimed, 70_000, 'succeeded'),
+    );
+    expect(moved?.chargedMicros).toBe(70_000n);
+    expect(await jobs.balance()).toEqual({ availableMicros: 930_000n, heldMicros: 0n });
+    expect(await jobs.findings()).toEqual([]);
+  });
+
+  it('when a hold is extended while credits are added', async () => {
+    const { jobs, claimed } = await running(35_000n, 30_000n);
+    const adjustment = { amountMicros: 100_000n, reason: 'a test', expiresAt: null, corrects: null, key: null };
+    const answer = await behind(
+      (tx) => jobs.billing.credits.adjust(tx, 'test', jobs.accountId, adjustment),
+      () => jobs.beat(claimed, 25_000),
+    );
+    expect(answer).toEqual({ status: 'running', exhausted: false });
+    expect(await jobs.balance()).toEqual({ availableMicros: 45_000n, heldMicros: 90_000n });
+    expect(await jobs.findings()).toEqual([]);
+  });
+
+  it('when a job is canceled while it is dispatched', async () => {
+    const jobs = await CreditJobs.make(test, 100_000n);
+    const jobId = await jobs.submit(30_000n, PRICE);
+    const moved = await behind(
+      (tx) => new DispatchStore().dispatchNext(tx, jobs.poolId, 10),
+      () => jobs.cancelQueued(jobId ?? ''),
+    );
+    expect(moved?.status).toBe('canceled');
+    const [queue] = await test.database.models.accountQueue.findMany({ where: { accountId: jobs.accountId } });
+    expect(queue).toMatchObject({ waiting: 0, inFlight: 0 });
+    expect(await jobs.balance()).toEqual({ availableMicros: 100_000n, heldMicros: 0n });
+  });
+});

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type { Prisma } from '@prisma/client';
+import type { Caller } from '@millrace/accounts';
+import { LedgerStore, billingSettings } from '@millrace/billing';
+import { Refusal, type NodeCatalogue, type NodeClass } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { Metrics, readSettings } from '@millrace/platform';
+import { WorkerStore, type Target } from '@millrace/deployments';
+import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { DispatchStore } from '../rotation/turn.store';
+import { jobSettings } from '../job.settings';
+import { QueueOutlook } from '../rotation/queue-estimates';
+import { SubmissionService, type Submission } from './submission.service';
+import { SubmissionStore } from './submission.store';
+
+const settings = { ...readSettings(jobSettings, {}), ...readSettings(billingSettings, {}) };
+const show: NodeClass = {
+  displayName: 'Show',
+  category: '',
+  description: '',
+  inputs: {},
+  outputs: [],
+  outputNode: true,
+};
+const catalogue: NodeCatalogue = { Show: show };
+const BODY = '{"workflow":{"1":{"class_type":"Show","inputs":{}}},"metadata":{"a":"b"}}';
+
+let test: TestDatabase;
+/** The text of every statement that was sent. */
+let sent: string[];
+let kept: Set<string>;
+let poolId: string;
+let metrics: Metrics;
+let service: SubmissionService;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  ({ poolId } = await makePool(test.database));
+});
+afterAll(() => test.drop());
+beforeEach(() => {
+  sent = [];
+  kept = new Set();
+  const counted: Statements = {
+    models: test.database.models,
+    query: <T>(sql: Prisma.Sql) => {
+      sent.push(sql.sql);
+      return test.database.query<T>(sql);
+    },
+    execute: (sql) => {
+      sent.push(sql.sql);
+      return test.database.execute(sql);
+    },
+  };
+  metrics = new Metrics('test');
+  service = serviceWith(counted, new QueueOutlook(counted, new DispatchStore(), new WorkerStore()));
+});
+
+function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' | 'place'>): SubmissionService {
+  return new SubmissionService(
+    counted,
+    new SubmissionStore(new LedgerStore(), settings),
+    new LedgerStore(),
+    { resolveForJob: () => Promise.resolve(new Set<string>()) },
+    {
+      put: (id: string) => Promise.resolve(void kept.add(id)),
+      delete: (id: string) => Promise.resolve(void kept.delete(id)),
+    },
+    outlook,
+    { poke: () => undefined },
+    metrics,
+    settings,
+  );
+}
+
+const limits = {
+  weight: 1,
+  runningLimit: null,
+  queueLimit: null,
+  requestsPerMinute: null,
+  streamLimit: null,
+  uploadBytesPerDay: null,
+};
+
+async function submission(changes: Partial<Submission> = {}, micros = 1_000_000_000n): Promise<Submission> {
+  const accountId = await makeAccount(test.database, { micros });
+  const caller: Caller = { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits };
+  sent = [];
+  return {
+    caller,
+    scope: { accountId, surface: 'cloud', deploymentId: null },
+    body: BODY,
+    target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),
+    idempotencyKey: randomUUID(),
+    traceparent: null,
+    ...changes,
+  };
+}
+
+const writes = (): string[] => sent.filter((sql) => /\b(INSERT|UPDATE|DELETE)\b/.test(sql));
+
+describe('a submission', () => {
+  it('writes with one statement, after its reads: key, place, hold, job, graph and history together', async () => {
+    await service.submit(await submission());
+    expect(writes()).toHaveLength(1);
+    expect(writes()).toEqual(sent.slice(-1));
+    for (const table of ['idempotency_keys', 'account_queues', 'balances', 'jobs', 'job_graphs', 'job_transitions']) {
+      expect(writes()[0]).toMatch(new RegExp(`(INSERT INTO|UPDATE) ${table}`));
+    }
+  });
+
+  it('sends one statement alone while the picture of the pool is fresh', async () => {
+    await service.submit(await submission());
+    const next = await submission();
+    await service.submit(next);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['{"workflow":{"1":{"class_type":"Hide","inputs":{}}}}', 'invalid_workflow'],
+    ['{"workflow":{"nodes":[],"links":[]}}', 'workflow_format_ui'],
+    ['{', 'invalid_request'],
+  ])('that is refused by its body writes nothing: %s', async (body, code) => {
+    const refused = service.submit(await submission({ body }));
+    await expect(refused).rejects.toMatchObject({ code });
+    expect(writes()).toEqual([]);
+  });
+
+  it('that asks for a target only when its body can be read tells of the body first', async () => {
+    const target = (): Promise<never> => Promise.reject(new Refusal('deployment_not_ready', 'It is starting.'));
+    await expect(service.submit(await submission({ body: '{}', target }))).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+    await expect(service.submit(await submission({ target }))).rejects.toMatchObject({ code: 'deployment_not_ready' });
+  });
+
+  it('is refused with a time to wait while its pool is full, whoever filled it', async () => {
+    const full = await makePool(test.database);
+    const target = (): Promise<Target> =>
+      Promise.resolve({ poolId: full.poolId, catalogue, queueLimit: 1, priceMicrosPerSecond: 1_000n });
+    await service.submit(await submission({ target }));
+    await eventually('the picture of the pool to be anew', async () => {
+      const refused: unknown = await service.submit(await submission({ target })).catch((error: unknown) => error);
+      if (!(refused instanceof Refusal)) return false;
+      expect(refused).toMatchObject({ code: 'queue_full', retryAfterSeconds: expect.any(Number) as number });
+      return true;
+    });
+    await service.submit(await submission());
+  });
+
+  it('that names models keeps them with the job', async () => {
+    const ckpt_name = { type: 'COMBO', required: true };
+    const loads: NodeCatalogue = { Show: { ...show, inputs: { ckpt_name } } };
+    const body = '{"workflow":{"1":{"class_type":"Show","inputs":{"ckpt_name":"a.safetensors"}}}}';
+    const target = (): Promise<Target> =>
+      Promise.resolve({ poolId, catalogue: loads, queueLimit: null, priceMicrosPerSecond: 1_000n });
+    const { job } = await service.submit(await submission({ body, target }));
+    const row = await test.database.models.job.findUniqueOrThrow({ where: { id: job.id } });
+    expect(row.models).toEqual(['a.safetensors']);
+  });
+
+  it('that is refused by its writing statement keeps no credential', async () => {
+    const body = BODY.replace('}}}', '}}},"extra_data":{"api_key_vendor_org":"k"}');
+    await expect(service.submit(await submission({ body }, 0n))).rejects.toMatchObject({
+      code: 'insufficient_credits',
+    });
+    expect(kept.size).toBe(0);
+    await service.submit(await submission({ body }));
+    expect(kept.size).toBe(1);
+  });
+
+  it('that has committed is answered, though its place in the queue cannot be looked up', async () => {
+    const outlook = {
+      waiting: () => Promise.resolve(0),
+      place: () => Promise.reject(new Error('the connection was lost')),
+    };
+    const { job, place } = await serviceWith(test.database, outlook).submit(await submission());
+    expect([job.status, place.position]).toEqual(['queued', 1]);
+  });
+
+  it('is counted by what came of it', async () => {
+    await service.submit(await submission());
+    const failing = (): Promise<never> => Promise.reject(new Error('the connection was lost'));
+    for (const changes of [{ body: '{' }, { target: failing }, { target: failing }]) {
+      await expect(service.submit(await submission(changes))).rejects.toThrow();
+    }
+    const { values } = await metrics.submissions.get();
+    expect(Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]))).toEqual({
+      accepted: 1,
+      invalid_request: 1,
+      upstream_error: 2,
+    });
+  });
+});

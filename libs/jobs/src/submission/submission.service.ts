@@ -1,0 +1,247 @@
+import type { AssetService } from '@millrace/assets';
+import type { Caller } from '@millrace/accounts';
+import {
+  INSUFFICIENT_CREDITS,
+  creditsText,
+  holdMicrosOf,
+  type BillingSettings,
+  type LedgerStore,
+} from '@millrace/billing';
+import { Refusal, newId } from '@millrace/contracts';
+import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
+import type { Target } from '@millrace/deployments';
+import type { EphemeralSecrets } from '@millrace/messaging';
+import { assetReferences, modelsOf, sliceOf, type WorkflowGraph } from '@millrace/workflow';
+import { crashPoint, type Metrics } from '@millrace/platform';
+import type { Dispatcher } from '../dispatch/dispatcher';
+import type { JobRecord, JobScope } from '../state/job';
+import type { JobSettings } from '../job.settings';
+import type { QueueOutlook, QueuePlace } from '../rotation/queue-estimates';
+import { readSubmission, type RequestedJob } from './read-submission.step';
+import type { JobDraft } from './submission';
+import { INPUT_ASSET_CONSTRAINT, QUEUE_FULL, type RecordedJob, type SubmissionStore } from './submission.store';
+import { validateGraph } from './validate-workflow.step';
+
+/** A submission as it arrives: who, where to, and the body's text. */
+export interface Submission {
+  caller: Caller;
+  scope: JobScope;
+  body: string;
+  /** Finds where it runs, once the body has been read. @throws Refusal when nothing takes jobs there now. */
+  target: () => Promise<Target>;
+  idempotencyKey: string | undefined;
+  traceparent: string | null;
+  /** A transaction that the job is to commit with; by default it commits by itself. */
+  within?: Statements;
+}
+
+/** A job just accepted, and its place in the queue. */
+export interface AcceptedJob {
+  job: JobRecord;
+  place: QueuePlace;
+}
+
+const QUEUE_RETRY_SECONDS = 2;
+
+/**
+ * Turns a request into a durable job. Everything that can be refused without writing is refused first; then one statement
+ * records the job with all that belongs to it. What is told afterwards (dispatching) may fail without harm.
+ */
+export class SubmissionService {
+  constructor(
+    private readonly database: Statements,
+    private readonly store: SubmissionStore,
+    private readonly ledger: Pick<LedgerStore, 'balance'>,
+    private readonly assets: Pick<AssetService, 'resolveForJob'>,
+    private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
+    private readonly outlook: Pick<QueueOutlook, 'waiting' | 'place'>,
+    private readonly dispatcher: Pick<Dispatcher, 'poke'>,
+    private readonly metrics: Pick<Metrics, 'submissions'>,
+    private readonly settings: JobSettings & BillingSettings,
+  ) {}
+
+  /**
+   * Accept a job, or refuse it and leave nothing behind.
+   *
+   * @throws Refusal with the reason; any other error means that the outcome is Postgres's to tell: the key, if it was
+   * claimed, stays claimed exactly if the job exists (contract, 4.1).
+   */
+  async submit(submission: Submission): Promise<AcceptedJob> {
+    try {
+      const accepted = await this.accept(submission);
+      this.metrics.submissions.inc({ outcome: 'accepted' });
+      return accepted;
+    } catch (error) {
+      const told = await this.preferReuse(submission, error);
+      this.metrics.submissions.inc({ outcome: told instanceof Refusal ? told.code : 'upstream_error' });
+      throw told;
+    }
+  }
+
+  private async accept(submission: Submission): Promise<AcceptedJob> {
+    const requested = readSubmission(submission.body);
+    const target = await submission.target();
+    validateGraph(requested.graph, target.catalogue);
+    const inputAssetIds = await this.checkAssets(submission.caller.accountId, requested.graph);
+    await this.checkRoom(target);
+    return this.record(submission, target, requested, inputAssetIds);
+  }
+
+  /** A key that was used is refused as such, whatever else is wrong with the request that repeats it. */
+  private async preferReuse({ caller, idempotencyKey }: Submission, error: unknown): Promise<unknown> {
+    if (!(error instanceof Refusal) || idempotencyKey === undefined || error.code === KEY_REUSED) return error;
+    const claimed = await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey);
+    return claimed ? keyReused() : error;
+  }
+
+  private async checkAssets(accountId: string, graph: WorkflowGraph): Promise<string[]> {
+    const { references, malformed } = assetReferences(graph);
+    const ids = [...new Set(references.map((reference) => reference.id))];
+    const owned = ids.length === 0 ? new Set<string>() : await this.assets.resolveForJob(accountId, ids);
+    const missing = references.filter((reference) => !owned.has(reference.id));
+    if (malformed.length === 0 && missing.length === 0) return ids;
+    throw missingAssets([
+      ...malformed.map(({ nodeId, inputName }) => ({ node_id: nodeId, field: inputName, asset_id: null })),
+      ...missing.map(({ nodeId, inputName, id }) => ({ node_id: nodeId, field: inputName, asset_id: id })),
+    ]);
+  }
+
+  private async checkRoom(target: Target): Promise<void> {
+    const limit = target.queueLimit ?? this.settings.queueLimitPerPool;
+    if ((await this.outlook.waiting(target.poolId)) >= limit) throw queueFull('The queue of this service is full.');
+  }
+
+  private async record(
+    submission: Submission,
+    target: Target,
+    requested: RequestedJob,
+    inputAssetIds: string[],
+  ): Promise<AcceptedJob> {
+    const draft = this.draftOf(submission, target, requested, inputAssetIds);
+    const { extraData } = requested;
+    if (extraData !== null) {
+      await this.secrets.put(draft.id, extraData, this.settings.jobExecutionDeadlineSeconds);
+    }
+    let recorded: RecordedJob;
+    try {
+      crashPoint('submission:before-commit');
+      recorded = await this.store.record(submission.within ?? this.database, draft);
+      crashPoint('submission:after-commit');
+    } catch (error) {
+      if (error instanceof RefusedError || error instanceof ConstraintError) {
+        if (extraData !== null) void this.secrets.delete(draft.id);
+      }
+      throw await this.refusalOf(error, draft);
+    }
+    this.dispatcher.poke(draft.poolId);
+    return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded) };
+  }
+
+  /** The job is committed: a place that cannot be looked up now is told as that among the account's own, not as a failure. */
+  private async placeOf({ poolId, accountId }: JobDraft, { ahead }: RecordedJob): Promise<QueuePlace> {
+    return this.outlook.place(poolId, accountId, ahead).catch(() => ({ position: ahead + 1, waitMs: null }));
+  }
+
+  private async refusalOf(error: unknown, draft: JobDraft): Promise<unknown> {
+    if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, draft);
+    const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
+    return insufficientCredits(draft.holdMicros, availableMicros);
+  }
+
+  private draftOf(
+    { caller, scope, ...rest }: Submission,
+    target: Target,
+    requested: RequestedJob,
+    inputs: string[],
+  ): JobDraft {
+    const { graph, metadata, extraData } = requested;
+    const { limits } = caller;
+    const billed = scope.surface !== 'self_hosted';
+    return {
+      ...scope,
+      id: newId(),
+      apiKeyId: caller.apiKeyId,
+      poolId: target.poolId,
+      workflow: sliceOf(graph.root, graph.text),
+      nodeCount: graph.nodes.size,
+      inputAssetIds: inputs,
+      metadata,
+      idempotencyKey: rest.idempotencyKey ?? null,
+      weight: limits.weight,
+      runningLimit: limits.runningLimit ?? this.settings.runningLimitPerAccount,
+      queueLimit: limits.queueLimit ?? this.settings.queueLimitPerAccount,
+      priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
+      holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,
+      hasSecrets: extraData !== null,
+      models: modelsOf(graph, target.catalogue),
+      traceparent: rest.traceparent,
+    };
+  }
+}
+
+function refusalOf(error: unknown, draft: JobDraft): unknown {
+  if (error instanceof RefusedError) {
+    if (error.reason === KEY_REUSED) return keyReused();
+    if (error.reason === QUEUE_FULL) {
+      return queueFull(`This account has ${draft.queueLimit} jobs waiting, which is its limit.`);
+    }
+  }
+  if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
+  return error;
+}
+
+function keyReused(): Refusal {
+  return new Refusal(
+    'idempotency_key_reuse',
+    'This Idempotency-Key was used before. The request was not executed; look for the first one among your jobs.',
+  );
+}
+
+function insufficientCredits(requiredMicros: bigint, availableMicros: bigint): Refusal {
+  const message =
+    `Running this job needs ${creditsText(requiredMicros)} credits set aside, and ${creditsText(availableMicros)} are ` +
+    'available. Add credits, or wait until running jobs give back what they hold and do not use.';
+  const details = { required_micros: Number(requiredMicros), available_micros: Number(availableMicros) };
+  return new Refusal('insufficient_credits', message, { details });
+}
+
+function queueFull(message: string): Refusal {
+  return new Refusal('queue_full', `${message} Wait and send the same request again.`, {
+    retryAfterSeconds: QUEUE_RETRY_SECONDS,
+  });
+}
+
+function missingAssets(references: { node_id: string; field: string; asset_id: string | null }[]): Refusal {
+  const named = references.slice(0, 3).map((reference) => {
+    const what = reference.asset_id === null ? 'an asset reference without an id' : `asset ${reference.asset_id}`;
+    return `node ${reference.node_id}, ${reference.field}: ${what}`;
+  });
+  const message = `The workflow refers to assets that do not exist or are not yours${named.length > 0 ? `: ${named.join('; ')}` : ''}.`;
+  return new Refusal('missing_asset', message, { details: { references } });
+}
+
+function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {
+  return {
+    id: draft.id,
+    accountId: draft.accountId,
+    surface: draft.surface,
+    deploymentId: draft.deploymentId,
+    poolId: draft.poolId,
+    status: 'queued',
+    delivery: 'waiting',
+    attempt: 0,
+    seq: 1,
+    createdAt: recorded.createdAt,
+    startedAt: null,
+    completedAt: null,
+    deadlineAt: recorded.deadlineAt,
+    expiresAt: recorded.expiresAt,
+    updatedAt: recorded.createdAt,
+    progress: null,
+    error: null,
+    metadata: draft.metadata,
+    chargedMicros: null,
+    outputs: [],
+    logs: null,
+  };
+}

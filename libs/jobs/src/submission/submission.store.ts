@@ -1,0 +1,145 @@
+import { Prisma } from '@prisma/client';
+import { claimKeySql, composeStatement, type NamedQuery, type Statements } from '@millrace/database';
+import type { LedgerStore } from '@millrace/billing';
+import type { JobSettings } from '../job.settings';
+import type { JobDraft } from './submission';
+
+/** The reason with which the statement refuses itself when the account has too many jobs waiting. */
+export const QUEUE_FULL = 'queue_full';
+/** The constraint that a submission meets when an asset went between its check and its commit. */
+export const INPUT_ASSET_CONSTRAINT = 'job_inputs_asset_id_fkey';
+
+/** What the statement decided, times on PostgreSQL's clock. */
+export interface RecordedJob {
+  /** Jobs of the account that wait before this one. */
+  ahead: number;
+  createdAt: Date;
+  deadlineAt: Date;
+  expiresAt: Date;
+}
+
+interface RecordedRow {
+  waiting: number;
+  created_at: Date;
+  deadline_at: Date;
+  expires_at: Date;
+}
+
+/** The SQL that records a submission. */
+export class SubmissionStore {
+  constructor(
+    private readonly ledger: LedgerStore,
+    private readonly settings: JobSettings,
+  ) {}
+
+  /**
+   * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
+   * the first transition, all or nothing. One statement commits at two to three times the rate of the same five in a
+   * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, balance) and the first
+   * reason to refuse is the same every time.
+   *
+   * @throws RefusedError KEY_REUSED, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   */
+  async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
+    const parts = [...this.keyPart(draft), this.queuePart(draft), ...this.holdParts(draft)];
+    const last = parts[parts.length - 1]?.name ?? '';
+    parts.push(this.jobPart(draft, last), ...this.belongings(draft));
+    const [row] = await statements.query<RecordedRow>(
+      composeStatement(
+        parts,
+        Prisma.sql`SELECT job.created_at, job.deadline_at, job.expires_at, queue.waiting FROM job, queue`,
+      ),
+    );
+    if (row === undefined) throw new Error('the submission recorded nothing');
+    return {
+      ahead: row.waiting - 1,
+      createdAt: row.created_at,
+      deadlineAt: row.deadline_at,
+      expiresAt: row.expires_at,
+    };
+  }
+
+  private keyPart(draft: JobDraft): NamedQuery[] {
+    if (draft.idempotencyKey === null) return [];
+    const sql = claimKeySql({
+      accountId: draft.accountId,
+      operation: 'postJobs',
+      key: draft.idempotencyKey,
+      subjectId: draft.id,
+      lifetimeSeconds: this.settings.idempotencySeconds,
+    });
+    return [{ name: 'key', sql }];
+  }
+
+  /**
+   * An account that had nothing waiting joins at the pool's present virtual time: idling earns no credit in the rotation.
+   * Its limits are set with its first job and followed by `AccountQueues` from then on: what a request knows of them may be
+   * older than their last change.
+   */
+  private queuePart(draft: JobDraft): NamedQuery {
+    const after = draft.idempotencyKey === null ? Prisma.empty : Prisma.sql`, key`;
+    return {
+      name: 'queue',
+      sql: Prisma.sql`
+        INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
+        SELECT p.id, ${draft.accountId}::uuid, 1, ${draft.weight}, ${draft.runningLimit}, p.virtual_time
+        FROM pools p ${after} WHERE p.id = ${draft.poolId} AND (${draft.queueLimit} > 0 OR refuse(${QUEUE_FULL}))
+        ON CONFLICT (pool_id, account_id) DO UPDATE
+          SET waiting = q.waiting + 1,
+              pass = CASE WHEN q.waiting = 0 THEN greatest(q.pass, excluded.pass) ELSE q.pass END
+          WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})
+        RETURNING q.waiting`,
+    };
+  }
+
+  private holdParts(draft: JobDraft): NamedQuery[] {
+    if (draft.holdMicros === 0n) return [];
+    return this.ledger.holdQueries(
+      { accountId: draft.accountId, jobId: draft.id, amountMicros: draft.holdMicros },
+      'queue',
+    );
+  }
+
+  private jobPart(draft: JobDraft, after: string): NamedQuery {
+    const { jobExecutionDeadlineSeconds, jobRetentionSeconds, maxAttempts } = this.settings;
+    const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, jobRetentionSeconds);
+    return {
+      name: 'job',
+      sql: Prisma.sql`
+        INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
+          expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
+        SELECT ${draft.id}::uuid, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
+          ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
+          now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${jobRetentionSeconds}),
+          ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros},
+          ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
+          ${draft.traceparent}
+        FROM ${Prisma.raw(after)}
+        RETURNING id, created_at, deadline_at, expires_at`,
+    };
+  }
+
+  private belongings(draft: JobDraft): NamedQuery[] {
+    const parts: NamedQuery[] = [
+      {
+        name: 'graph',
+        sql: Prisma.sql`
+          INSERT INTO job_graphs (job_id, workflow, node_count)
+          SELECT id, ${draft.workflow}, ${draft.nodeCount} FROM job`,
+      },
+      {
+        name: 'transition',
+        sql: Prisma.sql`
+          INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause)
+          SELECT id, 1, 'queued', 0, 'submitted' FROM job`,
+      },
+    ];
+    if (draft.inputAssetIds.length > 0) {
+      const sql = Prisma.sql`
+        INSERT INTO job_inputs (job_id, asset_id)
+        SELECT job.id, input.id FROM job, unnest(${draft.inputAssetIds}::uuid[]) AS input (id)`;
+      parts.push({ name: 'inputs', sql });
+    }
+    return parts;
+  }
+}

@@ -1,0 +1,25 @@
+import type { JobMetadata } from '@millrace/contracts';
+import type { JobScope } from '../state/job';
+
+/** A submission that passed every check: what the one writing statement records. */
+export interface JobDraft extends JobScope {
+  id: string;
+  apiKeyId: string | null;
+  poolId: string;
+  /** The graph as submitted, to the byte. */
+  workflow: string;
+  nodeCount: number;
+  /** Assets that the graph refers to, each once. */
+  inputAssetIds: string[];
+  metadata: JobMetadata;
+  idempotencyKey: string | null;
+  weight: number;
+  runningLimit: number;
+  queueLimit: number;
+  priceMicrosPerSecond: bigint;
+  holdMicros: bigint;
+  hasSecrets: boolean;
+  /** Files of weights that it loads. */
+  models: string[];
+  traceparent: string | null;
+}

@@ -12,11 +12,14 @@ const FLOORS = [
   ['jobs'],
 ];
 const lib = (names) => `^libs/(${names.join('|')})/`;
-const spec = '/fixtures/|\\.(spec|int-spec|e2e-spec|conformance)\\.ts$';
+const spec = '/(fixtures|conformance)/|\\.(spec|int-spec|e2e-spec|conformance|live)\\.ts$';
 
-/** Every lib may import the libs of the floors below its own; engines stands beside database and messaging, on platform. */
+/**
+ * Every lib may import the libs of the floors below its own. The engines stand beside database and messaging, on platform:
+ * the port and the ComfyUI engine first, the CPU engine on the port.
+ */
 const downwardsOnly = FLOORS.map((floor, index) => {
-  const above = [...FLOORS.slice(index + 1).flat(), 'engines'];
+  const above = [...FLOORS.slice(index + 1).flat(), 'engines', 'cpu-engine'];
   return {
     name: `downwards-only-${floor.join('-')}`,
     comment: 'A lib imports only libs of lower floors.',
@@ -107,11 +110,18 @@ module.exports = {
       to: { path: '^libs/', pathNot: lib(['engines', 'platform', 'workflow', 'contracts']) },
     },
     {
+      name: 'cpu-engine-stands-on-the-port',
+      comment: 'The CPU engine is one implementation of the port of engines, and knows of nothing else.',
+      severity: 'error',
+      from: { path: lib(['cpu-engine']), pathNot: spec },
+      to: { path: '^libs/', pathNot: lib(['cpu-engine', 'engines', 'workflow', 'contracts']) },
+    },
+    {
       name: 'engines-only-from-worker',
       comment: 'Only the worker runs workflows.',
       severity: 'error',
       from: { path: '^apps/', pathNot: '^apps/worker/' },
-      to: { path: lib(['engines']) },
+      to: { path: lib(['engines', 'cpu-engine']) },
     },
     {
       name: 'clients-import-contracts-alone',
@@ -147,7 +157,7 @@ module.exports = {
       comment: 'What tests are made with is not shipped.',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: [spec, '^libs/testing/'] },
-      to: { path: lib(['testing']) },
+      to: { path: '^libs/(testing/|[^/]+/(conformance|fixtures)/)' },
     },
     owner('prisma-in-database-and-stores', '@prisma/client', ['^libs/database/', '\\.store\\.ts$', '^libs/testing/']),
     owner('redis-in-messaging', 'bullmq|ioredis', ['^libs/messaging/', '^libs/testing/']),

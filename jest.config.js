@@ -14,7 +14,10 @@ module.exports = {
   maxWorkers: Math.max(2, availableParallelism() - 1),
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
-  moduleNameMapper: { '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts' },
-  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest', swc] },
+  moduleNameMapper: {
+    '^@millrace/engines/conformance$': '<rootDir>/libs/engines/conformance/index.ts',
+    '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts',
+  },
+  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest', { ...swc, swcrc: false }] },
   transformIgnorePatterns: ['/node_modules/(?!(@nestjs|@comfyorg)/)'],
 };

@@ -1,12 +1,6 @@
 import { join } from 'node:path';
-import {
-  ComfyuiEngine,
-  CpuEngine,
-  DEFAULT_BOUNDS,
-  type AttachOptions,
-  type Engine,
-  type OwnOptions,
-} from '@millrace/engines';
+import { CpuEngine } from '@millrace/cpu-engine';
+import { ComfyuiEngine, DEFAULT_BOUNDS, type AttachOptions, type Engine, type OwnOptions } from '@millrace/engines';
 import { BootError, type Logger } from '@millrace/platform';
 import type { WorkerSettings } from './worker.config';
 

@@ -20,4 +20,3 @@ export {
 } from './comfyui/comfyui.config';
 export { ComfyuiEngine } from './comfyui/comfyui.engine';
 export { catalogueDigest } from './comfyui/object-info';
-export { CpuEngine, type CpuEngineSettings } from './cpu/cpu.engine';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { logOf, outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '../../fixtures/run-workflow';
+import { logOf, outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '../../conformance/run-workflow';
 import type { EngineOutput } from '../engine';
 import type { ComfyuiEngine } from './comfyui.engine';
 

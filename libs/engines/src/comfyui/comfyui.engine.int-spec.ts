@@ -1,5 +1,5 @@
 import { ComfyuiSimulator } from '@millrace/testing';
-import { engineConformance } from '../engine.conformance';
+import { engineConformance } from '../../conformance/engine.conformance';
 import type { AttachOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 import { comfyuiSuite } from './comfyui.conformance';

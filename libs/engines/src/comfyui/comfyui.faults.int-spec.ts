@@ -1,4 +1,4 @@
-import { lossOf, outputsOf, startRun, type Graph } from '../../fixtures/run-workflow';
+import { lossOf, outputsOf, startRun, type Graph } from '../../conformance/run-workflow';
 import { ComfyuiSimulator, eventually, type NodeClass, type SimulatedServerOptions } from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';

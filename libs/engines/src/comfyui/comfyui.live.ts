@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
-import { scratchDir, startRun } from '../../fixtures/run-workflow';
-import { engineConformance } from '../engine.conformance';
+import { scratchDir, startRun } from '../../conformance/run-workflow';
+import { engineConformance } from '../../conformance/engine.conformance';
 import type { AttachOptions, OwnOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 import { ownComfyuiSuite } from './own-comfyui.conformance';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { transformFileSync } from '@swc/core';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scratchDir } from '../../fixtures/run-workflow';
+import { scratchDir } from '../../conformance/run-workflow';
 import { spawnableSimulator } from '@millrace/testing';
 import type { OwnOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { logOf, outputsOf, scratchDir, startRun, type Graph } from '../../fixtures/run-workflow';
+import { logOf, outputsOf, scratchDir, startRun, type Graph } from '../../conformance/run-workflow';
 import { ComfyuiSimulator, type SimulatedServerOptions } from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';

@@ -1,4 +1,4 @@
-import type { EngineUnderTest } from '../engine.conformance';
+import type { EngineUnderTest } from '../../conformance/engine.conformance';
 import type { ComfyuiEngine } from './comfyui.engine';
 
 const save = (from: string) => ({ class_type: 'SaveImage', inputs: { images: [from, 0], filename_prefix: 'kept' } });

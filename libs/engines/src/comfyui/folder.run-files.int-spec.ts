@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scratchDir } from '../../fixtures/run-workflow';
+import { scratchDir } from '../../conformance/run-workflow';
 import { FolderRunFiles } from './folder.run-files';
 import { InputUnavailable } from './run-files';
 

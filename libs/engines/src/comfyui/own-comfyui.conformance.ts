@@ -1,4 +1,4 @@
-import { startRun, type Graph } from '../../fixtures/run-workflow';
+import { startRun, type Graph } from '../../conformance/run-workflow';
 import type { ComfyuiBounds, OwnOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 

@@ -1,0 +1,1 @@
+export { CpuEngine, type CpuEngineSettings } from './cpu.engine';

@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { scratchDir } from '@millrace/engines/conformance';
+import { OutputFolder } from './output-folder';
+
+async function written(root: string, prefix: string, count = 1): Promise<string[]> {
+  const names: string[] = [];
+  const file = { prefix, extension: '.png', width: 64, height: 48 };
+  await new OutputFolder(root).write(
+    file,
+    count,
+    (index) => Promise.resolve(Buffer.from([index])),
+    (name, path) => {
+      expect(readFileSync(path)).toHaveLength(1);
+      names.push(path.slice(root.length + 1));
+      expect(path.endsWith(`/${name}`)).toBe(true);
+    },
+  );
+  return names;
+}
+
+describe('names of output files', () => {
+  it.each([
+    ['shot', 'shot_00001_.png'],
+    ['a/b/shot', 'a/b/shot_00001_.png'],
+    ['a/../shot/', 'shot_00001_.png'],
+    ['', '._00001_.png'],
+    ['%width%x%height%', '64x48_00001_.png'],
+    ['%nonsense%', '%nonsense%_00001_.png'],
+    ['日本', '日本_00001_.png'],
+  ])('of the prefix %j', async (prefix, name) => {
+    expect(await written(scratchDir(), prefix)).toEqual([name]);
+  });
+
+  it('hold the day where the prefix asks for it', async () => {
+    const [name] = await written(scratchDir(), '%year%-%month%-%day%');
+    expect(name).toMatch(/^20\d\d-[01]\d-[0-3]\d_00001_\.png$/);
+  });
+
+  it('number on from what stands in the folder, and count the batch', async () => {
+    const root = scratchDir();
+    writeFileSync(join(root, 'shot_00007_.png'), '');
+    writeFileSync(join(root, 'shot_more_.png'), '');
+    expect(await written(root, 'shot', 2)).toEqual(['shot_00008_.png', 'shot_00009_.png']);
+    expect(await written(root, 'n%batch_num%', 2)).toEqual(['n0_00001_.png', 'n1_00002_.png']);
+  });
+
+  it.each(['../x', '/x', 'a/../../x', '../..'])('never lead out of the folder: %j', async (prefix) => {
+    await expect(written(scratchDir(), prefix)).rejects.toThrow('leads out of the output folder');
+  });
+
+  it('stay below the folder whatever the prefix', async () => {
+    const part = fc.constantFrom('..', '.', '', 'a', 'b.c', '...');
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
+        const outer = scratchDir();
+        mkdirSync(join(outer, 'inner'));
+        await written(join(outer, 'inner'), parts.join('/')).catch(() => []);
+        expect(readdirSync(outer)).toEqual(['inner']);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([
+    ['x'.repeat(300), 'is too long'],
+    [`${'abc/'.repeat(400)}x`, 'is too long'],
+    ['nul\0', 'holds a null character'],
+  ])('say what is wrong with a prefix that no file can have', async (prefix, reason) => {
+    await expect(written(scratchDir(), prefix)).rejects.toThrow(reason);
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, posix } from 'node:path';
+import type { NewFile } from '../node-api/node-context';
+import { NodeFault } from '../node-api/node-fault';
+
+/** The longest name that common file systems hold, in bytes, less what the counter and extension take. */
+const MAX_BASE_BYTES = 230;
+const MAX_PREFIX_BYTES = 1024;
+
+/** What a file system says to names that it does not like. */
+const NAME_FAULTS = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EINVAL', 'EILSEQ']);
+
+/** Thrown when a file can not be written for a reason that is not the workflow's. */
+export class OutputWriteError extends Error {}
+
+/** The folder that a run writes into. */
+export class OutputFolder {
+  constructor(private readonly root: string) {}
+
+  /**
+   * Write files named as ComfyUI names them: `prefix_00001_.png`, numbered on from the highest number that stands with
+   * this prefix. `written` is told of each as it lands.
+   *
+   * @throws {NodeFault} when the prefix leads out of the folder, or can not be a file name.
+   * @throws {OutputWriteError} when the disk refuses.
+   */
+  async write(
+    file: NewFile,
+    count: number,
+    encode: (index: number) => Promise<Buffer>,
+    written: (name: string, path: string) => void,
+  ): Promise<void> {
+    const { folder, base } = namesOf(file, new Date());
+    const directory = join(this.root, folder);
+    const first = await this.nextNumber(directory, base);
+    for (let index = 0; index < count; index += 1) {
+      const bytes = await encode(index);
+      const name = `${base.replaceAll('%batch_num%', String(index))}_${fiveDigits(first + index)}_${file.extension}`;
+      const path = join(directory, name);
+      await onDisk(() => writeFile(path, bytes));
+      written(name, path);
+    }
+  }
+
+  private async nextNumber(directory: string, base: string): Promise<number> {
+    await onDisk(() => mkdir(directory, { recursive: true }));
+    const names = await onDisk(() => readdir(directory));
+    const start = `${base}_`;
+    const numbers = names.filter((name) => name.startsWith(start)).map((name) => numberAfter(name.slice(start.length)));
+    return Math.max(0, ...numbers) + 1;
+  }
+}
+
+function numberAfter(rest: string): number {
+  const digits = rest.split('_')[0] ?? '';
+  return /^\d+$/.test(digits) ? Number(digits) : 0;
+}
+
+/** Folder and base name that a prefix stands for, its tokens filled in. */
+function namesOf({ prefix, width, height }: NewFile, now: Date): { folder: string; base: string } {
+  const path = posix.normalize(filled(prefix, { width, height }, now)).replace(/\/+$/, '');
+  const folder = dirname(path);
+  if (isAbsolute(path) || folder.split('/').includes('..'))
+    throw new NodeFault('filename_prefix leads out of the output folder; use a name without "../" and a leading "/".');
+  const base = basename(path);
+  if (base.includes('\0') || folder.includes('\0'))
+    throw new NodeFault('filename_prefix holds a null character, which no file name can.');
+  if (
+    Buffer.byteLength(path) > MAX_PREFIX_BYTES ||
+    path.split('/').some((part) => Buffer.byteLength(part) > MAX_BASE_BYTES)
+  )
+    throw new NodeFault(
+      `filename_prefix is too long; use at most ${MAX_BASE_BYTES} bytes per folder and name, ${MAX_PREFIX_BYTES} in all.`,
+    );
+  return { folder, base };
+}
+
+function filled(prefix: string, { width, height }: { width: number; height: number }, now: Date): string {
+  const tokens: Record<string, string> = {
+    width: String(width),
+    height: String(height),
+    year: String(now.getFullYear()),
+    month: twoDigits(now.getMonth() + 1),
+    day: twoDigits(now.getDate()),
+    hour: twoDigits(now.getHours()),
+    minute: twoDigits(now.getMinutes()),
+    second: twoDigits(now.getSeconds()),
+  };
+  return prefix.replace(/%(\w+)%/g, (token, name: string) =>
+    Object.hasOwn(tokens, name) ? (tokens[name] as string) : token,
+  );
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+function fiveDigits(value: number): string {
+  return String(value).padStart(5, '0');
+}
+
+async function onDisk<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    if (NAME_FAULTS.has(code)) throw new NodeFault(`filename_prefix can not be a file name here (${code}).`);
+    throw new OutputWriteError(`An output file can not be written: ${code}.`);
+  }
+}

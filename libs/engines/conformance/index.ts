@@ -1,0 +1,13 @@
+/** What the specs of every engine are written with; not shipped. */
+export { engineConformance, type EngineUnderTest } from './engine.conformance';
+export {
+  logOf,
+  lossOf,
+  outputsOf,
+  quickestStopMs,
+  scratchDir,
+  startRun,
+  type EventOf,
+  type Graph,
+  type RunUnderTest,
+} from './run-workflow';

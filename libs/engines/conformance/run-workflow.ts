@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Engine, EngineEvent, EngineOutput, EngineResult, EngineWork } from '../src/engine';
+
+export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
+
+const scratch = mkdtempSync(join(tmpdir(), 'engine-test-'));
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** An empty folder, removed when the tests of the file are over. */
+export function scratchDir(): string {
+  return mkdtempSync(join(scratch, 'dir-'));
+}
+
+/** One run, while it goes on and afterwards. */
+export interface RunUnderTest {
+  runId: string;
+  outputDir: string;
+  events: EngineEvent[];
+  result: Promise<EngineResult>;
+  abort(): void;
+  /** Resolves with the first event, past or to come, that matches. */
+  seen<T extends EngineEvent['type']>(type: T, matches?: (event: EventOf<T>) => boolean): Promise<EventOf<T>>;
+}
+
+export type EventOf<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>;
+
+/** Starts a run of a graph; what is not given is new to every run. */
+export function startRun(engine: Engine, graph: Graph | string, work: Partial<EngineWork> = {}): RunUnderTest {
+  const runId = work.runId ?? randomUUID();
+  const outputDir = work.outputDir ?? scratchDir();
+  const events: EngineEvent[] = [];
+  const waiters = new Set<(event: EngineEvent) => void>();
+  const abort = new AbortController();
+  const onEvent = (event: EngineEvent): void => {
+    events.push(event);
+    for (const tell of waiters) tell(event);
+  };
+  const workflow = typeof graph === 'string' ? graph : JSON.stringify(graph);
+  const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, workflow };
+  const result = engine.run(full, { signal: abort.signal, onEvent });
+  return {
+    runId,
+    outputDir,
+    events,
+    result,
+    abort: () => abort.abort(),
+    seen: (type, matches) => seen(events, waiters, type, matches),
+  };
+}
+
+function seen<T extends EngineEvent['type']>(
+  events: EngineEvent[],
+  waiters: Set<(event: EngineEvent) => void>,
+  type: T,
+  matches: (event: EventOf<T>) => boolean = () => true,
+): Promise<EventOf<T>> {
+  const wanted = (event: EngineEvent): event is EventOf<T> => event.type === type && matches(event as EventOf<T>);
+  const past = events.find(wanted);
+  if (past) return Promise.resolve(past);
+  return new Promise((resolve) => {
+    const tell = (event: EngineEvent): void => {
+      if (!wanted(event)) return;
+      waiters.delete(tell);
+      resolve(event);
+    };
+    waiters.add(tell);
+  });
+}
+
+export function outputsOf({ events }: RunUnderTest): EngineOutput[] {
+  return events.flatMap((event) => (event.type === 'output' ? [event.output] : []));
+}
+
+export function logOf({ events }: RunUnderTest): string {
+  return events.map((event) => (event.type === 'log' ? event.text : '')).join('');
+}
+
+/** Why a run was lost. */
+export async function lossOf({ result }: RunUnderTest): Promise<string> {
+  const outcome = await result;
+  if (outcome.status !== 'lost') throw new Error(`The run is ${outcome.status}, not lost.`);
+  return outcome.reason;
+}
+
+/**
+ * Milliseconds from an abort to the end of the run, the quickest of up to twenty tries: the first within the bound ends the
+ * search, because a busy machine may hold up one try and not all. Each is aborted when the node named (any, if none) has begun.
+ */
+export async function quickestStopMs(begin: () => RunUnderTest, boundMs: number, nodeId?: string): Promise<number> {
+  let quickest = Infinity;
+  for (let attempt = 1; attempt <= 20 && quickest >= boundMs; attempt += 1) {
+    const run = begin();
+    await Promise.race([
+      run.result,
+      run.seen('node_started', (event) => nodeId === undefined || event.nodeId === nodeId),
+    ]);
+    const abortedAt = performance.now();
+    run.abort();
+    const result = await run.result;
+    if (result.status !== 'interrupted')
+      throw new Error(`The run was over before it was aborted: ${JSON.stringify(result)}`);
+    quickest = Math.min(quickest, performance.now() - abortedAt);
+  }
+  return quickest;
+}

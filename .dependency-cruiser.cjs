@@ -164,6 +164,7 @@ module.exports = {
     owner('s3-in-assets', '@aws-sdk/[^/]+', ['^libs/assets/']),
     owner('websocket-in-engines', 'ws', ['^libs/engines/', '^libs/testing/']),
     owner('tracing-in-platform', '@opentelemetry/[^/]+', ['^libs/platform/']),
+    owner('caches-in-platform', 'lru-cache', ['^libs/platform/']),
     owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),
   ],

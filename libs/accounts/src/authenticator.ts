@@ -1,24 +1,18 @@
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { Logger } from '@millrace/platform';
+import { LoadingCache, type Logger } from '@millrace/platform';
 import { hashApiKey, isWellFormedApiKey } from './api-key';
 import type { ApiKeyStore, KeyHolder } from './api-key.store';
 import type { Caller } from './caller';
 
-/** A looked-up key is believed this long, so a revoked one is refused everywhere within 5 s of its revocation. */
-const BELIEVED_MS = 3_000;
-const CACHE_SIZE = 10_000;
+/** A revoked key is refused everywhere within 5 s of its revocation. */
+const KEY_TTL_MS = 3_000;
+const CACHED_KEYS = 10_000;
 const TOUCH_EVERY_MS = 10_000;
 
-interface Belief {
-  holder: Promise<KeyHolder | null>;
-  /** On the clock of `performance.now()`. */
-  until: number;
-}
-
-/** Tells who presents a bearer credential, mostly from memory. */
+/** Finds who presents a bearer credential, mostly from its cache. */
 export class Authenticator {
-  private readonly believed = new Map<string, Belief>();
+  private readonly holders: LoadingCache<KeyHolder | null>;
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 
@@ -27,6 +21,13 @@ export class Authenticator {
     private readonly keys: ApiKeyStore,
     private readonly logger: Logger,
   ) {
+    this.holders = new LoadingCache({
+      max: CACHED_KEYS,
+      ttlMs: KEY_TTL_MS,
+      load: (hash) => keys.findHolder(database, Buffer.from(hash, 'base64')),
+      // An answer never outlives the key.
+      ttlMsOf: (holder) => holder?.validMs ?? KEY_TTL_MS,
+    });
     this.timer = setInterval(() => void this.flush(), TOUCH_EVERY_MS).unref();
   }
 
@@ -45,39 +46,12 @@ export class Authenticator {
   }
 
   private async lookUp(hash: Buffer): Promise<Caller | null> {
-    const cacheKey = hash.toString('base64');
-    let belief = this.believed.get(cacheKey);
-    if (belief === undefined || belief.until <= performance.now()) {
-      this.makeRoom();
-      belief = this.ask(cacheKey, hash);
-      this.believed.set(cacheKey, belief);
-    }
-    return (await belief.holder)?.caller ?? null;
+    return (await this.holders.get(hash.toString('base64')))?.caller ?? null;
   }
 
-  /** A belief counts from before the question, and never outlives the key. */
-  private ask(cacheKey: string, hash: Buffer): Belief {
-    const asked = performance.now();
-    const belief: Belief = { holder: this.keys.findHolder(this.database, hash), until: asked + BELIEVED_MS };
-    belief.holder.then(
-      (holder) => {
-        if (typeof holder?.validMs === 'number') belief.until = Math.min(belief.until, asked + holder.validMs);
-      },
-      // A failed lookup is no answer: the next request asks again.
-      () => this.believed.get(cacheKey) === belief && this.believed.delete(cacheKey),
-    );
-    return belief;
-  }
-
-  /** Ask anew for every key: keys were changed by this very process, whose clients expect to see it at once. */
+  /** Look every key up anew: this very process changed keys, and its clients expect to see it at once. */
   forget(): void {
-    this.believed.clear();
-  }
-
-  private makeRoom(): void {
-    if (this.believed.size < CACHE_SIZE) return;
-    const oldest = this.believed.keys().next();
-    if (!oldest.done) this.believed.delete(oldest.value);
+    this.holders.clear();
   }
 
   /** Write down which keys were used. What fails to be written is written with the next. */

@@ -1,13 +1,18 @@
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { LoadingCache } from '@millrace/platform';
 import type { CatalogueStore } from './catalogue.store';
 
 /** Parsed catalogues kept: a few per pool and release. */
-const KEPT = 32;
+const CACHED_CATALOGUES = 32;
 
 /** Catalogues by digest, parsed once per process: the text is hundreds of kilobytes and every submission needs it. */
 export class CatalogueReader {
-  private readonly parsed = new Map<string, Promise<NodeCatalogue>>();
+  /** A digest names one text for all time, so nothing ages. */
+  private readonly parsed = new LoadingCache<NodeCatalogue>({
+    max: CACHED_CATALOGUES,
+    load: (digest) => this.load(digest),
+  });
 
   constructor(
     private readonly database: Statements,
@@ -15,16 +20,8 @@ export class CatalogueReader {
   ) {}
 
   /** @throws when no catalogue has this digest, which the foreign key of pools rules out. */
-  async read(digest: string): Promise<NodeCatalogue> {
-    let catalogue = this.parsed.get(digest);
-    if (catalogue === undefined) {
-      catalogue = this.load(digest);
-      const oldest = this.parsed.keys().next();
-      if (this.parsed.size >= KEPT && !oldest.done) this.parsed.delete(oldest.value);
-      this.parsed.set(digest, catalogue);
-      catalogue.catch(() => this.parsed.delete(digest));
-    }
-    return catalogue;
+  read(digest: string): Promise<NodeCatalogue> {
+    return this.parsed.get(digest);
   }
 
   private async load(digest: string): Promise<NodeCatalogue> {

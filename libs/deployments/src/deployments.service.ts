@@ -1,24 +1,33 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { LoadingCache } from '@millrace/platform';
 import type { Deployment, DeploymentDraft } from './deployment';
 import type { DeploymentStore } from './deployment.store';
 
-/** How old what a request is told of a deployment may be. */
-const BELIEVED_MS = 1_000;
-/** Deployments remembered; more than are asked for within a second. */
-const REMEMBERED = 1_000;
+/** How old a deployment may be that a request is answered by. */
+const DEPLOYMENT_TTL_MS = 1_000;
+/** More than are asked for within a second. */
+const CACHED_DEPLOYMENTS = 1_000;
 
 /**
  * Deployments, as operators manage them and requests find them. Changes take the transaction of the administrative act they
  * are; `forget` follows its commit.
  */
 export class DeploymentsService {
-  private readonly believed = new Map<string, { deployment: Promise<Deployment | null>; until: number }>();
+  private readonly cache: LoadingCache<Deployment | null>;
 
   constructor(
     private readonly database: Statements,
     private readonly store: DeploymentStore,
-  ) {}
+  ) {
+    this.cache = new LoadingCache({
+      max: CACHED_DEPLOYMENTS,
+      ttlMs: DEPLOYMENT_TTL_MS,
+      load: (id) => store.find(database, id),
+      // An absence is not cached: a deployment is found as soon as it is created, by any process.
+      ttlMsOf: (deployment) => (deployment === null ? 0 : DEPLOYMENT_TTL_MS),
+    });
+  }
 
   /** @throws Refusal `not_found` when there is no such account. */
   async create(tx: Statements, draft: DeploymentDraft): Promise<Deployment> {
@@ -73,38 +82,22 @@ export class DeploymentsService {
 
   /** A deployment of whichever account, at most a second old; null when there is none. */
   find(id: string): Promise<Deployment | null> {
-    const now = performance.now();
-    const known = this.believed.get(id);
-    if (known !== undefined && known.until > now) return known.deployment;
-    return this.read(id, now);
+    return this.cache.get(id);
   }
 
   /** A deployment of whichever account as it stands; null when there is none. */
   findNow(id: string): Promise<Deployment | null> {
-    return this.read(id, performance.now());
+    return this.cache.reload(id);
   }
 
-  /** Ask again at the next request: something was changed by this process. */
+  /** Read it anew at the next request: this process changed something. */
   forget(id: string): void {
-    this.believed.delete(id);
+    this.cache.delete(id);
   }
 
   /** Note that a deployment without a ready worker was asked to run something. */
   async noteWanted(id: string): Promise<void> {
     await this.store.noteWanted(this.database, id);
-  }
-
-  private read(id: string, now: number): Promise<Deployment | null> {
-    const deployment = this.store.find(this.database, id);
-    const entry = { deployment, until: now + BELIEVED_MS };
-    this.believed.delete(id);
-    const oldest = this.believed.keys().next();
-    if (this.believed.size >= REMEMBERED && !oldest.done) this.believed.delete(oldest.value);
-    this.believed.set(id, entry);
-    const drop = (): void => void (this.believed.get(id) === entry && this.believed.delete(id));
-    // Neither a failed reading nor an absence is believed: the next request asks again.
-    deployment.then((found) => found === null && drop(), drop);
-    return deployment;
   }
 
   private async known(tx: Statements, id: string): Promise<Deployment> {

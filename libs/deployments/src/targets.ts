@@ -1,5 +1,6 @@
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { LoadingCache } from '@millrace/platform';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment } from './deployment';
 import { noDeployment, type DeploymentsService } from './deployments.service';
@@ -14,21 +15,28 @@ export interface Target {
   priceMicrosPerSecond: bigint;
 }
 
-/** A pool is looked up this often; a stopped deployment takes that long to refuse everywhere. */
-const BELIEVED_MS = 1_000;
+/** A pool is looked up this often. */
+const POOL_TTL_MS = 1_000;
+const CACHED_POOLS = 1_000;
 const NO_WORKER_YET_SECONDS = 5;
 
-/** Finds where jobs run. Reads are remembered briefly: every submission asks, and the answer changes by the day. */
+/** Finds where jobs run. Reads are cached briefly: every submission asks, and the answer changes by the day. */
 export class Targets {
-  private readonly believed = new Map<string, { pool: Promise<Pool | null>; until: number }>();
+  private readonly cachedPools: LoadingCache<Pool | null>;
 
   constructor(
-    private readonly database: Statements,
-    private readonly pools: PoolStore,
+    database: Statements,
+    pools: PoolStore,
     private readonly catalogues: CatalogueReader,
     private readonly deployments: DeploymentsService,
     private readonly defaultPriceMicrosPerSecond: bigint,
-  ) {}
+  ) {
+    this.cachedPools = new LoadingCache({
+      max: CACHED_POOLS,
+      ttlMs: POOL_TTL_MS,
+      load: (id) => pools.find(database, id),
+    });
+  }
 
   /**
    * Where jobs of the shared surfaces run.
@@ -37,7 +45,7 @@ export class Targets {
    * validated, and the caller's right answer is to wait.
    */
   async shared(poolId: string): Promise<Target> {
-    const pool = await this.pool(poolId);
+    const pool = await this.cachedPools.get(poolId);
     if (pool === null || pool.catalogueDigest === null) {
       throw new Refusal('queue_full', 'No worker has announced which nodes it can run yet; try again shortly.', {
         retryAfterSeconds: NO_WORKER_YET_SECONDS,
@@ -69,10 +77,10 @@ export class Targets {
     };
   }
 
-  /** Nobody is sent away for what was true a second ago. */
+  /** A refusal rests on a fresh reading, never on the cache. */
   private async readyDeployment(id: string): Promise<Deployment> {
-    const believed = await this.deployments.find(id);
-    const deployment = believed?.state === 'ready' ? believed : await this.deployments.findNow(id);
+    const cached = await this.deployments.find(id);
+    const deployment = cached?.state === 'ready' ? cached : await this.deployments.findNow(id);
     if (deployment === null) throw noDeployment(id);
     if (deployment.state === 'ready') return deployment;
     if (deployment.state === 'stopped') {
@@ -87,15 +95,5 @@ export class Targets {
       `This deployment is ${deployment.state}. Wait as long as Retry-After says and send the same request again.`,
       { retryAfterSeconds: deployment.retryAfterSeconds },
     );
-  }
-
-  private pool(id: string): Promise<Pool | null> {
-    const now = performance.now();
-    const known = this.believed.get(id);
-    if (known !== undefined && known.until > now) return known.pool;
-    const pool = this.pools.find(this.database, id);
-    this.believed.set(id, { pool, until: now + BELIEVED_MS });
-    pool.catch(() => this.believed.delete(id));
-    return pool;
   }
 }

@@ -3,6 +3,7 @@ export { BootError, runMain } from './boot';
 export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { backoffMs } from './backoff';
 export { type ReadinessCheck } from './health';
+export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop } from './loop';
 export { createLogger, type Logger } from './logger';
 export { NestLogger } from './nest-logger';

@@ -1,0 +1,97 @@
+import { LoadingCache, type LoadingCacheOptions } from './loading-cache';
+
+let now = 1_000;
+/** Loads in the order in which they began, each to be answered by the test. */
+let loads: { key: string; answer: (value: string | null) => void; fail: (error: Error) => void }[];
+const cacheOf = (options: Partial<LoadingCacheOptions<string | null>>): LoadingCache<string | null> =>
+  new LoadingCache({
+    max: 10,
+    ttlMs: 100,
+    load: (key) => new Promise((answer, fail) => loads.push({ key, answer, fail })),
+    now: () => now,
+    ...options,
+  });
+const answer = (value: string | null): void => loads.at(-1)?.answer(value);
+
+beforeEach(() => {
+  now = 1_000;
+  loads = [];
+});
+
+describe('a loading cache', () => {
+  it('loads once for all who ask meanwhile and until the time is over', async () => {
+    const cache = cacheOf({});
+    const both = [cache.get('a'), cache.get('a')];
+    answer('first');
+    expect(await Promise.all(both)).toEqual(['first', 'first']);
+    now += 100;
+    expect(await cache.get('a')).toBe('first');
+    expect(loads).toHaveLength(1);
+    now += 1;
+    const again = cache.get('a');
+    answer('second');
+    expect(await again).toBe('second');
+  });
+
+  it('counts the time from the question, and shares no load for longer', async () => {
+    const cache = cacheOf({});
+    const slow = cache.get('a');
+    now += 101;
+    const fresh = cache.get('a');
+    expect(loads).toHaveLength(2);
+    loads[1]?.answer('new');
+    loads[0]?.answer('old');
+    expect(await Promise.all([slow, fresh])).toEqual(['old', 'new']);
+    expect(await cache.get('a')).toBe('new');
+  });
+
+  it('keeps absence, and no failure', async () => {
+    const cache = cacheOf({});
+    const absent = cache.get('a');
+    answer(null);
+    expect(await absent).toBeNull();
+    expect(await cache.get('a')).toBeNull();
+    const failing = cache.get('b');
+    loads.at(-1)?.fail(new Error('away'));
+    await expect(failing).rejects.toThrow('away');
+    void cache.get('b');
+    expect(loads.map(({ key }) => key)).toEqual(['a', 'b', 'b']);
+  });
+
+  it('keeps an answer for the time that the answer allows, from the question on', async () => {
+    const cache = cacheOf({ ttlMsOf: (value) => (value === null ? 0 : 10) });
+    const absent = cache.get('none');
+    answer(null);
+    expect(await absent).toBeNull();
+    void cache.get('none');
+    expect(loads).toHaveLength(2);
+    const short = cache.get('short');
+    now += 10;
+    answer('x');
+    await short;
+    await cache.get('short');
+    expect(loads).toHaveLength(3);
+    now += 1;
+    void cache.get('short');
+    expect(loads).toHaveLength(4);
+  });
+
+  it('asks anew after a deletion, and does not take the answer of before', async () => {
+    const cache = cacheOf({});
+    const before = cache.get('a');
+    cache.clear();
+    const after = cache.get('a');
+    loads[1]?.answer('new');
+    loads[0]?.answer('old');
+    expect(await Promise.all([before, after])).toEqual(['old', 'new']);
+    cache.delete('a');
+    void cache.get('a');
+    expect(loads).toHaveLength(3);
+  });
+
+  it('is bounded: what was used longest ago goes', () => {
+    const cache = cacheOf({ max: 2 });
+    for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) void cache.get(key);
+    expect(loads.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'b']);
+  });
+});

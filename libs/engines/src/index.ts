@@ -19,4 +19,4 @@ export {
   type OwnOptions,
 } from './comfyui/comfyui.config';
 export { ComfyuiEngine } from './comfyui/comfyui.engine';
-export { catalogueDigest } from './comfyui/object-info';
+export { catalogueDigest } from './comfyui/graph/object-info';

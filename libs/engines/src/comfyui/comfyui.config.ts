@@ -1,4 +1,4 @@
-import type { GraphLimits } from './sanitise-graph';
+import type { GraphLimits } from './graph/sanitise-graph';
 
 /** Where ComfyUI keeps files, as this process reaches them. */
 export interface ComfyuiFolders {

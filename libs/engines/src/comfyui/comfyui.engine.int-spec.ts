@@ -2,8 +2,8 @@ import { ComfyuiSimulator } from '@millrace/testing';
 import { engineConformance } from '../../conformance/engine.conformance';
 import type { AttachOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
-import { comfyuiSuite } from './comfyui.conformance';
-import { comfyuiUnderTest } from './engine-under-test.conformance';
+import { comfyuiSuite } from '../../conformance/comfyui/comfyui.conformance';
+import { comfyuiUnderTest } from '../../conformance/comfyui/comfyui-under-test';
 
 type Way = (simulator: ComfyuiSimulator) => AttachOptions;
 

@@ -1,7 +1,7 @@
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '../engine';
-import { AttachedServerHost } from './attached.server-host';
-import { ComfyuiRun, type RunOutcome } from './comfyui-run';
+import { AttachedServerHost } from './server/attached.server-host';
+import { ComfyuiRun, type RunOutcome } from './run/comfyui-run';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_LIMITS,
@@ -9,12 +9,12 @@ import {
   type ComfyuiBounds,
   type ComfyuiEngineOptions,
 } from './comfyui.config';
-import type { LiveServer } from './live-server';
-import { readObjectInfo } from './object-info';
-import { OwnedServerHost } from './owned.server-host';
+import type { LiveServer } from './server/live-server';
+import { readObjectInfo } from './graph/object-info';
+import { OwnedServerHost } from './server/owned.server-host';
 import { ResidentModels } from './resident-models';
-import { createScrubber } from './scrub';
-import { ServerKeeper } from './server-keeper';
+import { createScrubber } from './run/scrub';
+import { ServerKeeper } from './server/server-keeper';
 
 /**
  * Runs workflows on a ComfyUI: one that somebody else runs, or one of its own. Every run ends: one whose server died,

@@ -2,7 +2,7 @@ import { lossOf, outputsOf, startRun, type Graph } from '../../conformance/run-w
 import { ComfyuiSimulator, eventually, type NodeClass, type SimulatedServerOptions } from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
-import { catalogueDigest } from './object-info';
+import { catalogueDigest } from './graph/object-info';
 
 /** Short enough to be waited for, long enough for a busy machine. */
 const BOUNDS: Partial<ComfyuiBounds> = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { readCapture, type Capture, type CaptureName } from '../../fixtures/read-captures';
 import { ComfyuiSimulator } from '@millrace/testing';
-import { readFrame } from './frames';
+import { readFrame } from './protocol/frames';
 
 /** Recordings of runs that the simulator can do by itself. */
 const REPEATABLE = [

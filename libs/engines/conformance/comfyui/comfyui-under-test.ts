@@ -1,0 +1,36 @@
+import type { EngineUnderTest } from '../engine.conformance';
+import type { ComfyuiEngine } from '../../src/comfyui/comfyui.engine';
+
+const save = (from: string) => ({ class_type: 'SaveImage', inputs: { images: [from, 0], filename_prefix: 'kept' } });
+const salt = (): number => Math.floor(Math.random() * 1e9);
+const steps = (count: number, secondsPerStep: number) => ({
+  class_type: 'TestSteps',
+  inputs: { steps: count, seconds_per_step: secondsPerStep, salt: salt() },
+});
+
+/** An engine on a ComfyUI that has the test nodes, for the suite that every engine passes. */
+export function comfyuiUnderTest(engine: ComfyuiEngine, close: () => Promise<void>): EngineUnderTest {
+  return {
+    engine,
+    close,
+    failing: {
+      graph: {
+        '1': {
+          class_type: 'TestFail',
+          inputs: { message: 'at /srv/secret/a.bin', after_steps: 1, kind: 'ValueError', salt: salt() },
+        },
+        '2': save('1'),
+      },
+      nodeId: '1',
+      classType: 'TestFail',
+    },
+    stepping: { graph: { '1': steps(5, 0.01), '2': save('1') }, nodeId: '1', steps: 5 },
+    endless: { '1': steps(100_000, 0.05), '2': save('1') },
+    // Two rounds of asking, and the step that notices.
+    interruptBoundMs: 2_000,
+    talkative: {
+      graph: { '1': { class_type: 'TestStdout', inputs: { text: 'spoken', lines: 2, salt: salt() } }, '2': save('1') },
+      lines: [/STDOUT spoken 0/, /LOGGING spoken 0/, /STDOUT spoken 1/, /LOGGING spoken 1/],
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { WebSocket } from 'ws';
+import { scratchDir, startRun } from '../run-workflow';
+import { engineConformance } from '../engine.conformance';
+import type { AttachOptions, OwnOptions } from '../../src/comfyui/comfyui.config';
+import { ComfyuiEngine } from '../../src/comfyui/comfyui.engine';
+import { ownComfyuiSuite } from './own-comfyui.conformance';
+import { comfyuiSuite } from './comfyui.conformance';
+import { comfyuiUnderTest } from './comfyui-under-test';
+
+/** The suites of the simulator against a real ComfyUI. Run by `scripts/test-comfyui.mjs`, which says what it needs. */
+const url = process.env['MILLRACE_COMFYUI_URL'];
+const dir = process.env['MILLRACE_COMFYUI_DIR'];
+const python = process.env['MILLRACE_COMFYUI_PYTHON'] ?? 'python3';
+
+jest.setTimeout(180_000);
+
+async function open(server: AttachOptions | OwnOptions) {
+  const engine = new ComfyuiEngine({ server });
+  await engine.start();
+  return { engine, close: () => engine.close() };
+}
+
+async function openUnderTest(server: AttachOptions | OwnOptions) {
+  const { engine, close } = await open(server);
+  return comfyuiUnderTest(engine, close);
+}
+
+if (url) {
+  const server: AttachOptions = { mode: 'attach', url };
+  engineConformance(`ComfyUI at ${url}`, () => openUnderTest(server));
+  comfyuiSuite(`ComfyUI at ${url}`, () => open(server));
+}
+
+if (url) {
+  it('hears of a run again after another socket of its client id took its place and closed', async () => {
+    const engine = new ComfyuiEngine({ server: { mode: 'attach', url }, bounds: { muteMs: 300, pollMs: 100 } });
+    await engine.start();
+    const run = startRun(engine, {
+      '1': { class_type: 'TestSteps', inputs: { steps: 80, seconds_per_step: 0.05, salt: Date.now() } },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'mute' } },
+    });
+    await run.seen('node_step');
+    const queue = (await (await fetch(`${url}/queue`)).json()) as { queue_running: [unknown[]] };
+    const { client_id } = queue.queue_running[0][3] as { client_id: string };
+    const impostor = new WebSocket(`${url.replace(/^http/, 'ws')}/ws?clientId=${client_id}`);
+    await new Promise((resolve) => impostor.once('message', resolve));
+    impostor.terminate();
+    expect(await run.result).toEqual({ status: 'succeeded' });
+    const steps = run.events.flatMap((event) => (event.type === 'node_step' ? [event.step] : []));
+    expect(steps.at(-1)).toBe(80);
+    expect(steps.length).toBeLessThan(80);
+    await engine.close();
+  });
+}
+
+if (dir) {
+  const own = (): OwnOptions => ({
+    mode: 'own',
+    command: [python, 'main.py'],
+    cwd: dir,
+    dataDir: scratchDir(),
+    extraArguments: (process.env['MILLRACE_COMFYUI_ARGUMENTS'] ?? '').split(' ').filter((argument) => argument !== ''),
+  });
+  engineConformance(`ComfyUI in ${dir}`, () => openUnderTest(own()));
+  comfyuiSuite(`ComfyUI in ${dir}`, () => open(own()));
+  ownComfyuiSuite(`ComfyUI in ${dir}, when it fails`, own);
+}

@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scratchDir } from '../../../conformance/run-workflow';
+import { FolderRunFiles } from './folder.run-files';
+import { InputUnavailable } from './run-files';
+
+describe('files in folders within reach', () => {
+  const root = scratchDir();
+  const folders = { input: join(root, 'input'), output: join(root, 'output'), temp: join(root, 'temp') };
+  const files = new FolderRunFiles(folders);
+  const elsewhere = join(root, 'elsewhere.txt');
+
+  beforeAll(() => {
+    for (const folder of Object.values(folders)) mkdirSync(join(folder, 'millrace/r1'), { recursive: true });
+    writeFileSync(elsewhere, 'another’s');
+  });
+
+  it('are staged as copies: a node that writes to its input does not reach the caller’s', async () => {
+    const given = join(root, 'given.png');
+    writeFileSync(given, 'mine');
+    await files.stage(given, 'millrace/r1/1.png');
+    const staged = join(folders.input, 'millrace/r1/1.png');
+    writeFileSync(staged, 'changed');
+    expect(readFileSync(given, 'utf8')).toBe('mine');
+  });
+
+  it('that are not there to be staged are unavailable', async () => {
+    await expect(files.stage(join(root, 'nowhere'), 'millrace/r1/9.png')).rejects.toBeInstanceOf(InputUnavailable);
+  });
+
+  it('are fetched, or found missing', async () => {
+    writeFileSync(join(folders.output, 'millrace/r1/a.png'), 'pixels');
+    expect(await files.fetch({ type: 'output', path: 'millrace/r1/a.png' }, join(root, 'got.png'))).toBe(true);
+    expect(readFileSync(join(root, 'got.png'), 'utf8')).toBe('pixels');
+    expect(await files.fetch({ type: 'output', path: 'millrace/r1/b.png' }, join(root, 'none.png'))).toBe(false);
+  });
+
+  it('are never fetched through a symbolic link, nor listed', async () => {
+    symlinkSync(elsewhere, join(folders.output, 'millrace/r1/link.txt'));
+    symlinkSync(root, join(folders.output, 'millrace/r1/up'));
+    for (const path of ['millrace/r1/link.txt', 'millrace/r1/up/elsewhere.txt']) {
+      expect(await files.fetch({ type: 'output', path }, join(root, 'stolen.txt'))).toBe(false);
+    }
+    expect(existsSync(join(root, 'stolen.txt'))).toBe(false);
+    expect(await files.list('millrace/r1')).toEqual([{ type: 'output', path: 'millrace/r1/a.png' }]);
+  });
+
+  it('of a run are removed, and no others', async () => {
+    mkdirSync(join(folders.output, 'millrace/r2'));
+    writeFileSync(join(folders.temp, 't.png'), '');
+    writeFileSync(join(folders.temp, 'u.png'), '');
+    await files.clean('r1', [{ type: 'temp', path: 't.png' }]);
+    expect(existsSync(join(folders.output, 'millrace/r1'))).toBe(false);
+    expect(existsSync(join(folders.input, 'millrace/r1'))).toBe(false);
+    expect(existsSync(join(folders.output, 'millrace/r2'))).toBe(true);
+    expect([existsSync(join(folders.temp, 't.png')), existsSync(join(folders.temp, 'u.png'))]).toEqual([false, true]);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('another’s');
+  });
+});

@@ -1,0 +1,78 @@
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { ComfyuiFolders } from '../comfyui.config';
+import type { ServerFile } from '../run/outputs';
+import { InputUnavailable, type RunFiles } from './run-files';
+import { RUNS_FOLDER, runFolder } from './run-paths';
+
+/** Files of a server whose folders this machine has. An output becomes the caller's by a second name where that will do. */
+export class FolderRunFiles implements RunFiles {
+  constructor(private readonly folders: ComfyuiFolders) {}
+
+  async stage(path: string, name: string): Promise<void> {
+    const target = join(this.folders.input, name);
+    await mkdir(dirname(target), { recursive: true });
+    try {
+      // A copy, not a second name: a node that writes to its input must not reach the caller's bytes.
+      await copyFile(path, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    } catch (error) {
+      if (isMissing(error)) throw new InputUnavailable('An input file is not there.');
+      throw error;
+    }
+  }
+
+  async fetch({ type, path }: ServerFile, destination: string): Promise<boolean> {
+    try {
+      const file = join(await realpath(this.folders[type]), path);
+      // A symbolic link on the way could lead anywhere on the machine.
+      if ((await realpath(file)) !== file) return false;
+      await linkOrCopy(file, destination);
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  async list(folder: string): Promise<ServerFile[]> {
+    try {
+      const entries = await readdir(join(this.folders.output, folder), { recursive: true, withFileTypes: true });
+      const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+      return paths.sort().map((path) => ({ type: 'output', path: relative(this.folders.output, path) }));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  async clean(runId: string, temporary: readonly ServerFile[]): Promise<void> {
+    const { input, output, temp } = this.folders;
+    const leftovers = [join(input, runFolder(runId)), join(output, runFolder(runId))];
+    for (const { path } of temporary) leftovers.push(join(temp, path));
+    await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true })));
+  }
+
+  /** Removes what earlier runs left because their process died. Only where no other engine uses the folders. */
+  async cleanAll(): Promise<void> {
+    const { input, output } = this.folders;
+    await Promise.all([input, output].map((folder) => rm(join(folder, RUNS_FOLDER), { recursive: true, force: true })));
+  }
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Another file system, one without links, or another user's file.
+    if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'EACCES' && code !== 'ENOTSUP' && code !== 'EMLINK')
+      throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

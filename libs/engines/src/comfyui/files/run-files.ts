@@ -1,0 +1,19 @@
+import type { ServerFile } from '../run/outputs';
+
+/** Where a run's files are, on the way in and on the way out. One implementation per way of reaching the server's folders. */
+export interface RunFiles {
+  /**
+   * Puts an input file where nodes find it as `name`, a path below ComfyUI's input folder.
+   *
+   * @throws {InputUnavailable} when the file is not there, or the server does not take it
+   */
+  stage(path: string, name: string): Promise<void>;
+  /** Writes a file of the server to a new local path. False when it is not there. */
+  fetch(file: ServerFile, destination: string, signal: AbortSignal): Promise<boolean>;
+  /** Files below a folder of the output folder, by name; empty where the folders can't be read. */
+  list(folder: string): Promise<ServerFile[]>;
+  /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */
+  clean(runId: string, temporary: readonly ServerFile[]): Promise<void>;
+}
+
+export class InputUnavailable extends Error {}

@@ -1,0 +1,178 @@
+import { stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readHistory, type HistoryEntry } from './history';
+import { HttpTransport, type Answer, type MultipartFile, type TransportOptions } from './http-transport';
+import { parseLenientJson } from './lenient-json';
+import { listOf, objectOf, textOf } from './messages';
+import type { ServerFile } from '../run/outputs';
+
+/** ComfyUI answered, with a status that the request was not made for. */
+export class UnexpectedAnswer extends Error {
+  constructor(
+    request: string,
+    readonly status: number,
+    text: string,
+  ) {
+    super(`ComfyUI answered ${request} with ${status}: ${text.slice(0, 300)}`);
+  }
+}
+
+export interface Queue {
+  running: string[];
+  pending: string[];
+}
+
+export interface SystemStats {
+  version: string;
+  /** The command line, which names folders. */
+  argv: string[];
+}
+
+/** ComfyUI's HTTP routes, as verbs. Every method rejects with `Unreachable` when no answer comes. */
+export class ComfyuiClient {
+  private readonly http: HttpTransport;
+
+  constructor(options: TransportOptions) {
+    this.http = new HttpTransport(options);
+  }
+
+  /** Queues a prompt. Sent once: only the caller can tell whether a lost answer may be asked for again. */
+  postPrompt(body: string, timeoutMs: number): Promise<Answer> {
+    return this.http.send({ method: 'POST', path: '/prompt', body, timeoutMs });
+  }
+
+  /** The entry of a prompt that ended, or null while it has not, or is unknown. */
+  async history(promptId: string): Promise<HistoryEntry | null> {
+    return readHistory(await this.getJson(`/history/${encodeURIComponent(promptId)}`), promptId);
+  }
+
+  async forgetHistory(promptId: string): Promise<void> {
+    await this.post('/history', { delete: [promptId] });
+  }
+
+  /** Ids of what runs and waits, whoever posted it. */
+  async queue(): Promise<Queue> {
+    const queue = objectOf(await this.getJson('/queue'));
+    return { running: idsOf(queue?.['queue_running']), pending: idsOf(queue?.['queue_pending']) };
+  }
+
+  /** Takes a prompt out of the queue; without effect on one that runs. */
+  async removeQueued(promptId: string): Promise<void> {
+    await this.post('/queue', { delete: [promptId] });
+  }
+
+  /** Interrupts a prompt if it runs. Never the general form, which hits whatever runs. */
+  async interrupt(promptId: string): Promise<void> {
+    await this.post('/interrupt', { prompt_id: promptId });
+  }
+
+  /** Later versions' cancel, waiting or running. False where the route does not exist. */
+  async cancelJob(promptId: string): Promise<boolean> {
+    const path = `/api/jobs/${encodeURIComponent(promptId)}/cancel`;
+    const { status } = await this.http.sendRepeatably({ method: 'POST', path, body: '{}' });
+    return status >= 200 && status < 300;
+  }
+
+  /** Drops every cached result and model once the current prompt has ended. */
+  async freeMemory(): Promise<void> {
+    await this.post('/free', { unload_models: true, free_memory: true });
+  }
+
+  /** The text of `/object_info`: numbers in it exceed what a parsed one could hold. */
+  async objectInfo(): Promise<string> {
+    return await this.getText('/object_info');
+  }
+
+  async systemStats(): Promise<SystemStats> {
+    const system = objectOf(objectOf(await this.getJson('/system_stats'))?.['system']);
+    const argv = listOf(system?.['argv']).filter((argument) => typeof argument === 'string');
+    return { version: textOf(system?.['comfyui_version']) ?? 'unknown', argv };
+  }
+
+  /** Folders of models and node packs on the server; empty where it does not tell. */
+  async modelFolders(): Promise<string[]> {
+    const { status, text } = await this.http.sendRepeatably({ method: 'GET', path: '/internal/folder_paths' });
+    if (status !== 200) return [];
+    return Object.values(objectOf(parseLenientJson(text)) ?? {})
+      .flatMap(listOf)
+      .filter((path) => typeof path === 'string');
+  }
+
+  /** Has the server send its log to the socket of a client. False where it does not offer that. */
+  async subscribeToLogs(clientId: string): Promise<boolean> {
+    const body = JSON.stringify({ clientId, enabled: true });
+    const { status } = await this.http.sendRepeatably({ method: 'PATCH', path: '/internal/logs/subscribe', body });
+    return status === 200;
+  }
+
+  /** Puts a file below the input folder. Resolves to the path under which nodes find it. */
+  async uploadInput(path: string, subfolder: string, name: string): Promise<string> {
+    const boundary = `millrace-${randomUUID()}`;
+    const file = await multipart(boundary, path, name, { type: 'input', overwrite: 'true', subfolder });
+    const answer = await this.http.sendFile('/upload/image', `multipart/form-data; boundary=${boundary}`, file);
+    const stored = objectOf(expectOk('POST /upload/image', answer));
+    const storedName = textOf(stored?.['name']) ?? name;
+    const storedIn = textOf(stored?.['subfolder']) ?? subfolder;
+    return storedIn === '' ? storedName : `${storedIn}/${storedName}`;
+  }
+
+  /** Writes a file of the server to a new local one. False when it is not there. */
+  async download({ type, path }: ServerFile, destination: string, signal: AbortSignal): Promise<boolean> {
+    const cut = path.lastIndexOf('/');
+    const query = new URLSearchParams({
+      filename: path.slice(cut + 1),
+      subfolder: path.slice(0, Math.max(cut, 0)),
+      type,
+    });
+    const status = await this.http.receiveFile(`/view?${query.toString()}`, destination, signal);
+    if (status !== 200 && status !== 404) throw new UnexpectedAnswer('GET /view', status, '');
+    return status === 200;
+  }
+
+  close(): void {
+    this.http.close();
+  }
+
+  private async getText(path: string): Promise<string> {
+    const { status, text } = await this.http.sendRepeatably({ method: 'GET', path });
+    if (status !== 200) throw new UnexpectedAnswer(`GET ${path}`, status, text);
+    return text;
+  }
+
+  private async getJson(path: string): Promise<unknown> {
+    return parseLenientJson(await this.getText(path));
+  }
+
+  private async post(path: string, body: unknown): Promise<void> {
+    const answer = await this.http.sendRepeatably({ method: 'POST', path, body: JSON.stringify(body) });
+    if (answer.status !== 200) throw new UnexpectedAnswer(`POST ${path}`, answer.status, answer.text);
+  }
+}
+
+function expectOk(request: string, { status, text }: Answer): unknown {
+  if (status !== 200) throw new UnexpectedAnswer(request, status, text);
+  return parseLenientJson(text);
+}
+
+/** Items are `[number, prompt id, graph, extra data, outputs]`. */
+function idsOf(items: unknown): string[] {
+  return listOf(items).flatMap((item) => textOf(listOf(item)[1]) ?? []);
+}
+
+/** RFC 7578. Names and values are of our own making: nothing to escape. */
+async function multipart(
+  boundary: string,
+  path: string,
+  name: string,
+  fields: Record<string, string>,
+): Promise<MultipartFile> {
+  const part = (disposition: string): string => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}`;
+  const texts = Object.entries(fields).map(([field, value]) => `${part(`name="${field}"`)}\r\n\r\n${value}\r\n`);
+  const opening = `${part(`name="image"; filename="${name}"`)}\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  return {
+    head: Buffer.from(texts.join('') + opening),
+    path,
+    sizeBytes: (await stat(path)).size,
+    tail: Buffer.from(`\r\n--${boundary}--\r\n`),
+  };
+}

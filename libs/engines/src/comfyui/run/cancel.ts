@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ComfyuiBounds } from '../comfyui.config';
+import type { ComfyuiClient } from '../protocol/comfyui.client';
+import { locate } from './run-watch';
+
+/** `stopped`: it runs no more, and has ended or was never started. `ignored`: it still does, after the grace period. */
+export type CancelResult = 'stopped' | 'ignored';
+
+/**
+ * Cancels one run, waiting or running, without touching another: repeatedly, because an interrupt around the start of a
+ * prompt can be lost, and because an answer says nothing about the effect.
+ *
+ * @param isOver true once the run's own messages have told its end
+ */
+export async function cancelRun(
+  client: ComfyuiClient,
+  promptId: string,
+  bounds: Pick<ComfyuiBounds, 'cancelEveryMs' | 'interruptGraceMs'>,
+  isOver: () => boolean,
+): Promise<CancelResult> {
+  const deadlineMs = performance.now() + bounds.interruptGraceMs;
+  while (!isOver()) {
+    if (await hasStopped(client, promptId).catch(() => false)) return 'stopped';
+    if (performance.now() >= deadlineMs) return isOver() ? 'stopped' : 'ignored';
+    await delay(bounds.cancelEveryMs);
+  }
+  return 'stopped';
+}
+
+async function hasStopped(client: ComfyuiClient, promptId: string): Promise<boolean> {
+  if (!(await client.cancelJob(promptId))) {
+    await client.removeQueued(promptId);
+    await client.interrupt(promptId);
+  }
+  const found = await locate(client, promptId);
+  return 'entry' in found || found.place === 'gone';
+}

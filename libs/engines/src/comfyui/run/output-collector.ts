@@ -1,0 +1,123 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineFailure, EngineOutput } from '../../engine';
+import { baseName, reportedItems, type ReportedItem, type ServerFile } from './outputs';
+import type { RunFiles } from '../files/run-files';
+import { prefixBase } from '../files/run-paths';
+import type { NodeReport } from './run-state';
+
+/** Why a run's outputs can't be handed over. */
+export type CollectFailure =
+  /** Another attempt would report alike. */
+  | { kind: 'failed'; failure: EngineFailure }
+  /** A file that should be there is not: the server was cleaned or restarted in between. */
+  | { kind: 'missing'; reason: string };
+
+export interface CollectorOptions {
+  runId: string;
+  outputDir: string;
+  classes: ReadonlyMap<string, string>;
+  files: RunFiles;
+  signal: AbortSignal;
+  emit(output: EngineOutput): void;
+}
+
+/** Brings the outputs of one run into the caller's folder, one after another, while the run goes on. */
+export class OutputCollector {
+  private tail: Promise<void> = Promise.resolve();
+  private readonly counts = new Map<string, number>();
+  private readonly found: ServerFile[] = [];
+  private collected = 0;
+  private failed: CollectFailure | null = null;
+  private error: Error | null = null;
+
+  constructor(private readonly options: CollectorOptions) {}
+
+  /** Every file that was reported, wherever it lies. */
+  get files(): readonly ServerFile[] {
+    return this.found;
+  }
+
+  /** Queues what a node reported. */
+  take({ nodeId, output }: NodeReport): void {
+    const items = reportedItems(output, this.options.runId);
+    for (const item of items) if (item.kind === 'file') this.found.push(item.file);
+    this.enqueue(async () => {
+      for (const item of items) await this.collect(nodeId, item);
+    });
+  }
+
+  /** Queues a picture that came over the socket, and is a file from here on. */
+  takePicture(nodeId: string, contentType: string, data: Buffer): void {
+    this.enqueue(async () => {
+      const extension = contentType === 'image/jpeg' ? 'jpg' : 'png';
+      const name = `ComfyUI_${String((this.counts.get(nodeId) ?? 0) + 1).padStart(5, '0')}_.${extension}`;
+      const path = this.destination(name);
+      await writeFile(path, data, { flag: 'wx' });
+      this.emit(nodeId, { kind: 'file', name, path });
+    });
+  }
+
+  /** Queues files that a node saved and did not report. */
+  takeUnreported(nodeId: string, files: readonly ServerFile[]): void {
+    this.enqueue(async () => {
+      for (const file of files) await this.collect(nodeId, { kind: 'file', name: baseName(file.path), file });
+    });
+  }
+
+  /**
+   * Resolves when everything queued is in place, to what went wrong first.
+   *
+   * @throws whatever kept a file from being fetched: the server, the disk, an abort
+   */
+  async whenDone(): Promise<CollectFailure | null> {
+    await this.tail;
+    if (this.error !== null) throw this.error;
+    return this.failed;
+  }
+
+  private enqueue(task: () => Promise<void>): void {
+    this.tail = this.tail.then(async () => {
+      if (this.error !== null) return;
+      await task().catch((error: unknown) => (this.error = error as Error));
+    });
+  }
+
+  private async collect(nodeId: string, item: ReportedItem): Promise<void> {
+    if (item.kind === 'text') return this.emit(nodeId, item);
+    if (item.kind === 'foreign') return this.fail({ kind: 'failed', failure: this.foreignFailure(nodeId) });
+    const path = this.destination(item.name);
+    if (!(await this.options.files.fetch(item.file, path, this.options.signal))) {
+      return this.fail({ kind: 'missing', reason: `Node ${nodeId} reported a file that is not there.` });
+    }
+    this.emit(nodeId, { kind: 'file', name: item.name, path });
+  }
+
+  private emit(
+    nodeId: string,
+    output: { kind: 'file'; name: string; path: string } | { kind: 'text'; text: string },
+  ): void {
+    const index = this.counts.get(nodeId) ?? 0;
+    this.counts.set(nodeId, index + 1);
+    this.options.emit({ nodeId, index, ...output });
+  }
+
+  private destination(name: string): string {
+    this.collected += 1;
+    return join(this.options.outputDir, `${this.collected}-${prefixBase(name)}`);
+  }
+
+  private fail(failure: CollectFailure): void {
+    this.failed ??= failure;
+  }
+
+  private foreignFailure(nodeId: string): EngineFailure {
+    return {
+      code: 'engine_error',
+      message: `Node ${nodeId} reported a file outside the run's own folder, which is not handed out.`,
+      nodeId,
+      classType: this.options.classes.get(nodeId) ?? null,
+      traceback: null,
+    };
+  }
+}

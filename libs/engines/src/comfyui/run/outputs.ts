@@ -1,0 +1,71 @@
+import { listOf, objectOf, textOf, type NodeOutput } from '../protocol/messages';
+import { containedPath, runFolder } from '../files/run-paths';
+
+/** A file as ComfyUI names it: a folder of its three, and the path in it. */
+export interface ServerFile {
+  type: 'output' | 'temp' | 'input';
+  /** Relative, with `/`, checked to stay in the folder. */
+  path: string;
+}
+
+/** One output that a node reported. */
+export type ReportedItem =
+  | { kind: 'file'; name: string; file: ServerFile }
+  | { kind: 'text'; text: string }
+  /** Reported, and not this run's to hand out. */
+  | { kind: 'foreign'; name: string };
+
+/** Kinds under which nodes report values to be shown as text, whatever their type. */
+const TEXT_KINDS = /^(?:text|string|value|result)s?$/;
+
+/**
+ * The outputs in what a node reported, in its order. The kind says little (videos come as `images`, anything may come
+ * from a node pack), so each item is taken for what it is: an object with a `filename` is a file, a string is text,
+ * and what is neither (flags such as `animated`, camera positions) is no output.
+ *
+ * A file is the run's own when it lies in the run's folder, or in the temporary folder, where names are made by chance and
+ * this report alone tells them.
+ */
+export function reportedItems(output: NodeOutput, runId: string): ReportedItem[] {
+  return Object.entries(output).flatMap(([kind, value]) =>
+    (Array.isArray(value) ? listOf(value) : [value]).flatMap((item) => readItem(kind, item, runId)),
+  );
+}
+
+function readItem(kind: string, item: unknown, runId: string): ReportedItem[] {
+  const description = objectOf(item);
+  if (description) return readFile(description, runId);
+  if (Array.isArray(item)) return listOf(item).flatMap((inner) => (typeof inner === 'string' ? [textItem(inner)] : []));
+  if (typeof item === 'string') return [(kind === 'result' && fileByName(item, runId)) || textItem(item)];
+  return TEXT_KINDS.test(kind) && (typeof item === 'number' || typeof item === 'boolean')
+    ? [textItem(String(item))]
+    : [];
+}
+
+function readFile(description: Record<string, unknown>, runId: string): ReportedItem[] {
+  const filename = textOf(description['filename']);
+  if (filename === null) return [];
+  const type = textOf(description['type']) ?? 'output';
+  const path = containedPath(textOf(description['subfolder']) ?? '', filename);
+  const isOwn = path !== null && (type === 'temp' || path.startsWith(`${runFolder(runId)}/`));
+  if (isOwn && (type === 'output' || type === 'temp' || type === 'input')) {
+    return [{ kind: 'file', name: baseName(path), file: { type, path } }];
+  }
+  // Loaders show what they loaded: no output of the run, wherever it lies.
+  return type === 'input' ? [] : [{ kind: 'foreign', name: filename }];
+}
+
+/** 3D previews report the plain path of a file in the output folder. */
+function fileByName(name: string, runId: string): ReportedItem | null {
+  const path = containedPath('', name);
+  if (path === null || !path.startsWith(`${runFolder(runId)}/`)) return null;
+  return { kind: 'file', name: baseName(path), file: { type: 'output', path } };
+}
+
+function textItem(text: string): ReportedItem {
+  return { kind: 'text', text };
+}
+
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ComfyuiBounds } from '../comfyui.config';
+import type { ComfyuiClient, Queue } from '../protocol/comfyui.client';
+import type { HistoryEntry } from '../protocol/history';
+import { judge, type RunFacts } from './watchdog';
+
+export interface RunWatchListener {
+  /** The run has ended, and this is its entry. */
+  onEntry(entry: HistoryEntry): void;
+  /** The run has left the queue. */
+  onRunning(): void;
+  onMute(): void;
+  /** The server neither has it nor has had it: it was restarted, or the run was taken out of its queue. */
+  onGone(reason: string): void;
+  onLost(reason: string): void;
+}
+
+/** Where a run is, by history and queue; asked in an order in which a run that ends in between is not missed. */
+export async function locate(
+  client: ComfyuiClient,
+  promptId: string,
+): Promise<{ entry: HistoryEntry } | { queue: Queue; place: 'pending' | 'running' | 'gone' }> {
+  const entry = await client.history(promptId);
+  if (entry) return { entry };
+  const queue = await client.queue();
+  if (queue.running.includes(promptId)) return { queue, place: 'running' };
+  if (queue.pending.includes(promptId)) return { queue, place: 'pending' };
+  const late = await client.history(promptId);
+  return late ? { entry: late } : { queue, place: 'gone' };
+}
+
+/** Looks after one run from its post to its end, whatever its socket says. */
+export class RunWatch {
+  private readonly stopping = new AbortController();
+  private readonly postedMs = performance.now();
+  private lastSignMs = this.postedMs;
+  private deadThreadMs: number | null = null;
+  private unreachableSinceMs: number | null = null;
+  private reopened = 0;
+
+  constructor(
+    private readonly client: ComfyuiClient,
+    private readonly promptId: string,
+    private readonly bounds: ComfyuiBounds,
+    private readonly listener: RunWatchListener,
+  ) {}
+
+  /** A message of the run came. */
+  onSign(): void {
+    this.lastSignMs = performance.now();
+    this.reopened = 0;
+  }
+
+  /** The log says that the thread that runs prompts has ended. */
+  onDeadThread(): void {
+    this.deadThreadMs ??= performance.now();
+  }
+
+  start(): void {
+    void this.loop();
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  private async loop(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      await delay(this.bounds.pollMs, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted) await this.look();
+    }
+  }
+
+  private async look(): Promise<void> {
+    const found = await locate(this.client, this.promptId).catch(() => null);
+    if (this.stopping.signal.aborted) return;
+    if (found && 'entry' in found) return this.listener.onEntry(found.entry);
+    this.unreachableSinceMs = found ? null : (this.unreachableSinceMs ?? performance.now());
+    if (found?.place === 'running') this.listener.onRunning();
+    const judgement = judge(this.facts(found), this.bounds);
+    if (judgement.kind === 'lost') {
+      if (found?.place === 'gone') return this.listener.onGone(judgement.reason);
+      return this.listener.onLost(judgement.reason);
+    }
+    if (judgement.kind !== 'reopen') return;
+    this.reopened += 1;
+    this.listener.onMute();
+  }
+
+  private facts(found: { queue: Queue; place: 'pending' | 'running' | 'gone' } | null): RunFacts {
+    return {
+      nowMs: performance.now(),
+      postedMs: this.postedMs,
+      lastSignMs: this.lastSignMs,
+      place: found?.place ?? 'unknown',
+      isBehindAnother: (found?.queue.running.length ?? 0) > 0,
+      unreachableSinceMs: this.unreachableSinceMs,
+      deadThreadMs: this.deadThreadMs,
+      reopened: this.reopened,
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import type { EngineFailure } from '../../engine';
+import type { NodeError } from '../protocol/messages';
+import type { RunState } from './run-state';
+
+/** How a run ended, as far as its messages and its history entry tell. */
+export type Verdict =
+  | { status: 'succeeded' }
+  | { status: 'interrupted' }
+  | { status: 'failed'; failure: EngineFailure }
+  | { status: 'unknown' };
+
+/** A traceback beyond this is cut at its head: what was raised stands at its end. */
+const MAX_TRACEBACK_LENGTH = 16 * 1024;
+const MAX_MESSAGE_LENGTH = 4 * 1024;
+
+/**
+ * Decides how a run ended. A node that was blocked with a message fails the run although ComfyUI calls it a success; one
+ * that was blocked silently is how a graph switches a branch off, and does not.
+ *
+ * @param scrub removes what must not leave the machine from a text: paths, secrets
+ */
+export function verdictOf(state: RunState, scrub: (text: string) => string): Verdict {
+  const { terminal, blocked, graph } = state;
+  const failed = (error: NodeError): Verdict => ({ status: 'failed', failure: failureOf(error, graph.classes, scrub) });
+  if (terminal === null) return { status: 'unknown' };
+  if (terminal.status === 'failed') return failed(terminal.error);
+  if (terminal.status === 'succeeded' && blocked !== null) return failed(blocked);
+  return { status: terminal.status };
+}
+
+/** A node's error in the words of the port: the class is that of the submitted graph. */
+function failureOf(
+  error: NodeError,
+  classes: ReadonlyMap<string, string>,
+  scrub: (text: string) => string,
+): EngineFailure {
+  const { nodeId, exceptionType, traceback } = error;
+  const message = scrub(error.message || exceptionType || 'The node failed without saying why.');
+  return {
+    code: nodeId === null ? 'engine_error' : 'node_execution_error',
+    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    nodeId,
+    classType: nodeId === null ? error.nodeType : (classes.get(nodeId) ?? error.nodeType),
+    traceback: traceback.length === 0 ? null : tracebackOf(traceback, `${exceptionType}: ${error.message}`, scrub),
+  };
+}
+
+function tracebackOf(frames: string[], raised: string, scrub: (text: string) => string): string {
+  const text = scrub(`Traceback (most recent call last):\n${frames.join('')}${raised}`);
+  return text.length > MAX_TRACEBACK_LENGTH ? `…${text.slice(-MAX_TRACEBACK_LENGTH)}` : text;
+}

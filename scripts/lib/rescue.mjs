@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { send } from './processes.mjs';
 
 const POLL_MS = 10;
@@ -32,6 +31,7 @@ export const RESCUE_SETTINGS = { MILLRACE_MAX_ATTEMPTS: '100' };
  * @returns {Promise<number[]>} milliseconds of each, from SIGKILL to the claim of the next attempt
  */
 export async function measureRescues(scope, stack, kills) {
+  const { default: pg } = await import('pg');
   const database = new pg.Pool({ connectionString: stack.databaseUrl, max: kills });
   try {
     const jobs = await Promise.all(Array.from({ length: kills }, () => submit(stack)));
@@ -62,7 +62,7 @@ async function submit(stack) {
 }
 
 /**
- * @param {pg.Pool} database
+ * @param {import('pg').Pool} database
  * @param {string} id
  * @returns {Promise<number | undefined>} process that runs the job's first attempt
  */
@@ -76,7 +76,7 @@ async function pidOf(database, id) {
 }
 
 /**
- * @param {pg.Pool} database
+ * @param {import('pg').Pool} database
  * @param {string} statement
  * @param {string} id
  */

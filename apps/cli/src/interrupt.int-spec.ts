@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCli } from './program';
 import { FakeHost } from './fixtures/fake-host';
 import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/job-words';
 import { events, json, StandInService } from './fixtures/stand-in-service';
+import { runCli } from './program';
 
 const RUNNING = jobOf({ status: 'running' });
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { homedir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Host } from './process';
 import { SHOW_CURSOR } from './follow';
+import type { Host } from './process';
 import { runCli } from './program';
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const;

@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander';
 import {
   addAdmin,
   addAssets,
-  binder,
   addCredits,
   addDeployments,
   addJobs,
@@ -11,21 +10,22 @@ import {
   addRun,
   addSubmit,
   addWatch,
+  binder,
 } from './commands';
+import type { GlobalFlags } from './login';
 import {
+  CliFailure,
+  EXIT,
+  type ExitCode,
+  type Host,
+  Interrupted,
   isAbort,
   isDiskFault,
   reasonOf,
-  CliFailure,
-  EXIT,
-  Interrupted,
   UsageFailure,
-  type ExitCode,
-  type Host,
   VERSION,
 } from './process';
 import { failureJson, failureLines, Printer } from './terminal';
-import type { GlobalFlags } from './login';
 
 const EXIT_CODES = `
 Exit codes: 0 succeeded, 1 the job failed, 2 usage or input, 3 refused by the service, 4 canceled, 5 expired,

@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCli } from './program';
 import { FakeHost } from './fixtures/fake-host';
 import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/job-words';
 import { bytes, events, json, refusal, StandInService } from './fixtures/stand-in-service';
+import { runCli } from './program';
 
 const GRAPH =
   '{"1":{"class_type":"LoadImage","inputs":{"image":"x"}},"3":{"class_type":"ImageScale","inputs":{"seed":18446744073709551615,"f":1.0}}}';

@@ -1,16 +1,16 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
+import type { Settings } from '../login';
 import {
-  isAbort,
-  reasonOf,
   type CliFailure,
-  Interrupted,
-  ServiceFailure,
-  ServiceRefusal,
   type FailureFacts,
   type Host,
+  Interrupted,
+  isAbort,
+  reasonOf,
+  ServiceFailure,
+  ServiceRefusal,
 } from '../process';
 import type { StreamedBody } from './multipart-body';
-import type { Settings } from '../login';
 import { streamedRequest } from './streamed-request';
 
 export interface CallOptions {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isUuid } from '@millrace/contracts';
+import { codeOf, type Host, Interrupted, reasonOf, ServiceFailure, UsageFailure } from '../process';
 import type { ApiClient } from './api.client';
 import { contentTypeOf } from './content-type';
-import { codeOf, reasonOf, Interrupted, ServiceFailure, UsageFailure, type Host } from '../process';
 import { hashFile } from './file-hash';
 import { multipartBody, type FilePart } from './multipart-body';
-import { AssetView, readAs, type AssetRecord } from './wire';
+import { type AssetRecord, AssetView, readAs } from './wire';
 
 export interface UploadOptions {
   contentType?: string;

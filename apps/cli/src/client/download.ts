@@ -4,19 +4,19 @@ import { access, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ApiClient } from './api.client';
-import type { AssetsClient } from './assets.client';
 import {
-  codeOf,
-  isDiskFault,
-  reasonOf,
   CliFailure,
+  codeOf,
   Interrupted,
+  isDiskFault,
+  makeFolder,
+  reasonOf,
   ServiceFailure,
   ServiceRefusal,
   UsageFailure,
-  makeFolder,
 } from '../process';
+import type { ApiClient } from './api.client';
+import type { AssetsClient } from './assets.client';
 import { ContentHash } from './file-hash';
 import { numberedName, safeFileName } from './file-name';
 

@@ -1,8 +1,8 @@
 import { isUuid, type JobStatus } from '@millrace/contracts';
-import type { ApiClient, CallOptions } from './api.client';
-import { ServiceRefusal, UsageFailure } from '../process';
 import { memberText } from '../graph';
-import { JobItemView, JobView, readAs, recordOf, recordsOf, type Job, type JobItem } from './wire';
+import { ServiceRefusal, UsageFailure } from '../process';
+import type { ApiClient, CallOptions } from './api.client';
+import { type Job, type JobItem, JobItemView, JobView, readAs, recordOf, recordsOf } from './wire';
 
 /** How one node of a job fared. `ms` is null while unknown. */
 export interface NodeTime {

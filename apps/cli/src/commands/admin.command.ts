@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, Option, type Command } from 'commander';
-import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
 import { type ApiClient, type CallOptions, recordOf } from '../client';
-import type { Bind, CommandContext } from './command-context';
-import { wasNotSent, EXIT, ServiceFailure, UsageFailure, type ExitCode } from '../process';
 import { checkedKey, parseBaseUrl } from '../login';
+import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../process';
+import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
+import type { Bind, CommandContext } from './command-context';
 import { idempotencyKey } from './typed-value';
 
 interface AdminFlags {

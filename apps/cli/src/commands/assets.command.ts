@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
+import type { AssetRecord } from '../client';
+import { plainLine, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { size, tableLines, plainLine } from '../terminal';
 import { collect } from './run.command';
 import { parserOf, wholeNumber } from './typed-value';
-import type { AssetRecord } from '../client';
 
 interface PutFlags {
   contentType?: string;

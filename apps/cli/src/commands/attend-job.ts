@@ -1,17 +1,17 @@
 import { isTerminal, type JobStatus } from '@millrace/contracts';
-import type { Clients, CommandContext } from './command-context';
-import { CliFailure, EXIT, Interrupted, type ExitCode } from '../process';
-import { failureLines } from '../terminal';
+import type { Job, JobOutput } from '../client';
 import {
+  type FileReport,
   type InterruptGuard,
   JobFollower,
+  type JobReport,
   type ProgressView,
   summaryJson,
   summaryLines,
-  type FileReport,
-  type JobReport,
 } from '../follow';
-import type { Job, JobOutput } from '../client';
+import { CliFailure, EXIT, type ExitCode, Interrupted } from '../process';
+import { failureLines } from '../terminal';
+import type { Clients, CommandContext } from './command-context';
 
 export interface Attendance {
   context: CommandContext;

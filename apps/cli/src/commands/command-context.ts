@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { ApiClient, AssetsClient, Downloader, JobsClient, recordOf, recordsOf } from '../client';
+import { type GlobalFlags, isGiven, readLogin, resolveSettings, type Settings } from '../login';
 import { EXIT, type ExitCode, type Host, VERSION } from '../process';
-import { Printer, factLines, recordLines, plainLine } from '../terminal';
-import { isGiven, resolveSettings, type GlobalFlags, type Settings, readLogin } from '../login';
+import { factLines, plainLine, Printer, recordLines } from '../terminal';
 
 /** The service, by what is asked of it. */
 export interface Clients {

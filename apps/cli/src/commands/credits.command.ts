@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { type ApiClient, recordOf } from '../client';
-import type { Bind, CommandContext } from './command-context';
-import { EXIT, ServiceFailure, type ExitCode } from '../process';
+import { EXIT, type ExitCode, ServiceFailure } from '../process';
 import { count, plainBlock, plainLine } from '../terminal';
+import type { Bind, CommandContext } from './command-context';
 import { parserOf, webAddress, wholeNumber } from './typed-value';
 
 interface CreditsFlags {

@@ -1,12 +1,12 @@
 import { isTerminal, JOB_STATUSES, type JobStatus } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
+import type { JobItem } from '../client';
+import { chargedMicros, statusMark, summaryJson, summaryLines } from '../follow';
+import { age, type Cell, duration, escapeJson, type Palette, plainBlock, tableLines } from '../terminal';
 import { parseLabels } from './assignment';
 import type { Bind, CommandContext } from './command-context';
-import { age, duration, type Palette, tableLines, type Cell, escapeJson, plainBlock } from '../terminal';
-import { statusMark, chargedMicros, summaryJson, summaryLines } from '../follow';
 import { collect } from './run.command';
 import { parserOf, wholeNumber } from './typed-value';
-import type { JobItem } from '../client';
 
 interface ListFlags {
   status?: JobStatus;

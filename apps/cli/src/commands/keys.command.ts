@@ -1,9 +1,9 @@
 import { SCOPES } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
-import type { Bind, CommandContext } from './command-context';
-import { plainLine } from '../terminal';
-import { parserOf, timestamp, wholeNumber } from './typed-value';
 import { recordOf } from '../client';
+import { plainLine } from '../terminal';
+import type { Bind, CommandContext } from './command-context';
+import { parserOf, timestamp, wholeNumber } from './typed-value';
 
 interface CreateFlags {
   scope?: string[];

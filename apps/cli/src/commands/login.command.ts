@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { checkedKey, parseBaseUrl, removeLogin, resolveSettings, type Settings, writeLogin } from '../login';
+import { ServiceRefusal, UsageFailure } from '../process';
 import { ask, firstLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { ServiceRefusal, UsageFailure } from '../process';
-import { checkedKey, parseBaseUrl, resolveSettings, type Settings, removeLogin, writeLogin } from '../login';
 
 export function addLogin(program: Command, bind: Bind): void {
   program

@@ -1,12 +1,12 @@
 import { Option, type Command } from 'commander';
-import { attendJob } from './attend-job';
-import type { Bind, Clients, CommandContext } from './command-context';
+import type { Job } from '../client';
+import { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy, progressView, type ProgressView } from '../follow';
 import { CliFailure, EXIT, type ExitCode } from '../process';
 import { failureLines, plainLine } from '../terminal';
-import { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy, type ProgressView, progressView } from '../follow';
+import { attendJob } from './attend-job';
+import type { Bind, Clients, CommandContext } from './command-context';
 import { submitGraph, type SubmitFlags } from './submit-graph';
 import { parserOf, wholeNumber } from './typed-value';
-import type { Job } from '../client';
 
 const MAX_WAIT = wholeNumber(0, 999_999_999, 'seconds');
 

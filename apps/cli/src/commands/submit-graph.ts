@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { parseAssignment, parseLabels } from './assignment';
-import { assertAssetId, sizeOf, unreadable, type Job } from '../client';
-import type { Clients } from './command-context';
-import { wasNotSent, Interrupted, ServiceFailure, ServiceRefusal, type Host } from '../process';
-import { size, type Palette, plainLine } from '../terminal';
-import { assetReference, GraphText, valueJson } from '../graph';
+import { assertAssetId, type Job, sizeOf, unreadable } from '../client';
 import type { InterruptGuard } from '../follow';
+import { assetReference, GraphText, valueJson } from '../graph';
+import { type Host, Interrupted, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
+import { type Palette, plainLine, size } from '../terminal';
+import { parseAssignment, parseLabels } from './assignment';
+import type { Clients } from './command-context';
 import { idempotencyKey } from './typed-value';
 
 /** What the command line says about a submission. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { type InterruptPolicy, progressView } from '../follow';
+import type { ExitCode } from '../process';
 import { attendJob } from './attend-job';
 import type { Bind, CommandContext } from './command-context';
-import type { ExitCode } from '../process';
-import { type InterruptPolicy, progressView } from '../follow';
 import { guardOf, hint, interruptOption } from './run.command';
 
 interface WatchFlags {

@@ -1,5 +1,5 @@
-import { Interrupted, type Host } from '../process';
 import type { Job } from '../client';
+import { type Host, Interrupted } from '../process';
 
 /** What the first Ctrl-C does to a job that runs. */
 export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;

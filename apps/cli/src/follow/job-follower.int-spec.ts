@@ -1,7 +1,7 @@
-import { runCli } from '../program';
 import { FakeHost } from '../fixtures/fake-host';
 import { JOB_ID, JOB_PATH, jobOf, succeeded } from '../fixtures/job-words';
 import { events, json, refusal, StandInService, type Answer } from '../fixtures/stand-in-service';
+import { runCli } from '../program';
 
 const EVENTS = `GET ${JOB_PATH}/events`;
 const READ = `GET ${JOB_PATH}`;

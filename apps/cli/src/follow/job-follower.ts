@@ -1,6 +1,6 @@
 import { isTerminal, type JobStatus, type Progress } from '@millrace/contracts';
-import type { ApiClient, JobsClient, Job, JobOutput } from '../client';
-import { CliFailure, Interrupted, ServiceFailure, ServiceRefusal, type Host } from '../process';
+import type { ApiClient, Job, JobOutput, JobsClient } from '../client';
+import { CliFailure, type Host, Interrupted, ServiceFailure, ServiceRefusal } from '../process';
 import { readJobStream, type StreamItem } from './job-stream';
 
 /** How the news of a job arrives at the moment. */

@@ -1,6 +1,6 @@
 import { JobEventSchemas, type Progress } from '@millrace/contracts';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { type ApiClient, JobView, OutputView, readAs, type Job, type JobOutput } from '../client';
+import { type ApiClient, type Job, type JobOutput, JobView, OutputView, readAs } from '../client';
 import { ServiceFailure } from '../process';
 
 /** What a job's stream says (wire supplement, section 3); `alive` is a comment or an event this client has no use for. */

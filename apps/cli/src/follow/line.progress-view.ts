@@ -1,11 +1,11 @@
 import { isTerminal, type Progress } from '@millrace/contracts';
-import { count } from '../terminal';
+import type { Job } from '../client';
 import type { Host } from '../process';
+import { count } from '../terminal';
 import type { Connection } from './job-follower';
 import { ObservedNodes } from './observed-nodes';
 import { labelOf } from './progress-frame';
 import type { ProgressView } from './progress-view';
-import type { Job } from '../client';
 
 /** A job writes at most one progress line for so many per cent. */
 const PERCENT_PER_LINE = 5;

@@ -1,11 +1,11 @@
 import { isTerminal, type Progress } from '@millrace/contracts';
+import type { Job } from '../client';
 import type { Host } from '../process';
+import { type Palette, paletteFor } from '../terminal';
 import type { Connection } from './job-follower';
 import { ObservedNodes } from './observed-nodes';
-import { paletteFor, type Palette } from '../terminal';
 import { frameLines, type ProgressState } from './progress-frame';
 import type { ProgressView } from './progress-view';
-import type { Job } from '../client';
 
 const TICK_MS = 1000;
 const HIDE_CURSOR = '\u001b[?25l';

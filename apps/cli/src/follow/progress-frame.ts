@@ -1,7 +1,7 @@
 import type { JobStatus, Progress } from '@millrace/contracts';
+import type { NodeTime } from '../client';
 import { count, duration, elapsed, type Palette, plainLine } from '../terminal';
 import type { Connection } from './job-follower';
-import type { NodeTime } from '../client';
 import type { ActiveNode } from './observed-nodes';
 
 /** Everything a picture of a running job is drawn from. */

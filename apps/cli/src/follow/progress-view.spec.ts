@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Progress } from '@millrace/contracts';
-import { progressView } from './show-progress';
 import { FakeHost } from '../fixtures/fake-host';
 import { jobOf, succeeded } from '../fixtures/job-words';
+import { progressView } from './show-progress';
 
 function progressOf(value: number, node: string | null, step?: number): Progress {
   const steps = step === undefined ? null : 400;

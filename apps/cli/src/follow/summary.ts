@@ -1,18 +1,18 @@
 import { isTerminal, type JobError } from '@millrace/contracts';
+import type { Job, JobOutput, NodeTime } from '../client';
 import type { CliFailure } from '../process';
 import {
-  failureJson,
+  type Cell,
   credits,
   duration,
-  size,
+  failureJson,
   type Palette,
-  type Style,
-  tableLines,
-  type Cell,
   plainBlock,
   plainLine,
+  size,
+  type Style,
+  tableLines,
 } from '../terminal';
-import type { NodeTime, Job, JobOutput } from '../client';
 import { statusMark } from './progress-frame';
 
 /** An output of a job, and where it is on this machine; `path` is null where it was not saved. */

@@ -1,4 +1,4 @@
-import { UsageFailure, type Host } from '../process';
+import { type Host, UsageFailure } from '../process';
 import type { StoredLogin } from './stored-login';
 
 /** Flags that every command understands. */

@@ -1,6 +1,6 @@
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, UsageFailure, type Host, makeFolder } from '../process';
+import { codeOf, type Host, makeFolder, UsageFailure } from '../process';
 
 /** What `millrace login` keeps: a key belongs to the service it was checked against, and goes to no other. */
 export interface StoredLogin {

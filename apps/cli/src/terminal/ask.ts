@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { Interrupted, type Host } from '../process';
+import { type Host, Interrupted } from '../process';
 
 /** Asks for one line on the terminal. A secret is not echoed. */
 export function ask(host: Host, question: string, secrecy: 'shown' | 'secret'): Promise<string> {

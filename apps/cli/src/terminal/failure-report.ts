@@ -1,9 +1,9 @@
 import { ERROR_CATALOGUE } from '@millrace/contracts';
+import { recordOf } from '../client';
 import { type CliFailure, EXIT, ServiceRefusal } from '../process';
 import type { Palette } from './palette';
-import { tableLines, type Cell } from './table';
+import { type Cell, tableLines } from './table';
 import { plainLine } from './terminal-text';
-import { recordOf } from '../client';
 
 /** A failure for people: what it is, where, what to do, and the id to quote. */
 export function failureLines(failure: CliFailure, paint: Palette): string[] {

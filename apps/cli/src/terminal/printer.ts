@@ -1,5 +1,5 @@
 import type { Host } from '../process';
-import { paletteFor, type Palette } from './palette';
+import { type Palette, paletteFor } from './palette';
 import { safeJson } from './terminal-text';
 
 /** Where results and remarks go: results to standard output, everything else to standard error. */

@@ -1,6 +1,6 @@
 import { age, credits } from './format';
 import type { Palette } from './palette';
-import { tableLines, type Cell } from './table';
+import { type Cell, tableLines } from './table';
 
 /** Records of the service as a table: a column per field that any of them has, in the order of their first appearance. */
 export function recordLines(records: Record<string, unknown>[], nowMs: number, paint: Palette, none: string): string[] {

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { Failure } from '../scripts/lib/failure.mjs';
-import { Fleet } from '../scripts/lib/fleet.mjs';
-import { answers } from '../scripts/lib/health.mjs';
-import { DIST } from '../scripts/lib/paths.mjs';
-import { freePort } from '../scripts/lib/ports.mjs';
+import { Failure } from '../scripts/lib/command/index.mjs';
+import { Fleet, answers } from '../scripts/lib/services/index.mjs';
+import { DIST, freePort } from '../scripts/lib/system/index.mjs';
 import { findingOf, measurePairs } from './lib/pairs.mjs';
 
 /** @typedef {import('./lib/bench.js').BenchContext} BenchContext */

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Fleet } from '../scripts/lib/fleet.mjs';
-import { onDatabase } from '../scripts/lib/migrate.mjs';
-import { startPostgres } from '../scripts/lib/postgres.mjs';
-import { DATABASE, seedFolder } from '../scripts/lib/postgres-seed.mjs';
-import { task } from '../scripts/lib/terminal.mjs';
+import { task } from '../scripts/lib/command/index.mjs';
+import { DATABASE, seedFolder, startPostgres } from '../scripts/lib/postgres/index.mjs';
+import { onDatabase } from '../scripts/lib/prisma/index.mjs';
+import { Fleet } from '../scripts/lib/services/index.mjs';
 import { findingOf, measurePairs } from './lib/pairs.mjs';
 
 /** @typedef {import('./lib/bench.js').BenchContext} BenchContext */

@@ -1,4 +1,4 @@
-import { RESCUE_SETTINGS } from '../scripts/lib/rescue.mjs';
+import { RESCUE_SETTINGS } from '../scripts/lib/testing/index.mjs';
 import { findingOf, pairsOf, quantile } from './lib/pairs.mjs';
 
 /** At once, of each side of a pair. */

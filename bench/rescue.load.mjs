@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Queue, Worker } from 'bullmq';
-import { measureRescues } from '../scripts/lib/rescue.mjs';
-import { Scope, pause } from '../scripts/lib/scope.mjs';
+import { Scope, pause } from '../scripts/lib/command/index.mjs';
+import { measureRescues } from '../scripts/lib/testing/index.mjs';
 
 const VICTIM = fileURLToPath(new URL('./lib/bare-worker.mjs', import.meta.url));
 /** Of BullMQ, by default: a worker looks for stalled jobs once in the one, and renews its locks once in the other. */
@@ -11,7 +11,7 @@ const STALLED_EVERY_MS = 30_000;
 const RENEWED_EVERY_MS = 15_000;
 const LIMIT_MS = 180_000;
 
-/** @param {{ stack: import('../scripts/lib/rescue.mjs').Stack, deaths: number }} input */
+/** @param {{ stack: import('../scripts/lib/testing/rescue.mjs').Stack, deaths: number }} input */
 export function rescuesMs({ stack, deaths }) {
   return measureRescues(new Scope(), stack, deaths);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { Failure } from '../scripts/lib/failure.mjs';
+import { Failure } from '../scripts/lib/command/index.mjs';
 import { findingOf, measurePairs } from './lib/pairs.mjs';
 import { assertOpenFiles, settledBytes } from './lib/process-facts.mjs';
 

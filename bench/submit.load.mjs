@@ -1,7 +1,7 @@
 import { makeWorkerUtils } from 'graphile-worker';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { createDatabase } from '../scripts/lib/migrate.mjs';
+import { createDatabase } from '../scripts/lib/prisma/index.mjs';
 import { anyOf, makeAccounts } from './lib/accounts.mjs';
 import { timesOfArrivalsMs } from './lib/arrivals.mjs';
 import { BODY, plantPool } from './lib/graph.mjs';

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../scripts/lib/failure.mjs';
+import { Failure } from '../scripts/lib/command/index.mjs';
 import { findingOf, measurePairs } from './lib/pairs.mjs';
 import { residentBytes, settledBytes } from './lib/process-facts.mjs';
 

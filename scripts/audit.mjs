@@ -2,15 +2,11 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { readJson } from './lib/files.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { DIST, HOME } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say } from './lib/terminal.mjs';
+import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { DIST, HOME, readJson } from './lib/system/index.mjs';
 
-/** @typedef {import('./lib/stack.mjs').RunFile} RunFile */
+/** @typedef {import('./lib/stack/stack.mjs').RunFile} RunFile */
 /** @typedef {import('../libs/platform/src/index').Finding} Finding */
 
 const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs and stored bytes; changes nothing
@@ -22,7 +18,7 @@ too. Exits with 1 when something is found.`;
 
 const SHOWN = 1_000;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { data: { type: 'string' } });
   const env = environmentOf(flags.data ?? HOME);

@@ -5,16 +5,13 @@ import { pathToFileURL } from 'node:url';
 import { describeFinding } from '../bench/lib/finding.mjs';
 import { startLoad } from '../bench/lib/load.mjs';
 import { machineFacts } from '../bench/lib/machine.mjs';
-import { runCommand } from './lib/command.mjs';
-import { temporaryFolder } from './lib/data-folder.mjs';
-import { makeFolder, writeJson } from './lib/files.mjs';
-import { misuse, readCommandLine, wholeNumber } from './lib/flags.mjs';
-import { ROOT } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { choosePorts, startStack } from './lib/stack.mjs';
-import { duration, say } from './lib/terminal.mjs';
+import { duration, misuse, readCommandLine, runCommand, say, wholeNumber } from './lib/command/index.mjs';
+import { temporaryFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { choosePorts, startStack } from './lib/stack/index.mjs';
+import { ROOT, makeFolder, writeJson } from './lib/system/index.mjs';
 
-/** @typedef {import('./lib/scope.mjs').Scope} Scope */
+/** @typedef {import('./lib/command/scope.mjs').Scope} Scope */
 /** @typedef {import('../bench/lib/bench.js').Bench} Bench */
 /** @typedef {import('../bench/lib/bench.js').BenchFlags} BenchFlags */
 

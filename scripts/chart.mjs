@@ -1,25 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { format, resolveConfig } from 'prettier';
-import { chartFiles } from './lib/chart-files.mjs';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { writeWhole } from './lib/files.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { ROOT } from './lib/paths.mjs';
-import { settingsPage } from './lib/settings-page.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say } from './lib/terminal.mjs';
+import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { ROOT, writeWhole } from './lib/system/index.mjs';
 
 const HELP = `Compares what is made from the processes' settings and from the chart's values.yaml with what they say: docs/settings.md,
 and values.schema.json, files/settings.yaml and the table of README.md in helm/millrace.
 
   --write   write them anew instead of comparing`;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { write: { type: 'boolean' } });
   await setUp(scope);
+  // Both need packages, which a fresh clone has only now.
+  const [{ format, resolveConfig }, { chartFiles, settingsPage }] = await Promise.all([
+    import('prettier'),
+    import('./lib/chart/index.mjs'),
+  ]);
   const stale = [];
   for (const { path, text } of [settingsPage(), ...chartFiles()]) {
     const wanted = await format(text, { ...(await resolveConfig(path)), filepath: path });

@@ -1,14 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import process from 'node:process';
-import { startInBackground } from './lib/background.mjs';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { DIST, ROOT } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say, task } from './lib/terminal.mjs';
-import { runTool } from './lib/tools.mjs';
+import { Failure, readFlags, runCommand, say, task } from './lib/command/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { startInBackground } from './lib/stack/index.mjs';
+import { DIST, ROOT, runTool } from './lib/system/index.mjs';
 
 const GRAPH = join('examples', 'portrait-in-coral.json');
 const INPUT = `1.image=${join('examples', 'input.png')}`;
@@ -17,7 +13,7 @@ const HELP = `npm run demo [-- --keep]    one job from an uploaded image to the 
 
   --keep   leave the stack up at the end`;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { keep: { type: 'boolean' } });
   await setUp(scope, process.env);

@@ -3,13 +3,11 @@ import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { temporaryFolder } from './lib/data-folder.mjs';
-import { startFaultyStack } from './lib/faulty-stack.mjs';
-import { readFlags, wholeNumber } from './lib/flags.mjs';
-import { DIST, HOME } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say, task } from './lib/terminal.mjs';
+import { readFlags, runCommand, say, task, wholeNumber } from './lib/command/index.mjs';
+import { temporaryFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { startFaultyStack } from './lib/stack/index.mjs';
+import { DIST, HOME } from './lib/system/index.mjs';
 
 /** @typedef {import('../libs/testing/src/index').FaultReport} FaultReport */
 
@@ -25,7 +23,7 @@ const HELP = `npm run faults [-- flags]    a stack of its own under load and und
 
 Exits with 0 when nothing was broken; from 300 s on only when every kind of fault was done, and 100 in all.`;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const text = { type: /** @type {const} */ ('string') };
   const flags = readFlags(HELP, { seconds: text, seed: text, clients: text, logs: { type: 'boolean' } });

@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { writeJson } from './lib/files.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { completeLockfile, missingPlatformPackages } from './lib/lockfile.mjs';
-import { ROOT } from './lib/paths.mjs';
-import { say } from './lib/terminal.mjs';
+import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
+import { completeLockfile, missingPlatformPackages } from './lib/setup/index.mjs';
+import { ROOT, writeJson } from './lib/system/index.mjs';
 
 const FILE = join(ROOT, 'package-lock.json');
 const HELP = `Looks whether package-lock.json has an entry for every platform, without which npm ci refuses it.

@@ -1,9 +1,6 @@
 import process from 'node:process';
 import { CreateBucketCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { runCommand } from './lib/command.mjs';
-import { Failure, sentenceOf } from './lib/failure.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { say } from './lib/terminal.mjs';
+import { Failure, readFlags, runCommand, say, sentenceOf } from './lib/command/index.mjs';
 
 const HELP = `Makes the bucket that S3_BUCKET names, on the server that S3_ENDPOINT names, with S3_ACCESS_KEY_ID and
 S3_SECRET_ACCESS_KEY. A bucket that is there already is left as it is.`;

@@ -1,11 +1,9 @@
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { temporaryFolder } from './lib/data-folder.mjs';
-import { readFlags, wholeNumber } from './lib/flags.mjs';
-import { RESCUE_SETTINGS, measureRescues } from './lib/rescue.mjs';
-import { setUp } from './lib/setup.mjs';
-import { choosePorts, startStack } from './lib/stack.mjs';
-import { say, task } from './lib/terminal.mjs';
+import { readFlags, runCommand, say, task, wholeNumber } from './lib/command/index.mjs';
+import { temporaryFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { choosePorts, startStack } from './lib/stack/index.mjs';
+import { RESCUE_SETTINGS, measureRescues } from './lib/testing/index.mjs';
 
 const HELP = `node scripts/measure-rescue.mjs [-- --kills N]    how long after a kill of its worker a job's next attempt starts
 
@@ -14,7 +12,7 @@ const WORKERS = 3;
 /** The lease, and what rescuing and dispatching may take on top. */
 const LIMIT_MS = 12_000;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { kills: { type: 'string' } });
   const kills = wholeNumber('--kills', flags.kills, { fallback: 50, least: 1, most: 10_000 });

@@ -1,9 +1,6 @@
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { createDatabase, migrate, onDatabase } from './lib/migrate.mjs';
-import { say } from './lib/terminal.mjs';
+import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
+import { createDatabase, migrate, onDatabase } from './lib/prisma/index.mjs';
 
 const HELP = `Brings the database that DATABASE_URL names to this version's schema. Any number of these may run at once: they take
 turns, and those that come later find the work done.`;
@@ -11,7 +8,7 @@ turns, and those that come later find the work done.`;
 /** Any number, the same in all versions: whoever migrates holds it. */
 const ADVISORY_LOCK = 7_216_001;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   readFlags(HELP, {});
   const url = process.env.DATABASE_URL;

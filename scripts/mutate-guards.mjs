@@ -1,21 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { temporaryFolder } from './lib/data-folder.mjs';
-import { Failure } from './lib/failure.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { Fleet } from './lib/fleet.mjs';
-import { GUARDS } from './lib/guards.mjs';
-import { migrate, onDatabase } from './lib/migrate.mjs';
-import { MODULES, ROOT } from './lib/paths.mjs';
-import { readSecrets } from './lib/secrets.mjs';
-import { startServers } from './lib/servers.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say, task } from './lib/terminal.mjs';
-import { runTool } from './lib/tools.mjs';
+import { Failure, readFlags, runCommand, say, task } from './lib/command/index.mjs';
+import { migrate, onDatabase } from './lib/prisma/index.mjs';
+import { readSecrets, startServers } from './lib/servers/index.mjs';
+import { Fleet, temporaryFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { MODULES, ROOT, runTool } from './lib/system/index.mjs';
+import { GUARDS } from './lib/testing/index.mjs';
 
-/** @typedef {import('./lib/guards.mjs').Guard} Guard */
+/** @typedef {import('./lib/testing/guards.mjs').Guard} Guard */
 /** @typedef {{ databaseUrl: string, redisUrl: string }} Servers */
 
 const JEST = join(MODULES, 'jest', 'bin', 'jest.js');
@@ -23,7 +17,7 @@ const HELP = `node scripts/mutate-guards.mjs [-- --only TEXT]    removes each gu
 
   --only TEXT   guards whose name contains the text`;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { only: { type: 'string' } });
   await setUp(scope, {});
@@ -50,7 +44,7 @@ async function main(scope) {
 /**
  * The guard's tests that fail without it.
  *
- * @param {import('./lib/scope.mjs').Scope} scope
+ * @param {import('./lib/command/scope.mjs').Scope} scope
  * @param {Servers} servers
  * @param {Guard} guard
  */

@@ -1,13 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, linkSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { filesUnder, makeFolder } from './lib/files.mjs';
-import { misuse, readFlags } from './lib/flags.mjs';
-import { GENERATED_CLIENT, SETUP_ROOTS, packageClosure, serviceRoots } from './lib/package-closure.mjs';
-import { DIST, ROOT } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say, task } from './lib/terminal.mjs';
+import { Failure, misuse, readFlags, runCommand, say, task } from './lib/command/index.mjs';
+import { GENERATED_CLIENT, SETUP_ROOTS, packageClosure, serviceRoots, setUp } from './lib/setup/index.mjs';
+import { DIST, ROOT, filesUnder, makeFolder } from './lib/system/index.mjs';
 
 const HELP = `Lays out what the images hold, each folder complete in itself: code and the packages it needs, nothing else.
 
@@ -24,7 +19,7 @@ const SETUP_SCRIPTS = ['migrate.mjs', 'make-bucket.mjs', 'lib'];
 
 /** @typedef {(file: string, place: string) => void} Put */
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const { out, link } = readFlags(HELP, { out: { type: 'string' }, link: { type: 'boolean' } });
   if (out === undefined) throw misuse('--out is missing');
@@ -64,7 +59,7 @@ function layOutSetup(target, put) {
     ...SETUP_SCRIPTS.flatMap((name) => filesOf(join(ROOT, 'scripts', name))),
   ]);
   // Run as a program by Prisma; in an image nobody may set this later.
-  chmodSync(join(target, 'scripts', 'lib', 'schema-engine-shim.mjs'), 0o755);
+  chmodSync(join(target, 'scripts', 'lib', 'prisma', 'schema-engine-shim.mjs'), 0o755);
 }
 
 /** @param {string[]} roots */

@@ -1,14 +1,10 @@
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { claimFolder } from './lib/data-folder.mjs';
-import { Interrupted } from './lib/failure.mjs';
-import { answers } from './lib/health.mjs';
-import { setUp } from './lib/setup.mjs';
-import { choosePorts, startStack, untilEnded } from './lib/stack.mjs';
-import { readStartOptions } from './lib/start-options.mjs';
-import { say } from './lib/terminal.mjs';
+import { Interrupted, runCommand, say } from './lib/command/index.mjs';
+import { answers, claimFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { choosePorts, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const { data, ...options } = readStartOptions();
   // What cannot be had is told before the minutes of a first set-up, not after.
@@ -24,7 +20,7 @@ async function main(scope) {
 /**
  * Say where it is and how to begin; only addresses that answer are named.
  *
- * @param {import('./lib/stack.mjs').RunFile} run
+ * @param {import('./lib/stack/stack.mjs').RunFile} run
  * @param {string} data
  */
 async function introduce({ publicUrl, opsUrl, apiKey }, data) {

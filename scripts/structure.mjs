@@ -1,18 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand } from './lib/command.mjs';
-import { temporaryFolder } from './lib/data-folder.mjs';
-import { Failure } from './lib/failure.mjs';
-import { writeWhole } from './lib/files.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { Fleet } from './lib/fleet.mjs';
-import { migrate, onDatabase } from './lib/migrate.mjs';
-import { ROOT } from './lib/paths.mjs';
-import { startPostgres } from './lib/postgres.mjs';
-import { runPrisma } from './lib/prisma.mjs';
-import { setUp } from './lib/setup.mjs';
-import { describeStructure } from './lib/structure.mjs';
-import { say } from './lib/terminal.mjs';
+import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
+import { startPostgres } from './lib/postgres/index.mjs';
+import { describeStructure, migrate, onDatabase, runPrisma } from './lib/prisma/index.mjs';
+import { Fleet, temporaryFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { ROOT, writeWhole } from './lib/system/index.mjs';
 
 const FILE = join(ROOT, 'prisma', 'structure.sql');
 const NO_DIFFERENCE = 'No difference detected';
@@ -20,7 +13,7 @@ const HELP = `Compares what the migrations make of an empty database with prisma
 
   --write   write prisma/structure.sql anew instead of comparing with it`;
 
-/** @typedef {import('./lib/scope.mjs').Scope} Scope */
+/** @typedef {import('./lib/command/scope.mjs').Scope} Scope */
 
 /** @param {Scope} scope */
 async function main(scope) {

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { Failure } from './lib/failure.mjs';
-import { misuse, readFlags } from './lib/flags.mjs';
-import { MODULES, ROOT } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { runTool } from './lib/tools.mjs';
+import { Failure, misuse, readFlags, runCommand } from './lib/command/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { MODULES, ROOT, runTool } from './lib/system/index.mjs';
 
 const HELP = `npm run test:comfyui -- --url URL | --dir DIR    the suites of the ComfyUI engine against a real ComfyUI
 
@@ -17,7 +14,7 @@ const HELP = `npm run test:comfyui -- --url URL | --dir DIR    the suites of the
 Either has libs/testing/src/comfyui-simulator/test-nodes as a folder of its custom_nodes; one that runs was started with
 --disable-metadata, --log-stdout and a preview method.`;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const text = { type: /** @type {const} */ ('string') };
   const {

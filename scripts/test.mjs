@@ -1,26 +1,19 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { temporaryFolder } from './lib/data-folder.mjs';
-import { readJson } from './lib/files.mjs';
-import { Fleet } from './lib/fleet.mjs';
-import { helmProgram } from './lib/helm-program.mjs';
-import { migrate, onDatabase } from './lib/migrate.mjs';
-import { MODULES, ROOT } from './lib/paths.mjs';
-import { readSecrets } from './lib/secrets.mjs';
-import { startTestS3 } from './lib/s3.mjs';
-import { startServers } from './lib/servers.mjs';
-import { setUp } from './lib/setup.mjs';
-import { say, task } from './lib/terminal.mjs';
-import { concludeTests } from './lib/test-count.mjs';
-import { runTool } from './lib/tools.mjs';
+import { runCommand, say, task } from './lib/command/index.mjs';
+import { migrate, onDatabase } from './lib/prisma/index.mjs';
+import { readSecrets, startServers, startTestS3 } from './lib/servers/index.mjs';
+import { Fleet, temporaryFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { MODULES, ROOT, readJson, runTool } from './lib/system/index.mjs';
+import { concludeTests, helmProgram } from './lib/testing/index.mjs';
 
-/** @typedef {import('./lib/test-count.mjs').TestReport} TestReport */
+/** @typedef {import('./lib/testing/test-count.mjs').TestReport} TestReport */
 
 const JEST = join(MODULES, 'jest', 'bin', 'jest.js');
-const REPORTER = join(ROOT, 'scripts', 'lib', 'test-report.js');
+const REPORTER = join(ROOT, 'scripts', 'lib', 'testing', 'test-report.js');
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   await setUp(scope, process.env);
   const folder = await temporaryFolder(scope, 'test');
@@ -64,7 +57,7 @@ async function main(scope) {
  * A migrated database under a name of its own, which each test file copies; on a server that was given, nothing of what is
  * there is touched, and nothing stays.
  *
- * @param {import('./lib/scope.mjs').Scope} scope
+ * @param {import('./lib/command/scope.mjs').Scope} scope
  * @param {string} server
  * @returns {Promise<string>} its URL
  */

@@ -1,5 +1,5 @@
 /**
- * @typedef {Pick<import('../../scripts/lib/stack.mjs').RunFile, 'publicUrl' | 'opsUrl' | 'adminToken' | 'databaseUrl'>} Stack
+ * @typedef {Pick<import('../../scripts/lib/stack/stack.mjs').RunFile, 'publicUrl' | 'opsUrl' | 'adminToken' | 'databaseUrl'>} Stack
  * @typedef {{ id: string, key: string }} Account
  */
 

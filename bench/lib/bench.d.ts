@@ -1,6 +1,6 @@
-import type { DataFolder } from '../../scripts/lib/data-folder.mjs';
-import type { Scope } from '../../scripts/lib/scope.mjs';
-import type { RunFile, StackOptions } from '../../scripts/lib/stack.mjs';
+import type { Scope } from '../../scripts/lib/command/scope.mjs';
+import type { DataFolder } from '../../scripts/lib/services/data-folder.mjs';
+import type { RunFile, StackOptions } from '../../scripts/lib/stack/stack.mjs';
 
 export interface BenchFlags {
   pairs: number;

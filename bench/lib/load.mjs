@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { Failure } from '../../scripts/lib/failure.mjs';
+import { Failure } from '../../scripts/lib/command/index.mjs';
 
 const HOST = fileURLToPath(new URL('./load-host.mjs', import.meta.url));
 
@@ -9,7 +9,7 @@ const HOST = fileURLToPath(new URL('./load-host.mjs', import.meta.url));
 /**
  * Start a load generator: a process that does nothing but call the functions of one module. It ends with the scope.
  *
- * @param {import('../../scripts/lib/scope.mjs').Scope} scope
+ * @param {import('../../scripts/lib/command/scope.mjs').Scope} scope
  * @param {string} file
  * @returns {Promise<import('./bench.js').Load>}
  */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import os from 'node:os';
 import process from 'node:process';
-import { ROOT } from '../../scripts/lib/paths.mjs';
+import { ROOT } from '../../scripts/lib/system/index.mjs';
 
 /** What a reader must know to place the figures; the load says who else was there. */
 export function machineFacts() {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as after } from 'node:timers/promises';
-import { Failure } from '../../scripts/lib/failure.mjs';
+import { Failure } from '../../scripts/lib/command/index.mjs';
 
 const BYTES_PER_KB = 1_024;
 

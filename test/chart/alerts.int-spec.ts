@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { createTestFolder, type TestFolder } from '@millrace/testing';
-import { promtoolProgram } from '../../scripts/lib/debian-program.mjs';
-import { Scope } from '../../scripts/lib/scope.mjs';
+import { promtoolProgram } from '../../scripts/lib/testing/debian-program.mjs';
+import { Scope } from '../../scripts/lib/command/scope.mjs';
 
 const RULES = join(__dirname, '..', '..', 'helm', 'millrace', 'rules');
 const FILES = readdirSync(RULES);

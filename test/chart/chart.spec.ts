@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Metrics } from '@millrace/platform';
-import { listSettings } from '../../scripts/lib/settings-list.mjs';
+import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { CI_SETS, ROOT, render, template, type Manifest } from './support/helm';
 import { containerOf, envOf, podOf, podsOf, type PodOf } from './support/parts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { listSettings } from '../../scripts/lib/settings-list.mjs';
+import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { readStages } from './support/dockerfile';
 
 const ROOT = join(__dirname, '..', '..');

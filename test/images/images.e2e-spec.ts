@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, testRedisUrl, testS3, type TestDatabase } from '@millrace/testing';
-import { onDatabase } from '../../scripts/lib/migrate.mjs';
+import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
 import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerfile';
 
 const run = promisify(execFile);

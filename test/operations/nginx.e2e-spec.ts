@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestFolder, eventually, TestStack, type TestAccount, type TestFolder } from '@millrace/testing';
-import { nginxProgram } from '../../scripts/lib/debian-program.mjs';
-import { freePort } from '../../scripts/lib/ports.mjs';
-import { Scope } from '../../scripts/lib/scope.mjs';
+import { nginxProgram } from '../../scripts/lib/testing/debian-program.mjs';
+import { freePort } from '../../scripts/lib/system/ports.mjs';
+import { Scope } from '../../scripts/lib/command/scope.mjs';
 
 const LIMIT_MS = 120_000;
 const PAGE = readFileSync(join(__dirname, '..', '..', 'docs', 'operations.md'), 'utf8');

@@ -1,6 +1,6 @@
-import { Failure } from '../../scripts/lib/failure.mjs';
-import { oneOf, wholeNumber } from '../../scripts/lib/flags.mjs';
-import { parseSetting } from '../../scripts/lib/start-options.mjs';
+import { Failure } from '../../scripts/lib/command/failure.mjs';
+import { oneOf, wholeNumber } from '../../scripts/lib/command/flags.mjs';
+import { parseSetting } from '../../scripts/lib/stack/start-options.mjs';
 
 const PORTS = { fallback: 0, least: 0, most: 65_535 };
 

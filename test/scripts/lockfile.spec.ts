@@ -1,4 +1,4 @@
-import { completeLockfile, missingPlatformPackages } from '../../scripts/lib/lockfile.mjs';
+import { completeLockfile, missingPlatformPackages } from '../../scripts/lib/setup/lockfile.mjs';
 
 const compiler = { version: '2.1.0', dev: true, optionalDependencies: { '@c/core-linux-arm64-gnu': '2.1.0' } };
 

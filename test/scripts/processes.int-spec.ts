@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@millrace/testing';
-import { Lock, tryLock } from '../../scripts/lib/lock.mjs';
-import { endProcess, identify, isRunning, type ProcessIdentity } from '../../scripts/lib/processes.mjs';
+import { Lock, tryLock } from '../../scripts/lib/system/lock.mjs';
+import { endProcess, identify, isRunning, type ProcessIdentity } from '../../scripts/lib/system/processes.mjs';
 
 const LIB = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'lib')).href;
 const STOP = [
@@ -93,7 +93,7 @@ describe('a lock', () => {
     const path = join(folder, 'a.lock');
     const tool = await startNode(FOREVER);
     const { child } = await startNode(
-      `const { tryLock } = await import('${LIB}/lock.mjs');
+      `const { tryLock } = await import('${LIB}/system/index.mjs');
        const lock = await tryLock(${JSON.stringify(path)});
        lock.noteTool(${JSON.stringify(tool.identity)});
        ${FOREVER}`,
@@ -119,7 +119,7 @@ describe('a lock', () => {
         '--input-type=module',
         '-e',
         `import { appendFileSync } from 'node:fs';
-         const { Lock, tryLock } = await import('${LIB}/lock.mjs');
+         const { Lock, tryLock } = await import('${LIB}/system/index.mjs');
          for (let left = 60; left > 0; ) {
            const lock = await tryLock(${JSON.stringify(path)});
            if (!(lock instanceof Lock)) { await new Promise((resolve) => setTimeout(resolve, 1)); continue; }

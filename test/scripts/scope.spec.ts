@@ -1,5 +1,5 @@
-import { Failure } from '../../scripts/lib/failure.mjs';
-import { Scope } from '../../scripts/lib/scope.mjs';
+import { Failure } from '../../scripts/lib/command/failure.mjs';
+import { Scope } from '../../scripts/lib/command/scope.mjs';
 
 describe('work in a scope of its own', () => {
   it('leaves nothing behind, whether it ends well or not', async () => {

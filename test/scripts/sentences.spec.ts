@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Failure, sentenceOf, systemSentenceIn } from '../../scripts/lib/failure.mjs';
-import { lastWords } from '../../scripts/lib/logs.mjs';
-import { reasonIn } from '../../scripts/lib/migrate.mjs';
-import { concludeTests } from '../../scripts/lib/test-count.mjs';
+import { Failure, sentenceOf, systemSentenceIn } from '../../scripts/lib/command/failure.mjs';
+import { lastWords } from '../../scripts/lib/services/logs.mjs';
+import { reasonIn } from '../../scripts/lib/prisma/migrate.mjs';
+import { concludeTests } from '../../scripts/lib/testing/test-count.mjs';
 
 describe('a failure is told in one sentence', () => {
   it('as it was put', () => expect(sentenceOf(new Failure('Port 1 is taken.'))).toBe('Port 1 is taken.'));

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@millrace/testing';
-import { claimFolder } from '../../scripts/lib/data-folder.mjs';
-import { Fleet } from '../../scripts/lib/fleet.mjs';
-import { identify } from '../../scripts/lib/processes.mjs';
-import { Scope } from '../../scripts/lib/scope.mjs';
-import type { ServiceSpec } from '../../scripts/lib/service.mjs';
+import { claimFolder } from '../../scripts/lib/services/data-folder.mjs';
+import { Fleet } from '../../scripts/lib/services/fleet.mjs';
+import { identify } from '../../scripts/lib/system/processes.mjs';
+import { Scope } from '../../scripts/lib/command/scope.mjs';
+import type { ServiceSpec } from '../../scripts/lib/services/service.mjs';
 
 const LIB = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'lib')).href;
 
@@ -112,8 +112,8 @@ it('what a killed holder of a folder left running is ended by the next one', asy
   const holder = spawn(process.execPath, [
     '--input-type=module',
     '-e',
-    `const [{ Scope }, { claimFolder }, { Fleet }] = await Promise.all(
-       ['scope', 'data-folder', 'fleet'].map((name) => import(${JSON.stringify(LIB)} + '/' + name + '.mjs')));
+    `const [{ Scope }, { Fleet, claimFolder }] = await Promise.all(
+       ['command', 'services'].map((room) => import(${JSON.stringify(LIB)} + '/' + room + '/index.mjs')));
      const scope = new Scope();
      const fleet = new Fleet(scope, await claimFolder(scope, ${JSON.stringify(path)}));
      await fleet.start([{ role: 'a', name: 'a', commandLine: [process.execPath, '-e', 'setInterval(() => {}, 1000)'],

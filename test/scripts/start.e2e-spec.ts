@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { eventually } from '@millrace/testing';
-import { identify } from '../../scripts/lib/processes.mjs';
+import { identify } from '../../scripts/lib/system/processes.mjs';
 
 const START = join(__dirname, '..', '..', 'scripts', 'start.mjs');
 /** A cold start of every process on two busy cores. */

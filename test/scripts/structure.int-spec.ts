@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { describeStructure } from '../../scripts/lib/structure.mjs';
+import { describeStructure } from '../../scripts/lib/prisma/structure.mjs';
 
 const COMMITTED = join(__dirname, '..', '..', 'prisma', 'structure.sql');
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { ROOT } from '../system/index.mjs';
 import { chartSchema } from './chart-schema.mjs';
 import { readChartValues } from './chart-values.mjs';
-import { ROOT } from './paths.mjs';
 import { PROCESSES, listSettings } from './settings-list.mjs';
 
 /** @typedef {import('./chart-values.mjs').ChartValue} ChartValue */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { DIST } from './paths.mjs';
+import { DIST } from '../system/index.mjs';
 
 /** @typedef {import('@millrace/platform').Setting} Setting */
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ROOT } from './paths.mjs';
+import { ROOT } from '../system/index.mjs';
 import { listSettings } from './settings-list.mjs';
 
 /** @typedef {import('./settings-list.mjs').ListedSetting} ListedSetting */

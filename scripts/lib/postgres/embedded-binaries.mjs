@@ -1,10 +1,8 @@
 import { chmodSync, existsSync, lstatSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
-import { Failure } from './failure.mjs';
-import { makeFolder } from './files.mjs';
-import { MODULES } from './paths.mjs';
-import { isExecutable } from './tools.mjs';
+import { Failure } from '../command/index.mjs';
+import { MODULES, isExecutable, makeFolder } from '../system/index.mjs';
 
 const PROGRAMS = ['initdb', 'postgres'];
 

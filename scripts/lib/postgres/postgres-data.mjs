@@ -3,15 +3,14 @@ import { chownSync, mkdirSync, readFileSync, readlinkSync, realpathSync, renameS
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { Failure, systemSentenceIn } from './failure.mjs';
-import { commandLineOf, endProcess, identify } from './processes.mjs';
-import { runTool } from './tools.mjs';
+import { Failure, systemSentenceIn } from '../command/index.mjs';
+import { commandLineOf, endProcess, identify, runTool } from '../system/index.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {import('./postgres-launcher.mjs').Launcher} Launcher */
 
 export const POSTGRES_USER = 'millrace';
-/** @type {import('./processes.mjs').StopStep[]} */
+/** @type {import('../system/processes.mjs').StopStep[]} */
 export const POSTGRES_STOP = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },

@@ -1,10 +1,10 @@
 import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { Failure } from './failure.mjs';
-import { findProgram, findSetpriv, runTool } from './tools.mjs';
+import { Failure } from '../command/index.mjs';
+import { findProgram, findSetpriv, runTool } from '../system/index.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {{ name: string, uid: number, gid: number }} User */
 
 /**

@@ -2,16 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { temporaryFolder } from './data-folder.mjs';
-import { digestOf } from './files.mjs';
-import { Fleet } from './fleet.mjs';
-import { migrate, migrationFiles } from './migrate.mjs';
-import { HOME, MODULES } from './paths.mjs';
-import { dataIn, startPostgres } from './postgres.mjs';
+import { task } from '../command/index.mjs';
+import { migrate, migrationFiles } from '../prisma/index.mjs';
+import { Fleet, temporaryFolder } from '../services/index.mjs';
+import { HOME, MODULES, digestOf } from '../system/index.mjs';
 import { INITDB_OPTIONS } from './postgres-data.mjs';
-import { task } from './terminal.mjs';
+import { dataIn, startPostgres } from './postgres.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 
 /** The database of a stack. */
 export const DATABASE = 'millrace';
@@ -50,7 +48,7 @@ function seedDigest() {
 
 /**
  * @param {Scope} scope
- * @param {import('./data-folder.mjs').DataFolder} folder
+ * @param {import('../services/data-folder.mjs').DataFolder} folder
  */
 async function makeSeed(scope, folder) {
   await scope.within(async (own) => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../system/index.mjs';
 import { postgresPrograms } from './embedded-binaries.mjs';
-import { freePort } from './ports.mjs';
 import {
   POSTGRES_STOP,
   POSTGRES_USER,
@@ -36,7 +36,7 @@ const THROWAWAY_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_
 /**
  * Where the data of a stack's PostgreSQL lies.
  *
- * @param {import('./data-folder.mjs').DataFolder} folder
+ * @param {import('../services/data-folder.mjs').DataFolder} folder
  */
 export function dataIn(folder) {
   return folder.at('postgres');
@@ -45,7 +45,7 @@ export function dataIn(folder) {
 /**
  * Start an embedded PostgreSQL over the fleet's folder, where its data is made when it is not there.
  *
- * @param {import('./fleet.mjs').Fleet} fleet
+ * @param {import('../services/fleet.mjs').Fleet} fleet
  * @param {PostgresOptions} options
  * @returns {Promise<{ port: number, url: (database: string) => string }>}
  */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, systemSentenceIn } from './failure.mjs';
-import { ROOT } from './paths.mjs';
+import { Failure, systemSentenceIn } from '../command/index.mjs';
+import { ROOT } from '../system/index.mjs';
 import { runPrisma } from './prisma.mjs';
 
 /** @typedef {import('pg').Client} Client */
@@ -17,7 +17,7 @@ const MADE_BY_ANOTHER = ['42P04', '23505'];
 /**
  * Bring a database to the checkout's schema; it is created when it is not there.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {string} url
  * @throws {Failure} when the server is out of reach, or a migration fails
  */

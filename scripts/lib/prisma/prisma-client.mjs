@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, systemSentenceIn } from './failure.mjs';
-import { digestOf, readJson, writeJson } from './files.mjs';
-import { MODULES, ROOT } from './paths.mjs';
+import { Failure, systemSentenceIn, task } from '../command/index.mjs';
+import { MODULES, ROOT, digestOf, readJson, writeJson } from '../system/index.mjs';
 import { runPrisma } from './prisma.mjs';
-import { task } from './terminal.mjs';
 
 const SCHEMA = join(ROOT, 'prisma', 'schema.prisma');
 /** Inside node_modules, like the client itself: a fresh installation has neither. */
@@ -14,7 +12,7 @@ const CLIENT = join(MODULES, '.prisma', 'client', 'index.js');
 /**
  * Make the database client that schema.prisma describes.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  */
 export async function generateClient(scope) {
   const version = readFileSync(join(MODULES, 'prisma', 'package.json'));

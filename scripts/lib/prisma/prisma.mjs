@@ -2,10 +2,9 @@ import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { MODULES, ROOT } from './paths.mjs';
-import { isExecutable, runTool } from './tools.mjs';
+import { MODULES, ROOT, isExecutable, runTool } from '../system/index.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 
 const CLI = join(MODULES, 'prisma', 'build', 'index.js');
 const SHIM = fileURLToPath(new URL('./schema-engine-shim.mjs', import.meta.url));

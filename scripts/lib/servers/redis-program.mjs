@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { Failure, systemSentenceIn } from './failure.mjs';
-import { task } from './terminal.mjs';
-import { findProgram, runTool } from './tools.mjs';
+import { Failure, systemSentenceIn, task } from '../command/index.mjs';
+import { findProgram, runTool } from '../system/index.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 
 const NAMES = ['redis-server', 'valkey-server'];
 const PLACES = [

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { Failure } from './failure.mjs';
-import { makeFolder, writeWhole } from './files.mjs';
-import { freePort } from './ports.mjs';
-import { withDeathSignal } from './tools.mjs';
+import { Failure } from '../command/index.mjs';
+import { freePort, makeFolder, withDeathSignal, writeWhole } from '../system/index.mjs';
 
-/** @type {import('./processes.mjs').StopStep[]} */
+/** @type {import('../system/processes.mjs').StopStep[]} */
 export const REDIS_STOP = [
   { signal: 'SIGTERM', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
@@ -13,7 +11,7 @@ export const REDIS_STOP = [
 /**
  * Start a Redis that keeps nothing on disk: all it holds may vanish at any time by design, and secrets pass through it.
  *
- * @param {import('./fleet.mjs').Fleet} fleet
+ * @param {import('../services/fleet.mjs').Fleet} fleet
  * @param {{ program: string, password: string, preferredPort?: number }} options
  * @returns {Promise<{ port: number, url: string }>}
  */

@@ -1,14 +1,13 @@
-import { TOOLS, buildGoTool } from './go-tool.mjs';
-import { findProgram } from './tools.mjs';
+import { TOOLS, buildGoTool, findProgram } from '../system/index.mjs';
 
 const NAME = 'versitygw';
 
 /**
  * Find a real S3 server, one that verifies signatures, or build it where Go is.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @returns {Promise<string>} the path of a versitygw
- * @throws {import('./failure.mjs').Failure} saying what to install
+ * @throws {import('../command/failure.mjs').Failure} saying what to install
  */
 export async function s3Program(scope) {
   return (

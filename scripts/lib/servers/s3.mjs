@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
-import { Failure } from './failure.mjs';
-import { makeFolder } from './files.mjs';
-import { answers } from './health.mjs';
-import { freePort } from './ports.mjs';
+import { Failure, task } from '../command/index.mjs';
+import { answers } from '../services/index.mjs';
+import { freePort, makeFolder, withDeathSignal } from '../system/index.mjs';
 import { s3Program } from './s3-program.mjs';
-import { task } from './terminal.mjs';
-import { withDeathSignal } from './tools.mjs';
 
 /** @typedef {{ endpoint: string, accessKeyId: string, secretAccessKey: string }} S3Server */
 
 /**
  * The S3 server that tests run against: the one that S3_TEST_ENDPOINT names, else one on a free port over an empty folder.
  *
- * @param {import('./fleet.mjs').Fleet} fleet
+ * @param {import('../services/fleet.mjs').Fleet} fleet
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<S3Server>}
  */
@@ -37,7 +34,7 @@ function givenServer(endpoint, { S3_TEST_ACCESS_KEY_ID: accessKeyId, S3_TEST_SEC
 }
 
 /**
- * @param {import('./fleet.mjs').Fleet} fleet
+ * @param {import('../services/fleet.mjs').Fleet} fleet
  * @param {string} program
  * @returns {Promise<S3Server>}
  */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readJson, writeJson } from './files.mjs';
+import { readJson, writeJson } from '../system/index.mjs';
 
 /**
  * What one data folder keeps for good. `secretKey` is the base64 of 32 bytes; `apiKey` is there once the stack made itself

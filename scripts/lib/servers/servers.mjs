@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
-import { Failure } from './failure.mjs';
-import { readJson, writeJson } from './files.mjs';
-import { dataIn, startPostgres } from './postgres.mjs';
-import { DATABASE, seedFolder } from './postgres-seed.mjs';
+import { Failure, task } from '../command/index.mjs';
+import { DATABASE, dataIn, seedFolder, startPostgres } from '../postgres/index.mjs';
+import { readJson, writeJson } from '../system/index.mjs';
 import { redisProgram } from './redis-program.mjs';
 import { assertRedis, startRedis } from './redis.mjs';
-import { task } from './terminal.mjs';
 
-/** @typedef {import('./fleet.mjs').Fleet} Fleet */
-/** @typedef {import('./data-folder.mjs').DataFolder} DataFolder */
+/** @typedef {import('../services/fleet.mjs').Fleet} Fleet */
+/** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 /** @typedef {{ postgres?: number, redis?: number, public?: number, ops?: number }} Ports */
 
 /**
@@ -44,7 +42,7 @@ export async function startServers(fleet, env, { secrets, throwaway }) {
 /**
  * Check what the environment says about servers, and have the program of those that are to be embedded.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {NodeJS.ProcessEnv} env
  */
 export async function prepareServers(scope, env) {

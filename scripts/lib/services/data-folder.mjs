@@ -1,15 +1,22 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
-import { Failure } from './failure.mjs';
-import { makeFolder, readJson, writeJson } from './files.mjs';
-import { Lock, readLock, tryLock } from './lock.mjs';
-import { HOME } from './paths.mjs';
-import { endProcess, isRunning } from './processes.mjs';
+import { Failure } from '../command/index.mjs';
+import {
+  HOME,
+  Lock,
+  endProcess,
+  isRunning,
+  makeFolder,
+  readJson,
+  readLock,
+  tryLock,
+  writeJson,
+} from '../system/index.mjs';
 
 /** @typedef {import('./service.mjs').Service} Service */
-/** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
-/** @typedef {ProcessIdentity & { name: string, stopSteps: import('./processes.mjs').StopStep[] }} ProcessRecord */
+/** @typedef {import('../system/processes.mjs').ProcessIdentity} ProcessIdentity */
+/** @typedef {ProcessIdentity & { name: string, stopSteps: import('../system/processes.mjs').StopStep[] }} ProcessRecord */
 
 const TEMPORARY = join(HOME, 'tmp');
 /** A folder whose owner has not yet locked it is nobody's only after this time. */
@@ -50,7 +57,7 @@ export class DataFolder {
 /**
  * Take hold of a data folder, making it when it is not there, and end what a killed holder left running.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {string} path
  * @returns {Promise<DataFolder>}
  * @throws {Failure} naming the process that holds it
@@ -86,7 +93,7 @@ async function endLeftovers(folder) {
 /**
  * A folder for one command, removed at its end. What killed commands left is cleared away on the occasion.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {string} purpose
  */
 export async function temporaryFolder(scope, purpose) {

@@ -14,7 +14,7 @@ export class Fleet {
   changed = () => undefined;
 
   /**
-   * @param {import('./scope.mjs').Scope} scope
+   * @param {import('../command/scope.mjs').Scope} scope
    * @param {import('./data-folder.mjs').DataFolder} folder
    */
   constructor(scope, folder) {

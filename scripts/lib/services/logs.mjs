@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { systemSentenceIn } from './failure.mjs';
-import { makeFolder } from './files.mjs';
+import { systemSentenceIn } from '../command/index.mjs';
+import { makeFolder } from '../system/index.mjs';
 
 const ROTATE_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;

@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { Failure, sentenceOf } from './failure.mjs';
+import { Failure, pause, say, sentenceOf } from '../command/index.mjs';
+import { endProcess, identify } from '../system/index.mjs';
 import { lastWords, openLog } from './logs.mjs';
-import { endProcess, identify } from './processes.mjs';
-import { pause } from './scope.mjs';
-import { say } from './terminal.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
-/** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
+/** @typedef {import('../system/processes.mjs').ProcessIdentity} ProcessIdentity */
 
 /**
  * One long-running process of a stack.
@@ -20,7 +18,7 @@ import { say } from './terminal.mjs';
  *   ipc?: boolean,
  *   logFile: string,
  *   isReady: (pid: number) => Promise<boolean>,
- *   stopSteps: import('./processes.mjs').StopStep[],
+ *   stopSteps: import('../system/processes.mjs').StopStep[],
  * }} ServiceSpec
  * `name` tells several of one role apart. `ipc`: the process ends when this one is gone.
  */

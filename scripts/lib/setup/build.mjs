@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { Failure } from './failure.mjs';
-import { digestOf, filesUnder, makeFolder, readJson, writeJson } from './files.mjs';
-import { DIST, MODULES, ROOT } from './paths.mjs';
-import { task } from './terminal.mjs';
+import { Failure, task } from '../command/index.mjs';
+import { DIST, MODULES, ROOT, digestOf, filesUnder, makeFolder, readJson, writeJson } from '../system/index.mjs';
 
 /**
  * What dist was made from: a digest of the compiler and its settings, and each source with its last change.
@@ -20,7 +18,7 @@ const PARALLEL = 16;
  * Compile libs/ and apps/ into dist/, as far as they changed: one file each, `libs/x/src/y.ts` to `dist/libs/x/src/y.js`.
  * Sources that are no TypeScript are copied. What has no source any more is removed.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  */
 export async function build(scope) {
   const settings = settingsDigest();
@@ -86,7 +84,7 @@ function staleOutputs(outputs) {
 }
 
 /**
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {string[]} sources
  */
 async function compileAll(scope, sources) {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readJson } from './files.mjs';
-import { MODULES, ROOT } from './paths.mjs';
+import { MODULES, ROOT, readJson } from '../system/index.mjs';
 
 /**
  * @typedef {{

@@ -1,13 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import process from 'node:process';
-import { Failure, systemSentenceIn } from './failure.mjs';
-import { digestOf, readJson, writeJson, writeWhole } from './files.mjs';
-import { HOME, MODULES, ROOT } from './paths.mjs';
-import { task } from './terminal.mjs';
-import { runTool } from './tools.mjs';
+import { Failure, systemSentenceIn, task } from '../command/index.mjs';
+import { HOME, MODULES, ROOT, digestOf, readJson, runTool, writeJson, writeWhole } from '../system/index.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {Record<string, { version?: string, link?: boolean, optional?: boolean, devOptional?: boolean }>} Packages */
 
 /** Written last, inside the folder that `npm ci` removes first: it stands only beside a finished installation. */
@@ -21,7 +18,7 @@ const INSTALLED = join(MODULES, '.package-lock.json');
  * Make node_modules what package-lock.json says. Nothing is done where it already is, however it came about.
  *
  * @param {Scope} scope
- * @param {import('./lock.mjs').Lock} lock
+ * @param {import('../system/lock.mjs').Lock} lock
  */
 export async function installPackages(scope, lock) {
   const digest = digestOf(readFileSync(join(ROOT, 'package-lock.json')), process.platform, process.arch);
@@ -76,7 +73,7 @@ function packagesIn(lockFile) {
 
 /**
  * @param {Scope} scope
- * @param {import('./lock.mjs').Lock} lock
+ * @param {import('../system/lock.mjs').Lock} lock
  */
 async function runNpm(scope, lock) {
   const [command = 'npm', ...before] = npmCommand();

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
+import { say } from '../command/index.mjs';
+import { generateClient } from '../prisma/index.mjs';
+import { prepareServers } from '../servers/index.mjs';
+import { HOME, Lock, tryLock } from '../system/index.mjs';
 import { build } from './build.mjs';
-import { Lock, tryLock } from './lock.mjs';
 import { installPackages } from './packages.mjs';
-import { HOME } from './paths.mjs';
-import { generateClient } from './prisma-client.mjs';
-import { prepareServers } from './servers.mjs';
-import { say } from './terminal.mjs';
 
 const POLL_MS = 100;
 
@@ -13,7 +12,7 @@ const POLL_MS = 100;
  * Bring the checkout to where its programs run: packages, database client, build. Commands that begin at the same time in
  * one checkout take turns.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {NodeJS.ProcessEnv} [env] of a stack to be started: what the machine must have for it is seen to first, because
  *   the packages take a minute
  */
@@ -27,7 +26,7 @@ export async function setUp(scope, env) {
   await release();
 }
 
-/** @param {import('./scope.mjs').Scope} scope */
+/** @param {import('../command/scope.mjs').Scope} scope */
 async function waitForLock(scope) {
   const path = join(HOME, 'setup.lock');
   for (let told = false; ; told = true) {

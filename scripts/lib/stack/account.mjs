@@ -1,4 +1,4 @@
-import { Failure } from './failure.mjs';
+import { Failure } from '../command/index.mjs';
 
 const UNAUTHORIZED = 401;
 const TIMEOUT_MS = 15_000;

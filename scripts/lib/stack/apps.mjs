@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { makeFolder } from './files.mjs';
-import { isHealthy } from './health.mjs';
-import { DIST } from './paths.mjs';
+import { isHealthy } from '../services/index.mjs';
+import { DIST, makeFolder } from '../system/index.mjs';
 
-/** @typedef {import('./data-folder.mjs').DataFolder} DataFolder */
+/** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 /** @typedef {Record<string, string | undefined>} Environment */
 
 /** A job that runs when the stack is told to stop is given back this soon; a later start takes it up again. */
@@ -19,7 +18,7 @@ const STOP_MARGIN_MS = 3_000;
  * @param {{
  *   env: Environment,
  *   folder: DataFolder,
- *   secrets: import('./secrets.mjs').Secrets,
+ *   secrets: import('../servers/secrets.mjs').Secrets,
  *   servers: { databaseUrl: string, redisUrl: string },
  *   surface: string,
  * }} parts
@@ -50,7 +49,7 @@ export function baseEnvironment({ env, folder, secrets, servers, surface }) {
  * @param {string} name
  * @param {number} opsPort
  * @param {Environment} environment
- * @returns {import('./service.mjs').ServiceSpec}
+ * @returns {import('../services/service.mjs').ServiceSpec}
  */
 export function appSpec(folder, app, name, opsPort, environment) {
   const stopMs = Number(environment.MILLRACE_STOP_SECONDS) * 1_000 + STOP_MARGIN_MS;

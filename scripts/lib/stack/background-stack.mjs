@@ -1,9 +1,8 @@
 // A stack on a temporary folder for another command: started by `background.mjs` and spoken to over its channel. It stops
 // when that command does, unless it was told to stay.
 import process from 'node:process';
-import { runCommand } from './command.mjs';
-import { temporaryFolder } from './data-folder.mjs';
-import { Failure, Interrupted, sentenceOf } from './failure.mjs';
+import { Failure, Interrupted, runCommand, sentenceOf } from '../command/index.mjs';
+import { temporaryFolder } from '../services/index.mjs';
 import { startStack, choosePorts, untilEnded } from './stack.mjs';
 
 /**
@@ -11,7 +10,7 @@ import { startStack, choosePorts, untilEnded } from './stack.mjs';
  *   | { event: 'failed', sentence: string, exitCode: number }} Report
  */
 
-/** @param {import('./scope.mjs').Scope} scope */
+/** @param {import('../command/scope.mjs').Scope} scope */
 async function main(scope) {
   let staying = false;
   process.on('message', () => {

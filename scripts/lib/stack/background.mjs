@@ -3,15 +3,13 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Failure } from './failure.mjs';
-import { makeFolder } from './files.mjs';
-import { HOME } from './paths.mjs';
-import { endProcess, identify } from './processes.mjs';
+import { Failure } from '../command/index.mjs';
+import { HOME, endProcess, identify, makeFolder } from '../system/index.mjs';
 
 /** @typedef {import('./background-stack.mjs').Report} Report */
 
 const PROGRAM = fileURLToPath(new URL('./background-stack.mjs', import.meta.url));
-/** @type {import('./processes.mjs').StopStep[]} */
+/** @type {import('../system/processes.mjs').StopStep[]} */
 const STOP = [
   { signal: 'SIGTERM', waitMs: 60_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
@@ -20,7 +18,7 @@ const STOP = [
 /**
  * Start a stack of its own that the scope stops, unless `keep` is called.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  */
 export async function startInBackground(scope) {
   scope.check();
@@ -49,7 +47,7 @@ export async function startInBackground(scope) {
 }
 
 /**
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {import('node:child_process').ChildProcess} child
  * @param {string} log
  * @returns {Promise<Report>}

@@ -1,15 +1,12 @@
-import { makeFolder } from './files.mjs';
+import { migrate } from '../prisma/index.mjs';
+import { readSecrets, startServers, startTestS3 } from '../servers/index.mjs';
+import { freePort, makeFolder } from '../system/index.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
-import { migrate } from './migrate.mjs';
-import { freePort } from './ports.mjs';
-import { readSecrets } from './secrets.mjs';
-import { startTestS3 } from './s3.mjs';
-import { startServers } from './servers.mjs';
 
-/** @typedef {typeof import('../../libs/testing/src/index')} Testing */
-/** @typedef {import('../../libs/testing/src/index').Member} Member */
-/** @typedef {import('../../libs/testing/src/index').FaultyStack} FaultyStack */
-/** @typedef {import('./service.mjs').ServiceSpec} ServiceSpec */
+/** @typedef {typeof import('../../../libs/testing/src')} Testing */
+/** @typedef {import('../../../libs/testing/src').Member} Member */
+/** @typedef {import('../../../libs/testing/src').FaultyStack} FaultyStack */
+/** @typedef {import('../services/service.mjs').ServiceSpec} ServiceSpec */
 
 const LEASE_SECONDS = 3;
 const BUCKET = 'faults';
@@ -30,8 +27,8 @@ class LastingFleet {
   members = [];
 
   /**
-   * @param {import('./scope.mjs').Scope} scope
-   * @param {import('./data-folder.mjs').DataFolder} folder
+   * @param {import('../command/scope.mjs').Scope} scope
+   * @param {import('../services/data-folder.mjs').DataFolder} folder
    * @param {Testing} testing
    */
   constructor(scope, folder, testing) {
@@ -75,8 +72,8 @@ function unsynced(spec) {
 /**
  * Two API processes, one maintenance process and three workers on servers of their own, which they reach through proxies.
  *
- * @param {import('./scope.mjs').Scope} scope
- * @param {import('./data-folder.mjs').DataFolder} folder
+ * @param {import('../command/scope.mjs').Scope} scope
+ * @param {import('../services/data-folder.mjs').DataFolder} folder
  * @param {Testing} testing
  * @returns {Promise<FaultyStack>}
  */
@@ -84,7 +81,7 @@ export async function startFaultyStack(scope, folder, testing) {
   const fleet = new LastingFleet(scope, folder, testing);
   const secrets = readSecrets(folder.at('secrets.json'));
   // Its own servers, whatever the environment names: they are about to be harmed.
-  const lasting = /** @type {import('./fleet.mjs').Fleet} */ (/** @type {unknown} */ (fleet));
+  const lasting = /** @type {import('../services/fleet.mjs').Fleet} */ (/** @type {unknown} */ (fleet));
   const { databaseUrl, redisUrl } = await startServers(lasting, {}, { secrets });
   const s3 = await startTestS3(lasting, {});
   makeFolder(folder.at('s3', 'data', BUCKET));
@@ -142,12 +139,12 @@ async function startApps(fleet, common) {
 
 /**
  * @template {string} N
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {Testing} testing
  * @param {Record<N, string>} urls
  */
 async function startProxies(scope, testing, urls) {
-  const proxies = /** @type {Record<N, import('../../libs/testing/src/index').FaultProxy>} */ ({});
+  const proxies = /** @type {Record<N, import('../../../libs/testing/src').FaultProxy>} */ ({});
   for (const name of /** @type {N[]} */ (Object.keys(urls))) {
     const { hostname: host, port } = new URL(urls[name]);
     const proxy = await testing.FaultProxy.start({ host, port: Number(port) });
@@ -159,7 +156,7 @@ async function startProxies(scope, testing, urls) {
 
 /**
  * @param {string} url
- * @param {import('../../libs/testing/src/index').FaultProxy} proxy
+ * @param {import('../../../libs/testing/src').FaultProxy} proxy
  */
 function through(url, proxy) {
   const changed = new URL(url);

@@ -1,17 +1,14 @@
 import { rmSync } from 'node:fs';
+import { Failure, task } from '../command/index.mjs';
+import { migrate } from '../prisma/index.mjs';
+import { notePorts, readPorts, readSecrets, saveSecrets, startServers } from '../servers/index.mjs';
+import { Fleet } from '../services/index.mjs';
+import { choosePort, freePort, writeJson } from '../system/index.mjs';
 import { obtainApiKey } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
-import { Failure } from './failure.mjs';
-import { writeJson } from './files.mjs';
-import { Fleet } from './fleet.mjs';
-import { migrate } from './migrate.mjs';
-import { choosePort, freePort } from './ports.mjs';
-import { readSecrets, saveSecrets } from './secrets.mjs';
-import { notePorts, readPorts, startServers } from './servers.mjs';
-import { task } from './terminal.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
-/** @typedef {import('./data-folder.mjs').DataFolder} DataFolder */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
+/** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 
 /**
  * What a stack is started with. `settings`: environment variables of the processes, over those of this process.

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import process from 'node:process';
-import { misuse, oneOf, readFlags, wholeNumber } from './flags.mjs';
-import { HOME } from './paths.mjs';
+import { misuse, oneOf, readFlags, wholeNumber } from '../command/index.mjs';
+import { HOME } from '../system/index.mjs';
 
 const SURFACES = /** @type {const} */ (['cloud', 'self_hosted']);
 const ENGINES = /** @type {const} */ (['cpu', 'comfyui']);

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { Failure, systemSentenceIn } from './failure.mjs';
+import { Failure, systemSentenceIn, task } from '../command/index.mjs';
 import { makeFolder } from './files.mjs';
 import { HOME } from './paths.mjs';
-import { task } from './terminal.mjs';
 import { findProgram, runTool } from './tools.mjs';
 
 /** Where programs of the tests are kept with the checkout, so that each is fetched or built once. */
@@ -26,7 +25,7 @@ const GO_PLACES = ['/usr/local/go/bin', '/usr/lib/go/bin', '/opt/homebrew/bin'];
 /**
  * Build a program with `go install` into TOOLS.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {GoTool} tool
  * @returns {Promise<string>} its path
  * @throws {Failure} saying what to install

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pause } from '../command/index.mjs';
 import { makeFolder } from './files.mjs';
 import { endProcess, isRunning, ownIdentity } from './processes.mjs';
-import { pause } from './scope.mjs';
 
 /** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
 

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The checkout. */
-export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const ROOT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 export const MODULES = join(ROOT, 'node_modules');
 export const DIST = join(ROOT, 'dist');
 /** Data of `npm start` where no `--data` is given; temporary stacks and the set-up's lock lie in it too. */

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import { Failure } from './failure.mjs';
+import { Failure } from '../command/index.mjs';
 
 /** Below the range from which kernels give out ports by themselves, so that no outgoing connection sits on one. */
 const FIRST_PORT = 20_000;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { pause } from './scope.mjs';
+import { pause } from '../command/index.mjs';
 
 /**
  * A process named so that a later one that got the same pid is not mistaken for it.

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { endProcess, identify } from './processes.mjs';
 
-/** @typedef {import('./scope.mjs').Scope} Scope */
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
 
 /**
  * How a tool ended.

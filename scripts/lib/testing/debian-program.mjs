@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { Failure } from './failure.mjs';
-import { makeFolder } from './files.mjs';
-import { TOOLS } from './go-tool.mjs';
-import { findProgram, runTool } from './tools.mjs';
+import { Failure } from '../command/index.mjs';
+import { TOOLS, findProgram, makeFolder, runTool } from '../system/index.mjs';
 
 /**
  * A program that tests use, and the package of Debian that has it.
@@ -14,18 +12,18 @@ import { findProgram, runTool } from './tools.mjs';
 
 const PLACES = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
-/** @param {import('./scope.mjs').Scope} scope */
+/** @param {import('../command/scope.mjs').Scope} scope */
 export const nginxProgram = (scope) =>
   debianProgram(scope, { name: 'nginx', package: 'nginx', what: 'a proxy before the service' });
 
-/** @param {import('./scope.mjs').Scope} scope */
+/** @param {import('../command/scope.mjs').Scope} scope */
 export const promtoolProgram = (scope) =>
   debianProgram(scope, { name: 'promtool', package: 'prometheus', what: 'the judge of alert rules' });
 
 /**
  * Find a program, or unpack Debian's package of it beside the checkout: nothing is installed, and no service begins.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {DebianProgram} program
  * @returns {Promise<string>} its path
  * @throws {Failure} saying what to install
@@ -45,7 +43,7 @@ async function debianProgram(scope, program) {
 }
 
 /**
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @param {string} apt
  * @param {string} name of the package
  * @param {string} into

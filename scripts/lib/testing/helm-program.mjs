@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { makeFolder } from './files.mjs';
-import { TOOLS, buildGoTool } from './go-tool.mjs';
-import { task } from './terminal.mjs';
-import { findProgram, runTool } from './tools.mjs';
+import { task } from '../command/index.mjs';
+import { TOOLS, buildGoTool, findProgram, makeFolder, runTool } from '../system/index.mjs';
 
 const NAME = 'helm';
 /** Helm's own release for Linux on x64, in seconds where a build takes minutes. Only these very bytes are run. */
@@ -15,15 +13,15 @@ const SHA256 = '8c375d1016b2c9754bad8da3ed07ce33c0f9af3bad8890e61737f5137be7396d
 /**
  * Find Helm 3, or fetch it, or build it.
  *
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @returns {Promise<string>} its path
- * @throws {import('./failure.mjs').Failure} saying what to install
+ * @throws {import('../command/failure.mjs').Failure} saying what to install
  */
 export async function helmProgram(scope) {
   return findProgram([NAME], [TOOLS]) ?? (await fetchHelm(scope)) ?? (await buildHelm(scope));
 }
 
-/** @param {import('./scope.mjs').Scope} scope */
+/** @param {import('../command/scope.mjs').Scope} scope */
 function buildHelm(scope) {
   return buildGoTool(scope, {
     name: NAME,
@@ -34,7 +32,7 @@ function buildHelm(scope) {
 }
 
 /**
- * @param {import('./scope.mjs').Scope} scope
+ * @param {import('../command/scope.mjs').Scope} scope
  * @returns {Promise<string | undefined>} undefined where there is none for this machine, or it was not to be had
  */
 async function fetchHelm(scope) {

@@ -1,4 +1,4 @@
-import { send } from './processes.mjs';
+import { send } from '../system/index.mjs';
 
 const POLL_MS = 10;
 const LIMIT_MS = 60_000;
@@ -14,7 +14,7 @@ const GRAPH = {
 };
 
 /**
- * @typedef {import('./scope.mjs').Scope} Scope
+ * @typedef {import('../command/scope.mjs').Scope} Scope
  * @typedef {{ publicUrl: string, apiKey: string, databaseUrl: string }} Stack
  */
 

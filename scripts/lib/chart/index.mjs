@@ -1,0 +1,2 @@
+export { chartFiles } from './chart-files.mjs';
+export { settingsPage } from './settings-page.mjs';

@@ -1,0 +1,2 @@
+export { DATABASE, seedFolder } from './postgres-seed.mjs';
+export { dataIn, startPostgres } from './postgres.mjs';

@@ -1,0 +1,3 @@
+export { startTestS3 } from './s3.mjs';
+export { readSecrets, saveSecrets } from './secrets.mjs';
+export { notePorts, prepareServers, readPorts, startServers } from './servers.mjs';

@@ -1,0 +1,3 @@
+export { claimFolder, temporaryFolder } from './data-folder.mjs';
+export { Fleet } from './fleet.mjs';
+export { answers, isHealthy } from './health.mjs';

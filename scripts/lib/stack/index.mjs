@@ -1,0 +1,4 @@
+export { startInBackground } from './background.mjs';
+export { startFaultyStack } from './faulty-stack.mjs';
+export { choosePorts, startStack, untilEnded } from './stack.mjs';
+export { readStartOptions } from './start-options.mjs';

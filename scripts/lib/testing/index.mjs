@@ -1,0 +1,4 @@
+export { GUARDS } from './guards.mjs';
+export { helmProgram } from './helm-program.mjs';
+export { measureRescues, RESCUE_SETTINGS } from './rescue.mjs';
+export { concludeTests } from './test-count.mjs';

@@ -45,6 +45,14 @@ const ROOMS = {
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/billing/src': [['price', 'ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'scripts/lib': [
+    ['command'],
+    ['system'],
+    ['services', 'prisma'],
+    ['postgres'],
+    ['servers'],
+    ['setup', 'stack', 'chart', 'testing'],
+  ],
 };
 const roomsInside = Object.entries(ROOMS).flatMap(([home, floors]) =>
   floors.flat().map((room) => {
@@ -69,8 +77,8 @@ const roomsThroughTheirIndex = roomsInside.map(({ home, room }) => ({
   name: `index-of-${home.replaceAll('/', '-')}-${room}`,
   comment: 'A room is entered through its index.',
   severity: 'error',
-  from: { path: `^${home}/`, pathNot: [spec, `^${home}/${room}/`] },
-  to: { path: `^${home}/${room}/`, pathNot: `^${home}/${room}/index\\.ts$` },
+  from: { pathNot: [spec, '\\.d\\.ts$', `^${home}/${room}/`] },
+  to: { path: `^${home}/${room}/`, pathNot: `^${home}/${room}/index\\.(ts|mjs)$` },
 }));
 
 const owner = (name, technology, from) => ({
@@ -80,6 +88,9 @@ const owner = (name, technology, from) => ({
   from: { path: '^(apps|libs)/', pathNot: [spec, ...from] },
   to: { path: `node_modules/(${technology})/` },
 });
+
+/** What of the scripts imports packages, and is loaded only when they are installed. */
+const AFTER_SETUP = ['^scripts/lib/chart/', '^scripts/lib/prisma/schema-engine-', '^scripts/make-bucket\\.mjs$'];
 
 module.exports = {
   forbidden: [
@@ -158,6 +169,35 @@ module.exports = {
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: [spec, '^libs/testing/'] },
       to: { path: '^libs/(testing/|[^/]+/(conformance|fixtures)/)' },
+    },
+    {
+      name: 'scripts-import-no-sources',
+      comment: 'apps and libs exist for the scripts once they are built: they are loaded from dist, at run time.',
+      severity: 'error',
+      from: { path: '^(scripts|bench)/' },
+      to: { path: '^(apps|libs)/' },
+    },
+    {
+      name: 'scripts-run-from-a-fresh-clone',
+      comment:
+        'Before set-up there are no packages: what is loaded at the start of a command imports none. See scripts/README.md.',
+      severity: 'error',
+      from: { path: ['^scripts/', '^bench/[^/]+\\.bench\\.mjs$'], pathNot: AFTER_SETUP },
+      to: { path: ['node_modules/', ...AFTER_SETUP], dynamic: false },
+    },
+    {
+      name: 'scripts-below-benches',
+      comment: 'Only the command that runs the benches knows them.',
+      severity: 'error',
+      from: { path: '^scripts/', pathNot: '^scripts/bench\\.mjs$' },
+      to: { path: '^bench/' },
+    },
+    {
+      name: 'loads-run-in-processes-of-their-own',
+      comment: 'A bench calls its load generator over IPC, so that what it costs is not counted with the service.',
+      severity: 'error',
+      from: { path: '^(scripts|bench)/' },
+      to: { path: '^bench/[^/]+\\.(load|floor)\\.mjs$' },
     },
     owner('prisma-in-database-and-stores', '@prisma/client', ['^libs/database/', '\\.store\\.ts$', '^libs/testing/']),
     owner('redis-in-messaging', 'bullmq|ioredis', ['^libs/messaging/', '^libs/testing/']),

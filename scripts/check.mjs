@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { runCommand } from './lib/command.mjs';
-import { readFlags } from './lib/flags.mjs';
-import { DIST, MODULES, ROOT } from './lib/paths.mjs';
-import { setUp } from './lib/setup.mjs';
-import { duration, say } from './lib/terminal.mjs';
-import { runTool } from './lib/tools.mjs';
+import { duration, readFlags, runCommand, say } from './lib/command/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { DIST, MODULES, ROOT, runTool } from './lib/system/index.mjs';
 
 /** @typedef {{ name: string, program: string[], env?: NodeJS.ProcessEnv }} Check */
 
@@ -16,7 +13,15 @@ const CHECKS = [
   { name: 'format', program: bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.') },
   {
     name: 'import law',
-    program: bin('dependency-cruiser/bin/dependency-cruise.mjs', '--output-type', 'err', 'apps', 'libs'),
+    program: bin(
+      'dependency-cruiser/bin/dependency-cruise.mjs',
+      '--output-type',
+      'err',
+      'apps',
+      'libs',
+      'scripts',
+      'bench',
+    ),
   },
   { name: 'api description', program: [join(DIST, 'apps', 'api', 'src', 'openapi', 'write-docs.js'), '--check'] },
   {
@@ -35,7 +40,7 @@ const CHECKS = [
 const SIDE_BY_SIDE = 2;
 const HELP = `npm run check    ${CHECKS.map(({ name }) => name).join(', ')}`;
 
-/** @param {import('./lib/scope.mjs').Scope} scope */
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   readFlags(HELP, {});
   await setUp(scope);
@@ -53,7 +58,7 @@ async function main(scope) {
 }
 
 /**
- * @param {import('./lib/scope.mjs').Scope} scope
+ * @param {import('./lib/command/scope.mjs').Scope} scope
  * @param {Check} check
  */
 async function passes(scope, { name, program, env }) {

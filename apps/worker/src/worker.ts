@@ -5,10 +5,10 @@ import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millr
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
-import { Attempt, type AttemptParts } from './attempt';
-import type { EngineSlot } from './engine-slot';
-import { EngineSlots, type Release } from './engine-slots';
-import { PublishedCatalogue } from './published-catalogue';
+import { Attempt, type AttemptParts } from './attempt/attempt';
+import type { EngineSlot } from './engines/engine-slot';
+import { EngineSlots, type Release } from './engines/engine-slots';
+import { PublishedCatalogue } from './engines/published-catalogue';
 
 const REPORT_EVERY_MS = 3_000;
 

@@ -7,8 +7,8 @@ export {
   type JsonNode,
   type JsonEntry,
   type JsonLimits,
-} from './json-document';
-export { JsonSyntaxError, JsonLimitError } from './json-error';
+} from './json/json-document';
+export { JsonSyntaxError, JsonLimitError } from './json/json-error';
 export {
   parseWorkflow,
   workflowOf,
@@ -17,10 +17,10 @@ export {
   type WorkflowGraph,
   type GraphNode,
   type Link,
-} from './workflow';
-export { validateWorkflow, GRAPH_DEFAULT_LIMITS, type GraphLimits } from './validation';
-export { neededNodes, outputNodes, topologicalOrder } from './dependencies';
-export { linksOf, type NodeLink } from './links';
+} from './graph/workflow';
+export { validateWorkflow, GRAPH_DEFAULT_LIMITS, type GraphLimits } from './validation/validation';
+export { neededNodes, outputNodes, topologicalOrder } from './graph/dependencies';
+export { linksOf, type NodeLink } from './graph/links';
 export {
   assetReferences,
   replaceAssetReferences,
@@ -28,9 +28,9 @@ export {
   type AssetReferences,
   type AssetReplacement,
   type MalformedAssetReference,
-} from './asset-reference';
-export { planProgress, type ProgressPlan, type PlannedNode } from './progress-plan';
-export { ProgressTracker } from './progress';
-export { modelNames, modelsOf } from './models';
-export { unwrapped } from './literal';
-export { jsonNumber, pythonFloat, pythonInt } from './python-number';
+} from './graph/asset-reference';
+export { planProgress, type ProgressPlan, type PlannedNode } from './progress/progress-plan';
+export { ProgressTracker } from './progress/progress';
+export { modelNames, modelsOf } from './graph/models';
+export { unwrapped } from './validation/literal';
+export { jsonNumber, pythonFloat, pythonInt } from './json/python-number';

@@ -9,6 +9,6 @@ export {
   type NodeClass,
   type NodeResult,
   type Pictures,
-} from './node-class';
-export type { Hold, RunPoint } from './hold-points';
-export type { HttpFault } from './http-faults';
+} from './nodes/node-class';
+export type { Hold, RunPoint } from './execution/hold-points';
+export type { HttpFault } from './io/http-faults';

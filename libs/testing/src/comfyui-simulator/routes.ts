@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { PostedGraph } from './graph';
-import { itemOf } from './prompt-queue';
-import { toPythonJson } from './python-json';
-import type { FolderType } from './server-folders';
+import type { PostedGraph } from './nodes/graph';
+import { itemOf } from './execution/prompt-queue';
+import { toPythonJson } from './io/python-json';
+import type { FolderType } from './io/server-folders';
 import type { ServerParts } from './server-parts';
-import { readUpload } from './upload';
-import { validate } from './validation';
+import { readUpload } from './io/upload';
+import { validate } from './execution/validation';
 
 const SERVER_ERROR = '500 Internal Server Error\n\nServer got itself in trouble';
 

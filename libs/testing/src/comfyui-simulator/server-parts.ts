@@ -1,8 +1,8 @@
-import type { NodeClass } from './node-class';
-import type { PromptQueue } from './prompt-queue';
-import type { ServerFolders } from './server-folders';
-import type { ServerLog } from './server-log';
-import type { Sockets } from './sockets';
+import type { NodeClass } from './nodes/node-class';
+import type { PromptQueue } from './execution/prompt-queue';
+import type { ServerFolders } from './io/server-folders';
+import type { ServerLog } from './io/server-log';
+import type { Sockets } from './io/sockets';
 
 /** What the routes work on: the parts of a server, and what its life depends on. */
 export interface ServerParts {

@@ -1,19 +1,19 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CORE_NODES } from './core-nodes';
-import { HoldPoints } from './hold-points';
-import { HttpFaults, reset } from './http-faults';
-import { SystemExit, type NodeClass } from './node-class';
-import { objectInfoText } from './object-info';
-import { PromptExecutor } from './prompt-executor';
-import { PromptQueue } from './prompt-queue';
-import { ResultCache } from './result-cache';
+import { CORE_NODES } from './nodes/core-nodes';
+import { HoldPoints } from './execution/hold-points';
+import { HttpFaults, reset } from './io/http-faults';
+import { SystemExit, type NodeClass } from './nodes/node-class';
+import { objectInfoText } from './nodes/object-info';
+import { PromptExecutor } from './execution/prompt-executor';
+import { PromptQueue } from './execution/prompt-queue';
+import { ResultCache } from './execution/result-cache';
 import { answer, Exchange } from './routes';
-import { ServerFolders } from './server-folders';
+import { ServerFolders } from './io/server-folders';
 import type { ServerParts } from './server-parts';
-import { ServerLog } from './server-log';
-import { Sockets } from './sockets';
-import { TEST_NODES } from './test-nodes';
+import { ServerLog } from './io/server-log';
+import { Sockets } from './io/sockets';
+import { TEST_NODES } from './nodes/test-nodes';
 
 export interface SimulatedServerOptions {
   folders: { input: string; output: string; temp: string };

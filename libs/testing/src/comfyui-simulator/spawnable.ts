@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const REPOSITORY = join(__dirname, '../../../..');
 
@@ -11,8 +11,7 @@ export async function spawnableSimulator(): Promise<string[]> {
   // Native, and of use to one test alone: everything else that imports this library does without.
   const { transformFileSync } = await import('@swc/core');
   const target = join(REPOSITORY, 'node_modules/.cache/millrace/comfyui-simulator');
-  mkdirSync(target, { recursive: true });
-  for (const file of readdirSync(__dirname)) {
+  for (const file of readdirSync(__dirname, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.endsWith('spec.ts')) continue;
     const { code } = transformFileSync(join(__dirname, file), {
       swcrc: false,
@@ -21,6 +20,7 @@ export async function spawnableSimulator(): Promise<string[]> {
     });
     // Whole at once: another test process may be reading it.
     const compiled = join(target, file.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(compiled), { recursive: true });
     writeFileSync(`${compiled}.${process.pid}`, code);
     renameSync(`${compiled}.${process.pid}`, compiled);
   }

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { CpuEngine } from '@millrace/cpu-engine';
+import { ComfyuiEngine, DEFAULT_BOUNDS, type AttachOptions, type Engine, type OwnOptions } from '@millrace/engines';
+import { BootError, type Logger } from '@millrace/platform';
+import type { WorkerSettings } from '../worker.config';
+
+/**
+ * The engines of a worker: one per attempt that it runs at once.
+ *
+ * @throws BootError when the settings do not say enough, or contradict each other.
+ */
+export function openEngines(settings: WorkerSettings, logger: Logger): Engine[] {
+  if (settings.engine === 'cpu') return Array.from({ length: settings.capacity }, () => new CpuEngine());
+  const onNotice = (notice: string): void => logger.warn({ engine: 'comfyui' }, notice);
+  const bounds = {
+    startMs: settings.comfyuiStartSeconds * 1000,
+    silenceMs: settings.comfyuiSilenceSeconds * 1000,
+    stuckMs: Math.min(DEFAULT_BOUNDS.stuckMs, settings.comfyuiSilenceSeconds * 1000),
+    unreachableMs: settings.comfyuiUnreachableSeconds * 1000,
+  };
+  const { logTailBytes } = settings;
+  return comfyuiServers(settings).map((server) => new ComfyuiEngine({ server, bounds, onNotice, logTailBytes }));
+}
+
+function comfyuiServers(settings: WorkerSettings): (AttachOptions | OwnOptions)[] {
+  const { comfyuiCommand, comfyuiDevices, comfyuiUrls } = settings;
+  if ((comfyuiUrls === undefined) === (comfyuiCommand === undefined)) {
+    throw new BootError(
+      'MILLRACE_ENGINE=comfyui needs exactly one of MILLRACE_COMFYUI_URL and MILLRACE_COMFYUI_COMMAND.',
+    );
+  }
+  if (comfyuiUrls !== undefined) return attached(comfyuiUrls, settings.comfyuiDataDir);
+  const own = ownServer(settings, comfyuiCommand ?? []);
+  if (comfyuiDevices === undefined) return [own('0')];
+  return comfyuiDevices.map((device) => ({ ...own(String(device)), cudaDevice: device }));
+}
+
+function attached(urls: string[], dataDir: string | undefined): AttachOptions[] {
+  if (dataDir === undefined) return urls.map((url) => ({ mode: 'attach', url }));
+  if (urls.length > 1) throw new BootError('MILLRACE_COMFYUI_DATA_DIR belongs to one ComfyUI: name one URL only.');
+  const folders = { input: join(dataDir, 'input'), output: join(dataDir, 'output'), temp: join(dataDir, 'temp') };
+  return urls.map((url) => ({ mode: 'attach', url, folders }));
+}
+
+function ownServer(settings: WorkerSettings, command: string[]): (name: string) => OwnOptions {
+  const { comfyuiArguments: extraArguments, comfyuiDir: cwd, workDir } = settings;
+  if (cwd === undefined) throw new BootError('MILLRACE_COMFYUI_COMMAND needs MILLRACE_COMFYUI_DIR.');
+  return (name) => ({ mode: 'own', command, cwd, dataDir: join(workDir, `comfyui-${name}`), extraArguments });
+}

@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { assetReferences, replaceAssetReferences } from './asset-reference';
+import { graphText, nodeText } from '../fixtures/graph';
+import { parseWorkflow } from './workflow';
+
+const ID = '0197aa00-0000-7000-8000-00000000000a';
+const asset = (info: string = `{"id": "${ID}"}`): string => `{"__type": "core/ASSET", "info": ${info}}`;
+const found = (inputs: string): ReturnType<typeof assetReferences> =>
+  assetReferences(parseWorkflow(graphText({ '7': nodeText('LoadImage', inputs) })));
+
+/** Where the value of `image` starts in the graphs of `found`. */
+const START = graphText({ '7': nodeText('LoadImage', '{"image": @}') }).indexOf('@');
+
+describe('an asset reference', () => {
+  it('is found at any depth, in lists too, with the node and the input that hold it', () => {
+    const text = graphText({
+      '1': nodeText('A', `{"image": ${asset()}, "n": 5}`),
+      '2': nodeText('B', `{"files": [["x", ${asset()}], {"deep": {"er": [${asset()}]}}]}`),
+    });
+    const { references, malformed } = assetReferences(parseWorkflow(text));
+    expect(references.map(({ nodeId, inputName, id }) => [nodeId, inputName, id])).toEqual([
+      ['1', 'image', ID],
+      ['2', 'files', ID],
+      ['2', 'files', ID],
+    ]);
+    for (const { start, end } of references) expect(text.slice(start, end)).toBe(asset());
+    expect(malformed).toEqual([]);
+  });
+
+  it('carries its hints where it has any, tolerates unknown keys, and its id is read in either case', () => {
+    const info = `{"id": "${ID.toUpperCase()}", "hash": "blake3:ab", "file_path": "a/b.png", "size": 3}`;
+    const reference = `{"x": 1, "info": ${info}, "__type": "core\\/ASSET"}`;
+    expect(found(`{"image": ${reference}}`).references).toEqual([
+      {
+        nodeId: '7',
+        inputName: 'image',
+        start: START,
+        end: START + reference.length,
+        id: ID,
+        hash: 'blake3:ab',
+        filePath: 'a/b.png',
+      },
+    ]);
+    expect(found(`{"image": ${asset(`{"id": "${ID}", "hash": null, "file_path": 5}`)}}`).references[0]).toEqual({
+      nodeId: '7',
+      inputName: 'image',
+      start: START,
+      end: expect.any(Number) as number,
+      id: ID,
+    });
+  });
+
+  it.each(['null', '{}', '"x"', '[]', '{"id": 5}', '{"id": "nope"}', '{"id": null}', `{"ID": "${ID}"}`])(
+    'with the info %s is malformed, and where it stands is told',
+    (info) => {
+      const { references, malformed } = found(`{"image": ${asset(info)}}`);
+      expect(references).toEqual([]);
+      expect(malformed).toEqual([{ nodeId: '7', inputName: 'image', start: START, end: START + asset(info).length }]);
+    },
+  );
+
+  it('without any info is malformed', () => {
+    expect(found('{"image": {"__type": "core/ASSET"}}').malformed).toHaveLength(1);
+  });
+
+  it.each(['{"__type": "core/OTHER", "info": {}}', '{"__type": 5}', '"core/ASSET"', '["__type", "core/ASSET"]'])(
+    'is not seen in %s',
+    (value) => {
+      expect(found(`{"image": ${value}}`)).toEqual({ references: [], malformed: [] });
+    },
+  );
+
+  it('in a duplicate that a later one replaces does not count', () => {
+    expect(found(`{"image": ${asset()}, "image": 1}`).references).toEqual([]);
+    expect(found(`{"image": {"a": ${asset()}, "a": 1}}`).references).toEqual([]);
+  });
+});
+
+describe('replaceAssetReferences', () => {
+  it('puts strings in the places of references and leaves every other character as it was', () => {
+    const raw = fc.constantFrom(
+      '18446744073709551615',
+      '1.0',
+      '-0',
+      '1E5',
+      '"\\u00e9\\/\\ud800"',
+      '"é 😀"',
+      'null',
+      '[ 1 ,2]',
+    );
+    const key = fc.constantFrom('"10"', '"9"', '"a"', '"\\u0061b"', '"__proto__"');
+    const value = fc.oneof(
+      raw.map((text) => ({ text, isAsset: false })),
+      fc.constant({ text: asset(), isAsset: true }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, value, fc.boolean())), fc.string({ unit: 'binary' }), (items, name) => {
+        const inputs = (assetText: string): string => {
+          const list = items.map(([name, { text, isAsset }, isNested]) => {
+            const written = isAsset ? assetText : text;
+            return isNested ? `{${name} :[${written}\n]}` : written;
+          });
+          return `{ "x" : [ ${list.join(' , ')} ] }`;
+        };
+        const text = graphText([
+          ['10', nodeText('A', inputs(asset()))],
+          ['9', nodeText('B', '{ }')],
+        ]);
+        const { references } = assetReferences(parseWorkflow(text));
+        const replaced = replaceAssetReferences(
+          text,
+          references.map((reference) => ({ ...reference, value: name })),
+        );
+        expect(replaced).toBe(
+          graphText([
+            ['10', nodeText('A', inputs(JSON.stringify(name)))],
+            ['9', nodeText('B', '{ }')],
+          ]),
+        );
+        expect(assetReferences(parseWorkflow(replaced)).references).toEqual([]);
+      }),
+    );
+  });
+
+  it('takes the references in any order', () => {
+    const text = `[${asset()},${asset()}]`;
+    const length = asset().length;
+    const second = { start: length + 2, end: 2 * length + 2, value: 'b' };
+    expect(replaceAssetReferences(text, [second, { start: 1, end: length + 1, value: 'a' }])).toBe('["a","b"]');
+    expect(replaceAssetReferences(text, [])).toBe(text);
+  });
+
+  it.each([
+    [[{ start: 0, end: 2, value: 'a' }]],
+    [[{ start: 1, end: 9, value: 'a' }]],
+    [
+      [
+        { start: 1, end: 3, value: 'a' },
+        { start: 1, end: 3, value: 'b' },
+      ],
+    ],
+  ])('refuses places that hold no object, or that overlap: %j', (replacements) => {
+    expect(() => replaceAssetReferences('[{}, {}]', replacements)).toThrow(RangeError);
+  });
+});

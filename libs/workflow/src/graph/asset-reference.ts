@@ -1,0 +1,79 @@
+import { assetObjectOf, isAssetObject } from './asset-object';
+import { members, type JsonNode } from '../json/json-document';
+import type { WorkflowGraph } from './workflow';
+
+/** Where a graph refers to an asset; `start` and `end` are offsets into the graph's `text`. */
+interface AssetPlace {
+  nodeId: string;
+  inputName: string;
+  start: number;
+  end: number;
+}
+
+export interface AssetReference extends AssetPlace {
+  /** The asset's id, a UUID in lower case. */
+  id: string;
+  /** Hints of the client's own, where given. */
+  hash?: string;
+  filePath?: string;
+}
+
+/** An object of type `core/ASSET` without an `info.id` that is a UUID: it can name no asset, hence 422 `missing_asset`. */
+export type MalformedAssetReference = AssetPlace;
+
+export interface AssetReferences {
+  references: AssetReference[];
+  malformed: MalformedAssetReference[];
+}
+
+/** Every `core/ASSET` object at any depth of any node's inputs, in the order of nodes, inputs and text. */
+export function assetReferences(graph: WorkflowGraph): AssetReferences {
+  const found: AssetReferences = { references: [], malformed: [] };
+  for (const [nodeId, node] of graph.nodes) {
+    for (const [inputName, value] of node.inputs) collect(value, { nodeId, inputName }, found);
+  }
+  return found;
+}
+
+/** Recursion is bounded by the depth that the parser allows. Nothing inside a reference is one. */
+function collect(value: JsonNode, owner: Pick<AssetPlace, 'nodeId' | 'inputName'>, found: AssetReferences): void {
+  if (value.kind === 'array') {
+    for (const item of value.items) collect(item, owner, found);
+  } else if (value.kind === 'object') {
+    if (!isAssetObject(value)) {
+      for (const inner of members(value).values()) collect(inner, owner, found);
+      return;
+    }
+    const { id, ...hints } = assetObjectOf(value);
+    const place = { ...owner, start: value.start, end: value.end };
+    if (id === null) found.malformed.push(place);
+    else found.references.push({ ...place, id, ...hints });
+  }
+}
+
+/** What to put in the place of a reference: a string, most often the name of a file. */
+export interface AssetReplacement {
+  start: number;
+  end: number;
+  value: string;
+}
+
+/**
+ * The text with JSON strings in the places of asset references, and every other character as it was: no number is read,
+ * no key moved, no escape rewritten (wire supplement, section 4).
+ *
+ * @throws {RangeError} when a place is no object of the text or two overlap
+ */
+export function replaceAssetReferences(text: string, replacements: Iterable<AssetReplacement>): string {
+  const pieces: string[] = [];
+  let copied = 0;
+  for (const { start, end, value } of [...replacements].sort((a, b) => a.start - b.start)) {
+    if (start < copied || text.charAt(start) !== '{' || text.charAt(end - 1) !== '}') {
+      throw new RangeError(`Offsets ${start} to ${end} are no asset reference of this text, or overlap another's.`);
+    }
+    pieces.push(text.slice(copied, start), JSON.stringify(value));
+    copied = end;
+  }
+  pieces.push(text.slice(copied));
+  return pieces.join('');
+}

@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# ComfyUI as a worker's engine, with nothing but its own nodes; a starting point for images with node packs.
+# ComfyUI as a worker's engine, with only its own nodes: a starting point for images with node packs.
 FROM pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime
 
 ARG COMFYUI_VERSION=v0.3.64
@@ -18,7 +18,7 @@ USER 1000:1000
 EXPOSE 8188
 HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 \
   CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8188/system_stats', timeout=4)"]
-# What the engine asks of an attached server (libs/engines/src/comfyui/README.md); folders of its own outside of the code.
+# The arguments that the engine needs of an attached server (libs/engines/src/comfyui/README.md), and folders outside the code.
 CMD ["python", "main.py", "--listen", "0.0.0.0", "--port", "8188", \
   "--disable-metadata", "--log-stdout", "--preview-method", "auto", \
   "--input-directory", "/data/input", "--output-directory", "/data/output", \

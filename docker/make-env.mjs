@@ -1,12 +1,12 @@
-// Writes a .env with fresh secrets for docker-compose.yml, beside it. What a file that is there already says is kept:
-// a second password would lock the stack out of its own database.
+// Writes a .env with fresh secrets beside docker-compose.yml. Secrets that the file already has are kept: a second
+// password would lock the stack out of its own database.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-/** Each secret of the stack, and how one is made. Letters and digits only: they become parts of URLs. */
+/** Each secret of the stack, and how one is made. Letters and digits only where they become parts of URLs. */
 const SECRETS = {
   POSTGRES_PASSWORD: () => randomBytes(24).toString('hex'),
   REDIS_PASSWORD: () => randomBytes(24).toString('hex'),
@@ -24,5 +24,5 @@ const lines = missing.map(([name, make]) => `${name}=${make()}\n`).join('');
 const joint = present === '' || present.endsWith('\n') ? '' : '\n';
 if (lines !== '') writeFileSync(file, `${present}${joint}${lines}`, { mode: 0o600 });
 process.stdout.write(
-  lines === '' ? `${file} has every secret.\n` : `${file} has got ${missing.map(([name]) => name).join(', ')}.\n`,
+  lines === '' ? `${file} has every secret.\n` : `${file} now has ${missing.map(([name]) => name).join(', ')}.\n`,
 );

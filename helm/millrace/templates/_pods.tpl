@@ -152,8 +152,8 @@ livenessProbe:
   protocol: TCP
 {{- end -}}
 
-{{- /* Jobs that need workers of a pool: (list $ "pool"). Every maintenance process tells the same number; while the database
-is away they tell none, and KEDA falls back. */ -}}
+{{- /* Jobs that need workers of a pool: (list $ "pool"). Every maintenance process reports the same number; while the database
+is away they report none, and KEDA falls back. */ -}}
 {{- define "millrace.workQuery" -}}
 max(millrace_pool_pending_jobs{namespace="{{ (index . 0).Release.Namespace }}",pool="{{ index . 1 }}"})
 {{- end -}}

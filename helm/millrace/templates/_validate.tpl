@@ -1,8 +1,8 @@
-{{- /* Values that fit the schema and yet cannot work together: one sentence for each, all at once. */ -}}
+{{- /* Values that match the schema but do not work together: one sentence for each, all at once. */ -}}
 {{- define "millrace.faults" -}}
 {{- $v := .Values -}}
 {{- if not $v.image.repository }}
-image.repository is not set: build the images (docs/operations.md), push them, and name their common prefix, e.g. registry.example.com/millrace.
+image.repository is not set: build the images (docs/operations.md), push them, and set their common prefix, e.g. registry.example.com/millrace.
 {{- end }}
 {{- range $name, $key := dict "postgres" "url" "redis" "url" }}
 {{- $server := index $v $name }}
@@ -28,7 +28,7 @@ s3.publicEndpoint is not set: with the bundled S3 server, say under which URL cu
 {{- end }}
 {{- end }}
 {{- if and (eq $v.migrations.mode "hook") (or $v.postgres.bundled.enabled (not $v.postgres.external.existingSecret)) }}
-migrations.mode is hook, which runs before anything else is there: it needs postgres.external.existingSecret.
+migrations.mode is hook, which runs before everything else: it needs postgres.external.existingSecret.
 {{- end }}
 {{- if and $v.selfHosted.existingSecret (ne $v.surface "self_hosted") }}
 selfHosted.existingSecret is set, but surface is {{ $v.surface }}: set surface to self_hosted, or unset it.
@@ -37,7 +37,7 @@ selfHosted.existingSecret is set, but surface is {{ $v.surface }}: set surface t
 stripe.existingSecret is set, but surface is {{ $v.surface }}, where nothing costs credits: set surface to cloud, or unset it.
 {{- end }}
 {{- if not (hasKey $v.workers $v.defaultPool) }}
-defaultPool is {{ $v.defaultPool }}, which is no key of workers: jobs sent there would wait for ever.
+defaultPool is {{ $v.defaultPool }}, which is no key of workers: jobs sent there would wait forever.
 {{- end }}
 {{- if and $v.api.autoscaling.enabled (gt (int $v.api.autoscaling.minReplicas) (int $v.api.autoscaling.maxReplicas)) }}
 api.autoscaling.minReplicas is above api.autoscaling.maxReplicas: lower one or raise the other.
@@ -77,7 +77,7 @@ workers.{{ $name }}.capacity is {{ $pool.capacity }}, but a ComfyUI runs one job
 workers.{{ $name }}.autoscaling.minReplicas is above maxReplicas: lower one or raise the other.
 {{- end }}
 {{- if and (eq .kind "keda") (not .prometheusUrl) }}
-workers.{{ $name }}.autoscaling.prometheusUrl is not set: KEDA asks that Prometheus how much work there is.
+workers.{{ $name }}.autoscaling.prometheusUrl is not set: KEDA queries that Prometheus for the amount of work.
 {{- end }}
 {{- if and (eq .kind "hpa") (lt (int .minReplicas) 1) }}
 workers.{{ $name }}.autoscaling.minReplicas is 0, which a plain HorizontalPodAutoscaler refuses: set it to 1, or kind to keda.

@@ -44,7 +44,7 @@ const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => 
 const ROOMS = {
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
-  'libs/billing/src': [['price', 'ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
   'scripts/lib': [
     ['command'],
     ['system'],

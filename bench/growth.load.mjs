@@ -7,10 +7,7 @@ import { plant as plantAt } from './lib/planting.mjs';
 import { CONCURRENCY, rateOf, rateOfCount } from './lib/rate.mjs';
 import { built, recordJob } from './lib/recording.mjs';
 
-const { LedgerAuditStore, LedgerStore } = {
-  ...built('./billing/src/index.js'),
-  ...built('./billing/src/ledger-audit.store.js'),
-};
+const { LedgerAuditStore } = built('./billing/src/audit/ledger-audit.store.js');
 const { Database } = built('./database/src/index.js');
 const { WorkerStore } = built('./deployments/src/index.js');
 const { Dispatcher, JobAudit, JobAuditStore, JobReads } = built('./jobs/src/index.js');
@@ -31,7 +28,7 @@ const PAGE = 20;
 const FINISHED_PAGE = 10;
 const TICKS_PER_SECOND = 5;
 
-const lifecycle = new LifecycleStore(new LedgerStore());
+const lifecycle = new LifecycleStore();
 /** @type {Map<string, Promise<Service>>} */
 const services = new Map();
 

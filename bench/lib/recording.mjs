@@ -6,13 +6,12 @@ import { GRAPH, METADATA, NODES, POOL } from './graph.mjs';
 
 /** The built libs: a load generator runs without the compiler's path aliases. */
 export const built = createRequire(new URL('../../dist/libs/', import.meta.url));
-const { LedgerStore } = built('./billing/src/index.js');
 const { newId } = built('./contracts/src/index.js');
 const { jobSettings } = built('./jobs/src/job.settings.js');
 const { SubmissionStore } = built('./jobs/src/submission/submission.store.js');
 const { readSettings } = built('./platform/src/index.js');
 
-const store = new SubmissionStore(new LedgerStore(), readSettings(jobSettings, {}));
+const store = new SubmissionStore(readSettings(jobSettings, {}));
 
 /**
  * The statement that a submission of the twenty nodes is, alone.

@@ -8,7 +8,6 @@ import { CONCURRENCY } from './rate.mjs';
 
 // The built libs: a load generator runs without the compiler's path aliases.
 const built = createRequire(new URL('../../dist/libs/', import.meta.url));
-const { LedgerStore } = built('./billing/src/index.js');
 const { LifecycleStore } = built('./jobs/src/lifecycle/lifecycle.store.js');
 
 /** @typedef {{ id: string, key: string }} RunningJob `key`: of the account whose job it is. */
@@ -37,7 +36,7 @@ export async function makeRunningJobs(stack, count) {
   const statements = statementsOn(pool);
   const ids = jobs.map(({ id }) => id);
   await dispatch(pool, ids);
-  const lifecycle = new LifecycleStore(new LedgerStore());
+  const lifecycle = new LifecycleStore();
   const workerId = randomUUID();
   const lease = { workerId, leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
   await inLanes(count, async (nth) => {

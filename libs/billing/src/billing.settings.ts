@@ -1,4 +1,5 @@
 import { integer, setting, type SettingsOf } from '@millrace/platform';
+import { costMicros } from './price';
 
 export const billingSettings = {
   priceMicrosPerSecond: setting(
@@ -19,7 +20,7 @@ export const billingSettings = {
 };
 export type BillingSettings = SettingsOf<typeof billingSettings>;
 
-const DEFAULT_HOLD_SECONDS = 600n;
+const DEFAULT_HOLD_MS = 600_000n;
 
 /**
  * What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price; nothing where
@@ -27,5 +28,7 @@ const DEFAULT_HOLD_SECONDS = 600n;
  */
 export function holdMicrosOf(settings: Pick<BillingSettings, 'holdMicros'>, priceMicrosPerSecond: bigint): bigint {
   if (priceMicrosPerSecond === 0n) return 0n;
-  return settings.holdMicros === undefined ? priceMicrosPerSecond * DEFAULT_HOLD_SECONDS : BigInt(settings.holdMicros);
+  return settings.holdMicros === undefined
+    ? costMicros(DEFAULT_HOLD_MS, priceMicrosPerSecond)
+    : BigInt(settings.holdMicros);
 }

@@ -2,7 +2,11 @@ export {
   type Balance,
   type Book,
   BOOKS,
+  endHoldParts,
+  extendHold,
+  type HeldRun,
   type Hold,
+  holdPart,
   INSUFFICIENT_CREDITS,
   LEDGER_KINDS,
   type LedgerKind,
@@ -31,11 +35,14 @@ export {
   TopUpsService,
 } from './payments';
 export {
-  costMicros,
+  type BilledColumn,
+  chargeMicros,
+  chargePart,
   creditsText,
   extensionMicros,
   type ExtensionTerms,
   isExhausted,
+  type MeteredColumn,
   type MeteredRun,
   MICROS_PER_CREDIT,
 } from './price';

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { IdempotentOperation } from '@millrace/contracts';
 import type { Statements } from './database';
+import { composeStatement, statementPart, type StatementPart } from './statement-part';
 
 /** A single-use key as a request presents it. */
 export interface KeyClaim {
@@ -16,12 +17,12 @@ export interface KeyClaim {
 export const KEY_REUSED = 'idempotency_key_reuse';
 
 /**
- * A query that claims a key and returns one row, or refuses the statement it is part of. It commits or vanishes with that
- * statement, which is what makes an unknown outcome decidable: the key and the record exist both or not at all (contract,
+ * The part that claims a key and yields one row, or refuses the statement that it is in. The key commits or vanishes with
+ * that statement, which is what makes an unknown outcome decidable: the key and the record exist both or not at all (contract,
  * 4.1). A concurrent duplicate waits here for the first to commit, and then refuses.
  */
-export function claimKeySql(claim: KeyClaim): Prisma.Sql {
-  return Prisma.sql`
+export function claimKeyPart(claim: KeyClaim): StatementPart {
+  return statementPart('key')`
     INSERT INTO idempotency_keys AS k (account_id, operation, key, subject_id, expires_at)
     VALUES (${claim.accountId}::uuid, ${claim.operation}, ${claim.key}, ${claim.subjectId}::uuid,
       now() + make_interval(secs => ${claim.lifetimeSeconds}))
@@ -29,6 +30,15 @@ export function claimKeySql(claim: KeyClaim): Prisma.Sql {
       SET subject_id = excluded.subject_id, created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})
     RETURNING 1`;
+}
+
+/**
+ * Claim a key in a transaction, to commit or vanish with it.
+ *
+ * @throws RefusedError KEY_REUSED when it was claimed before.
+ */
+export async function claimKey(tx: Statements, claim: KeyClaim): Promise<void> {
+  await tx.query(composeStatement([])`SELECT FROM ${claimKeyPart(claim)}`);
 }
 
 /** True when a key is claimed now. */

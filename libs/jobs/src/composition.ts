@@ -1,4 +1,4 @@
-import { OutputAssetStore, type AssetService } from '@millrace/assets';
+import { type AssetService } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -98,12 +98,12 @@ export function composeJobs(parts: JobsParts): Jobs {
   const dispatcher = new Dispatcher(database, dispatchStore, pools, workers, lanes, logger);
   const outlook = new QueueOutlook(database, dispatchStore, workers);
   const ledger = new LedgerStore();
-  const lifecycle = new Lifecycle(database, new LifecycleStore(ledger), signals, dispatcher, metrics, settings);
+  const lifecycle = new Lifecycle(database, new LifecycleStore(), signals, dispatcher, metrics, settings);
   const accountQueues = new AccountQueueStore();
   const jobStore = new JobStore();
   const reads = new JobReads(database, jobStore, outlook, live);
   const auditStore = new JobAuditStore();
-  const submissionStore = new SubmissionStore(ledger, settings);
+  const submissionStore = new SubmissionStore(settings);
   const submissions =
     secrets &&
     new SubmissionService(database, submissionStore, ledger, assets, secrets, outlook, dispatcher, metrics, settings);
@@ -114,7 +114,7 @@ export function composeJobs(parts: JobsParts): Jobs {
     claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher),
     reads,
     queues: new AccountQueues(database, accountQueues, new QueueDepthStore(), settings),
-    outputs: new OutputRecorder(database, new OutputStore(new OutputAssetStore()), signals),
+    outputs: new OutputRecorder(database, new OutputStore(), signals),
     signals,
     dispatcher,
     secrets,

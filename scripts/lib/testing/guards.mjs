@@ -11,7 +11,7 @@ const SUBMISSION = 'libs/jobs/src/submission/submission.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
-const LEDGER = 'libs/billing/src/ledger/ledger.store.ts';
+const LEDGER = 'libs/billing/src/ledger/hold.store.ts';
 const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
 const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
 const BLOBS = 'libs/assets/src/records/blob-record.store.ts';
@@ -122,7 +122,7 @@ export const GUARDS = [
   of(
     'an output that was not seen is not replaced',
     OUTPUT,
-    '\n      WHERE o.asset_id = (SELECT asset_id FROM replaced) OR refuse(${OUTPUT_OVERTAKEN})',
+    '\n      WHERE o.asset_id = (SELECT asset_id FROM ${replaced}) OR refuse(${OUTPUT_OVERTAKEN})',
     '',
     OUTPUTS,
   ),
@@ -130,14 +130,14 @@ export const GUARDS = [
   of(
     'what an output replaces expires',
     OUTPUT,
-    "    this.assets.retireQuery('replaced'),",
-    "{ name: 'retired', sql: Prisma.sql`SELECT 1` },",
+    'retireAssetPart(replaced);',
+    "statementPart('retired')`SELECT 1`;",
     OUTPUTS,
   ),
   of(
     'what an output replaces is locked before the output',
     OUTPUT,
-    ', (SELECT count(*) FROM retired) AS locked',
+    ', (SELECT count(*) FROM ${retired}) AS locked',
     '',
     OUTPUTS,
   ),

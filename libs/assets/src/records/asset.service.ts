@@ -67,7 +67,7 @@ export class AssetService {
 
   /**
    * Take in the bytes of a job's output and keep them as a blob of its account: outside any transaction, for a statement with
-   * `OutputAssetStore.mintQueries` to follow within the grace.
+   * `mintOutputPart` to follow within the grace.
    *
    * @throws BlobStoreError; Refusal `payload_too_large`; the source's own error.
    */

@@ -5,4 +5,4 @@ export { BlobRecordStore, type BlobRecord } from './blob-record.store';
 export { blobGone, BlobService } from './blob.service';
 export { blobKey, blobOfKey, type BlobRef, type StoredBlob } from './blob';
 export { baseName, isPlainText, readFilePath } from './file-path';
-export { OutputAssetStore, type OutputAsset } from './output-asset.store';
+export { mintOutputPart, retireAssetPart, type OutputAsset } from './output-asset.store';

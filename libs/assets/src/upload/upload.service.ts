@@ -1,13 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal, newId } from '@millrace/contracts';
-import {
-  KEY_REUSED,
-  RefusedError,
-  claimKeySql,
-  isKeyClaimed,
-  type Database,
-  type Statements,
-} from '@millrace/database';
+import { KEY_REUSED, RefusedError, claimKey, isKeyClaimed, type Database, type Statements } from '@millrace/database';
 import {
   type AssetFields,
   type AssetRecord,
@@ -190,7 +183,7 @@ export class UploadService {
   private async settle(tx: Statements, blob: StoredBlob, subjectId: string, terms: UploadTerms): Promise<void> {
     const { accountId, sizeBytes } = blob;
     if (terms.idempotency !== undefined) {
-      await tx.query(claimKeySql({ accountId, operation: 'postAssets', subjectId, ...terms.idempotency }));
+      await claimKey(tx, { accountId, operation: 'postAssets', subjectId, ...terms.idempotency });
     }
     await this.uploadDays.add(tx, accountId, sizeBytes, terms.uploadBytesPerDay);
     if (terms.resumableId !== undefined) await this.resumables.complete(tx, accountId, terms.resumableId, subjectId);

@@ -1,9 +1,15 @@
+export { MICROS_PER_CREDIT, creditsText } from './amount';
 export {
+  type BilledColumn,
+  type BilledRun,
+  chargeMicros,
+  chargePart,
   costMicros,
-  creditsText,
+  exhaustionPart,
   extensionMicros,
-  isExhausted,
-  MICROS_PER_CREDIT,
+  extensionPart,
   type ExtensionTerms,
+  isExhausted,
+  type MeteredColumn,
   type MeteredRun,
-} from './price';
+} from './price.store';

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { assetSettings, composeAssets, type BlobStore } from '@millrace/assets';
-import { LedgerStore, billingSettings } from '@millrace/billing';
+import { billingSettings } from '@millrace/billing';
 import { newId, type DispatchMessage } from '@millrace/contracts';
 import { LaneConsumer, LaneProducer, RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings } from '@millrace/platform';
@@ -20,9 +20,8 @@ const OTHER = 'other.safetensors';
 
 const logger = createLogger('test', 'fatal');
 const settings = readSettings({ ...jobSettings, ...assetSettings, ...billingSettings }, {});
-const ledger = new LedgerStore();
-const submissions = new SubmissionStore(ledger, settings);
-const lifecycle = new LifecycleStore(ledger);
+const submissions = new SubmissionStore(settings);
+const lifecycle = new LifecycleStore();
 const dispatch = new DispatchStore();
 
 let test: TestDatabase;

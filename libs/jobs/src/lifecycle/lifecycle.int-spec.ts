@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
-import { OutputAssetStore } from '@millrace/assets';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
@@ -17,8 +16,8 @@ import { readSettings } from '@millrace/platform';
 
 const settings: JobSettings = readSettings(jobSettings, {});
 const ledger = new LedgerStore();
-const submissions = new SubmissionStore(ledger, settings);
-const lifecycle = new LifecycleStore(ledger);
+const submissions = new SubmissionStore(settings);
+const lifecycle = new LifecycleStore();
 const dispatch = new DispatchStore();
 
 let test: TestDatabase;
@@ -259,7 +258,7 @@ describe('a fence', () => {
       { ...fence, leaseToken: randomUUID() },
       { ...fence, jobId: other.id },
     ];
-    const outputs = new OutputStore(new OutputAssetStore());
+    const outputs = new OutputStore();
     const output = await madeBy(job.accountId);
     for (const one of wrong) {
       expect(await lifecycle.heartbeat(test.database, one, beat)).toBeNull();

@@ -1,8 +1,8 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus, Progress, SurfaceKind } from '@millrace/contracts';
-import { composeStatement, type NamedQuery, type Statements } from '@millrace/database';
-import type { LedgerStore } from '@millrace/billing';
-import { LEFT_QUEUE, leaveQueueParts } from '../rotation/account-queue.store';
+import { type BilledColumn, chargePart, endHoldParts, extendHold, type MeteredColumn } from '@millrace/billing';
+import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
+import { leaveQueuePart } from '../rotation/account-queue.store';
 import type { ClaimedAttempt, Fence, JobFailure, JobScope, NodeTiming } from '../state/job';
 import type { AttemptOutcome } from '../state/job-state';
 
@@ -52,6 +52,9 @@ export interface HeartbeatAnswer {
   /** True when the run has used up its hold and the account has nothing to extend it from. */
   exhausted: boolean;
 }
+
+type MovedColumn = keyof MovedRow;
+type EndedColumn = MovedColumn | 'surface' | 'from_delivery' | 'used_ms' | 'held_micros' | 'billable_ms';
 
 interface MovedRow {
   id: string;
@@ -126,50 +129,32 @@ export const guards = {
  * account's queue, then its balance.
  */
 export class LifecycleStore {
-  constructor(private readonly ledger: LedgerStore) {}
-
   /** Take a dispatched attempt. The status becomes `running` with the first one and stays so with later ones. */
   async claim(
     statements: Statements,
     claim: { jobId: string; attempt: number; workerId: string; leaseToken: string; leaseSeconds: number },
   ): Promise<(ClaimedAttempt & { seq: number; waitedMs: number }) | null> {
-    const parts: NamedQuery[] = [
-      {
-        name: 'job',
-        sql: Prisma.sql`
-          UPDATE jobs j
-          SET status = 'running', delivery = 'leased', attempt = ${claim.attempt}, worker_id = ${claim.workerId}::uuid,
-              lease_token = ${claim.leaseToken}::uuid,
-              lease_expires_at = now() + make_interval(secs => ${claim.leaseSeconds}),
-              started_at = coalesce(j.started_at, now()), engine_ms = 0, updated_at = now(),
-              seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
-          FROM (SELECT id, status FROM jobs WHERE id = ${claim.jobId}::uuid FOR UPDATE) old
-          WHERE j.id = old.id AND j.attempt = ${claim.attempt} - 1 AND ${delivery} = 'dispatched'
-            AND j.status IN ('queued', 'running') AND j.deadline_at > now()
-          RETURNING j.*, old.status AS from_status`,
-      },
-      {
-        name: 'transition',
-        sql: Prisma.sql`
-          INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
-          SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM job WHERE from_status = 'queued'`,
-      },
-      {
-        name: 'attempt',
-        sql: Prisma.sql`
-          INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM job`,
-      },
-    ];
-    const [row] = await statements.query<ClaimedRow>(
-      composeStatement(
-        parts,
-        Prisma.sql`
-          SELECT job.account_id, job.pool_id, job.surface, job.status, job.deadline_at, job.has_secrets, job.progress,
-                 job.models, job.traceparent, job.seq, g.workflow,
-                 (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
-          FROM job JOIN job_graphs g ON g.job_id = job.id`,
-      ),
-    );
+    const job = statementPart('job')`
+      UPDATE jobs j
+      SET status = 'running', delivery = 'leased', attempt = ${claim.attempt}, worker_id = ${claim.workerId}::uuid,
+          lease_token = ${claim.leaseToken}::uuid,
+          lease_expires_at = now() + make_interval(secs => ${claim.leaseSeconds}),
+          started_at = coalesce(j.started_at, now()), engine_ms = 0, updated_at = now(),
+          seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
+      FROM (SELECT id, status FROM jobs WHERE id = ${claim.jobId}::uuid FOR UPDATE) old
+      WHERE j.id = old.id AND j.attempt = ${claim.attempt} - 1 AND ${delivery} = 'dispatched'
+        AND j.status IN ('queued', 'running') AND j.deadline_at > now()
+      RETURNING j.*, old.status AS from_status`;
+    const transition = statementPart('transition')`
+      INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
+      SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM ${job} WHERE from_status = 'queued'`;
+    const attempt = statementPart('attempt')`
+      INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM ${job}`;
+    const [row] = await statements.query<ClaimedRow>(composeStatement([transition, attempt])`
+      SELECT job.account_id, job.pool_id, job.surface, job.status, job.deadline_at, job.has_secrets, job.progress,
+             job.models, job.traceparent, job.seq, g.workflow,
+             (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
+      FROM ${job} job JOIN job_graphs g ON g.job_id = job.id`);
     if (row === undefined) return null;
     return {
       jobId: claim.jobId,
@@ -198,36 +183,26 @@ export class LifecycleStore {
    * lost.
    */
   async heartbeat(statements: Statements, fence: Fence, beat: Heartbeat): Promise<HeartbeatAnswer | null> {
-    const parts: NamedQuery[] = [
-      { name: 'due', sql: duePart(fence, beat) },
-      ...this.ledger.extendHoldQueries('due'),
-      {
-        name: 'job',
-        sql: Prisma.sql`
-          UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${beat.leaseSeconds}),
-            progress = coalesce(${jsonOrNull(beat.progress)}::jsonb, j.progress), engine_ms = due.engine_ms,
-            held_micros = j.held_micros + coalesce((SELECT amount FROM extension), 0)
-          FROM due WHERE j.id = due.id
-          RETURNING j.status, j.price_micros_per_second > 0 AND due.used_micros >= j.held_micros AS exhausted`,
-      },
-    ];
-    const [row] = await statements.query<HeartbeatAnswer>(composeStatement(parts, Prisma.sql`SELECT * FROM job`));
+    const run = runPart(fence, beat);
+    const terms = { leadMs: beat.leaseSeconds * 1_000, stepMs: beat.holdExtensionSeconds * 1_000 };
+    const { hold, writes } = extendHold(run, terms);
+    const job = statementPart('job')`
+      UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${beat.leaseSeconds}),
+        progress = coalesce(${jsonOrNull(beat.progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
+        held_micros = hold.held_micros
+      FROM ${run} run, ${hold} hold WHERE j.id = run.id AND hold.id = run.id
+      RETURNING j.status, hold.is_exhausted AS exhausted`;
+    const [row] = await statements.query<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
     return row ?? null;
   }
 
   /** Ask a running job to stop. */
   async requestCancel(statements: Statements, scope: JobScope, jobId: string): Promise<MovedJob | null> {
-    const parts: NamedQuery[] = [
-      {
-        name: 'job',
-        sql: Prisma.sql`
-          UPDATE jobs j SET status = 'canceling', seq = j.seq + 1, updated_at = now()
-          WHERE j.id = ${jobId}::uuid AND ${scopeOf(scope)} AND j.status = 'running'
-          RETURNING j.*, 'running' AS from_status`,
-      },
-      transitionPart('cancel requested'),
-    ];
-    return this.moved(statements, parts);
+    const job = statementPart<MovedColumn>('job')`
+      UPDATE jobs j SET status = 'canceling', seq = j.seq + 1, updated_at = now()
+      WHERE j.id = ${jobId}::uuid AND ${scopeOf(scope)} AND j.status = 'running'
+      RETURNING j.*, 'running' AS from_status`;
+    return this.moved(statements, job, [transitionPart(job, 'cancel requested')]);
   }
 
   /**
@@ -236,57 +211,43 @@ export class LifecycleStore {
    * @param guard what must hold of the job `j` for this caller to end it.
    */
   async end(statements: Statements, guard: Prisma.Sql, ending: Ending): Promise<MovedJob | null> {
-    const parts: NamedQuery[] = [
-      {
-        name: 'old',
-        sql: Prisma.sql`
-          SELECT j.id, j.status, j.delivery,
-                 CASE WHEN j.delivery <> 'leased' THEN 0
-                   WHEN ${ending.engineMs}::bigint IS NOT NULL THEN least(${ending.engineMs}::bigint, ${elapsedMs})
-                   WHEN j.lease_expires_at < now() THEN 0
-                   ELSE j.engine_ms END AS used_ms
-          FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
-          WHERE ${guard} AND ${delivery} <> 'done' FOR UPDATE OF j`,
-      },
-      {
-        name: 'job',
-        sql: Prisma.sql`
-          UPDATE jobs j
-          SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${ending.status} END,
-              delivery = 'done', lease_token = NULL, lease_expires_at = NULL, completed_at = now(), updated_at = now(),
-              seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
-              error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
-              billable_ms = j.billable_ms + old.used_ms,
-              charged_micros = least(j.held_micros,
-                ((j.billable_ms + old.used_ms) * j.price_micros_per_second + 999) / 1000)
-          FROM old WHERE j.id = old.id
-          RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms`,
-      },
-      transitionPart(ending.cause),
-      this.attemptPart(ending),
-      ...leaveQueueParts,
-      ...this.ledger.endHoldQueries(LEFT_QUEUE),
-      {
-        name: 'usage',
-        sql: Prisma.sql`
-          INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros,
-            labels, finished_at)
-          SELECT id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, metadata, completed_at
-          FROM job WHERE surface <> 'self_hosted'`,
-      },
-      {
-        name: 'inputs',
-        sql: Prisma.sql`DELETE FROM job_inputs i USING job WHERE i.job_id = job.id`,
-      },
-      {
-        name: 'stale_outputs',
-        sql: Prisma.sql`
-          DELETE FROM job_outputs o USING job
-          WHERE o.job_id = job.id AND o.attempt < job.attempt AND job.status = 'succeeded'`,
-      },
-    ];
-    parts.push(ending.log === null ? unheardLogPart : logPart(ending.log));
-    return this.moved(statements, parts);
+    const old = statementPart<BilledColumn | 'status' | 'delivery' | 'used_ms'>('old')`
+      SELECT j.id, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
+             j.billable_ms + u.used_ms AS billable_ms
+      FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+      CROSS JOIN LATERAL (SELECT CASE WHEN j.delivery <> 'leased' THEN 0
+        WHEN ${ending.engineMs}::bigint IS NOT NULL THEN least(${ending.engineMs}::bigint, ${elapsedMs})
+        WHEN j.lease_expires_at < now() THEN 0
+        ELSE j.engine_ms END AS used_ms) u
+      WHERE ${guard} AND ${delivery} <> 'done' FOR UPDATE OF j`;
+    const charge = chargePart(old);
+    const job = statementPart<EndedColumn>('job')`
+      UPDATE jobs j
+      SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${ending.status} END,
+          delivery = 'done', lease_token = NULL, lease_expires_at = NULL, completed_at = now(), updated_at = now(),
+          seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
+          error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
+          billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
+      FROM ${charge} old WHERE j.id = old.id
+      RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms`;
+    const usage = statementPart('usage')`
+      INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros,
+        labels, finished_at)
+      SELECT id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, metadata, completed_at
+      FROM ${job} WHERE surface <> 'self_hosted'`;
+    const inputs = statementPart('inputs')`DELETE FROM job_inputs i USING ${job} job WHERE i.job_id = job.id`;
+    const staleOutputs = statementPart('stale_outputs')`
+      DELETE FROM job_outputs o USING ${job} job
+      WHERE o.job_id = job.id AND o.attempt < job.attempt AND job.status = 'succeeded'`;
+    return this.moved(statements, job, [
+      transitionPart(job, ending.cause),
+      attemptPart(job, ending),
+      ...endHoldParts(leaveQueuePart<EndedColumn>(job)),
+      usage,
+      inputs,
+      staleOutputs,
+      ending.log === null ? unheardLogPart(job) : logPart(job, ending.log),
+    ]);
   }
 
   /** Give an attempt back, so that another worker takes the next. Does not count against the attempts. */
@@ -368,50 +329,27 @@ export class LifecycleStore {
     outcome: AttemptOutcome,
     maxAttempts: Prisma.Sql,
   ): Promise<MovedJob | null> {
-    const parts: NamedQuery[] = [
-      {
-        name: 'job',
-        sql: Prisma.sql`
-          UPDATE jobs j SET delivery = 'waiting', lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
-            max_attempts = ${maxAttempts}, updated_at = now()
-          WHERE ${guard}
-          RETURNING j.*, j.status AS from_status, 'leased' AS from_delivery`,
-      },
-      {
-        name: 'attempt',
-        sql: Prisma.sql`
-          UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}
-          FROM job WHERE a.job_id = job.id AND a.attempt = job.attempt`,
-      },
-      {
-        name: 'queue',
-        sql: Prisma.sql`
-          UPDATE account_queues q SET in_flight = q.in_flight - 1, waiting = q.waiting + 1
-          FROM job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id`,
-      },
-    ];
-    return this.moved(statements, parts);
+    const job = statementPart<MovedColumn>('job')`
+      UPDATE jobs j SET delivery = 'waiting', lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
+        max_attempts = ${maxAttempts}, updated_at = now()
+      WHERE ${guard}
+      RETURNING j.*, j.status AS from_status`;
+    const attempt = statementPart('attempt')`
+      UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}
+      FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
+    const queue = statementPart('queue')`
+      UPDATE account_queues q SET in_flight = q.in_flight - 1, waiting = q.waiting + 1
+      FROM ${job} job WHERE q.pool_id = job.pool_id AND q.account_id = job.account_id`;
+    return this.moved(statements, job, [attempt, queue]);
   }
 
-  private attemptPart(ending: Ending): NamedQuery {
-    return {
-      name: 'attempt',
-      sql: Prisma.sql`
-        UPDATE job_attempts a
-        SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
-            outcome = CASE WHEN job.status = 'canceled' THEN 'canceled' ELSE ${ending.outcome} END
-        FROM job WHERE a.job_id = job.id AND a.attempt = job.attempt AND job.from_delivery = 'leased'`,
-    };
-  }
-
-  private async moved(statements: Statements, parts: NamedQuery[]): Promise<MovedJob | null> {
-    const [row] = await statements.query<MovedRow>(
-      composeStatement(
-        parts,
-        Prisma.sql`
-          SELECT id, account_id, pool_id, from_status, status, seq, attempt, worker_id, charged_micros, has_secrets FROM job`,
-      ),
-    );
+  private async moved(
+    statements: Statements,
+    job: StatementPart<MovedColumn>,
+    parts: StatementPart[],
+  ): Promise<MovedJob | null> {
+    const [row] = await statements.query<MovedRow>(composeStatement(parts)`
+      SELECT id, account_id, pool_id, from_status, status, seq, attempt, worker_id, charged_micros, has_secrets FROM ${job}`);
     if (row === undefined) return null;
     return {
       id: row.id,
@@ -438,54 +376,51 @@ export interface LostJob {
 /** Nobody can have used more engine time than has passed since the claim, whatever a worker's clock says. */
 const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
 
-/**
- * The run under a lease, locked, with what it has cost so far and by how much to extend its hold: the SQL of
- * `extensionMicros` and `isExhausted`.
- */
-function duePart(fence: Fence, { engineMs, leaseSeconds, holdExtensionSeconds }: Heartbeat): Prisma.Sql {
-  const cost = (ms: Prisma.Sql): Prisma.Sql => Prisma.sql`((${ms}) * j.price_micros_per_second + 999) / 1000`;
-  const engine = Prisma.sql`greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs}))`;
-  const used = Prisma.sql`j.billable_ms + ${engine}`;
-  const short = Prisma.sql`${cost(Prisma.sql`${used} + ${leaseSeconds * 1_000}::bigint`)} - j.held_micros`;
-  return Prisma.sql`
-    SELECT j.id, j.account_id, j.held_micros, ${engine} AS engine_ms, ${cost(used)} AS used_micros,
-           CASE WHEN j.status = 'running' AND ${short} > 0
-             THEN greatest(${short}, ${cost(Prisma.sql`${holdExtensionSeconds * 1_000}::bigint`)}) ELSE 0 END AS extend_micros
+/** The run under a lease, its job locked, with the engine time that it would be billed for if it ended now. */
+function runPart(
+  fence: Fence,
+  { engineMs }: Heartbeat,
+): StatementPart<MeteredColumn | 'account_id' | 'may_extend' | 'engine_ms'> {
+  return statementPart<MeteredColumn | 'account_id' | 'may_extend' | 'engine_ms'>('run')`
+    SELECT j.id, j.account_id, j.held_micros, j.price_micros_per_second, e.engine_ms,
+           j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend
     FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+    CROSS JOIN LATERAL (SELECT greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs})) AS engine_ms) e
     WHERE ${fenceOf(fence)} FOR UPDATE OF j`;
 }
 
+function attemptPart(job: StatementPart<EndedColumn>, ending: Ending): StatementPart {
+  return statementPart('attempt')`
+    UPDATE job_attempts a
+    SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
+        outcome = CASE WHEN job.status = 'canceled' THEN 'canceled' ELSE ${ending.outcome} END
+    FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt AND job.from_delivery = 'leased'`;
+}
+
 /** The whole log of a run, as its worker told it with the end. */
-function logPart({ text, truncated }: { text: string; truncated: boolean }): NamedQuery {
-  return {
-    name: 'log',
-    sql: Prisma.sql`
-      INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
-      SELECT id, ${storable(text)}, ${truncated}, true, now() FROM job
-      ON CONFLICT (job_id) DO UPDATE
-        SET text = excluded.text, truncated = excluded.truncated, complete = true, captured_at = excluded.captured_at`,
-  };
+function logPart(job: StatementPart<'id'>, { text, truncated }: { text: string; truncated: boolean }): StatementPart {
+  return statementPart('log')`
+    INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
+    SELECT id, ${storable(text)}, ${truncated}, true, now() FROM ${job}
+    ON CONFLICT (job_id) DO UPDATE
+      SET text = excluded.text, truncated = excluded.truncated, complete = true, captured_at = excluded.captured_at`;
 }
 
 /**
  * Every job of a deployment has a log when it has ended (contract, 2.6): one that no worker told of keeps what was kept of
  * it, and one that never ran printed nothing.
  */
-const unheardLogPart: NamedQuery = {
-  name: 'log',
-  sql: Prisma.sql`
+function unheardLogPart(job: StatementPart<'id' | 'surface' | 'attempt'>): StatementPart {
+  return statementPart('log')`
     INSERT INTO job_logs (job_id, text, truncated, complete, captured_at)
-    SELECT id, '', false, attempt = 0, now() FROM job WHERE surface = 'deployment'
-    ON CONFLICT (job_id) DO NOTHING`,
-};
+    SELECT id, '', false, attempt = 0, now() FROM ${job} WHERE surface = 'deployment'
+    ON CONFLICT (job_id) DO NOTHING`;
+}
 
-function transitionPart(cause: string): NamedQuery {
-  return {
-    name: 'transition',
-    sql: Prisma.sql`
-      INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
-      SELECT id, seq, from_status, status, attempt, ${cause}, worker_id FROM job`,
-  };
+function transitionPart(job: StatementPart<MovedColumn>, cause: string): StatementPart {
+  return statementPart('transition')`
+    INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
+    SELECT id, seq, from_status, status, attempt, ${cause}, worker_id FROM ${job}`;
 }
 
 function jsonOrNull(value: unknown): string | null {

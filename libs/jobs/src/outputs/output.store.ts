@@ -1,7 +1,6 @@
-import { Prisma } from '@prisma/client';
-import type { OutputAsset, OutputAssetStore } from '@millrace/assets';
+import { mintOutputPart, retireAssetPart, type OutputAsset } from '@millrace/assets';
 import type { OutputType } from '@millrace/contracts';
-import { composeStatement, type NamedQuery, type Statements } from '@millrace/database';
+import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { Fence } from '../state/job';
 import { guards } from '../lifecycle/lifecycle.store';
 
@@ -24,8 +23,6 @@ export const OUTPUT_OVERTAKEN = 'output_overtaken';
 
 /** The SQL of job outputs. */
 export class OutputStore {
-  constructor(private readonly assets: OutputAssetStore) {}
-
   /**
    * Record an output in one statement: its blob is kept, its asset made, and the output takes the place of the one that was
    * recorded there before, whose asset expires. The parts form a chain, so that locks are always taken in one order: job,
@@ -39,15 +36,16 @@ export class OutputStore {
    * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it.
    */
   async record(statements: Statements, fence: Fence, output: OutputRow): Promise<RecordedOutput> {
-    const parts: NamedQuery[] = [
-      { name: 'job', sql: jobPart(fence) },
-      ...this.assets.mintQueries(output.asset, 'job'),
-      { name: 'replaced', sql: replacedPart(output) },
-      this.assets.retireQuery('replaced'),
-      { name: 'output', sql: outputPart(output) },
-    ];
+    const job = jobPart(fence);
+    const asset = mintOutputPart(output.asset, job);
+    const replaced = replacedPart(output, job, asset);
+    const retired = retireAssetPart(replaced);
+    const recorded = outputPart(output, { job, asset, replaced, retired });
     const [row] = await statements.query<{ asset_id: string | null }>(
-      composeStatement(parts, Prisma.sql`SELECT asset.id AS asset_id FROM job LEFT JOIN asset ON true`),
+      composeStatement([
+        retired,
+        recorded,
+      ])`SELECT asset.id AS asset_id FROM ${job} job LEFT JOIN ${asset} asset ON true`,
     );
     if (row === undefined) return 'lease_lost';
     return row.asset_id === null ? 'blob_gone' : 'recorded';
@@ -55,29 +53,44 @@ export class OutputStore {
 }
 
 /** The job, if the caller holds its lease, which it cannot lose before the statement has committed. */
-function jobPart(fence: Fence): Prisma.Sql {
-  return Prisma.sql`
+function jobPart(fence: Fence): StatementPart<'id' | 'account_id' | 'expires_at' | 'attempt'> {
+  return statementPart<'id' | 'account_id' | 'expires_at' | 'attempt'>('job')`
     SELECT j.id, j.account_id, j.expires_at, j.attempt
     FROM jobs j WHERE ${guards.fence(fence)} FOR NO KEY UPDATE`;
 }
 
 /** What was recorded for the place, once the new asset is there. */
-function replacedPart({ nodeId, nodeIndex }: OutputRow): Prisma.Sql {
-  return Prisma.sql`
-    SELECT job.account_id, o.asset_id FROM asset, job JOIN job_outputs o ON o.job_id = job.id
+function replacedPart(
+  { nodeId, nodeIndex }: OutputRow,
+  job: StatementPart<'id' | 'account_id'>,
+  asset: StatementPart,
+): StatementPart<'account_id' | 'asset_id'> {
+  return statementPart<'account_id' | 'asset_id'>('replaced')`
+    SELECT job.account_id, o.asset_id FROM ${asset}, ${job} job JOIN job_outputs o ON o.job_id = job.id
     WHERE o.node_id = ${nodeId} AND o.node_index = ${nodeIndex}`;
+}
+
+/** What the output's own part reads. */
+interface RecordedParts {
+  job: StatementPart<'id' | 'attempt'>;
+  asset: StatementPart<'id'>;
+  replaced: StatementPart<'asset_id'>;
+  retired: StatementPart;
 }
 
 /**
  * Written after the replaced asset is locked, because who deletes that asset locks it first and then looks for outputs.
  */
-function outputPart({ nodeId, nodeIndex, ordinal, type, asset }: OutputRow): Prisma.Sql {
-  return Prisma.sql`
+function outputPart(
+  { nodeId, nodeIndex, ordinal, type, asset: { name } }: OutputRow,
+  { job, asset, replaced, retired }: RecordedParts,
+): StatementPart {
+  return statementPart('output')`
     INSERT INTO job_outputs AS o (job_id, node_id, node_index, attempt, ordinal, name, type, asset_id)
-    SELECT job.id, ${nodeId}, ${nodeIndex}, job.attempt, ${ordinal}, ${asset.name}, ${type}, asset.id
-    FROM job, asset, (SELECT count(*) FROM retired) AS locked
+    SELECT job.id, ${nodeId}, ${nodeIndex}, job.attempt, ${ordinal}, ${name}, ${type}, asset.id
+    FROM ${job} job, ${asset} asset, (SELECT count(*) FROM ${retired}) AS locked
     ON CONFLICT (job_id, node_id, node_index) DO UPDATE
       SET attempt = excluded.attempt, ordinal = excluded.ordinal, name = excluded.name, type = excluded.type,
           asset_id = excluded.asset_id
-      WHERE o.asset_id = (SELECT asset_id FROM replaced) OR refuse(${OUTPUT_OVERTAKEN})`;
+      WHERE o.asset_id = (SELECT asset_id FROM ${replaced}) OR refuse(${OUTPUT_OVERTAKEN})`;
 }

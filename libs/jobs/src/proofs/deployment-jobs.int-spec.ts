@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
 import { Metrics, readSettings } from '@millrace/platform';
@@ -13,9 +12,8 @@ import { MeasureQueuesLoop } from '../rotation/measure-queues.loop';
 import { QueueDepthStore, pendingJobs } from '../rotation/queue-depth.store';
 import { SubmissionStore } from '../submission/submission.store';
 
-const ledger = new LedgerStore();
-const submissions = new SubmissionStore(ledger, readSettings(jobSettings, {}));
-const lifecycle = new LifecycleStore(ledger);
+const submissions = new SubmissionStore(readSettings(jobSettings, {}));
+const lifecycle = new LifecycleStore();
 const dispatch = new DispatchStore();
 const reads = new JobStore();
 const depths = new QueueDepthStore();

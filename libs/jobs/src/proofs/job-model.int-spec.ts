@@ -31,7 +31,7 @@ const settings = {
   maxAttempts: MODEL_LIMITS.attempts,
 };
 const ledger = new LedgerStore();
-const submissions = new SubmissionStore(ledger, settings);
+const submissions = new SubmissionStore(settings);
 const dispatch = new DispatchStore();
 
 let test: TestDatabase;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
@@ -11,9 +10,8 @@ import { LifecycleStore, guards, type Ending } from '../lifecycle/lifecycle.stor
 import type { JobDraft } from '../submission/submission';
 import { SubmissionStore } from '../submission/submission.store';
 
-const ledger = new LedgerStore();
-const submissions = new SubmissionStore(ledger, readSettings(jobSettings, {}));
-const lifecycle = new LifecycleStore(ledger);
+const submissions = new SubmissionStore(readSettings(jobSettings, {}));
+const lifecycle = new LifecycleStore();
 const dispatch = new DispatchStore();
 
 let test: TestDatabase;

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { NamedQuery, Statements } from '@millrace/database';
+import { statementPart, type StatementPart, type Statements } from '@millrace/database';
 
 /** What an account has in the queues of all pools. */
 export interface AccountLoad {
@@ -41,29 +41,24 @@ export class AccountQueueStore {
   }
 }
 
-/** Name of the last of `leaveQueueParts`: the ended job once its queue is written. */
-export const LEFT_QUEUE = 'ended';
-
 /**
- * Queries that take the one job that `job` yields, with `from_delivery`, off its account's queue. The new counters are made
- * from the locked row: an UPDATE holds the row that its snapshot makes of it to the CHECKs before it finds a later one, and a
- * dispatch that the statement waited for is not in its snapshot. Parts run in no order of their own, and locks are taken in
- * one: what follows reads LEFT_QUEUE.
+ * Take the one job that `job` yields at most off its account's queue. The new counters are made from the locked row: an UPDATE
+ * first makes its row from the version in its snapshot and checks the constraints on that, and a dispatch that the statement
+ * waited for is not in its snapshot.
+ *
+ * @returns the job once its queue is written: parts run in no order of their own, and locks are taken in one.
  */
-export const leaveQueueParts: NamedQuery[] = [
-  {
-    name: 'queue_now',
-    sql: Prisma.sql`
-      SELECT q.pool_id, q.account_id, q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END AS waiting,
-        q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END AS in_flight
-      FROM job JOIN account_queues q ON q.pool_id = job.pool_id AND q.account_id = job.account_id FOR UPDATE OF q`,
-  },
-  {
-    name: 'queue',
-    sql: Prisma.sql`
-      UPDATE account_queues q SET waiting = n.waiting, in_flight = n.in_flight
-      FROM queue_now n WHERE q.pool_id = n.pool_id AND q.account_id = n.account_id
-      RETURNING 1`,
-  },
-  { name: LEFT_QUEUE, sql: Prisma.sql`SELECT job.* FROM job CROSS JOIN (SELECT count(*) FROM queue) AS written` },
-];
+export function leaveQueuePart<Column extends string>(
+  job: StatementPart<Column | 'pool_id' | 'account_id' | 'from_delivery'>,
+): StatementPart<Column> {
+  const now = statementPart('queue_now')`
+    SELECT q.pool_id, q.account_id, q.waiting - CASE WHEN job.from_delivery = 'waiting' THEN 1 ELSE 0 END AS waiting,
+      q.in_flight - CASE WHEN job.from_delivery = 'waiting' THEN 0 ELSE 1 END AS in_flight
+    FROM ${job} job JOIN account_queues q ON q.pool_id = job.pool_id AND q.account_id = job.account_id FOR UPDATE OF q`;
+  const queue = statementPart('queue')`
+    UPDATE account_queues q SET waiting = n.waiting, in_flight = n.in_flight
+    FROM ${now} n WHERE q.pool_id = n.pool_id AND q.account_id = n.account_id
+    RETURNING 1`;
+  return statementPart<Column>('ended')`
+    SELECT job.* FROM ${job} job CROSS JOIN (SELECT count(*) FROM ${queue}) AS written`;
+}

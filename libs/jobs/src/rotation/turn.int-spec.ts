@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
-import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
@@ -10,7 +9,7 @@ import { DispatchStore, type DispatchedJob } from './turn.store';
 import { LifecycleStore, guards } from '../lifecycle/lifecycle.store';
 
 const dispatch = new DispatchStore();
-const lifecycle = new LifecycleStore(new LedgerStore());
+const lifecycle = new LifecycleStore();
 
 let test: TestDatabase;
 beforeAll(async () => {

@@ -58,7 +58,7 @@ beforeEach(() => {
 function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' | 'place'>): SubmissionService {
   return new SubmissionService(
     counted,
-    new SubmissionStore(new LedgerStore(), settings),
+    new SubmissionStore(settings),
     new LedgerStore(),
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
     {

@@ -1,6 +1,5 @@
-import { Prisma } from '@prisma/client';
-import { claimKeySql, composeStatement, type NamedQuery, type Statements } from '@millrace/database';
-import type { LedgerStore } from '@millrace/billing';
+import { holdPart } from '@millrace/billing';
+import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
 import type { JobDraft } from './submission';
 
@@ -27,10 +26,7 @@ interface RecordedRow {
 
 /** The SQL that records a submission. */
 export class SubmissionStore {
-  constructor(
-    private readonly ledger: LedgerStore,
-    private readonly settings: JobSettings,
-  ) {}
+  constructor(private readonly settings: JobSettings) {}
 
   /**
    * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
@@ -41,14 +37,12 @@ export class SubmissionStore {
    * @throws RefusedError KEY_REUSED, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
-    const parts = [...this.keyPart(draft), this.queuePart(draft), ...this.holdParts(draft)];
-    const last = parts[parts.length - 1]?.name ?? '';
-    parts.push(this.jobPart(draft, last), ...this.belongings(draft));
+    const queue = this.queuePart(draft, this.keyPart(draft));
+    const job = this.jobPart(draft, this.holdPart(draft, queue));
     const [row] = await statements.query<RecordedRow>(
       composeStatement(
-        parts,
-        Prisma.sql`SELECT job.created_at, job.deadline_at, job.expires_at, queue.waiting FROM job, queue`,
-      ),
+        belongings(draft, job),
+      )`SELECT job.created_at, job.deadline_at, job.expires_at, queue.waiting FROM ${job} job, ${queue} queue`,
     );
     if (row === undefined) throw new Error('the submission recorded nothing');
     return {
@@ -59,16 +53,15 @@ export class SubmissionStore {
     };
   }
 
-  private keyPart(draft: JobDraft): NamedQuery[] {
-    if (draft.idempotencyKey === null) return [];
-    const sql = claimKeySql({
+  private keyPart(draft: JobDraft): StatementPart {
+    if (draft.idempotencyKey === null) return statementPart('key')`SELECT`;
+    return claimKeyPart({
       accountId: draft.accountId,
       operation: 'postJobs',
       key: draft.idempotencyKey,
       subjectId: draft.id,
       lifetimeSeconds: this.settings.idempotencySeconds,
     });
-    return [{ name: 'key', sql }];
   }
 
   /**
@@ -76,70 +69,53 @@ export class SubmissionStore {
    * Its limits are set with its first job and followed by `AccountQueues` from then on: what a request knows of them may be
    * older than their last change.
    */
-  private queuePart(draft: JobDraft): NamedQuery {
-    const after = draft.idempotencyKey === null ? Prisma.empty : Prisma.sql`, key`;
-    return {
-      name: 'queue',
-      sql: Prisma.sql`
-        INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
-        SELECT p.id, ${draft.accountId}::uuid, 1, ${draft.weight}, ${draft.runningLimit}, p.virtual_time
-        FROM pools p ${after} WHERE p.id = ${draft.poolId} AND (${draft.queueLimit} > 0 OR refuse(${QUEUE_FULL}))
-        ON CONFLICT (pool_id, account_id) DO UPDATE
-          SET waiting = q.waiting + 1,
-              pass = CASE WHEN q.waiting = 0 THEN greatest(q.pass, excluded.pass) ELSE q.pass END
-          WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})
-        RETURNING q.waiting`,
-    };
+  private queuePart(draft: JobDraft, key: StatementPart): StatementPart<'waiting'> {
+    return statementPart<'waiting'>('queue')`
+      INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
+      SELECT p.id, ${draft.accountId}::uuid, 1, ${draft.weight}, ${draft.runningLimit}, p.virtual_time
+      FROM pools p, ${key} WHERE p.id = ${draft.poolId} AND (${draft.queueLimit} > 0 OR refuse(${QUEUE_FULL}))
+      ON CONFLICT (pool_id, account_id) DO UPDATE
+        SET waiting = q.waiting + 1,
+            pass = CASE WHEN q.waiting = 0 THEN greatest(q.pass, excluded.pass) ELSE q.pass END
+        WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})
+      RETURNING q.waiting`;
   }
 
-  private holdParts(draft: JobDraft): NamedQuery[] {
-    if (draft.holdMicros === 0n) return [];
-    return this.ledger.holdQueries(
-      { accountId: draft.accountId, jobId: draft.id, amountMicros: draft.holdMicros },
-      'queue',
-    );
+  private holdPart({ accountId, id, holdMicros }: JobDraft, queue: StatementPart): StatementPart {
+    return holdMicros === 0n ? queue : holdPart({ accountId, jobId: id, amountMicros: holdMicros }, queue);
   }
 
-  private jobPart(draft: JobDraft, after: string): NamedQuery {
+  private jobPart(
+    draft: JobDraft,
+    after: StatementPart,
+  ): StatementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'> {
     const { jobExecutionDeadlineSeconds, jobRetentionSeconds, maxAttempts } = this.settings;
     const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, jobRetentionSeconds);
-    return {
-      name: 'job',
-      sql: Prisma.sql`
-        INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
-          expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
-        SELECT ${draft.id}::uuid, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
-          ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
-          now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${jobRetentionSeconds}),
-          ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros},
-          ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
-          ${draft.traceparent}
-        FROM ${Prisma.raw(after)}
-        RETURNING id, created_at, deadline_at, expires_at`,
-    };
+    return statementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'>('job')`
+      INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
+        expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
+      SELECT ${draft.id}::uuid, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
+        ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
+        now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${jobRetentionSeconds}),
+        ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros},
+        ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
+        ${draft.traceparent}
+      FROM ${after}
+      RETURNING id, created_at, deadline_at, expires_at`;
   }
+}
 
-  private belongings(draft: JobDraft): NamedQuery[] {
-    const parts: NamedQuery[] = [
-      {
-        name: 'graph',
-        sql: Prisma.sql`
-          INSERT INTO job_graphs (job_id, workflow, node_count)
-          SELECT id, ${draft.workflow}, ${draft.nodeCount} FROM job`,
-      },
-      {
-        name: 'transition',
-        sql: Prisma.sql`
-          INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause)
-          SELECT id, 1, 'queued', 0, 'submitted' FROM job`,
-      },
-    ];
-    if (draft.inputAssetIds.length > 0) {
-      const sql = Prisma.sql`
-        INSERT INTO job_inputs (job_id, asset_id)
-        SELECT job.id, input.id FROM job, unnest(${draft.inputAssetIds}::uuid[]) AS input (id)`;
-      parts.push({ name: 'inputs', sql });
-    }
-    return parts;
-  }
+/** What belongs to a job from its start: the graph, the first transition, the assets that it reads. */
+function belongings(draft: JobDraft, job: StatementPart<'id'>): StatementPart[] {
+  const graph = statementPart('graph')`
+    INSERT INTO job_graphs (job_id, workflow, node_count)
+    SELECT id, ${draft.workflow}, ${draft.nodeCount} FROM ${job}`;
+  const transition = statementPart('transition')`
+    INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause)
+    SELECT id, 1, 'queued', 0, 'submitted' FROM ${job}`;
+  if (draft.inputAssetIds.length === 0) return [graph, transition];
+  const inputs = statementPart('inputs')`
+    INSERT INTO job_inputs (job_id, asset_id)
+    SELECT job.id, input.id FROM ${job} job, unnest(${draft.inputAssetIds}::uuid[]) AS input (id)`;
+  return [graph, transition, inputs];
 }

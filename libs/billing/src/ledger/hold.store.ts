@@ -1,0 +1,122 @@
+import { newId } from '@millrace/contracts';
+import { statementPart, type StatementPart } from '@millrace/database';
+import { exhaustionPart, extensionPart, type ExtensionTerms, type MeteredColumn } from '../price';
+import { causeOfHold } from './ledger';
+
+/*
+ * The parts by which the statements of a job hold credits, extend the hold, and end it with the charge. Every one of them
+ * changes the balance in the statement that writes the entries.
+ *
+ * An UPDATE first makes its row from the version in its snapshot and checks the constraints on that, and only then finds that
+ * there is a later version. What a statement waited for may not be in its snapshot, so the parts lock a balance first and
+ * make the new row from the locked one.
+ */
+
+export interface Hold {
+  accountId: string;
+  jobId: string;
+  amountMicros: bigint;
+}
+
+/** The reason with which a statement refuses itself when the account cannot cover a hold. */
+export const INSUFFICIENT_CREDITS = 'insufficient_credits';
+
+/**
+ * Set an amount aside for a job, or refuse the statement when the account has less. Yields one row.
+ *
+ * @param after a part that must have yielded its row first.
+ */
+export function holdPart(hold: Hold, after: StatementPart): StatementPart {
+  const balance = statementPart('balance')`
+    INSERT INTO balances AS b (account_id) SELECT ${hold.accountId}::uuid FROM ${after}
+      WHERE ${hold.amountMicros} = 0 OR EXISTS (SELECT FROM balances WHERE account_id = ${hold.accountId}::uuid)
+        OR refuse(${INSUFFICIENT_CREDITS})
+    ON CONFLICT (account_id) DO UPDATE
+      SET available_micros = b.available_micros - ${hold.amountMicros},
+          held_micros = b.held_micros + ${hold.amountMicros}, updated_at = now()
+      WHERE b.available_micros >= ${hold.amountMicros} OR refuse(${INSUFFICIENT_CREDITS})
+    RETURNING 1`;
+  const transaction = statementPart<'id'>('hold_transaction')`
+    INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+    SELECT ${newId()}::uuid, ${hold.accountId}::uuid, 'hold', ${hold.jobId}::uuid, ${causeOfHold(hold.jobId)}, 'submission'
+    FROM ${balance}
+    RETURNING id`;
+  return statementPart('hold')`
+    INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+    SELECT id, 1, 'available', 'held', ${hold.amountMicros} FROM ${transaction}
+    RETURNING 1`;
+}
+
+/** A running job, locked by its statement. `may_extend`: it is not about to end. */
+export type HeldRun = StatementPart<MeteredColumn | 'account_id' | 'may_extend'>;
+
+/**
+ * Extend the hold of the one job that `run` yields at most, from what its account has available: by what `extensionMicros`
+ * says, or by all there is when that is less.
+ *
+ * @returns `hold`, the row of the job with its hold as it is now; and the parts that write.
+ */
+export function extendHold(
+  run: HeldRun,
+  terms: ExtensionTerms,
+): { hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>; writes: StatementPart[] } {
+  const due = extensionPart(run, terms);
+  const extension = statementPart<'job_id' | 'account_id' | 'amount'>('extension')`
+    SELECT d.id AS job_id, d.account_id, d.held_micros, least(b.available_micros, d.extend_micros) AS amount,
+      b.available_micros AS available, b.held_micros AS held
+    FROM ${due} d JOIN balances b ON b.account_id = d.account_id
+    WHERE d.may_extend AND d.extend_micros > 0 AND b.available_micros > 0 FOR UPDATE OF b`;
+  const extended = statementPart<MeteredColumn>('extended')`
+    SELECT d.id, d.price_micros_per_second, d.used_ms,
+      d.held_micros + coalesce((SELECT amount FROM ${extension}), 0) AS held_micros
+    FROM ${due} d`;
+  const balance = statementPart('extension_balance')`
+    UPDATE balances b
+    SET available_micros = x.available - x.amount, held_micros = x.held + x.amount, updated_at = now()
+    FROM ${extension} x WHERE b.account_id = x.account_id
+    RETURNING 1`;
+  const transaction = statementPart<'id'>('extension_transaction')`
+    INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+    SELECT gen_random_uuid(), account_id, 'extend_hold', job_id, 'job:' || job_id || ':extend:' || held_micros, 'lifecycle'
+    FROM ${extension}
+    RETURNING id`;
+  const entry = statementPart('extension_entry')`
+    INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+    SELECT t.id, 1, 'available', 'held', x.amount FROM ${transaction} t, ${extension} x
+    RETURNING 1`;
+  return { hold: exhaustionPart(extended), writes: [balance, entry] };
+}
+
+/**
+ * End the hold of the one job that `ended` yields at most: what is charged becomes revenue, the rest is available again. A
+ * job without a hold is passed over.
+ */
+export function endHoldParts(
+  ended: StatementPart<'id' | 'account_id' | 'held_micros' | 'charged_micros'>,
+): StatementPart[] {
+  const transaction = statementPart<'id' | 'job_id'>('end_transaction')`
+    INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+    SELECT gen_random_uuid(), account_id, CASE WHEN charged_micros > 0 THEN 'settle' ELSE 'release' END, id,
+           'job:' || id || ':end', 'lifecycle'
+    FROM ${ended} WHERE held_micros > 0
+    RETURNING id, job_id`;
+  const entries = statementPart('end_entries')`
+    INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+    SELECT t.id, l.line, 'held', l.book, l.amount
+    FROM ${transaction} t JOIN ${ended} e ON e.id = t.job_id
+    CROSS JOIN LATERAL (VALUES (1, 'revenue', e.charged_micros), (2, 'available', e.held_micros - e.charged_micros))
+      AS l (line, book, amount)
+    WHERE l.amount > 0
+    RETURNING 1`;
+  const now = statementPart<'account_id' | 'held' | 'available' | 'consumed'>('end_balance_now')`
+    SELECT b.account_id, b.held_micros - e.held_micros AS held,
+      b.available_micros + e.held_micros - e.charged_micros AS available,
+      b.consumed_micros + e.charged_micros AS consumed
+    FROM ${ended} e JOIN balances b ON b.account_id = e.account_id WHERE e.held_micros > 0 FOR UPDATE OF b`;
+  const balance = statementPart('end_balance')`
+    UPDATE balances b
+    SET held_micros = n.held, available_micros = n.available, consumed_micros = n.consumed, updated_at = now()
+    FROM ${now} n WHERE b.account_id = n.account_id
+    RETURNING 1`;
+  return [entries, balance];
+}

@@ -1,0 +1,103 @@
+import { Prisma } from '@prisma/client';
+import { statementPart, type StatementPart } from '@millrace/database';
+
+/*
+ * What engine time costs, and what a job is charged for it: each rule in TypeScript and, below it, in the SQL that the
+ * statements of jobs run. `price.int-spec.ts` holds the two equal on PostgreSQL.
+ *
+ * Which time of a job is billed is not decided here but in `libs/jobs/src/lifecycle/settlement.ts`.
+ */
+
+/**
+ * What engine time costs, in micro-credits: its price, rounded up to the next whole one.
+ *
+ * @param ms whole milliseconds of engine time.
+ * @param priceMicrosPerSecond the price that was agreed when the job was submitted.
+ */
+export function costMicros(ms: bigint, priceMicrosPerSecond: bigint): bigint {
+  return (ms * priceMicrosPerSecond + 999n) / 1000n;
+}
+
+const costSql = (ms: Prisma.Sql): Prisma.Sql => Prisma.sql`(((${ms}) * r.price_micros_per_second + 999) / 1000)`;
+
+/** A job when it ends. */
+export interface BilledRun {
+  heldMicros: bigint;
+  priceMicrosPerSecond: bigint;
+  /** Engine time of all its attempts that is billed, in milliseconds. */
+  billableMs: bigint;
+}
+
+/** What a job is charged: the cost of its billed time, and never more than was held for it. */
+export function chargeMicros({ heldMicros, priceMicrosPerSecond, billableMs }: BilledRun): bigint {
+  const cost = costMicros(billableMs, priceMicrosPerSecond);
+  return cost < heldMicros ? cost : heldMicros;
+}
+
+export type BilledColumn = 'id' | 'held_micros' | 'price_micros_per_second' | 'billable_ms';
+
+/** The rows of `run` with `charged_micros`: the SQL of `chargeMicros`. */
+export function chargePart<Column extends string>(
+  run: StatementPart<Column | BilledColumn>,
+): StatementPart<Column | BilledColumn | 'charged_micros'> {
+  return statementPart<Column | BilledColumn | 'charged_micros'>('charge')`
+    SELECT r.*, least(r.held_micros, ${costSql(Prisma.sql`r.billable_ms`)}) AS charged_micros FROM ${run} r`;
+}
+
+/** A job while it runs. */
+export interface MeteredRun {
+  heldMicros: bigint;
+  priceMicrosPerSecond: bigint;
+  /** Engine time that would be billed if it ended now, in milliseconds. */
+  usedMs: bigint;
+}
+
+/** How the holds of running jobs are extended. */
+export interface ExtensionTerms {
+  /** A hold is extended when it does not cover the run so far and this much more, in milliseconds. */
+  leadMs: number;
+  /** Engine time that one extension pays for, in milliseconds. */
+  stepMs: number;
+}
+
+/**
+ * By how much to extend the hold of a run before it is used up; 0 while it is ample. The account may have less than that: it
+ * then gives what it has.
+ */
+export function extensionMicros(
+  { heldMicros, priceMicrosPerSecond, usedMs }: MeteredRun,
+  { leadMs, stepMs }: ExtensionTerms,
+): bigint {
+  const shortMicros = costMicros(usedMs + BigInt(leadMs), priceMicrosPerSecond) - heldMicros;
+  if (shortMicros <= 0n) return 0n;
+  const stepMicros = costMicros(BigInt(stepMs), priceMicrosPerSecond);
+  return stepMicros > shortMicros ? stepMicros : shortMicros;
+}
+
+export type MeteredColumn = 'id' | 'held_micros' | 'price_micros_per_second' | 'used_ms';
+
+/** The rows of `run` with `extend_micros`: the SQL of `extensionMicros`. */
+export function extensionPart<Column extends string>(
+  run: StatementPart<Column | MeteredColumn>,
+  { leadMs, stepMs }: ExtensionTerms,
+): StatementPart<Column | MeteredColumn | 'extend_micros'> {
+  const short = Prisma.sql`${costSql(Prisma.sql`r.used_ms + ${leadMs}::bigint`)} - r.held_micros`;
+  return statementPart<Column | MeteredColumn | 'extend_micros'>('due')`
+    SELECT r.*, CASE WHEN ${short} > 0 THEN greatest(${short}, ${costSql(Prisma.sql`${stepMs}::bigint`)}) ELSE 0 END
+      AS extend_micros
+    FROM ${run} r`;
+}
+
+/** True when a run has used all that is held for it: it may not go on. */
+export function isExhausted({ heldMicros, priceMicrosPerSecond, usedMs }: MeteredRun): boolean {
+  return priceMicrosPerSecond > 0n && costMicros(usedMs, priceMicrosPerSecond) >= heldMicros;
+}
+
+/** The rows of `run` with `is_exhausted`: the SQL of `isExhausted`. */
+export function exhaustionPart<Column extends string>(
+  run: StatementPart<Column | MeteredColumn>,
+): StatementPart<Column | MeteredColumn | 'is_exhausted'> {
+  return statementPart<Column | MeteredColumn | 'is_exhausted'>('exhaustion')`
+    SELECT r.*, r.price_micros_per_second > 0 AND ${costSql(Prisma.sql`r.used_ms`)} >= r.held_micros AS is_exhausted
+    FROM ${run} r`;
+}

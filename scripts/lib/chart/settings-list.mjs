@@ -4,16 +4,18 @@ import { DIST } from '../system/index.mjs';
 
 /** @typedef {import('@millrace/platform').Setting} Setting */
 
+/** Processes that share one declaration of a setting. @typedef {{ setting: Setting, processes: string[] }} SettingUse */
+
 /**
- * A setting as the pages tell it.
+ * A setting by its name, as the first process that reads it declares it, and every use of it.
  *
- * @typedef {{ setting: Setting, processes: string[] }} ListedSetting
+ * @typedef {SettingUse & { uses: SettingUse[] }} ListedSetting
  */
 
 export const PROCESSES = /** @type {const} */ (['api', 'worker', 'maintenance']);
 
 /**
- * Every setting of every process, from the build, in the order of the alphabet.
+ * Every setting of every process, from the build, in alphabetical order.
  *
  * @returns {ListedSetting[]}
  */
@@ -22,7 +24,10 @@ export function listSettings() {
   const byName = new Map();
   for (const role of PROCESSES) {
     for (const setting of settingsOf(role)) {
-      const listed = byName.get(setting.name) ?? { setting, processes: [] };
+      const listed = byName.get(setting.name) ?? { setting, processes: [], uses: [] };
+      const use = listed.uses.find((known) => known.setting === setting);
+      if (use === undefined) listed.uses.push({ setting, processes: [role] });
+      else use.processes.push(role);
       listed.processes.push(role);
       byName.set(setting.name, listed);
     }

@@ -144,6 +144,14 @@ describe('values', () => {
     expect(outside).toMatchObject({ big: 9007199254740993n, at: new Date('2026-11-21T10:20:30.123Z') });
   });
 
+  it('have the names of code, in a transaction and outside; what is inside a document keeps its own', async () => {
+    const select = Prisma.sql`SELECT 1 AS one, 'a' AS account_id, 2 AS price_micros_per_second, '{"a_b": 1}'::jsonb AS a_b`;
+    const named = [{ one: 1, accountId: 'a', priceMicrosPerSecond: 2, aB: { a_b: 1 } }];
+    expect(await test.database.rows(select)).toEqual(named);
+    expect(await test.database.transaction((tx) => tx.rows(select))).toEqual(named);
+    expect(await test.database.rows(Prisma.sql`SELECT 1 AS one WHERE false`)).toEqual([]);
+  });
+
   it('are written as they are', async () => {
     const at = new Date('2026-11-21T10:20:30.123Z');
     const [row] = await test.database.query<Record<string, unknown>>(Prisma.sql`

@@ -6,6 +6,7 @@ import type { DatabaseSettings } from './database.settings';
 import { inChildSpan } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
+import { renamed, rowsOf } from './rows';
 import { statementName, statementOf } from './statement';
 
 /**
@@ -15,6 +16,8 @@ import { statementName, statementOf } from './statement';
 export interface Statements {
   /** Run one statement and return its rows. @throws RefusedError, ConstraintError, or the driver's error. */
   query<T>(sql: Prisma.Sql): Promise<T[]>;
+  /** As `query`, with the columns named as in code: `account_id` is `accountId`. */
+  rows<T>(sql: Prisma.Sql): Promise<T[]>;
   /** Run one statement and return the number of rows it changed. */
   execute(sql: Prisma.Sql): Promise<number>;
   /** Prisma's model API, for everything that is not a hot path. */
@@ -60,6 +63,10 @@ export class Database implements Statements {
     return traced(sql, async () => (await this.pool.query(statementOf(sql))).rows as T[]);
   }
 
+  async rows<T>(sql: Prisma.Sql): Promise<T[]> {
+    return traced(sql, async () => rowsOf<T>(await this.pool.query({ ...statementOf(sql), rowMode: 'array' })));
+  }
+
   async execute(sql: Prisma.Sql): Promise<number> {
     return traced(sql, async () => (await this.pool.query(statementOf(sql))).rowCount ?? 0);
   }
@@ -81,6 +88,8 @@ export class Database implements Statements {
         (tx) =>
           work({
             models: tx,
+            rows: <R>(sql: Prisma.Sql) =>
+              traced(sql, async () => renamed<R>(await tx.$queryRaw<Record<string, unknown>[]>(sql))),
             query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
             execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
           }),

@@ -19,11 +19,11 @@ const LOOK_EVERY_MS = 100;
  */
 export async function assertSchema(database: Statements): Promise<void> {
   const rows = await patiently(BOOT_PATIENCE_MS, () => readMigrations(database));
-  const failed = rows.find((row) => row.finished_at === null && row.rolled_back_at === null);
+  const failed = rows.find((row) => row.finishedAt === null && row.rolledBackAt === null);
   if (failed) {
-    throw new BootError(`The migration ${failed.migration_name} did not finish; mend it and run the migrations again.`);
+    throw new BootError(`The migration ${failed.migrationName} did not finish; mend it and run the migrations again.`);
   }
-  if (!rows.some((row) => row.migration_name === REQUIRED_MIGRATION && row.finished_at !== null)) {
+  if (!rows.some((row) => row.migrationName === REQUIRED_MIGRATION && row.finishedAt !== null)) {
     throw new BootError(`The database lacks the migration ${REQUIRED_MIGRATION}; run the migrations first.`);
   }
 }
@@ -51,15 +51,15 @@ export async function awaitSchema(
   }
 }
 
-interface MigrationRow {
-  migration_name: string;
-  finished_at: Date | null;
-  rolled_back_at: Date | null;
+interface Migration {
+  migrationName: string;
+  finishedAt: Date | null;
+  rolledBackAt: Date | null;
 }
 
-async function readMigrations(database: Statements): Promise<MigrationRow[]> {
+async function readMigrations(database: Statements): Promise<Migration[]> {
   try {
-    return await database.query<MigrationRow>(
+    return await database.rows<Migration>(
       Prisma.sql`SELECT migration_name, finished_at, rolled_back_at FROM _prisma_migrations`,
     );
   } catch (error) {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Prisma } from '@prisma/client';
 import { NodeCatalogueSchema, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 
@@ -9,19 +8,18 @@ export interface StoredCatalogue {
   catalogue: NodeCatalogue;
 }
 
-/** The SQL of node catalogues. Kept once each, however many pools and workers publish the same. */
+/** Node catalogues, as they are stored: once each, however many pools and workers publish the same. */
 export class CatalogueStore {
   /** Make `catalogue` the one that the pool's submissions are validated against. @returns its digest. */
   async publish(tx: Statements, poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
     const document = JSON.stringify(catalogue);
     const digest = createHash('sha256').update(document).digest('hex');
     const nodeCount = Object.keys(catalogue).length;
-    await tx.execute(Prisma.sql`
-      INSERT INTO catalogues (digest, engine, node_count, document)
-      VALUES (${digest}, ${engine}, ${nodeCount}, ${document}) ON CONFLICT (digest) DO NOTHING`);
-    await tx.execute(Prisma.sql`
-      UPDATE pools SET catalogue_digest = ${digest}, updated_at = now()
-      WHERE id = ${poolId} AND catalogue_digest IS DISTINCT FROM ${digest}`);
+    await tx.models.catalogue.createMany({ data: [{ digest, engine, nodeCount, document }], skipDuplicates: true });
+    await tx.models.pool.updateMany({
+      where: { id: poolId, OR: [{ catalogueDigest: null }, { catalogueDigest: { not: digest } }] },
+      data: { catalogueDigest: digest },
+    });
     return digest;
   }
 

@@ -3,33 +3,11 @@ import { newId } from '@millrace/contracts';
 import { ConstraintError, type Statements } from '@millrace/database';
 import type { Deployment, DeploymentDraft } from './deployment';
 import { deploymentState, isIdle, type DeploymentFacts } from './deployment-state';
-import { startWaitSeconds } from './start-wait';
+import { startWaitSeconds, type StartOutlook } from './start-wait';
 import { WORKER_SILENCE_SECONDS } from './worker.store';
 
-interface DeploymentRow {
-  id: string;
-  account_id: string;
-  owner_suspended: boolean;
-  name: string;
-  demo: boolean;
-  pool_id: string;
-  engine: string;
-  desired_state: DeploymentFacts['desiredState'];
-  price_micros_per_second: bigint | null;
-  queue_limit: number | null;
-  catalogue_digest: string | null;
-  min_workers: number;
-  max_workers: number;
-  created_at: Date;
-  started_at: Date;
-  stopped_at: Date | null;
-  first_ready_at: Date | null;
-  ever_served: boolean;
-  ready_workers: number;
-  went_in_order: boolean;
-  typical_start_ms: number | null;
-  waited_ms: number;
-}
+/** A deployment and what its state follows from. */
+type DeploymentRow = Omit<Deployment, 'state' | 'idle' | 'retryAfterSeconds'> & DeploymentFacts & StartOutlook;
 
 /** How many of the latest starts tell what a start typically takes. */
 const STARTS_COMPARED = 20;
@@ -100,13 +78,13 @@ export class DeploymentStore {
 
   /** A deployment of any account, for whoever is to find out whose it is. */
   async find(tx: Statements, id: string): Promise<Deployment | null> {
-    const [row] = await tx.query<DeploymentRow>(Prisma.sql`${selection} WHERE d.id = ${id}::uuid`);
+    const [row] = await tx.rows<DeploymentRow>(Prisma.sql`${selection} WHERE d.id = ${id}::uuid`);
     return row === undefined ? null : deploymentOf(row);
   }
 
   /** The deployments of an account, newest first. */
   async list(tx: Statements, accountId: string): Promise<Deployment[]> {
-    const rows = await tx.query<DeploymentRow>(Prisma.sql`
+    const rows = await tx.rows<DeploymentRow>(Prisma.sql`
       ${selection} WHERE d.account_id = ${accountId}::uuid ORDER BY d.id DESC`);
     return rows.map(deploymentOf);
   }
@@ -136,33 +114,12 @@ export class DeploymentStore {
 }
 
 function deploymentOf(row: DeploymentRow): Deployment {
-  const facts: DeploymentFacts = {
-    desiredState: row.desired_state,
-    minWorkers: row.min_workers,
-    everServed: row.ever_served,
-    readyWorkers: row.ready_workers,
-    wentInOrder: row.went_in_order,
-  };
+  const { desiredState, everServed, wentInOrder, typicalStartMs, waitedMs, ...deployment } = row;
+  const facts: DeploymentFacts = { ...deployment, desiredState, everServed, wentInOrder };
   return {
-    id: row.id,
-    accountId: row.account_id,
-    ownerSuspended: row.owner_suspended,
-    name: row.name,
-    demo: row.demo,
-    poolId: row.pool_id,
-    engine: row.engine,
+    ...deployment,
     state: deploymentState(facts),
     idle: isIdle(facts),
-    readyWorkers: row.ready_workers,
-    minWorkers: row.min_workers,
-    maxWorkers: row.max_workers,
-    priceMicrosPerSecond: row.price_micros_per_second,
-    queueLimit: row.queue_limit,
-    catalogueDigest: row.catalogue_digest,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    stoppedAt: row.stopped_at,
-    firstReadyAt: row.first_ready_at,
-    retryAfterSeconds: startWaitSeconds({ typicalStartMs: row.typical_start_ms, waitedMs: row.waited_ms }),
+    retryAfterSeconds: startWaitSeconds({ typicalStartMs, waitedMs }),
   };
 }

@@ -1,4 +1,3 @@
-import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
 /** Workers that serve one queue of work with one kind of engine: the shared one, or that of a deployment. */
@@ -10,39 +9,21 @@ export interface Pool {
   queueLimit: number | null;
 }
 
-interface PoolRow {
-  id: string;
-  engine: string;
-  catalogue_digest: string | null;
-  look_ahead: number;
-  queue_limit: number | null;
-}
+const POOL = { id: true, engine: true, catalogueDigest: true, lookAhead: true, queueLimit: true } as const;
 
-/** The SQL of pools. */
+/** Pools, as they are stored. */
 export class PoolStore {
   /** Create the pool of this id unless it is there already; a worker may change what engine serves it. */
   async ensure(tx: Statements, id: string, engine: string): Promise<void> {
-    await tx.execute(Prisma.sql`
-      INSERT INTO pools AS p (id, engine) VALUES (${id}, ${engine})
-      ON CONFLICT (id) DO UPDATE SET engine = excluded.engine, updated_at = now() WHERE p.engine <> excluded.engine`);
+    await tx.models.pool.upsert({ where: { id }, create: { id, engine }, update: { engine } });
   }
 
-  /** Hot: asked several times a second by every process that submits or dispatches. */
   async find(tx: Statements, id: string): Promise<Pool | null> {
-    const [row] = await tx.query<PoolRow>(Prisma.sql`
-      SELECT id, engine, catalogue_digest, look_ahead, queue_limit FROM pools WHERE id = ${id}`);
-    if (row === undefined) return null;
-    return {
-      id: row.id,
-      engine: row.engine,
-      catalogueDigest: row.catalogue_digest,
-      lookAhead: row.look_ahead,
-      queueLimit: row.queue_limit,
-    };
+    return tx.models.pool.findUnique({ where: { id }, select: POOL });
   }
 
   async listIds(tx: Statements): Promise<string[]> {
-    const rows = await tx.models.pool.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
-    return rows.map((row) => row.id);
+    const pools = await tx.models.pool.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
+    return pools.map(({ id }) => id);
   }
 }

@@ -67,22 +67,6 @@ export interface WorkerFilter {
   withStopped: boolean;
 }
 
-interface WorkerRow {
-  id: string;
-  pool_id: string;
-  engine: string;
-  version: string;
-  host: string;
-  pid: number;
-  capacity: number;
-  resident_models: string[];
-  problem: string | null;
-  started_at: Date;
-  last_seen_at: Date;
-  stopped_at: Date | null;
-  state: SeenWorkerState;
-}
-
 /** The SQL of workers. */
 export class WorkerStore {
   async register(tx: Statements, worker: WorkerRegistration): Promise<void> {
@@ -96,7 +80,7 @@ export class WorkerStore {
    * @returns the state that holds now; null when the worker is not registered, or has said that it stops.
    */
   async heartbeat(tx: Statements, id: string, report: WorkerReport): Promise<WorkerState | null> {
-    const [row] = await tx.query<{ state: WorkerState }>(Prisma.sql`
+    const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
@@ -116,7 +100,7 @@ export class WorkerStore {
 
   /** How many attempts the pool's live, ready workers can run at once; none while its deployment is stopped. */
   async capacity(tx: Statements, poolId: string): Promise<number> {
-    const [row] = await tx.query<{ capacity: number }>(Prisma.sql`
+    const [row] = await tx.rows<{ capacity: number }>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
       WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${heardOf}
         AND NOT EXISTS (SELECT 1 FROM deployments d WHERE d.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
@@ -125,13 +109,13 @@ export class WorkerStore {
 
   /** How fast a pool works at present, by what its workers tell. */
   async pace(tx: Statements, poolId: string): Promise<PoolPace> {
-    const [row] = await tx.query<{ capacity: number; in_flight: number; attempt_ms: number | null }>(Prisma.sql`
+    const [row] = await tx.rows<PoolPace>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity, in_flight_of(${poolId})::int AS in_flight,
         (sum(capacity::float8 * attempt_ms) FILTER (WHERE attempt_ms IS NOT NULL)
           / sum(capacity) FILTER (WHERE attempt_ms IS NOT NULL))::float8 AS attempt_ms
       FROM workers
       WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${heardOf}`);
-    return { capacity: row?.capacity ?? 0, inFlight: row?.in_flight ?? 0, attemptMs: row?.attempt_ms ?? null };
+    return row ?? { capacity: 0, inFlight: 0, attemptMs: null };
   }
 
   /**
@@ -140,18 +124,17 @@ export class WorkerStore {
    * @param filter a null pool means all; `withStopped`: also those that have stopped or were given up.
    */
   async list(tx: Statements, { poolId, withStopped }: WorkerFilter): Promise<WorkerRecord[]> {
-    const rows = await tx.query<WorkerRow>(Prisma.sql`
+    return tx.rows(Prisma.sql`
       SELECT ${seen} FROM workers
       WHERE (${poolId}::text IS NULL OR pool_id = ${poolId}) AND (${withStopped} OR state <> 'stopped')
       ORDER BY id DESC LIMIT ${MAX_LISTED}`);
-    return rows.map(recordOf);
   }
 
   /** Let a worker finish what it runs and take nothing more. @returns null when there is no such live worker. */
   async drain(tx: Statements, id: string): Promise<WorkerRecord | null> {
-    const [row] = await tx.query<WorkerRow>(Prisma.sql`
+    const [worker] = await tx.rows<WorkerRecord>(Prisma.sql`
       UPDATE workers SET state = 'draining' WHERE id = ${id}::uuid AND state <> 'stopped' RETURNING ${seen}`);
-    return row === undefined ? null : recordOf(row);
+    return worker ?? null;
   }
 
   /** Mark workers stopped that went without a word, `limit` at most. @returns how many. */
@@ -175,22 +158,4 @@ export class WorkerStore {
                       AND (n.ready_at IS NOT NULL OR w.ready_at IS NULL))
         LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
   }
-}
-
-function recordOf(row: WorkerRow): WorkerRecord {
-  return {
-    id: row.id,
-    poolId: row.pool_id,
-    engine: row.engine,
-    version: row.version,
-    host: row.host,
-    pid: row.pid,
-    capacity: row.capacity,
-    state: row.state,
-    residentModels: row.resident_models,
-    problem: row.problem,
-    startedAt: row.started_at,
-    lastSeenAt: row.last_seen_at,
-    stoppedAt: row.stopped_at,
-  };
 }

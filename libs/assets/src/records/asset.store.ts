@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { AssetRecord } from './asset';
-import type { BlobRef } from './blob';
+import type { BlobRef, StoredBlob } from './blob';
 import { isThis } from './blob-record.store';
 
 /** An asset about to be recorded. */
@@ -13,22 +13,11 @@ export interface AssetDraft {
   tags: string[];
 }
 
-interface AssetRow {
-  id: string;
-  account_id: string;
-  job_id: string | null;
-  hash: string;
-  born_at: Date;
-  size_bytes: bigint;
-  content_type: string;
-  file_path: string | null;
-  tags: string[];
-  created_at: Date;
-  expires_at: Date | null;
-}
+/** An asset and what a blob adds to it, in one row. */
+type AssetRow = Omit<AssetRecord, 'blob'> & Pick<StoredBlob, 'hash' | 'bornAt' | 'sizeBytes'>;
 
 const columns = Prisma.sql`
-  a.id, a.account_id, a.job_id, a.hash, b.created_at AS born_at, a.size_bytes, a.content_type, a.file_path, a.tags,
+  a.id, a.account_id, a.job_id, a.hash, b.created_at AS born_at, a.size_bytes::float8, a.content_type, a.file_path, a.tags,
   a.created_at, a.expires_at`;
 const assetsAndBlobs = Prisma.sql`assets a JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash`;
 const unexpired = Prisma.sql`(a.expires_at IS NULL OR a.expires_at > now())`;
@@ -40,14 +29,14 @@ const unreferenced = Prisma.sql`
 export class AssetStore {
   /** Assets of the account among `ids`, whether expired or not. */
   async findMany(tx: Statements, accountId: string, ids: string[]): Promise<AssetRecord[]> {
-    const rows = await tx.query<AssetRow>(Prisma.sql`
+    const rows = await tx.rows<AssetRow>(Prisma.sql`
       SELECT ${columns} FROM ${assetsAndBlobs} WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[])`);
     return rows.map(recordOf);
   }
 
   /** An asset that a customer can see: not expired. */
   async find(tx: Statements, accountId: string, id: string): Promise<AssetRecord | null> {
-    const [row] = await tx.query<AssetRow>(Prisma.sql`
+    const [row] = await tx.rows<AssetRow>(Prisma.sql`
       SELECT ${columns} FROM ${assetsAndBlobs}
       WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}`);
     return row === undefined ? null : recordOf(row);
@@ -55,7 +44,7 @@ export class AssetStore {
 
   /** Ids of the account's unexpired assets among `ids`. */
   async owned(tx: Statements, accountId: string, ids: string[]): Promise<string[]> {
-    const rows = await tx.query<{ id: string }>(Prisma.sql`
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT a.id FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
     return rows.map((row) => row.id);
   }
@@ -66,7 +55,7 @@ export class AssetStore {
     { accountId, hash }: BlobRef,
     like: { filePath: string | null; tags: string[]; contentType: string | null },
   ): Promise<string | null> {
-    const [row] = await tx.query<{ id: string }>(Prisma.sql`
+    const [row] = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT a.id FROM assets a
       WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash} AND a.job_id IS NULL AND ${unexpired}
         AND a.file_path IS NOT DISTINCT FROM ${like.filePath} AND a.tags @> ${like.tags}::text[]
@@ -77,10 +66,10 @@ export class AssetStore {
 
   /** What the content was called last. */
   async contentTypeOf(tx: Statements, { accountId, hash }: BlobRef): Promise<string | null> {
-    const [row] = await tx.query<{ content_type: string }>(Prisma.sql`
+    const [row] = await tx.rows<{ contentType: string }>(Prisma.sql`
       SELECT a.content_type FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash}
       ORDER BY a.id DESC LIMIT 1`);
-    return row?.content_type ?? null;
+    return row?.contentType ?? null;
   }
 
   /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: for ever. */
@@ -102,7 +91,7 @@ export class AssetStore {
 
   /** Lock the blob of an unexpired asset until the transaction ends. @returns null when there is no such asset. */
   async lockBlobOf(tx: Statements, accountId: string, id: string): Promise<Pick<BlobRef, 'accountId' | 'hash'> | null> {
-    const [row] = await tx.query<{ hash: string }>(Prisma.sql`
+    const [row] = await tx.rows<{ hash: string }>(Prisma.sql`
       SELECT b.hash FROM ${assetsAndBlobs}
       WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}
       FOR NO KEY UPDATE OF b`);
@@ -121,21 +110,20 @@ export class AssetStore {
    * come between. Rows that someone else holds are left for the next time.
    */
   async lockExpired(tx: Statements, limit: number): Promise<{ id: string; accountId: string; hash: string }[]> {
-    const candidates = await tx.query<{ id: string; account_id: string; hash: string }>(Prisma.sql`
+    const candidates = await tx.rows<{ id: string; accountId: string; hash: string }>(Prisma.sql`
       SELECT a.id, a.account_id, a.hash FROM assets a
       WHERE a.expires_at <= now() AND ${unreferenced} ORDER BY a.expires_at LIMIT ${limit}`);
     if (candidates.length === 0) return [];
-    const accountIds = candidates.map((row) => row.account_id);
-    const hashes = candidates.map((row) => row.hash);
-    await tx.query(Prisma.sql`
+    const accountIds = candidates.map(({ accountId }) => accountId);
+    const hashes = candidates.map(({ hash }) => hash);
+    await tx.execute(Prisma.sql`
       SELECT 1 FROM blobs b
       WHERE (b.account_id, b.hash) IN (SELECT * FROM unnest(${accountIds}::uuid[], ${hashes}::text[]))
       ORDER BY b.account_id, b.hash FOR NO KEY UPDATE`);
-    const ids = candidates.map((row) => row.id);
-    const rows = await tx.query<{ id: string; account_id: string; hash: string }>(Prisma.sql`
+    const ids = candidates.map(({ id }) => id);
+    return tx.rows(Prisma.sql`
       SELECT a.id, a.account_id, a.hash FROM assets a
       WHERE a.id = ANY(${ids}::uuid[]) AND a.expires_at <= now() FOR UPDATE SKIP LOCKED`);
-    return rows.map((row) => ({ id: row.id, accountId: row.account_id, hash: row.hash }));
   }
 
   /** Remove assets that `lockExpired` locked, those excepted that a job came to refer to before. @returns how many went. */
@@ -144,17 +132,6 @@ export class AssetStore {
   }
 }
 
-function recordOf(row: AssetRow): AssetRecord {
-  const blob = { accountId: row.account_id, hash: row.hash, bornAt: row.born_at, sizeBytes: Number(row.size_bytes) };
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    jobId: row.job_id,
-    contentType: row.content_type,
-    filePath: row.file_path,
-    tags: row.tags,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    blob,
-  };
+function recordOf({ hash, bornAt, sizeBytes, ...asset }: AssetRow): AssetRecord {
+  return { ...asset, blob: { accountId: asset.accountId, hash, bornAt, sizeBytes } };
 }

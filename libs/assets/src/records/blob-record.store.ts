@@ -8,41 +8,33 @@ export interface BlobRecord extends BlobRef {
   state: BlobState;
 }
 
-interface BlobRow {
-  account_id: string;
-  hash: string;
-  created_at: Date;
-  size_bytes: bigint;
-  state: BlobState;
-}
-
 /** `orphaned_at` of a condemned blob: before every time, so that a sweep that was broken off is taken up first. */
 const CONDEMNED = Prisma.sql`'-infinity'::timestamptz`;
 
 const columns = Prisma.sql`
-  b.account_id, b.hash, b.created_at, b.size_bytes,
+  b.account_id, b.hash, b.created_at AS born_at, b.size_bytes::float8,
   CASE WHEN b.orphaned_at IS NULL THEN 'live' WHEN b.orphaned_at = ${CONDEMNED} THEN 'condemned' ELSE 'orphaned' END AS state`;
 
 /** The SQL of blobs. All that changes a blob's state, and all that mints from one, takes its row lock first. */
 export class BlobRecordStore {
   /** Make sure that a record exists before the bytes do. An orphan's time starts anew; a condemned blob stays one. */
   async announce(tx: Statements, accountId: string, hash: string, sizeBytes: number): Promise<BlobRecord> {
-    const rows = await tx.query<BlobRow>(Prisma.sql`
+    const [blob] = await tx.rows<BlobRecord>(Prisma.sql`
       INSERT INTO blobs AS b (account_id, hash, size_bytes, orphaned_at)
       VALUES (${accountId}::uuid, ${hash}, ${sizeBytes}, now())
       ON CONFLICT (account_id, hash) DO UPDATE
         SET orphaned_at = CASE WHEN b.orphaned_at > ${CONDEMNED} THEN now() ELSE b.orphaned_at END
       RETURNING ${columns}`);
-    return recordsOf(rows)[0] as BlobRecord;
+    return blob as BlobRecord;
   }
 
   /** Start an orphan's time anew. @returns null when there is no such blob, or it is condemned. */
   async touch(tx: Statements, accountId: string, hash: string): Promise<BlobRecord | null> {
-    const rows = await tx.query<BlobRow>(Prisma.sql`
+    const [blob] = await tx.rows<BlobRecord>(Prisma.sql`
       UPDATE blobs b SET orphaned_at = CASE WHEN b.orphaned_at IS NULL THEN NULL ELSE now() END
       WHERE b.account_id = ${accountId}::uuid AND b.hash = ${hash} AND b.orphaned_at IS DISTINCT FROM ${CONDEMNED}
       RETURNING ${columns}`);
-    return recordsOf(rows)[0] ?? null;
+    return blob ?? null;
   }
 
   /**
@@ -51,7 +43,7 @@ export class BlobRecordStore {
    * @returns what it was before; null when this life of the blob is over.
    */
   async adopt(tx: Statements, blob: BlobRef): Promise<'live' | 'orphaned' | null> {
-    const [row] = await tx.query<{ live: boolean }>(Prisma.sql`
+    const [row] = await tx.rows<{ live: boolean }>(Prisma.sql`
       SELECT b.orphaned_at IS NULL AS live FROM blobs b WHERE ${isThis(blob)} FOR NO KEY UPDATE`);
     if (row === undefined) return null;
     if (row.live) return 'live';
@@ -75,7 +67,7 @@ export class BlobRecordStore {
    * the row lock: whoever mints one of them later finds it condemned.
    */
   async condemn(tx: Statements, graceSeconds: number, limit: number): Promise<BlobRecord[]> {
-    const rows = await tx.query<BlobRow>(Prisma.sql`
+    return tx.rows<BlobRecord>(Prisma.sql`
       UPDATE blobs b SET orphaned_at = ${CONDEMNED}
       WHERE (b.account_id, b.hash) IN (
         SELECT o.account_id, o.hash FROM blobs o
@@ -83,7 +75,6 @@ export class BlobRecordStore {
           AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.account_id = o.account_id AND a.hash = o.hash)
         ORDER BY o.orphaned_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED)
       RETURNING ${columns}`);
-    return recordsOf(rows);
   }
 
   /** Forget a condemned blob, once its bytes are gone. Without effect on a later life. */
@@ -97,20 +88,18 @@ export class BlobRecordStore {
   async findMany(tx: Statements, blobs: Pick<BlobRef, 'accountId' | 'hash'>[]): Promise<BlobRecord[]> {
     const accountIds = blobs.map((blob) => blob.accountId);
     const hashes = blobs.map((blob) => blob.hash);
-    const rows = await tx.query<BlobRow>(Prisma.sql`
+    return tx.rows<BlobRecord>(Prisma.sql`
       SELECT ${columns} FROM blobs b
       JOIN unnest(${accountIds}::uuid[], ${hashes}::text[]) AS named (account_id, hash)
         ON b.account_id = named.account_id AND b.hash = named.hash`);
-    return recordsOf(rows);
   }
 
   /** Live blobs in the order of their keys, after the one named; for walking through all of them. */
   async listLive(tx: Statements, after: { accountId: string; hash: string }, limit: number): Promise<BlobRecord[]> {
-    const rows = await tx.query<BlobRow>(Prisma.sql`
+    return tx.rows<BlobRecord>(Prisma.sql`
       SELECT ${columns} FROM blobs b
       WHERE (b.account_id, b.hash) > (${after.accountId}::uuid, ${after.hash}) AND b.orphaned_at IS NULL
       ORDER BY b.account_id, b.hash LIMIT ${limit}`);
-    return recordsOf(rows);
   }
 }
 
@@ -118,14 +107,4 @@ export class BlobRecordStore {
 export function isThis({ accountId, hash, bornAt }: BlobRef): Prisma.Sql {
   return Prisma.sql`b.account_id = ${accountId}::uuid AND b.hash = ${hash}
     AND b.created_at = ${bornAt.toISOString()}::timestamptz AND b.orphaned_at IS DISTINCT FROM ${CONDEMNED}`;
-}
-
-function recordsOf(rows: BlobRow[]): BlobRecord[] {
-  return rows.map((row) => ({
-    accountId: row.account_id,
-    hash: row.hash,
-    bornAt: row.created_at,
-    sizeBytes: Number(row.size_bytes),
-    state: row.state,
-  }));
 }

@@ -7,15 +7,15 @@ export const UPLOAD_LIMIT = 'upload_limit';
 /** The SQL of bytes uploaded per account and day (UTC). */
 export class UploadDayStore {
   async bytesToday(tx: Statements, accountId: string): Promise<number> {
-    const [row] = await tx.query<{ size_bytes: bigint }>(Prisma.sql`
-      SELECT size_bytes FROM upload_days
+    const [row] = await tx.rows<{ sizeBytes: number }>(Prisma.sql`
+      SELECT size_bytes::float8 FROM upload_days
       WHERE account_id = ${accountId}::uuid AND day = (now() AT TIME ZONE 'UTC')::date`);
-    return Number(row?.size_bytes ?? 0);
+    return row?.sizeBytes ?? 0;
   }
 
   /** Count an upload. @throws RefusedError UPLOAD_LIMIT when the day's bytes exceed `limitBytes` by it; null: no limit. */
   async add(tx: Statements, accountId: string, sizeBytes: number, limitBytes: number | null): Promise<void> {
-    await tx.query(Prisma.sql`
+    await tx.execute(Prisma.sql`
       INSERT INTO upload_days AS d (account_id, day, size_bytes)
       VALUES (${accountId}::uuid, (now() AT TIME ZONE 'UTC')::date, ${sizeBytes})
       ON CONFLICT (account_id, day) DO UPDATE SET size_bytes = d.size_bytes + excluded.size_bytes

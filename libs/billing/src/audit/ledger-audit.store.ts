@@ -16,14 +16,14 @@ const POSSIBLE_MOVES = LEDGER_KINDS.flatMap((kind) => MOVES[kind].map((move) => 
 export class LedgerAuditStore {
   /** Accounts that have credits, by id, for the checks below. */
   async listAccounts(tx: Statements, afterAccountId: string, limit: number): Promise<string[]> {
-    const rows = await tx.query<{ account_id: string }>(Prisma.sql`
+    const rows = await tx.rows<{ accountId: string }>(Prisma.sql`
       SELECT account_id FROM balances WHERE account_id > ${afterAccountId}::uuid ORDER BY account_id LIMIT ${limit}`);
-    return rows.map((row) => row.account_id);
+    return rows.map((row) => row.accountId);
   }
 
   /** Every check, over these accounts. */
   async *check(tx: Statements, accountIds: string[]): AsyncGenerator<Finding> {
-    for (const sql of CHECKS) yield* await tx.query<Finding>(Prisma.sql`${sql(accountIds)} LIMIT ${MOST}`);
+    for (const sql of CHECKS) yield* await tx.rows<Finding>(Prisma.sql`${sql(accountIds)} LIMIT ${MOST}`);
   }
 }
 

@@ -39,15 +39,6 @@ export interface LockedBalance extends Balance {
 /** The constraint that a second posting for one cause meets. */
 export const CAUSE_CONSTRAINT = 'ledger_transactions_cause_key';
 
-interface OriginalRow {
-  id: string;
-  kind: LedgerKind;
-  job_id: string | null;
-  reason: string | null;
-  amount: bigint;
-  taken_back: bigint;
-}
-
 /**
  * The SQL of transactions that no job's path depends on: grants, purchases, expiries, corrections. Use cases call it within
  * a transaction that has locked the balance first.
@@ -55,17 +46,12 @@ interface OriginalRow {
 export class PostingStore {
   /** Take the lock of an account's balance, making it when there is none. Everything else about its credits waits. */
   async lockBalance(tx: Statements, accountId: string): Promise<LockedBalance> {
-    const [row] = await tx.query<Record<'available' | 'held' | 'consumed' | 'drawn', bigint>>(Prisma.sql`
+    const [balance] = await tx.rows<LockedBalance>(Prisma.sql`
       INSERT INTO balances AS b (account_id) VALUES (${accountId}::uuid)
       ON CONFLICT (account_id) DO UPDATE SET updated_at = now()
-      RETURNING available_micros AS available, held_micros AS held, consumed_micros AS consumed, drawn_micros AS drawn`);
-    if (row === undefined) throw new Error('a balance could not be locked');
-    return {
-      availableMicros: row.available,
-      heldMicros: row.held,
-      consumedMicros: row.consumed,
-      drawnMicros: row.drawn,
-    };
+      RETURNING available_micros, held_micros, consumed_micros, drawn_micros`);
+    if (balance === undefined) throw new Error('a balance could not be locked');
+    return balance;
   }
 
   /**
@@ -76,7 +62,7 @@ export class PostingStore {
   async post(tx: Statements, posting: Posting): Promise<void> {
     const { moves } = posting;
     const effect = effectOf(posting.kind, moves);
-    await tx.query(Prisma.sql`
+    await tx.execute(Prisma.sql`
       WITH made AS (
         INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, corrects, actor, reason, expires_at)
         VALUES (${posting.id}::uuid, ${posting.accountId}::uuid, ${posting.kind}, ${posting.jobId}::uuid,
@@ -93,13 +79,12 @@ export class PostingStore {
       SELECT made.id, m.line, m.from_book, m.to_book, m.amount
       FROM made, unnest(${moves.map((_, index) => index + 1)}::int[], ${moves.map((move) => move.from)}::text[],
         ${moves.map((move) => move.to)}::text[], ${moves.map((move) => move.amountMicros)}::bigint[])
-        AS m (line, from_book, to_book, amount)
-      RETURNING 1`);
+        AS m (line, from_book, to_book, amount)`);
   }
 
   /** PostgreSQL's clock, which every time of the ledger is on. */
   async now(tx: Statements): Promise<Date> {
-    const [row] = await tx.query<{ now: Date }>(Prisma.sql`SELECT now()`);
+    const [row] = await tx.rows<{ now: Date }>(Prisma.sql`SELECT now()`);
     if (row === undefined) throw new Error('PostgreSQL told no time');
     return row.now;
   }
@@ -113,41 +98,35 @@ export class PostingStore {
     accountId: string,
     cause: string,
   ): Promise<{ reason: string | null; amountMicros: bigint } | null> {
-    const [row] = await tx.query<{ reason: string | null; amount: bigint }>(Prisma.sql`
+    const [posted] = await tx.rows<{ reason: string | null; amountMicros: bigint }>(Prisma.sql`
       SELECT min(t.reason) AS reason,
-        sum(CASE WHEN e.to_book = 'available' THEN e.amount_micros ELSE -e.amount_micros END)::bigint AS amount
+        sum(CASE WHEN e.to_book = 'available' THEN e.amount_micros ELSE -e.amount_micros END)::bigint AS amount_micros
       FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
       WHERE t.account_id = ${accountId}::uuid AND (t.cause = ${cause} OR starts_with(t.cause, ${`${cause} `}))
         AND EXISTS (SELECT FROM ledger_transactions WHERE cause = ${cause})
       HAVING count(*) > 0`);
-    return row === undefined ? null : { reason: row.reason, amountMicros: row.amount };
+    return posted ?? null;
   }
 
   /** A transaction of the account, as a correction of it needs to know it. */
   async findOriginal(tx: Statements, accountId: string, id: string): Promise<Original | null> {
-    const [row] = await tx.query<OriginalRow>(Prisma.sql`
-      ${original} WHERE t.account_id = ${accountId}::uuid AND t.id = ${id}::uuid`);
-    return row === undefined ? null : originalOf(row);
+    const [original] = await tx.rows<Original>(Prisma.sql`
+      ${originals} WHERE t.account_id = ${accountId}::uuid AND t.id = ${id}::uuid`);
+    return original ?? null;
   }
 
   /** Grants of the account that are not taken back wholly, the latest first. */
   async listGrants(tx: Statements, accountId: string): Promise<Original[]> {
-    const rows = await tx.query<OriginalRow>(Prisma.sql`
-      SELECT * FROM (${original} WHERE t.account_id = ${accountId}::uuid AND t.kind = 'grant') o
-      WHERE o.amount > o.taken_back ORDER BY o.at DESC, o.id DESC`);
-    return rows.map(originalOf);
+    return tx.rows(Prisma.sql`
+      SELECT * FROM (${originals} WHERE t.account_id = ${accountId}::uuid AND t.kind = 'grant') o
+      WHERE o.amount_micros > o.taken_back_micros ORDER BY o.at DESC, o.id DESC`);
   }
 }
 
-function originalOf(row: OriginalRow): Original {
-  const { id, kind, reason } = row;
-  return { id, kind, reason, jobId: row.job_id, amountMicros: row.amount, takenBackMicros: row.taken_back };
-}
-
 /** A correction of a purchase can go either way (a dispute that was won), so what was taken back is a difference. */
-const original = Prisma.sql`
-  SELECT t.id, t.at, t.kind, t.job_id, t.reason, coalesce(m.amount, 0)::bigint AS amount,
-         coalesce(c.amount, 0)::bigint AS taken_back
+const originals = Prisma.sql`
+  SELECT t.id, t.at, t.kind, t.job_id, t.reason, coalesce(m.amount, 0)::bigint AS amount_micros,
+         coalesce(c.amount, 0)::bigint AS taken_back_micros
   FROM ledger_transactions t
   LEFT JOIN LATERAL (
     SELECT sum(e.amount_micros) AS amount FROM ledger_entries e

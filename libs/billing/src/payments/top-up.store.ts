@@ -42,10 +42,9 @@ export class TopUpStore {
     provider: PaymentProviderName,
     event: { id: string; kind: string; topUpId: string | null },
   ): Promise<boolean> {
-    const inserted = await tx.execute(Prisma.sql`
-      INSERT INTO payment_events (provider, id, kind, top_up_id)
-      VALUES (${provider}, ${event.id}, ${event.kind}, ${event.topUpId}::uuid) ON CONFLICT DO NOTHING`);
-    return inserted === 1;
+    const data = [{ provider, ...event }];
+    const { count } = await tx.models.paymentEvent.createMany({ data, skipDuplicates: true });
+    return count === 1;
   }
 
   /**
@@ -106,7 +105,7 @@ export class TopUpStore {
 
   /** Top-ups whose account owes something and has something, in the order of their ids. */
   async listOwed(tx: Statements, afterId: string, limit: number): Promise<string[]> {
-    const rows = await tx.query<{ id: string }>(Prisma.sql`
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT t.id FROM top_ups t JOIN balances b ON b.account_id = t.account_id
       WHERE t.owed_micros > 0 AND b.available_micros > 0 AND t.id > ${afterId}::uuid ORDER BY t.id LIMIT ${limit}`);
     return rows.map((row) => row.id);

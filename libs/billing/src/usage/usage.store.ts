@@ -1,14 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { USAGE_ROWS, type UsageGrouping, type UsageReport } from './usage';
-
-interface SummedRow {
-  group: string | null;
-  jobs: number;
-  billable_ms: bigint;
-  charged_micros: bigint;
-  is_total: boolean;
-}
+import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
 
 /** The SQL of usage: sums over what jobs were charged when they ended. */
 export class UsageStore {
@@ -22,22 +14,15 @@ export class UsageStore {
     grouping: UsageGrouping,
   ): Promise<UsageReport> {
     const order = grouping.by === 'day' ? Prisma.sql`"group"` : Prisma.sql`charged_micros DESC, "group" NULLS LAST`;
-    const rows = await tx.query<SummedRow>(Prisma.sql`
-      SELECT g AS "group", grouping(g) = 1 AS is_total, count(*)::int AS jobs,
-        coalesce(sum(billable_ms), 0)::bigint AS billable_ms, coalesce(sum(charged_micros), 0)::bigint AS charged_micros
+    const [total, ...groups] = await tx.rows<UsageRow>(Prisma.sql`
+      SELECT g AS "group", count(*)::int AS jobs, coalesce(sum(billable_ms), 0)::bigint AS billable_ms,
+        coalesce(sum(charged_micros), 0)::bigint AS charged_micros
       FROM (
         SELECT ${groupOf(grouping)} AS g, billable_ms, charged_micros FROM usage_records
         WHERE account_id = ${accountId}::uuid AND finished_at >= ${span.from} AND finished_at < ${span.to}
       ) u
       GROUP BY GROUPING SETS ((g), ())
-      ORDER BY is_total DESC, ${order} LIMIT ${USAGE_ROWS + 2}`);
-    const read = rows.map((row) => ({
-      group: row.group,
-      jobs: row.jobs,
-      billableMs: row.billable_ms,
-      chargedMicros: row.charged_micros,
-    }));
-    const [total, ...groups] = read;
+      ORDER BY grouping(g) DESC, ${order} LIMIT ${USAGE_ROWS + 2}`);
     if (total === undefined) throw new Error('a sum over nothing is a row of zeros');
     const { jobs, billableMs, chargedMicros } = total;
     return {

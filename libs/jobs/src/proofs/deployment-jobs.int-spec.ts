@@ -251,7 +251,7 @@ describe('the measure of a pool', () => {
     await new MeasureQueuesLoop(test.database, depths, metrics).runOnce();
     const line = `millrace_pool_pending_jobs{pool="${place.poolId}",role="maintenance"} 1`;
     expect(await metrics.registry.metrics()).toContain(line);
-    const broken = { ...test.database, models: test.database.models, execute: fail, query: fail };
+    const broken = { ...test.database, models: test.database.models, execute: fail, query: fail, rows: fail };
     await expect(new MeasureQueuesLoop(broken, depths, metrics).runOnce()).rejects.toThrow('away');
     expect(await metrics.registry.metrics()).not.toContain(place.poolId);
   });

@@ -267,7 +267,7 @@ describe('a statement that moves one job', () => {
       heard.push(sql);
       return Promise.resolve([]);
     };
-    await move({ query, execute: () => Promise.resolve(0), models: test.database.models });
+    await move({ query, rows: query, execute: () => Promise.resolve(0), models: test.database.models });
     const [sql] = heard;
     if (sql === undefined) throw new Error('it has no statement');
     const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(

@@ -46,6 +46,10 @@ beforeEach(() => {
       sent.push(sql.sql);
       return test.database.query<T>(sql);
     },
+    rows: <T>(sql: Prisma.Sql) => {
+      sent.push(sql.sql);
+      return test.database.rows<T>(sql);
+    },
     execute: (sql) => {
       sent.push(sql.sql);
       return test.database.execute(sql);

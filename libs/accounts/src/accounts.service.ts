@@ -1,6 +1,7 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
-import type { Account, AccountChanges, AccountStore } from './account.store';
+import type { Account, AccountChanges } from './account';
+import type { AccountStore } from './account.store';
 import type { Act, ActDetails, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
 
@@ -12,9 +13,9 @@ export class AccountsService {
     private readonly database: Database,
     private readonly accounts: AccountStore,
     private readonly audit: AuditLog,
-    /** Lets whatever goes by an account's limits go by the new ones, in the transaction that changes them. */
+    /** Carries an account's new limits to where they are enforced, in the transaction that changes them. */
     private readonly follow: (tx: Statements, account: Account) => Promise<void>,
-    /** Called after a change has committed: what this process remembers of accounts may be wrong now. */
+    /** Called after a change has committed: what this process has cached of accounts may be wrong now. */
     private readonly onChange: () => void,
   ) {}
 
@@ -63,10 +64,8 @@ function actOn(id: string, action: string): Act {
   return { action, subjectType: 'account', subjectId: id, accountId: id };
 }
 
-function detailsOf({ uploadBytesPerDay, ...changes }: AccountChanges): ActDetails {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  const bytes = uploadBytesPerDay === undefined ? [] : [['uploadBytesPerDay', uploadBytesPerDay?.toString() ?? null]];
-  return Object.fromEntries([...given, ...bytes]) as ActDetails;
+function detailsOf(changes: AccountChanges): ActDetails {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
 export function noAccount(id: string): Refusal {

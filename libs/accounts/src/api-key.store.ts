@@ -1,29 +1,21 @@
 import { Prisma, type ApiKey } from '@prisma/client';
-import { SCOPES, newId, type AccountStatus, type Scope } from '@millrace/contracts';
+import { ACCOUNT_LIMITS, SCOPES, newId, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { limitsOf, type AccountLimits } from './account-limits';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Caller } from './caller';
 
-interface CallerRow {
-  key_id: string;
-  account_id: string;
-  scopes: Scope[];
-  status: AccountStatus;
-  weight: number;
-  running_limit: number | null;
-  queue_limit: number | null;
-  requests_per_minute: number | null;
-  stream_limit: number | null;
-  upload_bytes_per_day: bigint | null;
-  valid_ms: number | null;
-}
-
-/** Whoever presents a key, and how much longer the key works in milliseconds; null means for as long as anyone knows. */
+/** Who presents a key, and how much longer the key works in milliseconds; null means that its end is not known. */
 export interface KeyHolder {
   caller: Caller;
   validMs: number | null;
 }
 
+type HolderRow = Pick<Caller, 'accountId' | 'accountStatus'> &
+  Pick<KeyHolder, 'validMs'> &
+  AccountLimits & { apiKeyId: string; scopes: Scope[] };
+
+const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
 const isLive = Prisma.sql`
   (k.expires_at IS NULL OR k.expires_at > now()) AND (k.revoked_at IS NULL OR k.revoked_at > now())`;
 
@@ -44,7 +36,7 @@ export class ApiKeyStore {
 
   /** A key of the account, held against changes until the transaction ends. */
   async lock(tx: Statements, accountId: string, id: string): Promise<ApiKeyRecord | null> {
-    await tx.query(
+    await tx.execute(
       Prisma.sql`SELECT 1 FROM api_keys WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid FOR UPDATE`,
     );
     const row = await tx.models.apiKey.findFirst({ where: { accountId, id } });
@@ -53,7 +45,7 @@ export class ApiKeyStore {
 
   /** How many of the account's keys work now. */
   async countLive(tx: Statements, accountId: string): Promise<number> {
-    const [row] = await tx.query<{ count: number }>(Prisma.sql`
+    const [row] = await tx.rows<{ count: number }>(Prisma.sql`
       SELECT count(*)::int AS count FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND ${isLive}`);
     return row?.count ?? 0;
   }
@@ -81,20 +73,22 @@ export class ApiKeyStore {
 
   /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<KeyHolder | null> {
-    const [row] = await tx.query<CallerRow>(Prisma.sql`
-      SELECT k.id AS key_id, k.account_id, k.scopes, a.status, a.weight, a.running_limit, a.queue_limit,
-             a.requests_per_minute, a.stream_limit, a.upload_bytes_per_day,
+    const [row] = await tx.rows<HolderRow>(Prisma.sql`
+      SELECT k.id AS api_key_id, k.account_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns},
              (extract(epoch FROM least(k.expires_at, k.revoked_at) - now()) * 1000)::float8 AS valid_ms
       FROM api_keys k JOIN accounts a ON a.id = k.account_id
       WHERE k.key_hash = ${hash} AND ${isLive}`);
-    return row === undefined ? null : { caller: callerOf(row), validMs: row.valid_ms };
+    if (row === undefined) return null;
+    const { apiKeyId, accountId, accountStatus, validMs } = row;
+    const caller = { apiKeyId, accountId, accountStatus, scopes: new Set(row.scopes), limits: limitsOf(row) };
+    return { caller, validMs };
   }
 
   async list(tx: Statements, accountId: string): Promise<ApiKeyRecord[]> {
     return (await tx.models.apiKey.findMany({ where: { accountId }, orderBy: { id: 'desc' } })).map(recordOf);
   }
 
-  /** Keys that were used since last told. One statement however many. */
+  /** Record when keys were last used: one statement however many. */
   async touch(tx: Statements, uses: ReadonlyMap<string, Date>): Promise<void> {
     const ids = [...uses.keys()];
     const times = [...uses.values()].map((time) => time.toISOString());
@@ -103,23 +97,6 @@ export class ApiKeyStore {
       FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u (id, at)
       WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`);
   }
-}
-
-function callerOf(row: CallerRow): Caller {
-  return {
-    accountId: row.account_id,
-    apiKeyId: row.key_id,
-    scopes: new Set(row.scopes),
-    accountStatus: row.status,
-    limits: {
-      weight: row.weight,
-      runningLimit: row.running_limit,
-      queueLimit: row.queue_limit,
-      requestsPerMinute: row.requests_per_minute,
-      streamLimit: row.stream_limit,
-      uploadBytesPerDay: row.upload_bytes_per_day === null ? null : Number(row.upload_bytes_per_day),
-    },
-  };
 }
 
 /** The hash stays here. */

@@ -1,42 +1,25 @@
 import { Refusal, SCOPES, type AccountStatus, type Scope } from '@millrace/contracts';
-import type { Account } from './account.store';
+import type { Account } from './account';
+import { limitsOf, type AccountLimits } from './account-limits';
 
-/** Whoever sent a request: an account, and the key it came with. */
+/** Who sent a request: an account, and the key it came with. */
 export interface Caller {
   accountId: string;
   /** Null where no key was asked for: on an open self-hosted surface and on a demo deployment. */
   apiKeyId: string | null;
   scopes: ReadonlySet<Scope>;
   accountStatus: AccountStatus;
-  /** The account's own limits; null means the platform's default. */
   limits: AccountLimits;
-}
-
-export interface AccountLimits {
-  weight: number;
-  runningLimit: number | null;
-  queueLimit: number | null;
-  requestsPerMinute: number | null;
-  streamLimit: number | null;
-  uploadBytesPerDay: number | null;
 }
 
 /** An account as the caller of what is done in its name; `apiKeyId` is the key that it was first asked with. */
 export function callerOfAccount(account: Account, apiKeyId: string | null): Caller {
-  const { uploadBytesPerDay } = account;
   return {
     accountId: account.id,
     apiKeyId,
     scopes: new Set(SCOPES),
-    accountStatus: account.status === 'suspended' ? 'suspended' : 'active',
-    limits: {
-      weight: account.weight,
-      runningLimit: account.runningLimit,
-      queueLimit: account.queueLimit,
-      requestsPerMinute: account.requestsPerMinute,
-      streamLimit: account.streamLimit,
-      uploadBytesPerDay: uploadBytesPerDay === null ? null : Number(uploadBytesPerDay),
-    },
+    accountStatus: account.status,
+    limits: limitsOf(account),
   };
 }
 
@@ -50,8 +33,7 @@ export function assertScope(caller: Caller, scope: Scope): void {
     throw new Refusal('forbidden', 'This account is suspended; ask the operator of this service to reactivate it.');
   }
   if (!caller.scopes.has(scope)) {
-    if (caller.apiKeyId === null)
-      throw new Refusal('forbidden', `The scope ${scope} is not to be had without an API key.`);
+    if (caller.apiKeyId === null) throw new Refusal('forbidden', `The scope ${scope} requires an API key.`);
     throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`, {
       details: { scope },
     });

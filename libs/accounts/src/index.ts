@@ -1,4 +1,6 @@
-export { AccountStore, type Account, type AccountChanges } from './account.store';
+export { type Account, type AccountChanges } from './account';
+export { DEFAULT_LIMITS, type AccountLimits } from './account-limits';
+export { AccountStore } from './account.store';
 export { AccountsService } from './accounts.service';
 export { generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key';
 export { API_KEY_STATES, apiKeyState, type ApiKeyRecord, type ApiKeyState } from './api-key-record';
@@ -9,4 +11,4 @@ export { AuditLog, type NoteAct } from './audit-log.service';
 export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS, type Counters, type RateVerdict } from './rate-limiter';
-export { assertScope, callerOfAccount, type AccountLimits, type Caller } from './caller';
+export { assertScope, callerOfAccount, type Caller } from './caller';

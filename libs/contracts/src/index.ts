@@ -8,6 +8,7 @@ export {
   type AccountStatus,
   type DeploymentState,
 } from './access';
+export { ACCOUNT_LIMITS, type AccountLimitField, type AccountLimitName } from './account-limits';
 export {
   EXPIRES_IN_SECONDS,
   AssetSchema,

@@ -88,7 +88,6 @@ export class AccountsAdminController {
 }
 
 function changesOf(body: z.output<typeof AccountUpdateSchema>): AccountChanges {
-  const { upload_bytes_per_day: uploadBytes } = body;
   return {
     name: body.name,
     plan: body.plan,
@@ -98,7 +97,7 @@ function changesOf(body: z.output<typeof AccountUpdateSchema>): AccountChanges {
     queueLimit: body.queue_limit,
     requestsPerMinute: body.requests_per_minute,
     streamLimit: body.stream_limit,
-    uploadBytesPerDay: typeof uploadBytes === 'number' ? BigInt(uploadBytes) : uploadBytes,
+    uploadBytesPerDay: body.upload_bytes_per_day,
   };
 }
 

@@ -1,0 +1,62 @@
+/** One limit that an account can have of its own. */
+interface AccountLimit {
+  /** Its name in code. */
+  name: string;
+  /** Its name in requests and answers, on the command line, and as a column of `accounts`. */
+  field: string;
+  /** Its name in `GET /platform/v1/account`, which shows the limit that holds. */
+  shownAs: string;
+  least: number;
+  most: number;
+  /** What it counts, in one sentence. */
+  description: string;
+}
+
+const COUNT = { least: 1, most: 2_000_000_000 };
+
+/**
+ * The limits that an account can have of its own; where it has none, the default of the service holds. The account's
+ * columns, callers, the admin API, the account's own view and the command line go by this list. A new limit is a line here, a
+ * migration with its column (and the column in prisma/schema.prisma), and the place that enforces it.
+ */
+export const ACCOUNT_LIMITS = [
+  {
+    name: 'runningLimit',
+    field: 'running_limit',
+    shownAs: 'running_jobs',
+    ...COUNT,
+    description: 'Jobs that may run at once in a pool.',
+  },
+  {
+    name: 'queueLimit',
+    field: 'queue_limit',
+    shownAs: 'queued_jobs',
+    ...COUNT,
+    description: 'Jobs that may wait in a pool.',
+  },
+  {
+    name: 'requestsPerMinute',
+    field: 'requests_per_minute',
+    shownAs: 'requests_per_minute',
+    ...COUNT,
+    description: 'Requests of one key in a minute, polls not counted.',
+  },
+  {
+    name: 'streamLimit',
+    field: 'stream_limit',
+    shownAs: 'event_streams',
+    ...COUNT,
+    description: 'Event streams that may be open at once, on each API process.',
+  },
+  {
+    name: 'uploadBytesPerDay',
+    field: 'upload_bytes_per_day',
+    shownAs: 'upload_bytes_per_day',
+    least: 0,
+    most: Number.MAX_SAFE_INTEGER,
+    description: 'Bytes that may be uploaded in a day of UTC.',
+  },
+] as const satisfies readonly AccountLimit[];
+
+export type AccountLimitName = (typeof ACCOUNT_LIMITS)[number]['name'];
+export type AccountLimitField = (typeof ACCOUNT_LIMITS)[number]['field'];

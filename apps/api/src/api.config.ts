@@ -18,7 +18,7 @@ export const apiSettings = {
   ...jobSettings,
   surface: setting(
     'SURFACE',
-    'What the public listener serves besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',
+    'What the public listener serves, besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',
     z.enum(['cloud', 'self_hosted']).default('cloud'),
   ),
   pool: setting('POOL', 'Pool that runs the jobs of the cloud and self-hosted surfaces.', poolName),
@@ -34,7 +34,7 @@ export const apiSettings = {
   ),
   trustedProxies: setting(
     'TRUSTED_PROXIES',
-    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For. 0: the header is not believed.',
+    'Proxies in front of the listeners that each append the address of their client to X-Forwarded-For. 0: the header is ignored.',
     integer({ min: 0, max: 16 }).default(0),
   ),
   deploymentDomain: setting(
@@ -47,7 +47,7 @@ export const apiSettings = {
   ),
   token: secretSetting(
     'TOKEN',
-    'The one bearer token of the self-hosted surface. Unset: it is open to whoever reaches it.',
+    'The one bearer token of the self-hosted surface. Unset: anyone who reaches it may use it.',
     z.string().min(8, 'must be at least 8 characters').optional(),
   ),
   adminToken: secretSetting(
@@ -80,7 +80,7 @@ export const apiSettings = {
   ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
-    'How long a stopping process leaves event streams open, in seconds; less than MILLRACE_STOP_SECONDS.',
+    'How long a stopping process keeps event streams open, in seconds; less than MILLRACE_STOP_SECONDS.',
     integer({ min: 0, max: 86_400 }).default(10),
   ),
   maxStreamsPerAccount: setting(

@@ -26,7 +26,7 @@ export const workerSettings = {
   ),
   comfyuiUrls: setting(
     'COMFYUI_URL',
-    'Addresses of the ComfyUI servers of this worker alone, separated by commas, e.g. http://127.0.0.1:8188. One engine each.',
+    'Addresses of ComfyUI servers that only this worker uses, separated by commas, e.g. http://127.0.0.1:8188. One engine each.',
     z
       .string()
       .transform((text) => text.split(',').map((url) => url.trim()))
@@ -48,7 +48,7 @@ export const workerSettings = {
   ),
   comfyuiDevices: setting(
     'COMFYUI_DEVICES',
-    'Numbers of the GPUs, separated by commas: one ComfyUI each. Unset: one, on what it chooses.',
+    'Numbers of the GPUs, separated by commas; each gets a ComfyUI. Unset: one, on the device that it chooses.',
     z
       .string()
       .regex(/^\d+(,\d+)*$/, 'must be numbers separated by commas, e.g. 0,1')
@@ -65,17 +65,17 @@ export const workerSettings = {
   ),
   comfyuiDataDir: setting(
     'COMFYUI_DATA_DIR',
-    'Folder that holds the input, output and temp folders of the ComfyUI of MILLRACE_COMFYUI_URL, where this machine has it. Files are then copied and not sent, and removed after each run.',
+    'Folder with the input, output and temp folders of the ComfyUI at MILLRACE_COMFYUI_URL, if this machine has it. Files are then copied instead of sent, and removed after each run.',
     z.string().optional(),
   ),
   comfyuiStartSeconds: setting(
     'COMFYUI_START_SECONDS',
-    'How long ComfyUI may take to answer after its start, in seconds: node packs are imported before.',
+    'How long ComfyUI may take to answer after its start, in seconds. It imports its node packs first.',
     integer({ min: 1, max: 3_600 }).default(DEFAULT_BOUNDS.startMs / 1000),
   ),
   comfyuiSilenceSeconds: setting(
     'COMFYUI_SILENCE_SECONDS',
-    'How long a run may be silent before ComfyUI counts as hung, in seconds: longer than its slowest node that tells no steps, the load of a model included.',
+    'How long a run may be silent before ComfyUI counts as hung, in seconds: longer than its slowest node that reports no steps, with the load of its model.',
     integer({ min: 1, max: 86_400 }).default(DEFAULT_BOUNDS.silenceMs / 1000),
   ),
   comfyuiUnreachableSeconds: setting(
@@ -95,7 +95,7 @@ export const workerSettings = {
   ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
-    'How long a stopping worker lets its attempts run before it gives them back, in seconds.',
+    'How long a stopping worker lets its attempts run before it hands them back, in seconds.',
     integer({ min: 0, max: 86_400 }).default(20),
   ),
 };

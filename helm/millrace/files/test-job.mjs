@@ -33,7 +33,7 @@ async function makeAccount() {
 
 async function runJob(token) {
   const job = await ask('POST', `${PUBLIC_URL}/api/v2/jobs`, token, { workflow: WORKFLOW });
-  // Whatever its outer address, it is asked here.
+  // Links may carry another origin; the job is read from this address.
   const self = new URL(new URL(job.urls.self, PUBLIC_URL).pathname, PUBLIC_URL).href;
   const deadline = Date.now() + LIMIT_MS;
   for (;;) {

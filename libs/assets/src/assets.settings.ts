@@ -29,7 +29,7 @@ export const assetSettings = {
   ),
   assetRetentionSeconds: setting(
     'ASSET_RETENTION_SECONDS',
-    'How long an upload that names no time of its own is kept, in seconds. Unset: until it is deleted.',
+    'How long an upload without `expires_in` is kept, in seconds. Unset: until it is deleted.',
     integer({ min: 60 }).optional(),
   ),
   blobGraceSeconds: setting(
@@ -56,7 +56,7 @@ export const assetSettings = {
   ),
   s3PathStyle: sharedSetting(
     'S3_PATH_STYLE',
-    'true: the bucket stands in the path of URLs; false: in the host name. Unset: in the path if S3_ENDPOINT is set.',
+    'true: the bucket is in the path of URLs; false: in the host name. Unset: in the path if S3_ENDPOINT is set.',
     z.enum(['true', 'false'], 'must be true or false').optional(),
   ),
   s3Encryption: sharedSetting(

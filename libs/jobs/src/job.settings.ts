@@ -28,7 +28,7 @@ export const jobSettings = {
   ),
   leaseSeconds: setting(
     'LEASE_SECONDS',
-    'A worker that is silent this long loses its attempt to another, in seconds.',
+    'How long a worker may be silent before it loses its attempt, in seconds.',
     integer({ min: 2, max: 600 }).default(10),
   ),
   maxAttempts: setting(

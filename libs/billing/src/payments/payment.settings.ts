@@ -23,7 +23,7 @@ export const paymentSettings = {
   ),
   stripeApiUrl: setting(
     'STRIPE_API_URL',
-    "Origin of Stripe's API, for a proxy or a stand-in in its place.",
+    "Origin of Stripe's API. Set it to use a proxy or a test server.",
     z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).default('https://api.stripe.com'),
   ),
   topUpCurrency: setting(
@@ -41,12 +41,12 @@ export const paymentSettings = {
   ),
   topUpMinCredits: setting(
     'TOP_UP_MIN_CREDITS',
-    'Fewest credits that are sold at once.',
+    'Fewest credits of one purchase.',
     integer({ min: 1, max: 1_000_000 }).default(5),
   ),
   topUpMaxCredits: setting(
     'TOP_UP_MAX_CREDITS',
-    'Most credits that are sold at once.',
+    'Most credits of one purchase.',
     integer({ min: 1, max: 1_000_000 }).default(5_000),
   ),
 };

@@ -45,6 +45,7 @@ const ROOMS = {
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'libs/workflow/src': [['json'], ['graph'], ['validation', 'progress']],
   'scripts/lib': [
     ['command'],
     ['system'],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseWorkflow } from '@millrace/workflow';
 import type { Engine, EngineEvent, EngineOutput, EngineResult, EngineWork } from '../src/engine';
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
@@ -39,8 +40,8 @@ export function startRun(engine: Engine, graph: Graph | string, work: Partial<En
     events.push(event);
     for (const tell of waiters) tell(event);
   };
-  const workflow = typeof graph === 'string' ? graph : JSON.stringify(graph);
-  const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, workflow };
+  const parsed = parseWorkflow(typeof graph === 'string' ? graph : JSON.stringify(graph));
+  const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, graph: parsed };
   const result = engine.run(full, { signal: abort.signal, onEvent });
   return {
     runId,

@@ -1,4 +1,5 @@
 import type { JobErrorCode, NodeCatalogue } from '@millrace/contracts';
+import type { WorkflowGraph } from '@millrace/workflow';
 
 /** A file that the workflow reads: the graph names it `name`, the bytes are at `path` on this machine. */
 export interface InputFile {
@@ -14,8 +15,8 @@ export interface EngineWork {
   runId: string;
   /** Runs of one scope may share cached results; runs of two never do. */
   cacheScope: string;
-  /** API-format graph as JSON text, asset references replaced by names of `inputs`; numbers stand as submitted. */
-  workflow: string;
+  /** API-format graph, parsed without loss: numbers stand as submitted. Asset references are replaced by names of `inputs`. */
+  graph: WorkflowGraph;
   inputs: InputFile[];
   /** An empty folder of this run alone. Output files are written below it and belong to the caller. */
   outputDir: string;

@@ -6,7 +6,7 @@ import type { NodeCatalogue, Progress } from '@millrace/contracts';
 import type { EngineFailure, EngineResult } from '@millrace/engines';
 import type { AttemptResult, ClaimedAttempt, JobFailure, Jobs } from '@millrace/jobs';
 import { backoffMs, inSpan, type Logger, type Metrics } from '@millrace/platform';
-import { parseWorkflow, planProgress } from '@millrace/workflow';
+import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
 import type { EngineSlot } from '../engines/engine-slot';
 import { InputUnavailable, stageInputs, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
@@ -48,6 +48,8 @@ export class Attempt {
   private readonly observer: RunObserver;
   private readonly outputs: OutputPipeline;
   private readonly folder: string;
+  /** As submitted: read once, for everything that needs it. */
+  private readonly graph: WorkflowGraph;
   /** Aborts when the attempt is to end, for whatever reason. */
   private readonly over: AbortSignal;
   private readonly log: Logger;
@@ -63,7 +65,8 @@ export class Attempt {
     const { jobs } = parts;
     this.log = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
     this.folder = join(parts.workDir, `${claimed.jobId}.${claimed.attempt}`);
-    const plan = planProgress(parseWorkflow(claimed.workflow), parts.catalogue());
+    this.graph = parseWorkflow(claimed.workflow);
+    const plan = planProgress(this.graph, parts.catalogue());
     const classOf = (nodeId: string): string => plan.nodes.get(nodeId)?.classType ?? 'output';
     const run = (): { progress: Progress; engineMs: number } => ({
       progress: this.observer.snapshot(),
@@ -129,8 +132,8 @@ export class Attempt {
     await mkdir(join(this.folder, 'out'), { recursive: true });
     let staged: StagedInputs;
     try {
-      const { accountId, workflow } = this.claimed;
-      staged = await stageInputs(this.parts.assets.content, accountId, workflow, join(this.folder, 'in'), this.over);
+      const { accountId } = this.claimed;
+      staged = await stageInputs(this.parts.assets.content, accountId, this.graph, join(this.folder, 'in'), this.over);
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' }, 0);
       if (error instanceof InputUnavailable) return this.failed(error.failure);
@@ -141,8 +144,7 @@ export class Attempt {
     const work = {
       runId: randomUUID(),
       cacheScope: this.claimed.accountId,
-      workflow: staged.workflow,
-      inputs: staged.inputs,
+      ...staged,
       outputDir: join(this.folder, 'out'),
       extraData,
     };

@@ -7,7 +7,7 @@ import { Refusal } from '@millrace/contracts';
 import type { InputFile } from '@millrace/engines';
 import type { JobFailure } from '@millrace/jobs';
 import { backoffMs } from '@millrace/platform';
-import { assetReferences, parseWorkflow, replaceAssetReferences } from '@millrace/workflow';
+import { assetReferences, replaceAssetReferences, type WorkflowGraph } from '@millrace/workflow';
 import { storeReasonOf } from './store-reason';
 
 const TRIES = 4;
@@ -16,7 +16,7 @@ const RETRY_CAP_MS = 4_000;
 
 /** A workflow as the engine takes it: its inputs on disk, its asset references replaced by their names. */
 export interface StagedInputs {
-  workflow: string;
+  graph: WorkflowGraph;
   inputs: InputFile[];
 }
 
@@ -37,19 +37,19 @@ export class InputUnavailable extends Error {
 export async function stageInputs(
   content: Pick<ContentService, 'openInput'>,
   accountId: string,
-  workflow: string,
+  graph: WorkflowGraph,
   folder: string,
   signal: AbortSignal,
 ): Promise<StagedInputs> {
-  const { references } = assetReferences(parseWorkflow(workflow));
-  if (references.length === 0) return { workflow, inputs: [] };
+  const { references } = assetReferences(graph);
+  if (references.length === 0) return { graph, inputs: [] };
   await mkdir(folder, { recursive: true });
   const inputs = new Map<string, InputFile>();
   for (const { id, nodeId } of references) {
     if (!inputs.has(id)) inputs.set(id, await stageOne(content, accountId, id, nodeId, folder, signal));
   }
   const replacements = references.map(({ start, end, id }) => ({ start, end, value: inputs.get(id)?.name ?? '' }));
-  return { workflow: replaceAssetReferences(workflow, replacements), inputs: [...inputs.values()] };
+  return { graph: replaceAssetReferences(graph, replacements), inputs: [...inputs.values()] };
 }
 
 async function stageOne(

@@ -1,24 +1,11 @@
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
 import type { EngineOutput } from '@millrace/engines';
-import type { ClaimedAttempt, OutputRecorder } from '@millrace/jobs';
+import type { OutputRecorder } from '@millrace/jobs';
 import { createLogger } from '@millrace/platform';
+import { claimedAttempt } from './fixtures/claimed-attempt';
 import { OutputPipeline } from './output-pipeline';
 
-const claimed: ClaimedAttempt = {
-  jobId: 'job',
-  attempt: 1,
-  leaseToken: 'token',
-  accountId: 'account',
-  poolId: 'pool',
-  status: 'running',
-  workflow: '{}',
-  deadlineAt: new Date(),
-  hasSecrets: false,
-  models: [],
-  progress: null,
-  traceparent: null,
-  keepsLogs: false,
-};
+const claimed = claimedAttempt();
 const stored: StoredOutput = {
   blob: { accountId: 'account', hash: 'blake3:0', bornAt: new Date(), sizeBytes: 1 },
   contentType: 'text/plain',

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Engine, EngineHealth, EngineResult, EngineWork } from '@millrace/engines';
+import { parseWorkflow } from '@millrace/workflow';
 import { EngineSlot, type SlotBounds } from './engine-slot';
 
 const BOUNDS: SlotBounds = { interruptGraceMs: 10, resetMs: 10, healthMs: 10 };
@@ -7,7 +8,7 @@ const WELL: EngineHealth = { ready: true, problem: null, version: '1', residentM
 const WORK: EngineWork = {
   runId: 'r',
   cacheScope: 's',
-  workflow: '{}',
+  graph: parseWorkflow('{}'),
   inputs: [],
   outputDir: '/out',
   extraData: {},

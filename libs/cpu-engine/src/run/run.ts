@@ -1,4 +1,4 @@
-import type { EngineEvent, EngineResult, EngineWork } from '@millrace/engines';
+import type { EngineEvent, EngineResult } from '@millrace/engines';
 import { linksOfNode, type BoundNode } from './bound-node';
 import { ExecutionOrder } from './execution-order';
 import { InputFiles } from './input-files';
@@ -12,6 +12,7 @@ import { signaturesOf } from './signature';
 import { failureOf } from './traceback';
 import type { Value } from '../node-api/value';
 import { RunInterrupted } from '../node-api/work';
+import type { ThreadWork } from '../thread/thread-messages';
 
 /** Names in a log line are cut to this length. */
 const SHOWN_ID = 100;
@@ -26,7 +27,7 @@ export interface RunSettings {
 }
 
 /** Runs one workflow to its end. Never rejects. */
-export async function runWorkflow(work: EngineWork, settings: RunSettings): Promise<EngineResult> {
+export async function runWorkflow(work: ThreadWork, settings: RunSettings): Promise<EngineResult> {
   settings.emit({ type: 'started' });
   try {
     const planned = planRun(work.workflow);
@@ -48,7 +49,7 @@ class Run {
   private readonly consumers = new Map<string, number>();
 
   constructor(
-    private readonly work: EngineWork,
+    private readonly work: ThreadWork,
     private readonly plan: RunPlan,
     private readonly settings: RunSettings,
   ) {

@@ -1,7 +1,8 @@
 import { extname, join, resolve } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { EngineEvent, EngineResult, EngineWork } from '@millrace/engines';
-import type { ThreadMessage, ThreadSettings } from './thread-messages';
+import { sliceOf } from '@millrace/workflow';
+import type { RunRequest, ThreadMessage, ThreadSettings } from './thread-messages';
 
 export interface RunThreadSettings {
   runBudgetBytes: number;
@@ -51,7 +52,7 @@ export class RunThread {
   }
 
   /** Run one workflow; `lost` if the thread ends under it. Not to be called while another one runs. */
-  async run(work: EngineWork, onEvent: (event: EngineEvent) => void): Promise<EngineResult> {
+  async run({ graph, ...work }: EngineWork, onEvent: (event: EngineEvent) => void): Promise<EngineResult> {
     Atomics.store(this.flag, 0, 0);
     const settled = new Promise<EngineResult>((settle) => {
       this.listener = (message) => {
@@ -59,7 +60,8 @@ export class RunThread {
         if (message.type === 'settled') settle(message.result);
       };
     });
-    this.worker.postMessage({ work });
+    const workflow = sliceOf(graph.root, graph.text);
+    this.worker.postMessage({ work: { ...work, workflow } } satisfies RunRequest);
     const lost = this.ended.then((reason): EngineResult => ({ status: 'lost', reason }));
     const result = await Promise.race([settled, lost]);
     this.listener = null;

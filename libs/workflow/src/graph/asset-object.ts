@@ -1,5 +1,5 @@
 import { isUuid } from '@millrace/contracts';
-import { member, type JsonNode } from '../json/json-document';
+import { member, type JsonNode } from '../json';
 
 /** An asset reference in a graph (wire supplement, section 4): where it stands, and which asset it names. */
 export interface AssetObject {

@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import { assetReferences, replaceAssetReferences } from './asset-reference';
+import { assetReferences } from './asset-reference';
 import { graphText, nodeText } from '../fixtures/graph';
 import { parseWorkflow } from './workflow';
 
@@ -73,73 +72,5 @@ describe('an asset reference', () => {
   it('in a duplicate that a later one replaces does not count', () => {
     expect(found(`{"image": ${asset()}, "image": 1}`).references).toEqual([]);
     expect(found(`{"image": {"a": ${asset()}, "a": 1}}`).references).toEqual([]);
-  });
-});
-
-describe('replaceAssetReferences', () => {
-  it('puts strings in the places of references and leaves every other character as it was', () => {
-    const raw = fc.constantFrom(
-      '18446744073709551615',
-      '1.0',
-      '-0',
-      '1E5',
-      '"\\u00e9\\/\\ud800"',
-      '"é 😀"',
-      'null',
-      '[ 1 ,2]',
-    );
-    const key = fc.constantFrom('"10"', '"9"', '"a"', '"\\u0061b"', '"__proto__"');
-    const value = fc.oneof(
-      raw.map((text) => ({ text, isAsset: false })),
-      fc.constant({ text: asset(), isAsset: true }),
-    );
-    fc.assert(
-      fc.property(fc.array(fc.tuple(key, value, fc.boolean())), fc.string({ unit: 'binary' }), (items, name) => {
-        const inputs = (assetText: string): string => {
-          const list = items.map(([name, { text, isAsset }, isNested]) => {
-            const written = isAsset ? assetText : text;
-            return isNested ? `{${name} :[${written}\n]}` : written;
-          });
-          return `{ "x" : [ ${list.join(' , ')} ] }`;
-        };
-        const text = graphText([
-          ['10', nodeText('A', inputs(asset()))],
-          ['9', nodeText('B', '{ }')],
-        ]);
-        const { references } = assetReferences(parseWorkflow(text));
-        const replaced = replaceAssetReferences(
-          text,
-          references.map((reference) => ({ ...reference, value: name })),
-        );
-        expect(replaced).toBe(
-          graphText([
-            ['10', nodeText('A', inputs(JSON.stringify(name)))],
-            ['9', nodeText('B', '{ }')],
-          ]),
-        );
-        expect(assetReferences(parseWorkflow(replaced)).references).toEqual([]);
-      }),
-    );
-  });
-
-  it('takes the references in any order', () => {
-    const text = `[${asset()},${asset()}]`;
-    const length = asset().length;
-    const second = { start: length + 2, end: 2 * length + 2, value: 'b' };
-    expect(replaceAssetReferences(text, [second, { start: 1, end: length + 1, value: 'a' }])).toBe('["a","b"]');
-    expect(replaceAssetReferences(text, [])).toBe(text);
-  });
-
-  it.each([
-    [[{ start: 0, end: 2, value: 'a' }]],
-    [[{ start: 1, end: 9, value: 'a' }]],
-    [
-      [
-        { start: 1, end: 3, value: 'a' },
-        { start: 1, end: 3, value: 'b' },
-      ],
-    ],
-  ])('refuses places that hold no object, or that overlap: %j', (replacements) => {
-    expect(() => replaceAssetReferences('[{}, {}]', replacements)).toThrow(RangeError);
   });
 });

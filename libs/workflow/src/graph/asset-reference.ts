@@ -1,5 +1,5 @@
 import { assetObjectOf, isAssetObject } from './asset-object';
-import { members, type JsonNode } from '../json/json-document';
+import { members, type JsonNode } from '../json';
 import type { WorkflowGraph } from './workflow';
 
 /** Where a graph refers to an asset; `start` and `end` are offsets into the graph's `text`. */
@@ -49,31 +49,4 @@ function collect(value: JsonNode, owner: Pick<AssetPlace, 'nodeId' | 'inputName'
     if (id === null) found.malformed.push(place);
     else found.references.push({ ...place, id, ...hints });
   }
-}
-
-/** What to put in the place of a reference: a string, most often the name of a file. */
-export interface AssetReplacement {
-  start: number;
-  end: number;
-  value: string;
-}
-
-/**
- * The text with JSON strings in the places of asset references, and every other character as it was: no number is read,
- * no key moved, no escape rewritten (wire supplement, section 4).
- *
- * @throws {RangeError} when a place is no object of the text or two overlap
- */
-export function replaceAssetReferences(text: string, replacements: Iterable<AssetReplacement>): string {
-  const pieces: string[] = [];
-  let copied = 0;
-  for (const { start, end, value } of [...replacements].sort((a, b) => a.start - b.start)) {
-    if (start < copied || text.charAt(start) !== '{' || text.charAt(end - 1) !== '}') {
-      throw new RangeError(`Offsets ${start} to ${end} are no asset reference of this text, or overlap another's.`);
-    }
-    pieces.push(text.slice(copied, start), JSON.stringify(value));
-    copied = end;
-  }
-  pieces.push(text.slice(copied));
-  return pieces.join('');
 }

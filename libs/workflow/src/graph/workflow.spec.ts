@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { member, parseJson, sliceOf } from '../json/json-document';
+import { member, sliceOf } from '../json/json-document';
+import { parseJson } from '../json/json-parser';
 import { isUiFormat, linkOf, parseWorkflow, workflowOf } from './workflow';
 
 describe('a link', () => {

@@ -1,4 +1,4 @@
-import { member, members, parseJson, type JsonLimits, type JsonNode } from '../json/json-document';
+import { member, members, type JsonNode, parseJson, type JsonLimits } from '../json';
 
 /** A graph in API format, over the text it was written in. */
 export interface WorkflowGraph {
@@ -33,6 +33,11 @@ export function linkOf(value: JsonNode): Link | null {
 
 /** A whole number as Python reads one (`1.0` is a float there and indexes nothing), few enough digits to be exact. */
 const SLOT = /^(?:-?0|[1-9]\d{0,8})$/;
+
+/** The value that an engine sees: `{"__value__": x}` stands for x, so that a list of two can be a value and not a link. */
+export function unwrapped(value: JsonNode): JsonNode {
+  return member(value, '__value__') ?? value;
+}
 
 /** True for an export of the editor (wire supplement, section 4), which is not a graph that can be run. */
 export function isUiFormat(node: JsonNode): boolean {

@@ -1,4 +1,4 @@
-import { parseJson } from './json-document';
+import { parseJson } from './json-parser';
 import { pythonFloat, pythonInt } from './python-number';
 
 const int = (text: string): number | bigint | null => pythonInt(parseJson(text));

@@ -1,7 +1,6 @@
 import type { NodeCatalogue } from '@millrace/contracts';
-import { neededNodes } from '../graph/dependencies';
+import { neededNodes, type WorkflowGraph } from '../graph';
 import { samplerSteps } from './sampler-steps';
-import type { WorkflowGraph } from '../graph/workflow';
 
 export interface PlannedNode {
   classType: string;

@@ -1,8 +1,6 @@
 import type { InputSpec, NodeCatalogue, NodeClass } from '@millrace/contracts';
-import { classOf, inputOf } from '../graph/catalogue';
-import { inputTypeOf } from '../graph/input-type';
-import { pythonInt } from '../json/python-number';
-import { linkOf, type GraphNode, type WorkflowGraph } from '../graph/workflow';
+import { classOf, inputOf, inputTypeOf, linkOf, type GraphNode, type WorkflowGraph } from '../graph';
+import { pythonInt } from '../json';
 
 /** Links followed from an input to what it is worth: through primitives, and through nodes that edit a schedule. */
 const MAX_HOPS = 16;

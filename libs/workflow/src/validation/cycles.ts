@@ -1,7 +1,6 @@
 import { shown, WHOLE_GRAPH } from './faults';
 import type { Inspection } from './inspection';
-import type { NodeLink } from '../graph/links';
-import { stronglyConnected } from '../graph/strongly-connected';
+import { type NodeLink, stronglyConnected } from '../graph';
 
 /** Nodes named in the message of a cycle; the message of each node of a long cycle would otherwise name them all. */
 const SHOWN_PATH = 10;

@@ -1,12 +1,10 @@
 import type { InputSpec, NodeClass } from '@millrace/contracts';
-import { inputOf } from '../graph/catalogue';
+import { inputOf, inputTypeOf, unwrapped, type GraphNode } from '../graph';
 import { shown } from './faults';
 import type { Inspection } from './inspection';
-import { inputTypeOf } from '../graph/input-type';
-import type { JsonNode } from '../json/json-document';
+import type { JsonNode } from '../json';
 import { isFollowedAsLink, reportLink } from './link-check';
-import { literalFault, unwrapped } from './literal';
-import type { GraphNode } from '../graph/workflow';
+import { literalFault } from './literal';
 
 /** Reports what is wrong with the inputs of a node that a run computes. */
 export function judgeInputs(node: GraphNode, nodeClass: NodeClass, inspection: Inspection): void {

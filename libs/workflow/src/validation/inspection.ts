@@ -1,7 +1,6 @@
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { FaultList } from './faults';
-import type { GraphLinks } from '../graph/links';
-import type { WorkflowGraph } from '../graph/workflow';
+import type { GraphLinks, WorkflowGraph } from '../graph';
 
 /** What the checks of one graph share. */
 export interface Inspection {

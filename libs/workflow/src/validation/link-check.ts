@@ -1,9 +1,8 @@
 import type { InputSpec } from '@millrace/contracts';
-import { classOf, typesMeet } from '../graph/catalogue';
+import { classOf, typesMeet, linkOf, type GraphNode } from '../graph';
 import { shown } from './faults';
 import type { Inspection } from './inspection';
-import { sliceOf, type JsonNode } from '../json/json-document';
-import { linkOf, type GraphNode } from '../graph/workflow';
+import { sliceOf, type JsonNode } from '../json';
 
 /** A list that stands where a link is read. */
 interface GivenLink {

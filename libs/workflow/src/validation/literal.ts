@@ -1,8 +1,6 @@
 import type { InputSpec, NodeErrorReason } from '@millrace/contracts';
-import { isAssetObject } from '../graph/asset-object';
-import { inputTypeOf, type InputType } from '../graph/input-type';
-import { member, sliceOf, type JsonNode } from '../json/json-document';
-import { jsonNumber, pythonFloat, pythonInt } from '../json/python-number';
+import { isAssetObject, inputTypeOf, type InputType } from '../graph';
+import { sliceOf, type JsonNode, jsonNumber, pythonFloat, pythonInt } from '../json';
 import { shown } from './faults';
 
 export interface LiteralFault {
@@ -13,11 +11,6 @@ export interface LiteralFault {
 /** Lists of options up to this length are shown whole in a message. */
 const SHOWN_OPTIONS = 20;
 const SHOWN_OPTIONS_LENGTH = 400;
-
-/** The value that an engine sees: `{"__value__": x}` stands for x, so that a list of two can be a value and not a link. */
-export function unwrapped(value: JsonNode): JsonNode {
-  return member(value, '__value__') ?? value;
-}
 
 /** A literal given to an input. */
 interface Literal {

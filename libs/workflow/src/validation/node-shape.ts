@@ -1,6 +1,6 @@
 import type { FaultList } from './faults';
-import { member, members, type JsonNode } from '../json/json-document';
-import type { WorkflowGraph } from '../graph/workflow';
+import { member, members, type JsonNode } from '../json';
+import type { WorkflowGraph } from '../graph';
 
 /** Reports every node that isn't an object with a string `class_type` and an object `inputs`; returns their ids. */
 export function reportUnsoundNodes(graph: WorkflowGraph, faults: FaultList): ReadonlySet<string> {

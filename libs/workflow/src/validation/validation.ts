@@ -1,14 +1,11 @@
 import type { NodeCatalogue, NodeErrors } from '@millrace/contracts';
-import { classOf } from '../graph/catalogue';
+import { classOf, outputNodes, GraphLinks, type WorkflowGraph } from '../graph';
 import { reportShapeOfGraph } from './cycles';
-import { outputNodes } from '../graph/dependencies';
 import { FaultList, WHOLE_GRAPH } from './faults';
 import { checkUndeclared, judgeInputs } from './input-check';
 import type { Inspection } from './inspection';
-import { GraphLinks } from '../graph/links';
 import { reportUnsoundNodes } from './node-shape';
 import { nearestName } from './suggestion';
-import type { WorkflowGraph } from '../graph/workflow';
 
 export interface GraphLimits {
   /**

@@ -1,11 +1,8 @@
 import type { InputSpec, NodeCatalogue, NodeClass } from '@millrace/contracts';
 import {
-  JsonLimitError,
-  JsonSyntaxError,
   linkOf,
   modelNames,
   neededNodes,
-  parseWorkflow,
   topologicalOrder,
   type GraphNode,
   type JsonNode,
@@ -25,7 +22,7 @@ export interface GraphLimits {
 
 export interface GraphToSanitise {
   /** The submitted graph, API format. */
-  workflow: string;
+  graph: WorkflowGraph;
   catalogue: NodeCatalogue;
   runId: string;
   cacheScope: string;
@@ -70,9 +67,9 @@ const PREVIEW = { classType: 'PreviewImage', saver: 'SaveImage' } as const;
  * @throws {GraphRefusal} when it can't be posted, naming the node at fault
  */
 export function sanitiseGraph(work: GraphToSanitise): SanitisedGraph {
-  const graph = parse(work.workflow);
-  const order = orderOf(graph, work);
-  const sanitiser = new Sanitiser(graph, work, new Set(order));
+  const { graph } = work;
+  const order = orderOf(work);
+  const sanitiser = new Sanitiser(work, new Set(order));
   // One that no known output needs may be an output itself, which must not go missing without a word.
   for (const node of graph.nodes.values()) sanitiser.classOf(node);
   const salts = saltsOf(new Map(order.map((id) => [id, sanitiser.saltedNode(id)])), work.cacheScope, work.runId);
@@ -86,17 +83,7 @@ export function sanitiseGraph(work: GraphToSanitise): SanitisedGraph {
   };
 }
 
-function parse(workflow: string): WorkflowGraph {
-  try {
-    return parseWorkflow(workflow);
-  } catch (error) {
-    if (error instanceof JsonSyntaxError || error instanceof JsonLimitError)
-      throw refusal(`The workflow ${error.message}`);
-    throw error;
-  }
-}
-
-function orderOf(graph: WorkflowGraph, { catalogue, limits }: GraphToSanitise): string[] {
+function orderOf({ graph, catalogue, limits }: GraphToSanitise): string[] {
   const count = neededNodes(graph, catalogue).size;
   if (count === 0) throw refusal('The workflow has no output node: nothing would be computed. Add a node that saves.');
   if (count > limits.maxNodes) {
@@ -126,11 +113,10 @@ class Sanitiser {
   private readonly ordinals = new Map<string, number>();
 
   constructor(
-    private readonly graph: WorkflowGraph,
     private readonly work: GraphToSanitise,
     private readonly needed: ReadonlySet<string>,
   ) {
-    for (const id of graph.nodes.keys()) if (needed.has(id)) this.ordinals.set(id, this.ordinals.size + 1);
+    for (const id of work.graph.nodes.keys()) if (needed.has(id)) this.ordinals.set(id, this.ordinals.size + 1);
   }
 
   needs(id: string): boolean {
@@ -146,7 +132,7 @@ class Sanitiser {
 
   /** Checks a node's links, and says what its salt depends on. To be called in topological order. */
   saltedNode(id: string): SaltedNode {
-    const node = this.graph.nodes.get(id);
+    const node = this.work.graph.nodes.get(id);
     if (!node) throw new Error(`${id} is not a node of the graph.`);
     const nodeClass = this.classOf(node);
     const ancestors = this.linkedNodes(node, nodeClass);
@@ -178,7 +164,7 @@ class Sanitiser {
 
   private value(node: GraphNode, name: string, value: JsonNode, spec: InputSpec | undefined): string {
     try {
-      return postedValue(name, value, spec, this.work.staged, this.graph.text);
+      return postedValue(name, value, spec, this.work.staged, this.work.graph.text);
     } catch (error) {
       if (!(error instanceof InputRefusal)) throw error;
       const code = error.missingFile ? 'input_unavailable' : 'engine_error';
@@ -192,7 +178,7 @@ class Sanitiser {
       const link = linkOf(value);
       const spec = Object.hasOwn(nodeClass.inputs, name) ? nodeClass.inputs[name] : undefined;
       if (!link || !(nodeClass.acceptsUnknownInputs || spec)) continue;
-      const source = this.graph.nodes.get(link.nodeId);
+      const source = this.work.graph.nodes.get(link.nodeId);
       if (!source) throw refusal(`Input ${name} links to node ${link.nodeId}, which is not in the workflow.`, node);
       const slots = this.classOf(source).outputs.length;
       if (link.slot >= slots) {

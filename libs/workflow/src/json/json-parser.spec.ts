@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { member, members, parseJson, sliceOf, type JsonNode } from './json-document';
+import { member, members, sliceOf, type JsonNode } from './json-document';
 import { JsonLimitError, JsonSyntaxError } from './json-error';
+import { parseJson } from './json-parser';
 
 function plain(node: JsonNode): unknown {
   switch (node.kind) {

@@ -1,0 +1,19 @@
+export { isAssetObject } from './asset-object';
+export { assetReferences } from './asset-reference';
+export { replaceAssetReferences } from './asset-replacement';
+export { classOf, inputOf, typesMeet } from './catalogue';
+export { neededNodes, outputNodes, topologicalOrder } from './dependencies';
+export { inputTypeOf, type InputType } from './input-type';
+export { GraphLinks, type NodeLink } from './links';
+export { modelNames, modelsOf } from './models';
+export { stronglyConnected } from './strongly-connected';
+export {
+  isUiFormat,
+  linkOf,
+  parseWorkflow,
+  unwrapped,
+  workflowOf,
+  type GraphNode,
+  type Link,
+  type WorkflowGraph,
+} from './workflow';

@@ -1,0 +1,4 @@
+export { member, members, sliceOf, type JsonNode } from './json-document';
+export { JsonLimitError, JsonSyntaxError } from './json-error';
+export { parseJson, type JsonLimits } from './json-parser';
+export { jsonNumber, pythonFloat, pythonInt } from './python-number';

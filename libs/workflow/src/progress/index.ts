@@ -1,0 +1,2 @@
+export { ProgressTracker } from './progress';
+export { planProgress, type ProgressPlan } from './progress-plan';

@@ -1,0 +1,1 @@
+export { validateWorkflow } from './validation';

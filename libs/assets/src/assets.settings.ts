@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { integer, setting, sharedSetting, type SettingsOf } from '@millrace/platform';
 
-/** Orphaned bytes live at least this long in production: clients rely on it between asking for a hash and minting from it. */
+/** The least in production: clients rely on it between asking for a hash and minting an asset from it. */
 const MIN_BLOB_GRACE_SECONDS = 3_600;
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });

@@ -3,10 +3,10 @@ import type { Logger, Loop, Metrics } from '@millrace/platform';
 import { AuditLedgerLoop, LedgerAudit, LedgerAuditStore } from './audit';
 import {
   CollectOwedCreditsLoop,
-  type PaymentProvider,
   PaymentsService,
   TopUpsService,
   TopUpStore,
+  type PaymentProvider,
   type TopUpTerms,
 } from './payments';
 import { CreditReads, UsageStore } from './usage';

@@ -1,48 +1,48 @@
 export {
-  type Balance,
-  type Book,
   BOOKS,
   endHoldParts,
   extendHold,
-  type HeldRun,
-  type Hold,
   holdPart,
   INSUFFICIENT_CREDITS,
   LEDGER_KINDS,
+  LedgerStore,
+  monthSpan,
+  type Balance,
+  type Book,
+  type HeldRun,
+  type Hold,
   type LedgerKind,
   type LedgerPosition,
   type LedgerRecord,
-  LedgerStore,
-  monthSpan,
   type Statement,
 } from './ledger';
 export { billingSettings, holdMicrosOf, type BillingSettings } from './billing.settings';
 export { composeBilling, composeTopUps, type Billing, type BillingParts } from './composition';
 export { CreditReads, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
-export { type Adjustment, afterDraws, CreditsService, type Draw, drawFrom, expiring, type Lot } from './credits';
+export { afterDraws, CreditsService, drawFrom, expiring, type Adjustment, type Draw, type Lot } from './credits';
 export { LedgerAudit } from './audit';
 export {
+  paymentProviderOf,
+  paymentSettings,
+  PaymentsService,
+  TOP_UP_STATUSES,
+  TopUpsService,
   type Checkout,
   type PaymentAct,
   type PaymentNotice,
   type PaymentProvider,
-  paymentProviderOf,
-  paymentSettings,
   type PaymentSettings,
-  PaymentsService,
-  TOP_UP_STATUSES,
   type TopUp,
-  TopUpsService,
 } from './payments';
 export {
-  type BilledColumn,
   chargeMicros,
   chargePart,
   creditsText,
   extensionMicros,
-  type ExtensionTerms,
   isExhausted,
+  MICROS_PER_CREDIT,
+  type BilledColumn,
+  type ExtensionTerms,
   type MeteredColumn,
   type MeteredRun,
-  MICROS_PER_CREDIT,
 } from './price';

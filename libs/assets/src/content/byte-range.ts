@@ -1,13 +1,13 @@
 import type { ByteRange } from '../store';
 
-/** What a Range header asks for: everything, a part, or nothing that there is. */
+/** What a Range header asks for: everything, a part, or a part that does not exist. */
 export type RangeReading = 'whole' | 'unsatisfiable' | ByteRange;
 
 const SINGLE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
- * Read a Range header for content of a size (RFC 9110, section 14). What cannot be read, other units, and several ranges
- * at once are ignored, as the RFC lets a server do: the answer is then the whole.
+ * Read a Range header for content of a size (RFC 9110, section 14). Malformed headers, other units, and several ranges at
+ * once are ignored, as the RFC allows: the answer is then the whole.
  */
 export function readRange(header: string | undefined, sizeBytes: number): RangeReading {
   const [, first, last] = SINGLE_RANGE.exec(header ?? '') ?? [];

@@ -1,10 +1,10 @@
 import contentDisposition from 'content-disposition';
-import { type AssetRecord, baseName } from '../records';
+import { baseName, type AssetRecord } from '../records';
 import { readRange } from './byte-range';
 import type { ByteRange } from '../store';
 import { essenceOf } from '../media';
 
-/** The headers of a request for content that decide what is answered. */
+/** The headers of a request for content that decide the answer. */
 export interface ContentRequest {
   method: 'GET' | 'HEAD';
   range?: string | undefined;
@@ -12,14 +12,14 @@ export interface ContentRequest {
   ifNoneMatch?: string | undefined;
 }
 
-/** An answer without its bytes: which of them belong to it, null for none. */
+/** An answer without its bytes; `bytes` says which of them to send, null for none. */
 export interface ContentPlan {
   status: 200 | 206 | 304 | 416;
   headers: Record<string, string>;
   bytes: ByteRange | null;
 }
 
-/** Pictures, films and sounds that a browser shows and that carry no code. */
+/** Pictures, films and sounds that a browser shows and that cannot carry code. */
 const SHOWN = new Set([
   'image/png',
   'image/jpeg',
@@ -38,34 +38,34 @@ const SHOWN = new Set([
   'audio/flac',
   'audio/ogg',
 ]);
-/** The bytes of an asset never change; whether it is still there may, so a copy is believed for a short time. */
+/** The bytes of an asset never change, but it may be deleted, so clients cache it for a short time only. */
 const CACHE_SECONDS = 300;
 
-/** True when content of this type may be shown in the browser, if its bytes are what it says. */
+/** True when content of this type may be shown in the browser, if its bytes are of that type. */
 export function isShown(contentType: string): boolean {
   return SHOWN.has(essenceOf(contentType));
 }
 
 /**
- * Value of Content-Disposition (RFC 6266; names beyond ASCII by RFC 5987): shown only where both what was declared and
- * what the bytes say is harmless and of one kind, else offered for saving.
+ * Value of Content-Disposition (RFC 6266; names beyond ASCII by RFC 5987): `inline` only if the declared type and the type of
+ * the bytes are both harmless and of one kind, else `attachment`.
  *
- * @param sniffed what the bytes are; see `sniffContentType`.
+ * @param sniffed the type of the bytes; see `sniffContentType`.
  */
 export function dispositionOf(asset: AssetRecord, sniffed: string): string {
   const shown = isShown(asset.contentType) && isShown(sniffed) && kindOf(asset.contentType) === kindOf(sniffed);
   const name = asset.filePath === null ? asset.id : baseName(asset.filePath);
-  // Names beyond ASCII go by RFC 5987 alone: bytes above 127 mean different things to different readers of a header.
+  // Names beyond ASCII are sent by RFC 5987 alone: clients disagree on what bytes above 127 mean in a header.
   const fallback = name.replace(/[^\x20-\x7e]/g, '?');
   return contentDisposition(name, { type: shown ? 'inline' : 'attachment', fallback });
 }
 
-/** Containers hold films and sounds alike. */
+/** Films and sounds are one kind: the same containers hold both. */
 function kindOf(contentType: string): 'picture' | 'recording' {
   return contentType.toLowerCase().startsWith('image/') ? 'picture' : 'recording';
 }
 
-/** Headers with which users' bytes leave our origin, whatever they are (reliability.md, user content). */
+/** The headers of every answer with customers' bytes: no browser runs them in our origin. */
 export function servingHeaders(asset: AssetRecord, sniffed: string): Record<string, string> {
   return {
     'Content-Type': asset.contentType,
@@ -78,17 +78,17 @@ export function servingHeaders(asset: AssetRecord, sniffed: string): Record<stri
   };
 }
 
-/** Decide an answer (RFC 9110, sections 13 and 14). Content-Length is that of the bytes, for HEAD as for GET. */
+/** Decide an answer (RFC 9110, sections 13 and 14). Content-Length is that of the bytes, for HEAD too. */
 export function planContent(asset: AssetRecord, sniffed: string, request: ContentRequest): ContentPlan {
   const { sizeBytes } = asset.blob;
   const headers = servingHeaders(asset, sniffed);
   const etag = etagOf(asset);
   if (namesTag(request.ifNoneMatch, etag)) return { status: 304, headers, bytes: null };
-  // A range of another version is no use to the client; only an equal strong tag lets it continue.
+  // Only an equal strong tag lets a client continue with a range: the bytes are then the same.
   const applies = request.method === 'GET' && (request.ifRange === undefined || request.ifRange.trim() === etag);
   const range = applies ? readRange(request.range, sizeBytes) : 'whole';
   if (range === 'unsatisfiable') {
-    // The body is empty: what it would have been is not described.
+    // The body is empty, so its type is not described.
     const { 'Content-Type': _type, 'Content-Disposition': _disposition, ...rest } = headers;
     return {
       status: 416,
@@ -104,7 +104,7 @@ export function planContent(asset: AssetRecord, sniffed: string, request: Conten
   return { status: 206, headers: { ...headers, ...length, ...part }, bytes: sent };
 }
 
-/** The hash names the bytes, so it is a strong validator. */
+/** The hash identifies the bytes, so it is a strong validator. */
 function etagOf(asset: AssetRecord): string {
   return `"${asset.blob.hash}"`;
 }

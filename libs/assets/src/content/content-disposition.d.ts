@@ -4,7 +4,7 @@ declare module 'content-disposition' {
     /** The name for clients that do not know the extended form; sent with it where the two differ. */
     fallback: string;
   }
-  /** A Content-Disposition header for a file name, of which only the last path part is used. */
+  /** A Content-Disposition header for a file name; only the last part of a path is used. */
   function contentDisposition(filename: string, options: Options): string;
   export = contentDisposition;
 }

@@ -14,7 +14,7 @@ function follow(url: string, by = links, method = 'GET'): string {
 }
 
 describe('a link to content', () => {
-  it('works for a while without a credential, for GET and for HEAD, and tells whose asset it is', () => {
+  it('works for a while without a credential, for GET and for HEAD, and names the account', () => {
     const before = Date.now();
     const { url, expiresAt } = links.toContent(cloud, asset);
     expect(url.startsWith(`https://api.example.com/content/${asset.id}?`)).toBe(true);
@@ -64,13 +64,13 @@ describe('a link to content', () => {
         expect(() => follow(altered)).toThrow(forbidden);
       }),
     );
-    expect(() => links.verify('GET', '/', new URLSearchParams())).toThrow('not one that this service made');
+    expect(() => links.verify('GET', '/', new URLSearchParams())).toThrow('This service did not make the link');
   });
 
-  it('outlives the coming of a new key, but not the going of its own', () => {
+  it('still works when a new key is added, and not when its own is removed', () => {
     const { url } = links.toContent(cloud, asset);
     const next = randomBytes(32);
     expect(follow(url, new ContentLinks([next, secret], 900))).toBe(asset.accountId);
-    expect(() => follow(url, new ContentLinks([next], 900))).toThrow('not one that this service made');
+    expect(() => follow(url, new ContentLinks([next], 900))).toThrow('This service did not make the link');
   });
 });

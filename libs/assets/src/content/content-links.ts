@@ -7,7 +7,7 @@ export interface ContentLink {
   expiresAt: Date;
 }
 
-/** What of a surface a link depends on. */
+/** The part of a surface that a link depends on. */
 export interface LinkBase {
   kind: SurfaceKind;
   /** Origin as customers see it, without a path. */
@@ -16,7 +16,7 @@ export interface LinkBase {
   prefix: string;
 }
 
-/** Path of the route that serves signed links, the asset's id following. It asks for no credential. */
+/** Path of the route that serves signed links, without a credential; the asset's id follows. */
 export const SIGNED_CONTENT_PATH = '/content/';
 
 interface SigningKey {
@@ -25,15 +25,15 @@ interface SigningKey {
 }
 
 /**
- * Links to content that work without a credential for a short time. A link names our own route, never the storage: making
- * one costs a hash, so that a poll of a job with many outputs stays cheap; HEAD works wherever GET does; and a link dies
- * with its asset. Behind the route the store's presigned URL, where there is one, takes over.
+ * Links to content that work without a credential for a short time. A link names our own route, never the store: making one
+ * costs a hash, so that a poll of a job with many outputs stays cheap; HEAD works where GET does; and a link ends with its
+ * asset. Where the store presigns URLs, the route redirects to one.
  */
 export class ContentLinks {
   private readonly keys: SigningKey[];
 
   /**
-   * @param secrets the first signs; all are accepted, so that a new one can be brought in before the old one goes.
+   * @param secrets the first signs; all are accepted, so that a new one can be added before the old one is removed.
    * @param lifetimeSeconds how long a link works.
    */
   constructor(
@@ -44,8 +44,8 @@ export class ContentLinks {
   }
 
   /**
-   * A link to an asset's content, absolute. On the self-hosted surface it is the plain operation, which needs what every
-   * other request there needs.
+   * An absolute link to an asset's content. On the self-hosted surface it is the plain operation, with the authentication of
+   * every other request there.
    */
   toContent(base: LinkBase, asset: { id: string; accountId: string }): ContentLink {
     // Whole seconds, rounded up: the link and its signature name the same time.
@@ -66,7 +66,7 @@ export class ContentLinks {
    *
    * @param path path of the request, from its first slash.
    * @returns the account whose asset the link is for.
-   * @throws Refusal `forbidden` when it was not made by us, was altered, is for another method, or has expired.
+   * @throws Refusal `forbidden` when the link is not ours, was altered, is for another method, or has expired.
    */
   verify(method: string, path: string, query: URLSearchParams): string {
     const account = query.get('account') ?? '';
@@ -85,16 +85,16 @@ export class ContentLinks {
 }
 
 function badLink(): Refusal {
-  return new Refusal('forbidden', 'The link is not one that this service made; read the asset or the job for one.');
+  return new Refusal('forbidden', 'This service did not make the link; read the asset or the job for one.');
 }
 
-/** A key of its own for this use, so that no signature made here means anything elsewhere. */
+/** A key derived for this use alone, so that a signature made here is valid nowhere else. */
 function signingKeyOf(secret: Buffer): SigningKey {
   const derived = createHmac('sha256', secret).update('millrace content link').digest();
   return { id: createHash('sha256').update(derived).digest('hex').slice(0, 8), secret: derived };
 }
 
-/** One signature covers reading by GET and by HEAD. Fields are on lines of their own, and hold no line breaks. */
+/** One signature covers GET and HEAD. Each field is a line, and contains no line break. */
 function sign(key: SigningKey, { path, expires, account }: { path: string; expires: string; account: string }): string {
   const text = ['GET', path, expires, account, key.id].join('\n');
   return createHmac('sha256', key.secret).update(text).digest('base64url');

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { isUuid } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { type AssetRecord, type AssetService, type AssetStore, type BlobService, noAsset } from '../records';
+import { noAsset, type AssetRecord, type AssetService, type AssetStore, type BlobService } from '../records';
 import type { AssetSettings } from '../assets.settings';
 import { dispositionOf, isShown, planContent, type ContentPlan, type ContentRequest } from './content-answer';
 
-/** An answer to a request for content. `body` is null where there is nothing to send. */
+/** An answer to a request for content. `body` is null when there is nothing to send. */
 export interface ContentAnswer extends Pick<ContentPlan, 'status' | 'headers'> {
   body: Readable | null;
 }
@@ -21,7 +21,7 @@ export class ContentService {
   ) {}
 
   /**
-   * Answer a request for an asset's content, bytes included. Whoever takes the answer must read or destroy its body.
+   * Answer a request for an asset's content, bytes included. The caller must read or destroy the body.
    *
    * @throws Refusal `not_found`; BlobStoreError.
    */
@@ -32,7 +32,7 @@ export class ContentService {
   }
 
   /**
-   * Where the store itself serves an asset's content, for the one method given; null where it does not, and `open` must.
+   * Where the store itself serves an asset's content, for the one method given; null when it does not, and `open` must.
    *
    * @throws Refusal `not_found`.
    */
@@ -58,7 +58,7 @@ export class ContentService {
     return { asset, body: await this.blobs.open(asset.blob) };
   }
 
-  /** What the bytes are. Of a job's output it was found when it was stored; an upload's type is only what was declared. */
+  /** The type of the bytes. For a job's output it was found when it was stored; for an upload only the declared type is known. */
   private async sniffed(asset: AssetRecord): Promise<string> {
     const known = asset.jobId !== null || !isShown(asset.contentType);
     return known ? asset.contentType : this.blobs.sniff(asset.blob, null);

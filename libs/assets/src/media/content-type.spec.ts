@@ -44,7 +44,7 @@ describe('what bytes are', () => {
     ['theora in Ogg', latin('OggS\0\x02' + '\0'.repeat(21) + '\x2a\x80theora'), 'video/ogg'],
     ['a binary glTF', latin('glTF\x02\0\0\0'), 'model/gltf-binary'],
     ['a zip', latin('PK\x03\x04\x14\0'), 'application/zip'],
-  ])('%s is recognised by its signs, whatever it is called', (_, bytes, type) => {
+  ])('%s is recognised by its signature under any name', (_, bytes, type) => {
     expect(sniffContentType(bytes, 'a.txt')).toBe(type);
   });
 
@@ -66,7 +66,7 @@ describe('what bytes are', () => {
     expect(sniffContentType(Buffer.from('kätzchen'.repeat(600)).subarray(0, 4_095), null)).toContain('text/plain');
   });
 
-  it('what bears no sign is not taken for anything by its name alone', () => {
+  it('what has no signature is not recognised by its name alone', () => {
     const noise = Buffer.from([1, 2, 3, 4, 0xfe, 0xff]);
     for (const name of ['a.png', 'a.mp4', 'a.mp3', 'a.txt', 'a.json']) {
       expect(sniffContentType(noise, name)).toBe('application/octet-stream');
@@ -105,7 +105,7 @@ describe('the type of an output', () => {
     expect(outputTypeOf(contentType, name)).toBe(type);
   });
 
-  it('is one of the closed list, whatever a node reports', () => {
+  it('is one of the closed list for anything that a node reports', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (contentType, name) => {
         expect(OUTPUT_TYPES).toContain(outputTypeOf(contentType, name));

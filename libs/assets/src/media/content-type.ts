@@ -4,7 +4,7 @@ import { magicTypeOf } from './magic';
 
 const UNKNOWN = 'application/octet-stream';
 
-/** What a text is, or a binary form that carries no sign of its own, by the ending of its name. */
+/** The type of a text, and of a binary format without a signature, by the ending of its name. */
 const TEXT_ENDINGS: Record<string, string> = {
   css: 'text/css',
   csv: 'text/csv',
@@ -31,8 +31,8 @@ const BINARY_ENDINGS: Record<string, string> = {
 };
 
 /**
- * What bytes are: told by the bytes themselves, and by the name's ending only where bytes of that kind look like any text
- * or any archive. Never a picture, a film or a sound by its name alone.
+ * The type of bytes: by the bytes themselves, and by the name's ending only for formats that look like any text or any
+ * archive. Never a picture, a film or a sound by its name alone.
  *
  * @param head the first bytes; see `HEAD_BYTES`.
  */
@@ -47,8 +47,8 @@ export function sniffContentType(head: Buffer, name: string | null): string {
 }
 
 /**
- * The kind of an output (contract, 2.3; wire supplement, section 7): by what it is, not by the key a node reported it
- * under. The list is closed; what is none of them is a `file`.
+ * The kind of an output (contract, 2.3; wire supplement, section 7): by its type, not by the key under which a node reported
+ * it. The list is closed; anything else is a `file`.
  */
 export function outputTypeOf(contentType: string, name: string): OutputType {
   if (/\.latent$/i.test(name)) return 'latent';
@@ -58,7 +58,7 @@ export function outputTypeOf(contentType: string, name: string): OutputType {
   return family === 'image' || family === 'video' || family === 'audio' || family === 'text' ? family : 'file';
 }
 
-/** UTF-8 without control characters, apart from those that lay text out. */
+/** UTF-8 without control characters other than white space and escape. */
 function isText(head: Buffer): boolean {
   try {
     // As a stream: the last character may be cut off.

@@ -1,5 +1,5 @@
-/** What content begins with, as latin-1 text, and what it then is. */
-const SIGNS: [sign: string, type: string][] = [
+/** Signatures at the beginning of content, as latin-1 text, and the type that each stands for. */
+const SIGNATURES: [signature: string, type: string][] = [
   ['\x89PNG\r\n\x1a\n', 'image/png'],
   ['\xff\xd8\xff', 'image/jpeg'],
   ['GIF87a', 'image/gif'],
@@ -36,12 +36,12 @@ const BRANDS: Record<string, string> = {
   'qt  ': 'video/quicktime',
 };
 
-/** What binary content is by its signs; null when it bears none that is known. */
+/** The type of binary content by its signature; null when it has none that is known. */
 export function magicTypeOf(head: Buffer): string | null {
-  // Before the signs: the size of such a file's first box can look like one of them.
+  // Before the signatures: the size of such a file's first box can look like one of them.
   if (textAt(head, 4, 4) === 'ftyp') return brandedTypeOf(head);
-  for (const [sign, type] of SIGNS) {
-    if (textAt(head, 0, sign.length) === sign) return type;
+  for (const [signature, type] of SIGNATURES) {
+    if (textAt(head, 0, signature.length) === signature) return type;
   }
   if (textAt(head, 0, 4) === 'RIFF') return RIFF_FORMS[textAt(head, 8, 4)] ?? null;
   if (textAt(head, 0, 4) === 'OggS') return oggTypeOf(head);

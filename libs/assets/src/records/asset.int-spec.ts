@@ -77,7 +77,7 @@ describe('an asset', () => {
     }
   });
 
-  it('that is deleted while its bytes are referred to anew leaves bytes that are referred to', async () => {
+  it('that is deleted while its bytes get a new asset leaves bytes that are referred to', async () => {
     for (let round = 0; round < 20; round++) {
       const { id, blob } = await upload();
       const named = { filePath: `copy-${round}`, tags: [], expiresInSeconds: null };
@@ -104,7 +104,7 @@ describe('an asset', () => {
 });
 
 describe('the assets that a submission names', () => {
-  it("are those that exist and are the caller's, in whatever case they are written", async () => {
+  it("are those that exist and are the caller's, in upper and lower case", async () => {
     const mine = await upload();
     const foreign = (await here.upload(await makeAccount(world.database), randomBytes(10))).asset;
     const shouted = mine.id.toUpperCase();

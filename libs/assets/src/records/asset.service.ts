@@ -9,14 +9,14 @@ import type { BlobRecordStore } from './blob-record.store';
 import { sniffContentType } from '../media';
 
 export interface OutputStoreOptions {
-  /** File name; tells what the bytes alone do not. */
+  /** File name: its ending decides the type where the bytes do not. */
   name: string;
   /** More bytes than this are refused. Absent: as many as the store takes. */
   maxBytes?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Bytes of an output, kept and recognised, but not yet an asset. */
+/** Bytes of an output, stored and of known type, but not yet an asset. */
 export interface StoredOutput {
   blob: StoredBlob;
   /** What the bytes are; see `sniffContentType` and `outputTypeOf`. */
@@ -55,8 +55,8 @@ export class AssetService {
   }
 
   /**
-   * Which of these ids, as they are written, name assets of the account that have not expired. One statement. A submission
-   * refers to them by foreign key: they stay from then on, and one that went before makes the key fail.
+   * Those of the ids, as they are written, that are assets of the account and have not expired. One statement. A submission
+   * refers to them by foreign key: from then on they stay, and one that was removed before makes the key fail.
    */
   async resolveForJob(accountId: string, ids: string[]): Promise<Set<string>> {
     const wellFormed = ids.filter(isUuid);
@@ -66,8 +66,8 @@ export class AssetService {
   }
 
   /**
-   * Take in the bytes of a job's output and keep them as a blob of its account: outside any transaction, for a statement with
-   * `mintOutputPart` to follow within the grace.
+   * Store the bytes of a job's output as a blob of its account, outside any transaction. A statement with `mintOutputPart`
+   * makes them an asset within the grace.
    *
    * @throws BlobStoreError; Refusal `payload_too_large`; the source's own error.
    */

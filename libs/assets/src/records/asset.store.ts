@@ -49,7 +49,7 @@ export class AssetStore {
     return rows.map((row) => row.id);
   }
 
-  /** An upload's record with the same content, path and tags, and the same content type where one is given; locked. */
+  /** The upload with the same content, path and tags, and the same content type where one is given; locked. */
   async findIdentical(
     tx: Statements,
     { accountId, hash }: BlobRef,
@@ -64,7 +64,7 @@ export class AssetStore {
     return row?.id ?? null;
   }
 
-  /** What the content was called last. */
+  /** The content type of the latest asset over this content. */
   async contentTypeOf(tx: Statements, { accountId, hash }: BlobRef): Promise<string | null> {
     const [row] = await tx.rows<{ contentType: string }>(Prisma.sql`
       SELECT a.content_type FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash}
@@ -72,7 +72,7 @@ export class AssetStore {
     return row?.contentType ?? null;
   }
 
-  /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: for ever. */
+  /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: without an end. */
   async insertUpload(tx: Statements, draft: AssetDraft, keepSeconds: number | null): Promise<void> {
     await tx.execute(Prisma.sql`
       INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, expires_at)
@@ -81,7 +81,7 @@ export class AssetStore {
       FROM blobs b WHERE ${isThis(draft.blob)}`);
   }
 
-  /** Let an asset live on for `keepSeconds` (null: for ever) if that is longer than it would have. */
+  /** Keep an asset for `keepSeconds` from now (null: without an end), if that is longer than it has left. */
   async extend(tx: Statements, accountId: string, id: string, keepSeconds: number | null): Promise<void> {
     await tx.execute(Prisma.sql`
       UPDATE assets a SET expires_at = now() + make_interval(secs => ${keepSeconds})
@@ -106,8 +106,8 @@ export class AssetStore {
   }
 
   /**
-   * Expired assets that no job refers to: their blobs locked, then they themselves, so that neither a mint nor a job can
-   * come between. Rows that someone else holds are left for the next time.
+   * Expired assets that no job refers to, locked after their blobs, so that neither a mint nor a job can come between. Rows
+   * that others hold are left for the next run.
    */
   async lockExpired(tx: Statements, limit: number): Promise<{ id: string; accountId: string; hash: string }[]> {
     const candidates = await tx.rows<{ id: string; accountId: string; hash: string }>(Prisma.sql`
@@ -126,7 +126,7 @@ export class AssetStore {
       WHERE a.id = ANY(${ids}::uuid[]) AND a.expires_at <= now() FOR UPDATE SKIP LOCKED`);
   }
 
-  /** Remove assets that `lockExpired` locked, those excepted that a job came to refer to before. @returns how many went. */
+  /** Remove assets that `lockExpired` locked, except those that a job refers to by now. @returns how many. */
   async removeUnreferenced(tx: Statements, ids: string[]): Promise<number> {
     return tx.execute(Prisma.sql`DELETE FROM assets a WHERE a.id = ANY(${ids}::uuid[]) AND ${unreferenced}`);
   }

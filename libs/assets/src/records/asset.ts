@@ -1,6 +1,6 @@
 import type { StoredBlob } from './blob';
 
-/** A record over a blob: what customers name by its id. */
+/** A record over a blob, which customers refer to by its id. */
 export interface AssetRecord {
   id: string;
   accountId: string;
@@ -15,15 +15,15 @@ export interface AssetRecord {
   blob: StoredBlob;
 }
 
-/** What a client says of an asset that it wants minted; read and checked by `readAssetFields`. */
+/** The fields of a request for an asset, as `readAssetFields` checked them. */
 export interface AssetFields {
   filePath: string | null;
   tags: string[];
-  /** Null: as long as the platform keeps uploads. */
+  /** Null: as long as the service keeps uploads. */
   expiresInSeconds: number | null;
 }
 
-/** What an upload says besides its bytes; read and checked by `readUploadFields`. */
+/** The fields of an upload beside its bytes, as `readUploadFields` checked them. */
 export interface UploadFields extends AssetFields {
   contentType: string;
   /** Hash that the client computed, to be compared; null when it sent none. */
@@ -34,8 +34,8 @@ export interface UploadFields extends AssetFields {
 export interface MintedAsset {
   asset: AssetRecord;
   /**
-   * For an upload: true when no asset of the account had these bytes, which is told exactly once however many arrive at
-   * once. For a mint from a hash: true when there was no identical reference.
+   * For an upload: true when no asset of the account had these bytes; of any number of equal uploads at once it is true for
+   * exactly one. For a mint from a hash: true when there was no identical asset.
    */
   createdNew: boolean;
 }

@@ -2,22 +2,22 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { BlobRef, BlobState } from './blob';
 
-/** A blob as recorded; nothing is said of its bytes. */
+/** A blob as recorded, whether or not its bytes are there. */
 export interface BlobRecord extends BlobRef {
   sizeBytes: number;
   state: BlobState;
 }
 
-/** `orphaned_at` of a condemned blob: before every time, so that a sweep that was broken off is taken up first. */
+/** `orphaned_at` of a condemned blob: before every time, so that the next sweep takes it first. */
 const CONDEMNED = Prisma.sql`'-infinity'::timestamptz`;
 
 const columns = Prisma.sql`
   b.account_id, b.hash, b.created_at AS born_at, b.size_bytes::float8,
   CASE WHEN b.orphaned_at IS NULL THEN 'live' WHEN b.orphaned_at = ${CONDEMNED} THEN 'condemned' ELSE 'orphaned' END AS state`;
 
-/** The SQL of blobs. All that changes a blob's state, and all that mints from one, takes its row lock first. */
+/** The SQL of blobs. Every statement that changes a blob's state, or mints an asset from it takes its row lock first. */
 export class BlobRecordStore {
-  /** Make sure that a record exists before the bytes do. An orphan's time starts anew; a condemned blob stays one. */
+  /** Make sure that a record exists before the bytes do. Restarts an orphan's grace; a condemned blob stays condemned. */
   async announce(tx: Statements, accountId: string, hash: string, sizeBytes: number): Promise<BlobRecord> {
     const [blob] = await tx.rows<BlobRecord>(Prisma.sql`
       INSERT INTO blobs AS b (account_id, hash, size_bytes, orphaned_at)
@@ -28,7 +28,7 @@ export class BlobRecordStore {
     return blob as BlobRecord;
   }
 
-  /** Start an orphan's time anew. @returns null when there is no such blob, or it is condemned. */
+  /** Restart an orphan's grace. @returns null when there is no such blob, or it is condemned. */
   async touch(tx: Statements, accountId: string, hash: string): Promise<BlobRecord | null> {
     const [blob] = await tx.rows<BlobRecord>(Prisma.sql`
       UPDATE blobs b SET orphaned_at = CASE WHEN b.orphaned_at IS NULL THEN NULL ELSE now() END
@@ -63,8 +63,8 @@ export class BlobRecordStore {
   }
 
   /**
-   * End the life of blobs that were orphans for `graceSeconds`; those that were condemned before come first. Decided under
-   * the row lock: whoever mints one of them later finds it condemned.
+   * Condemn blobs that were orphans for `graceSeconds`; those that an earlier sweep condemned come first. Decided under the
+   * row lock: a later mint finds the blob condemned.
    */
   async condemn(tx: Statements, graceSeconds: number, limit: number): Promise<BlobRecord[]> {
     return tx.rows<BlobRecord>(Prisma.sql`
@@ -77,14 +77,14 @@ export class BlobRecordStore {
       RETURNING ${columns}`);
   }
 
-  /** Forget a condemned blob, once its bytes are gone. Without effect on a later life. */
+  /** Delete the record of a condemned blob, once its bytes are gone. Without effect on a later life. */
   async forget(tx: Statements, { accountId, hash, bornAt }: BlobRef): Promise<void> {
     await tx.execute(Prisma.sql`
       DELETE FROM blobs b WHERE b.account_id = ${accountId}::uuid AND b.hash = ${hash}
         AND b.created_at = ${bornAt.toISOString()}::timestamptz AND b.orphaned_at = ${CONDEMNED}`);
   }
 
-  /** The records of these accounts' contents, in whatever state. */
+  /** The records of these contents, in any state. */
   async findMany(tx: Statements, blobs: Pick<BlobRef, 'accountId' | 'hash'>[]): Promise<BlobRecord[]> {
     const accountIds = blobs.map((blob) => blob.accountId);
     const hashes = blobs.map((blob) => blob.hash);
@@ -94,7 +94,7 @@ export class BlobRecordStore {
         ON b.account_id = named.account_id AND b.hash = named.hash`);
   }
 
-  /** Live blobs in the order of their keys, after the one named; for walking through all of them. */
+  /** Live blobs in the order of their keys, after the one given: a page of all of them. */
   async listLive(tx: Statements, after: { accountId: string; hash: string }, limit: number): Promise<BlobRecord[]> {
     return tx.rows<BlobRecord>(Prisma.sql`
       SELECT ${columns} FROM blobs b

@@ -4,10 +4,10 @@ import type { Statements } from '@millrace/database';
 import { blobKey, type BlobRef, type StoredBlob } from './blob';
 import type { BlobRecordStore } from './blob-record.store';
 import {
-  type BlobStore,
   BlobStoreError,
-  type ByteRange,
   HEAD_BYTES,
+  type BlobStore,
+  type ByteRange,
   type PresignOptions,
   type StagedBytes,
   type StageOptions,
@@ -15,8 +15,8 @@ import {
 import { sniffContentType } from '../media';
 
 /**
- * Bytes and their records, kept together: the record is there before the bytes are, and goes after them. What that
- * guarantees, and why, stands in the README.
+ * Keeps bytes and their records together: the record is there before the bytes, and goes after them. The README of the lib
+ * says what that guarantees, and why.
  */
 export class BlobService {
   constructor(
@@ -25,20 +25,20 @@ export class BlobService {
     private readonly store: BlobStore,
   ) {}
 
-  /** Take in a stream where no key names it yet. @throws Refusal `payload_too_large`, BlobStoreError, the source's error. */
+  /** Take in a stream, to be kept or discarded. @throws Refusal `payload_too_large`, BlobStoreError, the source's error. */
   stage(source: Readable, options: StageOptions): Promise<StagedBytes> {
     return this.store.stage(source, options);
   }
 
   /**
-   * Make staged bytes a blob of the account. Bytes that are there already are not written again; a record whose bytes were
-   * lost gets them back.
+   * Make staged bytes a blob of the account. Bytes that are there are not written again; a record whose bytes were lost gets
+   * them back.
    */
   async keep(accountId: string, staged: StagedBytes): Promise<StoredBlob> {
     for (;;) {
       const record = await this.records.announce(this.database, accountId, staged.hash, staged.sizeBytes);
       if (record.state === 'condemned') {
-        // A sweep is under way, or broke off. Its work is done here, so that the next round begins a new life.
+        // A sweep is under way, or broke off. Finish its work here, so that the next round begins a new life.
         await this.remove(record);
         continue;
       }
@@ -49,7 +49,7 @@ export class BlobService {
     }
   }
 
-  /** The account's blob of this content, if its bytes are there. It can be minted from for the length of the grace. */
+  /** The account's blob of this content, if its bytes are there. An asset can be minted from it for the length of the grace. */
   async find(accountId: string, hash: string): Promise<StoredBlob | null> {
     const record = await this.records.touch(this.database, accountId, hash);
     return record !== null && (await this.hasBytes(record, record.sizeBytes)) ? record : null;
@@ -78,7 +78,7 @@ export class BlobService {
     return sniffContentType(head, name);
   }
 
-  /** Whether the store serves its bytes itself, to whoever has a link. */
+  /** Whether the store itself serves bytes, to anyone who has a link. */
   get presigns(): boolean {
     return this.store.kind === 's3';
   }
@@ -92,7 +92,7 @@ export class BlobService {
   }
 }
 
-/** The blob was swept between being stored and being minted from, which takes longer than the grace: store it again. */
+/** The blob was stored, and swept before an asset was minted from it: that took longer than the grace. Store it again. */
 export function blobGone(blob: BlobRef): BlobStoreError {
   return new BlobStoreError('missing', `The blob ${blob.hash} was swept before an asset was minted from it.`);
 }

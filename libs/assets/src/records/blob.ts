@@ -1,25 +1,25 @@
-/** An account's bytes of one content, as recorded. */
+/** The record of an account's bytes of one content. */
 export interface BlobRef {
   accountId: string;
   /** `blake3:<hex>`. */
   hash: string;
   /**
-   * When this record was made. It tells one life of the record from the next: a content that was swept and uploaded again
-   * has another key, so that a deletion that comes late never meets the new bytes.
+   * When this record was made. It distinguishes one life of the blob from the next: content that was swept and uploaded
+   * again has another key, so that a late deletion never removes the new bytes.
    */
   bornAt: Date;
 }
 
-/** A blob whose bytes were seen under its key. Only such a blob may be minted from. */
+/** A blob whose bytes were seen under its key. Only from such a blob is an asset minted. */
 export interface StoredBlob extends BlobRef {
   sizeBytes: number;
 }
 
-/** `live`: assets refer to it. `orphaned`: none does. `condemned`: its bytes are being deleted; it is never minted from. */
+/** `live`: assets refer to it. `orphaned`: none does. `condemned`: its bytes are being deleted, and no asset is minted from it. */
 export type BlobState = 'live' | 'orphaned' | 'condemned';
 
 /**
- * Where the bytes of a blob lie: by account, so that no tenant can learn of another's bytes, and spread over 256 folders.
+ * The key of a blob's bytes: by account, so that no tenant can learn of another's bytes, and spread over 256 folders.
  */
 export function blobKey({ accountId, hash, bornAt }: BlobRef): string {
   const hex = hash.slice('blake3:'.length);

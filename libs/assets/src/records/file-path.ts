@@ -1,8 +1,7 @@
 /** Longest `file_path` in characters. */
 export const FILE_PATH_LENGTH = 1_024;
 
-// Control characters, halves of characters, and the bidirectional controls of Unicode (UAX 9), which make a name read as
-// what it is not.
+// Control characters, lone surrogates, and the bidirectional controls of Unicode (UAX 9), which can disguise a name.
 const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 /** True for text that can be shown, logged and sent in a header without harm. */
@@ -10,12 +9,12 @@ export function isPlainText(text: string): boolean {
   return !UNSAFE.test(text);
 }
 
-/** A path in its one spelling, or why there is none. */
+/** A normalised path, or why the text is none. */
 export type FilePathReading = { path: string } | { reason: string };
 
 /**
- * Read a client's `file_path`: a relative path below nothing in particular, with `/` between its parts. Backslashes become
- * slashes, empty parts and `.` go; a path that leads upwards is refused, not repaired.
+ * Read a client's `file_path`: a relative path with `/` between its parts. Backslashes become slashes, empty parts and `.`
+ * are dropped; a path with `..` is refused, not repaired.
  */
 export function readFilePath(text: string): FilePathReading {
   if (text.length > FILE_PATH_LENGTH) return { reason: `must be at most ${FILE_PATH_LENGTH} characters` };

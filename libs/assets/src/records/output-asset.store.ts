@@ -3,8 +3,8 @@ import type { BlobRef } from './blob';
 import { isThis } from './blob-record.store';
 
 /*
- * The parts by which the statement that records a job's output makes it an asset. They take locks in the order of everywhere,
- * blob before asset, and every one of them selects from what it must come after.
+ * The parts by which the statement that records a job's output makes it an asset. They take locks in the order that holds
+ * everywhere, blob before asset, and each selects from the part that must run before it.
  */
 
 /** What a job made, about to become an asset. */

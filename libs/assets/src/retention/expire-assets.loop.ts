@@ -4,7 +4,7 @@ import type { AssetStore, BlobRecordStore } from '../records';
 
 const BATCH = 200;
 
-/** Removes assets past their time; those that a job refers to stay until it no longer does. */
+/** Removes expired assets; those that a job refers to stay until it no longer does. */
 export class ExpireAssetsLoop implements Loop {
   readonly name = 'expire-assets';
   readonly everyMs = 30_000;

@@ -39,7 +39,7 @@ function isAnswer(error: unknown): boolean {
   return error instanceof Error && error.name === 'Refusal';
 }
 
-it('every asset has its bytes and every byte its record, whoever meets whom', async () => {
+it('every asset has its bytes and every byte its record, in any interleaving', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(actor, { minLength: 3, maxLength: 5 }), async (actors) => {
       const accountId = await makeAccount(world.database);

@@ -115,7 +115,7 @@ describe('a process that dies', () => {
     ['after delete', 'sweeps'],
   ];
 
-  it.each(points)('%s while it %s leaves nothing for ever', async (point, work) => {
+  it.each(points)('%s while it %s leaves nothing that stays', async (point, work) => {
     const bytes = randomBytes(100);
     await dieAt(point, work, bytes);
     await world.passGrace(accountId);
@@ -154,7 +154,7 @@ describe('a process that dies', () => {
 });
 
 describe('a process that freezes', () => {
-  it('in its sweep and wakes when the bytes are there anew does them no harm', async () => {
+  it('in its sweep and wakes when the bytes were uploaded again does them no harm', async () => {
     const bytes = randomBytes(100);
     await orphan(bytes);
     await world.passGrace(accountId);
@@ -169,7 +169,7 @@ describe('a process that freezes', () => {
     expect(await here.audit.run(true)).toMatchObject(sound);
   });
 
-  it('in its sweep lets nobody mint from the bytes that it is about to delete', async () => {
+  it('in its sweep prevents a mint from the bytes that it is about to delete', async () => {
     const jobId = await world.jobFor(accountId);
     const output = await here.assets.storeOutput(accountId, Readable.from([randomBytes(100)]), { name: 'a' });
     const slowStore = new FaultyBlobStore(world.store);

@@ -1,18 +1,18 @@
 import type { Statements } from '@millrace/database';
 import { blobKey, blobOfKey, type BlobRecord, type BlobRecordStore, type BlobRef } from '../records';
-import { type BlobStore, ByteMeter } from '../store';
+import { ByteMeter, type BlobStore } from '../store';
 
 const BATCH = 500;
 
-/** What records and bytes do not agree on. All lists are empty in sound storage. */
+/** Where records and bytes disagree. In sound storage all lists are empty. */
 export interface StorageFindings {
-  /** Live blobs that were looked at: without any, empty lists prove nothing. */
+  /** Live blobs that were checked: without any, empty lists prove nothing. */
   checkedBlobs: number;
-  /** Keys of objects whose blob's life is over, or that no blob ever had: no record will ever name them again. */
+  /** Keys of objects whose blob's life is over, or that no blob ever had: no record will name them again. */
   strayKeys: string[];
   /** Live blobs without bytes, or with bytes of another size. */
   lostBlobs: BlobRef[];
-  /** Live blobs whose bytes have another hash. Looked for only when asked. */
+  /** Live blobs whose bytes have another hash; found only by `readAll`. */
   corruptBlobs: BlobRef[];
 }
 
@@ -35,14 +35,14 @@ export class StorageAudit {
     for await (const blob of this.liveBlobs()) {
       findings.checkedBlobs += 1;
       if (!(await this.hasBytes(blob))) {
-        // It may have gone, rightly, since it was listed.
+        // It may have been swept since it was listed.
         if (await this.isLive(blob)) findings.lostBlobs.push(blob);
       } else if (readAll && !(await this.hasHash(blob))) findings.corruptBlobs.push(blob);
     }
     return findings;
   }
 
-  /** Delete objects that `run` found astray. Safe at any time: see the README on lives of a blob. */
+  /** Delete objects that `run` found without a record. Safe at any time: see the lives of a blob in the README. */
   async removeStrays(keys: string[]): Promise<void> {
     for (const key of keys) await this.store.delete(key);
   }
@@ -59,7 +59,7 @@ export class StorageAudit {
     return [...strays, ...(await this.unrecorded(batch))];
   }
 
-  /** Asked after the objects were listed: a record is there before its bytes, so none of them can be merely too new. */
+  /** Read after the objects were listed: a record is there before its bytes, so none of these is just too new. */
   private async unrecorded(keys: string[]): Promise<string[]> {
     const named = keys.map(blobOfKey).filter((blob) => blob !== null);
     const recorded = new Set((await this.records.findMany(this.database, named)).map(blobKey));

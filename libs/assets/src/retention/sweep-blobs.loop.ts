@@ -5,7 +5,7 @@ const BATCH = 100;
 /** Deletions under way at once. */
 const CONCURRENCY = 8;
 
-/** Removes bytes that no asset has referred to for the length of the grace, and their records. */
+/** Removes blobs, bytes and record, that no asset has referred to throughout the grace. */
 export class SweepBlobsLoop implements Loop {
   readonly name = 'sweep-blobs';
   readonly everyMs = 60_000;
@@ -15,7 +15,7 @@ export class SweepBlobsLoop implements Loop {
     private readonly graceSeconds: number,
   ) {}
 
-  /** @throws the first fault of the store, after all others of the batch were removed; the rest is taken up next time. */
+  /** @throws the first fault of the store, after all others of the batch were removed; the next run takes up the rest. */
   async runOnce(): Promise<number> {
     const condemned = await this.blobs.condemn(this.graceSeconds, BATCH);
     const faults: unknown[] = [];

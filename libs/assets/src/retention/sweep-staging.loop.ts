@@ -2,7 +2,7 @@ import type { Loop } from '@millrace/platform';
 import type { BlobStore } from '../store';
 
 const BATCH = 200;
-/** Longer than any upload takes: what is older was left behind by a process that died. */
+/** Longer than any upload takes: a process that died left behind what is older. */
 const STAGED_SECONDS = 86_400;
 
 /** Removes bytes that were staged and neither placed nor discarded. */

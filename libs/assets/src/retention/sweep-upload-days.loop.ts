@@ -5,7 +5,7 @@ import type { UploadDayStore } from '../upload';
 const BATCH = 1_000;
 const KEPT_DAYS = 40;
 
-/** Forgets how much was uploaded on days long past. */
+/** Deletes how much was uploaded on days long past. */
 export class SweepUploadDaysLoop implements Loop {
   readonly name = 'sweep-upload-days';
   readonly everyMs = 3_600_000;

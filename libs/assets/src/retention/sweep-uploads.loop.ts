@@ -3,7 +3,7 @@ import type { ResumableUploadService } from '../upload';
 
 const BATCH = 50;
 
-/** Drops resumable uploads that were begun and not completed in time, with the parts that arrived. */
+/** Drops resumable uploads that were not completed in time, with the parts that arrived. */
 export class SweepUploadsLoop implements Loop {
   readonly name = 'sweep-uploads';
   readonly everyMs = 600_000;

@@ -16,7 +16,7 @@ const inChunks = (bytes: Buffer): Readable => {
   return source(...chunks);
 };
 
-/** What every BlobStore must do, whatever lies behind it. */
+/** What every BlobStore must do. */
 export function describeBlobStore(name: string, open: () => Promise<BlobStore>): void {
   describe(name, () => {
     let store: BlobStore;
@@ -73,7 +73,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect(await stagedAfterSweep()).toBe(0);
     });
 
-    it('replaces what is under a key, while whoever reads it goes on reading', async () => {
+    it('replaces what is under a key, while readers of the old bytes go on reading', async () => {
       const bytes = randomBytes(6 * MIB);
       const key = await put(bytes);
       const reader = await store.open(key);
@@ -123,7 +123,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect(await stagedAfterSweep()).toBe(0);
     });
 
-    it('stops when it is told to, and leaves nothing behind', async () => {
+    it('stops when it is aborted, and leaves nothing behind', async () => {
       const stop = new AbortController();
       let sent = 0;
       const endless = new Readable({

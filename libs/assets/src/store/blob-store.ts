@@ -7,8 +7,8 @@ export type { BytesDigest, StagedBytes } from './staged-bytes';
 /** Why a store could not do what it was asked. */
 export const BLOB_STORE_FAULTS = ['full', 'missing', 'denied', 'unreachable', 'failed'] as const;
 /**
- * `full`: no room left. `missing`: there is nothing under the key. `denied`: the store's own credentials or modes do not
- * suffice. `unreachable`: it did not answer, or asked to be left alone for now. `failed`: anything else.
+ * `full`: no room left. `missing`: there is nothing under the key. `denied`: the credentials or the file modes that we have do
+ * not suffice. `unreachable`: it did not answer, or asked us to come back later. `failed`: anything else.
  */
 export type BlobStoreFault = (typeof BLOB_STORE_FAULTS)[number];
 
@@ -46,7 +46,7 @@ export interface PresignOptions {
   expiresSeconds: number;
 }
 
-/** An object as a listing tells it. */
+/** An object as a listing shows it. */
 export interface StoredObject {
   key: string;
   sizeBytes: number;
@@ -54,7 +54,7 @@ export interface StoredObject {
 }
 
 /**
- * Where bytes lie: a flat space of keys, each with bytes that never change. The port between records and storage; every
+ * Where bytes lie: a flat space of keys, the bytes of each never change. The port between records and storage; every
  * implementation passes `blob-store.conformance.ts`. Faults of the store are thrown as BlobStoreError.
  */
 export interface BlobStore {
@@ -64,7 +64,7 @@ export interface BlobStore {
   /** Resolves when the store can be used. @throws BlobStoreError with a sentence for an operator. */
   check(): Promise<void>;
   /**
-   * Take in a stream: counted, hashed and written as it comes, with bounded memory. A chunk belongs to the store once it
+   * Take in a stream: counted, hashed and written as it arrives, with bounded memory. A chunk belongs to the store once it
    * was yielded. When the source fails, nothing is left behind and its error is thrown as it is.
    */
   stage(source: Readable, options: StageOptions): Promise<StagedBytes>;

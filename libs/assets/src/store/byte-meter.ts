@@ -6,7 +6,7 @@ import { youngGarbage } from './young-garbage';
 /** Bytes kept of a stream's beginning. */
 export const HEAD_BYTES = 4_096;
 
-/** Counts and hashes bytes as they pass: some 20 µs for a chunk of 64 KiB, so the event loop does it itself. */
+/** Counts and hashes bytes as they pass: about 20 µs for a chunk of 64 KiB, so it runs on the event loop. */
 export class ByteMeter {
   private readonly hasher = new Blake3Hasher();
   private readonly headParts: Buffer[] = [];
@@ -36,5 +36,5 @@ export class ByteMeter {
 }
 
 export function fileTooLarge(maxBytes: number): Refusal {
-  return new Refusal('payload_too_large', `The file is larger than ${maxBytes} bytes, the most that is taken.`);
+  return new Refusal('payload_too_large', `The file is larger than ${maxBytes} bytes, which is the limit.`);
 }

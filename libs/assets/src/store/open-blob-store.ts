@@ -6,8 +6,8 @@ import type { S3Encryption } from './s3/s3-client';
 import { S3BlobStore } from './s3/s3.blob-store';
 
 /**
- * The store that the settings name, asked once whether it can be used: a wrong bucket is found at boot, not at the first
- * upload. A store that does not answer at all is let pass: it may come back, and jobs can be polled without it.
+ * The store that the settings name, checked once: a wrong bucket is found at boot, not at the first upload. A store that does
+ * not answer is accepted: it may come back, and jobs can be polled without it.
  *
  * @throws SettingsError when they name none, or two, or half a credential; BootError when the store cannot be used.
  */
@@ -23,7 +23,7 @@ export async function openBlobStore(settings: AssetSettings): Promise<BlobStore>
   }
 }
 
-/** The store that the settings name; nothing is reached yet. @throws SettingsError. */
+/** The store that the settings name, without a request to it. @throws SettingsError. */
 export function blobStoreOf(settings: AssetSettings): BlobStore {
   const { blobDir, s3Bucket: bucket, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = settings;
   if ((blobDir === undefined) === (bucket === undefined)) {

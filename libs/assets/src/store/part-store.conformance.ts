@@ -7,7 +7,7 @@ import { BlobStoreError, type BlobStore } from './blob-store';
 /** The least that S3 takes as a part that is not the last. */
 const PART_BYTES = 5 * 1024 * 1024;
 
-/** What the `parts` of every BlobStore must do, whatever lies behind it. */
+/** What the `parts` of every BlobStore must do. */
 export function describePartStore(name: string, open: () => Promise<BlobStore>): void {
   describe(`the parts of ${name}`, () => {
     let store: BlobStore;
@@ -27,10 +27,10 @@ export function describePartStore(name: string, open: () => Promise<BlobStore>):
       return handle;
     };
 
-    it('are told with their sizes, whatever the order in which they came', async () => {
+    it('are listed with their sizes, in any order of arrival', async () => {
       const handle = await sent();
-      const told = (await store.parts.list(handle)).sort((a, b) => a.number - b.number);
-      expect(told).toEqual([
+      const listed = (await store.parts.list(handle)).sort((a, b) => a.number - b.number);
+      expect(listed).toEqual([
         { number: 1, sizeBytes: PART_BYTES },
         { number: 2, sizeBytes: 1_000 },
       ]);

@@ -1,15 +1,15 @@
-/** What was learned of the bytes while they passed. */
+/** What was found out about bytes while they passed. */
 export interface BytesDigest {
   /** `blake3:<hex>`. */
   hash: string;
   sizeBytes: number;
-  /** The first bytes, at most `HEAD_BYTES`: enough to tell what they are. */
+  /** The first bytes, at most `HEAD_BYTES`: enough to recognise their type. */
   head: Buffer;
 }
 
-/** Bytes that arrived whole and lie where no key names them yet. Ends with `place` or `discard`, whichever is first. */
+/** Bytes that have arrived whole and have no key yet. The first call of `place` or `discard` ends them. */
 export interface StagedBytes extends BytesDigest {
-  /** Make the bytes appear under `key`, all at once, durably. What was there is replaced. */
+  /** Make the bytes appear under `key`, atomically and durably. What was there is replaced. */
   place(key: string): Promise<void>;
   /** Drop the bytes. Without effect after `place`. */
   discard(): Promise<void>;

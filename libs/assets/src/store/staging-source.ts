@@ -1,8 +1,8 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 
 /**
- * Take charge of a stream that is about to be staged. From now on its failing before anyone reads it is no uncaught error:
- * whoever reads it next gets the error. Aborting `signal` destroys it.
+ * Take a stream over that is about to be staged. If it fails before it is read, the error goes to the next reader instead of
+ * ending the process. Aborting `signal` destroys it.
  */
 export function takeSource(source: Readable, signal?: AbortSignal): AsyncIterable<Buffer> {
   source.on('error', () => undefined);

@@ -1,10 +1,10 @@
 import { EXPIRES_IN_SECONDS, Refusal, parseBlobHash, type FieldError } from '@millrace/contracts';
-import { type AssetFields, isPlainText, readFilePath, type UploadFields } from '../records';
+import { isPlainText, readFilePath, type AssetFields, type UploadFields } from '../records';
 import { isMediaType } from '../media';
 
 export const TAG_LIMITS = { count: 32, length: 128 } as const;
 
-/** The fields of `POST /assets` as they stand in the form; numbers are text there. */
+/** The fields of `POST /assets` as the form has them; numbers are text there. */
 export interface RawUploadFields extends RawAssetFields {
   content_type?: string | undefined;
   expected_hash?: string | undefined;
@@ -18,7 +18,7 @@ export interface RawAssetFields {
 }
 
 /**
- * Read what an upload says of its bytes (wire supplement, section 1).
+ * Read the fields of an upload (wire supplement, section 1).
  *
  * @throws Refusal `invalid_request` naming every field that is wrong.
  */
@@ -39,7 +39,7 @@ export function readUploadFields(raw: RawUploadFields): UploadFields {
   return { ...fields, contentType, expectedHash };
 }
 
-/** Read what a mint from a hash says beside the hash. @throws Refusal `invalid_request` naming every field that is wrong. */
+/** Read the fields of a mint from a hash, without the hash. @throws Refusal `invalid_request` naming every field that is wrong. */
 export function readAssetFields(raw: RawAssetFields): AssetFields {
   const faults: FieldError[] = [];
   const fields = readShared(raw, faults);

@@ -1,22 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@millrace/contracts';
 
-/** Path of the route that takes parts where the store has no links of its own; the upload's id and the part's number follow. */
+/** Path of our own route for parts, where the store has no links; the upload's id and the part's number follow. */
 export const PARTS_PATH = '/upload-parts/';
 
-/** What a link to one part says; all of it is signed. */
+/** The claims of a link to one part; all of them are signed. */
 export interface PartClaim {
   accountId: string;
   uploadId: string;
   number: number;
 }
 
-/** Links to which anybody who has one may PUT one part of one upload, until they expire. */
+/** Links to PUT one part of one upload. They need no credential, and expire. */
 export class PartLinks {
   private readonly secret: Buffer;
 
   constructor(secret: Buffer) {
-    // A key of its own for this use, so that no signature made here means anything elsewhere.
+    // A key derived for this use alone, so that a signature made here is valid nowhere else.
     this.secret = createHmac('sha256', secret).update('millrace part link').digest();
   }
 
@@ -34,7 +34,7 @@ export class PartLinks {
     const expected = Buffer.from(this.sign(path, account, expires), 'base64url');
     const presented = Buffer.from(query.get('signature') ?? '', 'base64url');
     const genuine = presented.length === expected.length && timingSafeEqual(presented, expected);
-    if (!genuine) throw badLink('is not one that this service made');
+    if (!genuine) throw badLink('was not made by this service');
     if (Number(expires) * 1000 <= Date.now()) throw badLink('has expired');
     return account;
   }

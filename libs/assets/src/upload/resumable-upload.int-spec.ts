@@ -42,7 +42,7 @@ describe('an upload in parts', () => {
     expect((await here.resumable.get(accountId, young.id)).id).toBe(young.id);
   });
 
-  it('is completed by one of many requests at once; the others are told so, or of its asset', async () => {
+  it('is completed by one of many requests at once; the others are refused, or get its asset', async () => {
     const { id } = await begin();
     await send(id, randomBytes(1_000));
     const all = await Promise.allSettled(

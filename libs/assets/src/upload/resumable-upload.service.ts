@@ -7,13 +7,13 @@ import { fileTooLarge, type PartSpec, type PartStore, type StagedBytes } from '.
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
 import type { UploadService } from './upload.service';
 
-/** Less than staged bytes are kept, so that the sweep of staging meets none of an upload that is still open. */
+/** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
 const UPLOAD_SECONDS = 20 * 3_600;
 const OPEN_UPLOADS_PER_ACCOUNT = 20;
 const RETRY_SECONDS = 60;
-/** Longer than reading the largest upload back takes; afterwards a process that died no longer holds it. */
+/** Longer than reading the largest upload back takes; after that the hold of a process that died has ended. */
 const HOLD_SECONDS = 3_600;
-/** Parts named in a refusal; whoever lacks more reads the upload. */
+/** Parts named in a refusal; the upload itself lists them all. */
 const NAMED_PARTS = 100;
 
 export interface PartState extends PartSpec {
@@ -22,7 +22,7 @@ export interface PartState extends PartSpec {
   link: string | null;
 }
 
-/** Brings large files in, in parts that can be sent again: begun here, sent to the store, and put together here. */
+/** Uploads of large files in parts that can be sent again: begun here, sent to the store, and joined here. */
 export class ResumableUploadService {
   constructor(
     private readonly database: Database,
@@ -79,19 +79,19 @@ export class ResumableUploadService {
     );
   }
 
-  /** Take in one part, where the store has no link of its own. @throws Refusal `not_found`, `invalid_request`. */
+  /** Store one part, where the store has no links of its own. @throws Refusal `not_found`, `invalid_request`. */
   async receive(accountId: string, id: string, number: number, source: Readable): Promise<void> {
     const upload = await this.get(accountId, id);
     const spec = specsOf(upload).find((part) => part.number === number);
     if (spec === undefined || upload.assetId !== null) {
-      throw new Refusal('not_found', `Upload ${id} takes no part ${number}.`);
+      throw new Refusal('not_found', `Upload ${id} has no part ${number} to send.`);
     }
     await this.parts.write(upload.handle, spec, source);
   }
 
   /**
-   * Put the parts together, hash the whole, and mint its asset. Asked again it tells of the same asset. Bytes that are
-   * refused here are gone, and the upload with them.
+   * Join the parts, hash the whole, and mint its asset. Repeating it returns the same asset. Bytes that are refused here are
+   * gone, and the upload with them.
    *
    * @throws Refusal `not_found`, `upload_incomplete`, `hash_mismatch`, `rate_limited`; BlobStoreError.
    */
@@ -118,7 +118,7 @@ export class ResumableUploadService {
     try {
       return await this.uploads.commit(accountId, staged, fields, { uploadBytesPerDay, resumableId: id });
     } catch (error) {
-      // The bytes were discarded, so that nothing is left to be completed.
+      // The bytes were discarded, so nothing is left to complete.
       await this.store.remove(this.database, accountId, id);
       throw error;
     }
@@ -133,7 +133,7 @@ export class ResumableUploadService {
     await this.drop(upload);
   }
 
-  /** Drop uploads whose time is over, at most `limit`. @returns how many went. */
+  /** Drop expired uploads, at most `limit`. @returns how many. */
   async sweep(limit: number): Promise<number> {
     const expired = await this.store.expired(this.database, limit);
     for (const upload of expired) await this.drop(upload);
@@ -147,7 +147,7 @@ export class ResumableUploadService {
 
   private async assertWhole(upload: ResumableUpload): Promise<void> {
     const arrived = new Map((await this.parts.list(upload.handle)).map(({ number, sizeBytes }) => [number, sizeBytes]));
-    // Nothing at all: the parts were put together before, by a request that broke off then.
+    // Nothing at all: an earlier request joined the parts and then broke off.
     const missing = specsOf(upload).filter(({ number, sizeBytes }) => arrived.get(number) !== sizeBytes);
     if (missing.length === 0) return;
     if (arrived.size === 0 && (await this.parts.isAssembled(upload.handle))) return;
@@ -166,8 +166,5 @@ function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
 }
 
 function beingCompleted(): Refusal {
-  return new Refusal(
-    'upload_incomplete',
-    'The upload is being completed by another request; read it to see what comes of it.',
-  );
+  return new Refusal('upload_incomplete', 'Another request is completing the upload; read it to see the result.');
 }

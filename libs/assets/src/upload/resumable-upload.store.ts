@@ -6,13 +6,13 @@ import type { UploadFields } from '../records';
 export interface ResumableUpload {
   id: string;
   accountId: string;
-  /** By which the store knows its parts. */
+  /** The name of the parts in the store. */
   handle: string;
   sizeBytes: number;
   /** Size of every part but the last. */
   partBytes: number;
   fields: UploadFields;
-  /** What came of it; null until it was completed. */
+  /** The asset that it became; null until it was completed. */
   assetId: string | null;
   createdAt: Date;
   expiresAt: Date;
@@ -46,7 +46,7 @@ export class ResumableUploadStore {
     return upload ?? null;
   }
 
-  /** Hold an upload that was not completed, so that nobody else completes it meanwhile. @returns false when somebody does. */
+  /** Hold an upload that was not completed, so that only this request completes it. @returns false when another holds it. */
   async hold(tx: Statements, accountId: string, id: string, holdSeconds: number): Promise<boolean> {
     const count = await tx.execute(Prisma.sql`
       UPDATE resumable_uploads SET held_until = now() + make_interval(secs => ${holdSeconds})
@@ -69,7 +69,7 @@ export class ResumableUploadStore {
     return count > 0;
   }
 
-  /** Uploads of any account whose time is over, and that nobody is completing. */
+  /** Expired uploads of all accounts that no request is completing. */
   async expired(tx: Statements, limit: number): Promise<ResumableUpload[]> {
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u

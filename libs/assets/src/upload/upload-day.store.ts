@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
-/** The reason with which a count refuses itself when the day's bytes would be too many. */
+/** The reason with which `add` refuses itself when the day's bytes would be too many. */
 export const UPLOAD_LIMIT = 'upload_limit';
 
 /** The SQL of bytes uploaded per account and day (UTC). */
@@ -22,7 +22,7 @@ export class UploadDayStore {
       RETURNING d.size_bytes <= coalesce(${limitBytes}, d.size_bytes) OR refuse(${UPLOAD_LIMIT})`);
   }
 
-  /** Forget days older than `keepDays`. @returns how many rows went. */
+  /** Delete days older than `keepDays`. @returns how many rows. */
   async sweep(tx: Statements, keepDays: number, limit: number): Promise<number> {
     return tx.execute(Prisma.sql`
       DELETE FROM upload_days WHERE (account_id, day) IN (

@@ -24,10 +24,10 @@ const code = (expected: string): unknown => expect.objectContaining({ name: 'Ref
 describe('an upload', () => {
   it('of new bytes becomes an asset that reads back as it was sent', async () => {
     const sent = bytes();
-    const said = { contentType: 'text/plain; charset=utf-8', filePath: 'notes/a.txt', tags: ['x', 'y'] };
-    const { asset, createdNew } = await here.upload(accountId, sent, said);
+    const fields = { contentType: 'text/plain; charset=utf-8', filePath: 'notes/a.txt', tags: ['x', 'y'] };
+    const { asset, createdNew } = await here.upload(accountId, sent, fields);
     expect(createdNew).toBe(true);
-    expect(asset).toMatchObject({ ...said, accountId, jobId: null, expiresAt: null, blob: { sizeBytes: 1_000 } });
+    expect(asset).toMatchObject({ ...fields, accountId, jobId: null, expiresAt: null, blob: { sizeBytes: 1_000 } });
     expect(await here.assets.get(accountId, asset.id)).toEqual(asset);
     expect(await here.read(asset)).toEqual(sent);
   });
@@ -42,10 +42,10 @@ describe('an upload', () => {
 
   it.each([{ filePath: 'b.txt' }, { tags: ['new'] }, { contentType: 'text/markdown' }])(
     'of the same bytes, called otherwise (%j), is another asset over the same blob',
-    async (said) => {
+    async (fields) => {
       const sent = bytes();
       const first = await here.upload(accountId, sent);
-      const second = await here.upload(accountId, sent, said);
+      const second = await here.upload(accountId, sent, fields);
       expect(second.createdNew).toBe(false);
       expect(second.asset.id).not.toBe(first.asset.id);
       expect(second.asset.blob).toEqual(first.asset.blob);
@@ -145,7 +145,7 @@ describe('an Idempotency-Key', () => {
     idempotency: { key, lifetimeSeconds: 86_400 },
   });
 
-  it('is good for one upload, whatever the second one carries', async () => {
+  it('is good for one upload; a second one is refused with any bytes', async () => {
     const key = randomUUID();
     await here.upload(accountId, bytes(), {}, once(key));
     await expect(here.upload(accountId, bytes(), {}, once(key))).rejects.toEqual(code('idempotency_key_reuse'));

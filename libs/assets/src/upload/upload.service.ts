@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import { Refusal, newId } from '@millrace/contracts';
 import { KEY_REUSED, RefusedError, claimKey, isKeyClaimed, type Database, type Statements } from '@millrace/database';
 import {
+  blobGone,
   type AssetFields,
   type AssetRecord,
   type AssetStore,
-  blobGone,
   type BlobRecordStore,
   type BlobService,
   type MintedAsset,
@@ -13,26 +13,26 @@ import {
   type UploadFields,
 } from '../records';
 import type { AssetSettings } from '../assets.settings';
-import { fileTooLarge, type StagedBytes, takeSource } from '../store';
+import { fileTooLarge, takeSource, type StagedBytes } from '../store';
 import type { ResumableUploadStore } from './resumable-upload.store';
 import { UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 
-/** More than fields and boundaries take: a declared size is refused only where the file alone must be too large. */
+/** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
 
-/** What binds an upload beside its fields. */
+/** The terms of an upload beside its fields. */
 export interface UploadTerms {
   /** Single-use key of the request, if it carries one. */
   idempotency?: { key: string; lifetimeSeconds: number } | undefined;
   /** Bytes that the account may upload on one day (UTC); null: no limit. */
   uploadBytesPerDay: number | null;
-  /** The resumable upload that these bytes came by; it is completed by this one. */
+  /** The resumable upload by which these bytes arrived; this upload completes it. */
   resumableId?: string | undefined;
 }
 
-/** What is known of an upload before its bytes. */
+/** What is known about an upload before its bytes. */
 export interface UploadAhead {
-  /** Size that the request declares, with whatever is around the file; null when it declares none. */
+  /** Size of the whole body that the request declares; null when it declares none. */
   declaredBytes: number | null;
   /** Key of the request, if it carries one. */
   idempotencyKey: string | undefined;
@@ -43,17 +43,17 @@ export interface UploadStageOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** How the asset of a request is found or made. */
+/** How the asset of a request is found or minted. */
 interface Mint {
   blob: StoredBlob;
   fields: AssetFields;
   contentType: string;
-  /** Whether an identical reference may have another content type. */
+  /** Whether an identical asset may have another content type. */
   anyContentType: boolean;
   upload?: UploadTerms;
 }
 
-/** Brings customers' bytes in: uploads, and references to what they have uploaded before. */
+/** Makes assets of customers' bytes: by upload, or by the hash of bytes uploaded before. */
 export class UploadService {
   constructor(
     private readonly database: Database,
@@ -71,8 +71,8 @@ export class UploadService {
   }
 
   /**
-   * Refuse an upload of which it is known before its bytes that it will be refused. What it lets pass may still be: keys
-   * are claimed and bytes are counted by `commit`.
+   * Refuse, before its bytes are read, an upload that `commit` would refuse. What passes here may still be refused: `commit`
+   * claims keys and counts bytes.
    *
    * @throws Refusal `idempotency_key_reuse`, `payload_too_large`.
    */
@@ -93,7 +93,7 @@ export class UploadService {
   }
 
   /**
-   * Take in the bytes of an upload. Nothing of it can be seen until `commit`; whoever does not commit must discard.
+   * Take in the bytes of an upload. Nothing is visible until `commit`; a caller that does not commit must discard.
    *
    * @throws Refusal `payload_too_large`, or `rate_limited` when the day's bytes are used up; BlobStoreError; the source's
    * own error, and then nothing is left behind.
@@ -109,9 +109,8 @@ export class UploadService {
   }
 
   /**
-   * Mint the asset of an upload from its staged bytes, or find the identical one and let it live as long as this one would
-   * have. The asset, the request's key and the day's count commit together. The staged bytes are gone afterwards, whatever
-   * came of it.
+   * Mint the asset of an upload from its staged bytes, or find the identical one and keep it for as long as a new one. The
+   * asset, the request's key and the day's count commit together. The staged bytes are gone afterwards, also on failure.
    *
    * @throws Refusal `hash_mismatch`, `idempotency_key_reuse`, `rate_limited`; BlobStoreError.
    */
@@ -126,14 +125,14 @@ export class UploadService {
       const { asset, wasOrphan } = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
       return { asset, createdNew: wasOrphan };
     } finally {
-      // What stays behind where this fails is found by the sweep of staging.
+      // Where this fails, the sweep of staging finds what stays behind.
       await staged.discard().catch(() => undefined);
     }
   }
 
   /**
-   * Mint an asset over bytes that the account has, or find the identical one. Its content type is what the bytes were
-   * called last, else what they are.
+   * Mint an asset over bytes that the account has, or find the identical one. Its content type is that of the latest asset
+   * over these bytes, else the type of the bytes themselves.
    *
    * @param hash canonical; see `readHash`.
    * @throws Refusal `blob_not_found`.
@@ -147,7 +146,7 @@ export class UploadService {
     return { asset, createdNew: isNew };
   }
 
-  /** True when the account has bytes of this hash; `fromHash` then finds them for the length of the grace. */
+  /** True when the account has bytes of this hash; `fromHash` then finds them throughout the grace. */
   async hasBlob(accountId: string, hash: string): Promise<boolean> {
     return (await this.blobs.find(accountId, hash)) !== null;
   }
@@ -197,11 +196,14 @@ function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
 }
 
 function keyReused(): Refusal {
-  return new Refusal('idempotency_key_reuse', 'This Idempotency-Key was used for an upload before. Nothing was made.');
+  return new Refusal(
+    'idempotency_key_reuse',
+    'This Idempotency-Key was used for an earlier upload. Nothing was created.',
+  );
 }
 
 function uploadsUsedUp(limitBytes: number): Refusal {
   const midnight = new Date().setUTCHours(24, 0, 0, 0);
-  const message = `This account may upload ${limitBytes} bytes a day (UTC), and has too few left for this.`;
+  const message = `This account may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
   return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
 }

@@ -1,15 +1,15 @@
 export { MICROS_PER_CREDIT, creditsText } from './amount';
 export {
-  type BilledColumn,
-  type BilledRun,
   chargeMicros,
   chargePart,
   costMicros,
   exhaustionPart,
   extensionMicros,
   extensionPart,
-  type ExtensionTerms,
   isExhausted,
+  type BilledColumn,
+  type BilledRun,
+  type ExtensionTerms,
   type MeteredColumn,
   type MeteredRun,
 } from './price.store';

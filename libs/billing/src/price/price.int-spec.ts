@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { composeStatement, statementPart, type StatementPart } from '@millrace/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import {
-  type BilledColumn,
   chargeMicros,
   chargePart,
   costMicros,
@@ -10,6 +9,7 @@ import {
   extensionMicros,
   extensionPart,
   isExhausted,
+  type BilledColumn,
   type MeteredColumn,
 } from './price.store';
 

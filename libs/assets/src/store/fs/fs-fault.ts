@@ -12,7 +12,7 @@ const FAULTS: Record<string, BlobStoreFault> = {
   EHOSTDOWN: 'unreachable',
 };
 
-/** Run file operations, and say what went wrong in the port's words. */
+/** Run file operations; system errors are thrown as BlobStoreError. */
 export async function withFsFaults<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -21,7 +21,7 @@ export async function withFsFaults<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A system error in the port's words; anything else as it is. */
+/** A system error as BlobStoreError; anything else as it is. */
 export function fsFaultOf(error: unknown): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;

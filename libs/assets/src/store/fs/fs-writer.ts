@@ -5,7 +5,7 @@ import { withFsFaults } from './fs-fault';
 /** Written at once; while one batch is being written the next one fills. */
 const BATCH_BYTES = 512 * 1024;
 
-/** Write a stream to a file, and meter it. When this settles, nobody writes to the file any more. */
+/** Write a stream to a file, and meter it. When this settles, all writes to the file have ended. */
 export async function writeMetered(chunks: AsyncIterable<Buffer>, file: FileHandle, meter: ByteMeter): Promise<void> {
   let batch: Buffer[] = [];
   let batchSize = 0;
@@ -35,7 +35,7 @@ async function writeAll(file: FileHandle, batch: Buffer[], size: number): Promis
   if (size === 0) return;
   await withFsFaults(async () => {
     const { bytesWritten } = await file.writev(batch);
-    // A full disk takes a part and says so only to the next write.
+    // A full disk accepts a part of the bytes, and reports the error only at the next write.
     if (bytesWritten < size) await file.appendFile(Buffer.concat(batch).subarray(bytesWritten));
   });
 }

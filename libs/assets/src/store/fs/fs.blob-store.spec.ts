@@ -29,7 +29,7 @@ describe('a folder of blobs', () => {
     ['EROFS', 'denied'],
     ['ESTALE', 'unreachable'],
     ['EIO', 'failed'],
-  ])('tells %s as %s', (code, fault) => {
+  ])('reports %s as %s', (code, fault) => {
     const error = Object.assign(new Error('write'), { code, syscall: 'write' });
     expect(fsFaultOf(error)).toMatchObject({ name: 'BlobStoreError', fault });
   });
@@ -39,7 +39,7 @@ describe('a folder of blobs', () => {
     await writeFile(path, '');
     await expect(new FsBlobStore(path).check()).rejects.toMatchObject({
       name: 'BlobStoreError',
-      message: `The blob folder ${path}/staging cannot be made, read or written (ENOTDIR); mend it or name another.`,
+      message: `The blob folder ${path}/staging cannot be created, read or written (ENOTDIR); fix it or set another.`,
     });
   });
 });

@@ -13,8 +13,8 @@ import { takeSource } from '../staging-source';
 const READ_BYTES = 256 * 1024;
 
 /**
- * Blobs as files of one folder, for one machine or a shared file system. Staged files lie in the same volume as placed
- * ones, so that placing is a rename: atomic, and durable once file and folders are synced.
+ * Blobs as files of one folder, for one machine or a shared file system. Staged files lie on the same volume as placed ones,
+ * so placing is a rename: atomic, and durable once the file and its folders are synced.
  */
 export class FsBlobStore implements BlobStore {
   readonly kind = 'fs';
@@ -34,7 +34,7 @@ export class FsBlobStore implements BlobStore {
         await mkdir(dir, { recursive: true, mode: 0o700 });
         await access(dir, constants.R_OK | constants.W_OK | constants.X_OK);
       } catch (error) {
-        const message = `The blob folder ${dir} cannot be made, read or written (${codeOf(error)}); mend it or name another.`;
+        const message = `The blob folder ${dir} cannot be created, read or written (${codeOf(error)}); fix it or set another.`;
         throw new BlobStoreError('denied', message, { cause: error });
       }
     }
@@ -106,7 +106,7 @@ export class FsBlobStore implements BlobStore {
     await withFsFaults(() => rm(this.pathOf(key), { force: true }));
   }
 
-  /** Files have no address of their own: our own signed route serves them. */
+  /** Files have no URL: our own signed route serves them. */
   async presign(): Promise<null> {
     return null;
   }

@@ -7,13 +7,13 @@ import { BlobStoreError, type StageOptions, type StagedBytes } from '../blob-sto
 import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults } from './fs-fault';
 import { writeMetered } from './fs-writer';
-import type { PartSpec, PartStore } from '../part-store';
+import { wrongSize, type PartSpec, type PartStore } from '../part-store';
 import { takeSource } from '../staging-source';
 
 const READ_BYTES = 256 * 1024;
 const HANDLE = /^[0-9a-f-]{36}$/;
 
-/** Parts as files of a folder per upload, among what is staged. */
+/** Parts as files: a folder per upload, in the staging folder. */
 export class FsPartStore implements PartStore {
   constructor(
     private readonly stagingDir: string,
@@ -26,12 +26,13 @@ export class FsPartStore implements PartStore {
     return handle;
   }
 
-  /** Files have no address of their own: our own signed route takes the bytes. */
+  /** Files have no URL: our own signed route takes the bytes. */
   async link(): Promise<null> {
     return null;
   }
 
-  async write(handle: string, { number, sizeBytes }: PartSpec, source: Readable): Promise<void> {
+  async write(handle: string, part: PartSpec, source: Readable): Promise<void> {
+    const { number, sizeBytes } = part;
     const path = join(this.folderOf(handle), `${number}.${randomUUID()}.partial`);
     const meter = new ByteMeter(sizeBytes);
     const chunks = takeSource(source);
@@ -43,12 +44,12 @@ export class FsPartStore implements PartStore {
         await file.close();
       }
       const { sizeBytes: arrived } = meter.finish();
-      if (arrived !== sizeBytes) throw wrongSize(number, sizeBytes);
+      if (arrived !== sizeBytes) throw wrongSize(part);
       await withFsFaults(() => rename(path, this.pathOf(handle, number)));
     } catch (error) {
       source.destroy();
       await rm(path, { force: true }).catch(() => undefined);
-      throw error instanceof Refusal && error.code === 'payload_too_large' ? wrongSize(number, sizeBytes) : error;
+      throw error instanceof Refusal && error.code === 'payload_too_large' ? wrongSize(part) : error;
     }
   }
 
@@ -67,12 +68,12 @@ export class FsPartStore implements PartStore {
     });
   }
 
-  /** Parts stay as they are until what was made of them is placed. */
+  /** Parts stay as they are until the joined file is placed. */
   async isAssembled(): Promise<boolean> {
     return false;
   }
 
-  /** The parts are copied into one file: what a late writer does to a part then no longer matters. */
+  /** The parts are copied into one file, so that a late write to a part changes nothing. */
   async assemble(handle: string, count: number): Promise<StagedBytes> {
     const staged = await this.stage(Readable.from(this.bytesOf(handle, count), { objectMode: false }), {
       maxBytes: Number.MAX_SAFE_INTEGER,
@@ -81,7 +82,7 @@ export class FsPartStore implements PartStore {
       ...staged,
       place: async (key) => {
         await staged.place(key);
-        // The bytes are placed; parts that stay behind are found by the sweep of staging.
+        // The bytes are placed; the sweep of staging finds parts that stay behind.
         await this.abort(handle).catch(() => undefined);
       },
       discard: async () => {
@@ -110,9 +111,4 @@ export class FsPartStore implements PartStore {
     if (!HANDLE.test(handle)) throw new BlobStoreError('missing', 'There is no such upload.');
     return join(this.stagingDir, 'parts', handle);
   }
-}
-
-export function wrongSize(number: number, sizeBytes: number): Refusal {
-  const reason = `part ${number} has exactly ${sizeBytes} bytes`;
-  return Refusal.ofFields([{ field: 'body', reason }]);
 }

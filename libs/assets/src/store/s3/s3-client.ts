@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { BlobStoreError, type BlobStoreFault } from '../blob-store';
 
-/** Where a bucket is and who we are there. */
+/** Where a bucket is, and the credentials for it. */
 export interface S3Address {
   bucket: string;
   region: string;
@@ -9,7 +9,7 @@ export interface S3Address {
   endpoint: string | undefined;
   /** Undefined: what the SDK finds by itself (environment, profile, role of the machine). */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined;
-  /** Whether the bucket stands in the path (true) or in the host name. Undefined: in the path of any endpoint that is given. */
+  /** Whether the bucket is in the path (true) or in the host name. Undefined: in the path of any endpoint that is given. */
   pathStyle?: boolean | undefined;
   /** How the server encrypts what it keeps. Undefined: as the bucket is configured. */
   encryption?: S3Encryption | undefined;
@@ -21,7 +21,7 @@ export interface S3Encryption {
   kmsKeyId: string | undefined;
 }
 
-/** What every request that makes an object says of its encryption. */
+/** The encryption fields of every request that creates an object. */
 export function encryptionFields(encryption: S3Encryption | undefined): {
   ServerSideEncryption?: S3Encryption['kind'];
   SSEKMSKeyId?: string;
@@ -31,18 +31,18 @@ export function encryptionFields(encryption: S3Encryption | undefined): {
   return { ServerSideEncryption: kind, ...(kmsKeyId === undefined ? {} : { SSEKMSKeyId: kmsKeyId }) };
 }
 
-/** How patient a client is. */
-export interface S3Patience {
+/** Timeouts of requests, and how often one is tried. */
+export interface S3RequestPolicy {
   /** Tries of one request, the first included; the SDK waits between them with jitter. */
   maxAttempts: number;
   connectTimeoutMs: number;
   /** Until the answer begins. */
   requestTimeoutMs: number;
-  /** A transfer that stands still this long is given up. */
+  /** A transfer without progress for this long fails. */
   idleTimeoutMs: number;
 }
 
-export const DEFAULT_PATIENCE: S3Patience = {
+export const DEFAULT_REQUEST_POLICY: S3RequestPolicy = {
   maxAttempts: 4,
   connectTimeoutMs: 3_000,
   requestTimeoutMs: 60_000,
@@ -50,20 +50,20 @@ export const DEFAULT_PATIENCE: S3Patience = {
 };
 
 /**
- * A client for AWS or for any server of its protocol: most others know buckets by path, and know no checksums beyond those
- * the protocol requires. What failed for a reason that may pass is tried again, after a wait with full jitter.
+ * A client for AWS or for any server of its protocol. Most others have the bucket in the path, and support only the checksums
+ * that the protocol requires. Transient failures are tried again, after a wait with full jitter.
  */
-export function createS3Client(address: S3Address, patience: S3Patience): S3Client {
+export function createS3Client(address: S3Address, policy: S3RequestPolicy): S3Client {
   return new S3Client({
     region: address.region,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: patience.maxAttempts,
+    maxAttempts: policy.maxAttempts,
     requestHandler: {
-      connectionTimeout: patience.connectTimeoutMs,
-      requestTimeout: patience.requestTimeoutMs,
+      connectionTimeout: policy.connectTimeoutMs,
+      requestTimeout: policy.requestTimeoutMs,
       throwOnRequestTimeout: true,
-      socketTimeout: patience.idleTimeoutMs,
+      socketTimeout: policy.idleTimeoutMs,
     },
     ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
     forcePathStyle: address.pathStyle ?? address.endpoint !== undefined,
@@ -74,7 +74,7 @@ export function createS3Client(address: S3Address, patience: S3Patience): S3Clie
 const MISSING = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload']);
 const FULL = new Set(['InsufficientStorage', 'XMinioStorageFull', 'QuotaExceeded', 'EntityTooLarge']);
 
-/** An error of the SDK in the port's words. */
+/** An error of the SDK as BlobStoreError. */
 export function s3FaultOf(error: unknown): BlobStoreError {
   if (error instanceof BlobStoreError) return error;
   const name = error instanceof Error ? error.name : 'unknown';
@@ -86,7 +86,7 @@ function faultOf(name: string, status: number | undefined): BlobStoreFault {
   if (MISSING.has(name)) return 'missing';
   if (FULL.has(name) || status === 507) return 'full';
   if (name === 'NoSuchBucket' || status === 401 || status === 403) return 'denied';
-  // No status: no answer came. 429 and 5xx: not now.
+  // No status: no answer came. 429 and 5xx: try again later.
   if (status === undefined || status === 429 || status >= 500) return 'unreachable';
   return 'failed';
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { eventually } from '@millrace/testing';
-import { DEFAULT_PATIENCE } from './s3-client';
+import { DEFAULT_REQUEST_POLICY } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 
 const ROLE = 'arn:aws:iam::111122223333:role/millrace';
@@ -76,7 +76,7 @@ function credentials(): string {
 /** A store that was given no key: it has to find out by itself who it is. */
 function keyless(): S3BlobStore {
   const address = { bucket: 'bytes', region: 'us-east-1', endpoint: origin, credentials: undefined };
-  return new S3BlobStore(address, undefined, { ...DEFAULT_PATIENCE, maxAttempts: 1 });
+  return new S3BlobStore(address, undefined, { ...DEFAULT_REQUEST_POLICY, maxAttempts: 1 });
 }
 
 describe('a bucket of blobs without a key in the settings', () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { DEFAULT_PATIENCE, type S3Address } from './s3-client';
+import { DEFAULT_REQUEST_POLICY, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 
 const MIB = 1024 * 1024;
@@ -53,7 +53,7 @@ function storeOf(more: Partial<S3Address>): S3BlobStore {
   const { port } = server.address() as AddressInfo;
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
   const address = { bucket: 'bytes', region: 'us-east-1', endpoint: `http://localhost:${port}`, credentials, ...more };
-  return new S3BlobStore(address, undefined, { ...DEFAULT_PATIENCE, maxAttempts: 3 });
+  return new S3BlobStore(address, undefined, { ...DEFAULT_REQUEST_POLICY, maxAttempts: 3 });
 }
 
 const makesObject = ({ method, path, headers }: Asked): boolean =>
@@ -91,7 +91,7 @@ describe('requests to a bucket', () => {
     virtual.close();
   });
 
-  it('are sent again when the server asks for patience', async () => {
+  it('are sent again when the server asks us to wait', async () => {
     refusals = 2;
     await put(10);
     expect(asked).toHaveLength(3);

@@ -16,14 +16,14 @@ import { ByteMeter } from '../byte-meter';
 import { encryptionFields, s3FaultOf, type S3Encryption } from './s3-client';
 import { takeSource } from '../staging-source';
 
-/** Where staged bytes lie in the bucket; never the beginning of a placed key. */
+/** The prefix of staged objects; no placed object has it. */
 export const STAGING_PREFIX = 'staging/';
-/** The least that S3 takes as a part. One part on its way while the next fills bounds the memory of an upload. */
+/** The smallest part that S3 accepts. One part is sent while the next one fills, so the memory of an upload is bounded. */
 const PART_BYTES = 5 * 1024 * 1024;
 /** The most that S3 copies in one request. */
 const MAX_COPY_BYTES = 5 * 1024 ** 3;
 
-/** Requests to one bucket, with faults in the port's words. */
+/** One bucket: the client for it, and where objects lie in it. */
 export interface Bucket {
   readonly name: string;
   readonly client: S3Client;
@@ -33,13 +33,13 @@ export interface Bucket {
 }
 
 /**
- * Take in a stream. What fits one part stays in memory, and is put under its key at once; more goes into a multipart
- * upload of a staging object, which the server copies to its key, because the key is known only when all was hashed.
+ * Take in a stream. What fits one part stays in memory until it is put under its key. More goes into a multipart upload of a
+ * staging object, which the server copies later: the key contains the hash, which is known only after the last byte.
  */
 export async function stageInBucket(bucket: Bucket, source: Readable, options: StageOptions): Promise<StagedBytes> {
   const meter = new ByteMeter(Math.min(options.maxBytes, MAX_COPY_BYTES));
   const upload = new StagingUpload(bucket);
-  // Two buffers take turns, and are garbage only when all is done: one fills while the other is on its way.
+  // Two buffers take turns: one fills while the other is sent.
   const buffers = [Buffer.alloc(0), Buffer.alloc(0)];
   let filled = 0;
   try {
@@ -52,7 +52,7 @@ export async function stageInBucket(bucket: Bucket, source: Readable, options: S
           filled = 0;
         }
         if (buffers[0]?.length === 0) buffers[0] = Buffer.allocUnsafeSlow(PART_BYTES);
-        // Parts are cut to equal sizes: some servers take no others.
+        // Parts are cut to equal sizes: some servers accept no others.
         const taken = rest.copy(buffers[0] as Buffer, filled);
         rest = rest.subarray(taken);
         filled += taken;
@@ -75,7 +75,7 @@ function stagedInMemory(bucket: Bucket, meter: ByteMeter, bytes: Buffer): Staged
     ...meter.finish(),
     place: async (key) => {
       const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
-      await inPortWords(
+      await withS3Faults(
         bucket.client.send(new PutObjectCommand({ ...target, ...encryptionFields(bucket.encryption), Body: bytes })),
       );
     },
@@ -86,13 +86,13 @@ function stagedInMemory(bucket: Bucket, meter: ByteMeter, bytes: Buffer): Staged
 /** Bytes that lie whole in an object of the staging area. */
 export function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): StagedBytes {
   const discard = async (): Promise<void> => {
-    await inPortWords(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
+    await withS3Faults(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
   };
   return {
     ...meter.finish(),
     place: async (key) => {
       const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
-      await inPortWords(
+      await withS3Faults(
         bucket.client.send(
           new CopyObjectCommand({
             ...target,
@@ -101,7 +101,7 @@ export function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string)
           }),
         ),
       );
-      // The bytes are placed; a copy that stays behind is found by the sweep of staging.
+      // The bytes are placed; the sweep of staging finds a copy that stays behind.
       await discard().catch(() => undefined);
     },
     discard,
@@ -125,7 +125,7 @@ class StagingUpload {
   async add(bytes: Buffer): Promise<void> {
     const target = { Bucket: this.bucket.name, Key: this.object };
     if (this.id === undefined) {
-      const created = await inPortWords(
+      const created = await withS3Faults(
         this.bucket.client.send(
           new CreateMultipartUploadCommand({ ...target, ...encryptionFields(this.bucket.encryption) }),
         ),
@@ -141,7 +141,7 @@ class StagingUpload {
   private async send(bytes: Buffer): Promise<void> {
     const PartNumber = this.parts.length + 1;
     const target = { Bucket: this.bucket.name, Key: this.object, UploadId: this.id };
-    const sent = await inPortWords(
+    const sent = await withS3Faults(
       this.bucket.client.send(new UploadPartCommand({ ...target, PartNumber, Body: bytes })),
     );
     this.parts.push({ PartNumber, ETag: sent.ETag });
@@ -152,10 +152,10 @@ class StagingUpload {
     await this.sending;
     const target = { Bucket: this.bucket.name, Key: this.object, UploadId: this.id };
     const MultipartUpload = { Parts: this.parts };
-    await inPortWords(this.bucket.client.send(new CompleteMultipartUploadCommand({ ...target, MultipartUpload })));
+    await withS3Faults(this.bucket.client.send(new CompleteMultipartUploadCommand({ ...target, MultipartUpload })));
   }
 
-  /** Best effort: what it leaves behind is found by the sweep of staging. */
+  /** Best effort: the sweep of staging finds what it leaves behind. */
   async abort(): Promise<void> {
     if (this.id === undefined) return;
     await this.sending.catch(() => undefined);
@@ -164,8 +164,8 @@ class StagingUpload {
   }
 }
 
-/** Wait for an answer of the server; its faults are thrown as BlobStoreError. */
-export async function inPortWords<T>(answer: Promise<T>): Promise<T> {
+/** Wait for an answer of the server; errors of the SDK are thrown as BlobStoreError. */
+export async function withS3Faults<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -4,10 +4,10 @@ import { testS3 } from '@millrace/testing';
 import { describeBlobStore } from '../blob-store.conformance';
 import { createTestBucket } from '../../fixtures/test-bucket';
 import { describePartStore } from '../part-store.conformance';
-import { DEFAULT_PATIENCE, s3FaultOf, type S3Address } from './s3-client';
+import { DEFAULT_REQUEST_POLICY, s3FaultOf, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 
-const impatient = { ...DEFAULT_PATIENCE, maxAttempts: 1, connectTimeoutMs: 500 };
+const failFast = { ...DEFAULT_REQUEST_POLICY, maxAttempts: 1, connectTimeoutMs: 500 };
 let address: S3Address;
 beforeAll(async () => {
   address = await createTestBucket();
@@ -68,7 +68,7 @@ describe('a bucket of blobs', () => {
     ['a bucket that is not there', { bucket: `millrace-${randomUUID()}` }, 'missing'],
     ['a server that is not there', { endpoint: 'http://127.0.0.1:1' }, 'unreachable'],
   ])('says what is wrong with %s', async (_, overrides, fault) => {
-    const wrong = new S3BlobStore({ ...address, ...overrides }, undefined, impatient);
+    const wrong = new S3BlobStore({ ...address, ...overrides }, undefined, failFast);
     await expect(wrong.check()).rejects.toMatchObject({ name: 'BlobStoreError', fault });
     await expect(wrong.check()).rejects.toThrow(`The bucket ${overrides.bucket ?? address.bucket} cannot be used`);
     wrong.close();
@@ -77,12 +77,12 @@ describe('a bucket of blobs', () => {
   it('is used with the credentials that the SDK finds by itself, where none are set', async () => {
     const { accessKeyId, secretAccessKey } = testS3();
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey });
-    const chained = new S3BlobStore({ ...address, credentials: undefined }, undefined, impatient);
+    const chained = new S3BlobStore({ ...address, credentials: undefined }, undefined, failFast);
     await expect(chained.check()).resolves.toBeUndefined();
     chained.close();
   });
 
-  it('tells a server without room from one that asks for patience', () => {
+  it('distinguishes a server without room from one that asks us to wait', () => {
     const answered = (name: string, httpStatusCode: number): Error =>
       Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });
     expect(s3FaultOf(answered('XMinioStorageFull', 507)).fault).toBe('full');

@@ -12,9 +12,9 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { BlobStoreError, type BlobStore, type ByteRange, type PresignOptions } from '../blob-store';
 import type { StageOptions, StagedBytes, StoredObject } from '../blob-store';
-import { DEFAULT_PATIENCE, createS3Client, s3FaultOf, type S3Address, type S3Patience } from './s3-client';
+import { DEFAULT_REQUEST_POLICY, createS3Client, s3FaultOf, type S3Address, type S3RequestPolicy } from './s3-client';
 import { S3PartStore } from './s3.part-store';
-import { STAGING_PREFIX, inPortWords, stageInBucket, type Bucket } from './s3-staging';
+import { STAGING_PREFIX, withS3Faults, stageInBucket, type Bucket } from './s3-staging';
 
 const BLOBS_PREFIX = 'blobs/';
 
@@ -23,16 +23,16 @@ export class S3BlobStore implements BlobStore {
   readonly kind = 's3';
   private readonly client: S3Client;
   private readonly bucket: Bucket;
-  /** Signs links; reaches nothing. */
+  /** Signs links; sends no requests. */
   private readonly signer: S3Client;
   readonly parts: S3PartStore;
 
-  /** @param publicEndpoint where customers reach the server when that is not where we do. */
-  constructor(address: S3Address, publicEndpoint?: string, patience: S3Patience = DEFAULT_PATIENCE) {
-    this.client = createS3Client(address, patience);
+  /** @param publicEndpoint where customers reach the server, if they reach it elsewhere than we do. */
+  constructor(address: S3Address, publicEndpoint?: string, policy: S3RequestPolicy = DEFAULT_REQUEST_POLICY) {
+    this.client = createS3Client(address, policy);
     const { bucket: name, encryption } = address;
     this.bucket = { name, client: this.client, encryption, objectOf: (key) => BLOBS_PREFIX + key };
-    this.signer = createS3Client({ ...address, endpoint: publicEndpoint ?? address.endpoint }, patience);
+    this.signer = createS3Client({ ...address, endpoint: publicEndpoint ?? address.endpoint }, policy);
     this.parts = new S3PartStore(this.bucket, this.signer);
   }
 
@@ -52,14 +52,14 @@ export class S3BlobStore implements BlobStore {
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
-    const { Body } = await inPortWords(this.client.send(new GetObjectCommand({ ...this.target(key), Range })));
+    const { Body } = await withS3Faults(this.client.send(new GetObjectCommand({ ...this.target(key), Range })));
     // In Node the SDK's answer is always the stream of the response.
     return Body as Readable;
   }
 
   async stat(key: string): Promise<{ sizeBytes: number } | null> {
     try {
-      const { ContentLength } = await inPortWords(this.client.send(new HeadObjectCommand(this.target(key))));
+      const { ContentLength } = await withS3Faults(this.client.send(new HeadObjectCommand(this.target(key))));
       return { sizeBytes: ContentLength ?? 0 };
     } catch (error) {
       if (error instanceof BlobStoreError && error.fault === 'missing') return null;
@@ -68,7 +68,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   async delete(key: string): Promise<void> {
-    await inPortWords(this.client.send(new DeleteObjectCommand(this.target(key))));
+    await withS3Faults(this.client.send(new DeleteObjectCommand(this.target(key))));
   }
 
   async presign(key: string, { method, contentType, disposition, expiresSeconds }: PresignOptions): Promise<string> {
@@ -92,16 +92,16 @@ export class S3BlobStore implements BlobStore {
     for await (const { key: Key, modifiedAt } of this.objects(STAGING_PREFIX)) {
       if (swept === limit) return swept;
       if (modifiedAt >= olderThan) continue;
-      await inPortWords(this.client.send(new DeleteObjectCommand({ Bucket, Key })));
+      await withS3Faults(this.client.send(new DeleteObjectCommand({ Bucket, Key })));
       swept += 1;
     }
-    const { Uploads } = await inPortWords(
+    const { Uploads } = await withS3Faults(
       this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: STAGING_PREFIX })),
     );
     for (const { Key, UploadId, Initiated } of Uploads ?? []) {
       if (swept === limit) return swept;
       if (Initiated === undefined || Initiated >= olderThan) continue;
-      await inPortWords(this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
+      await withS3Faults(this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
       swept += 1;
     }
     return swept;
@@ -115,7 +115,7 @@ export class S3BlobStore implements BlobStore {
   private async *objects(Prefix: string): AsyncGenerator<StoredObject> {
     let ContinuationToken: string | undefined;
     do {
-      const page = await inPortWords(
+      const page = await withS3Faults(
         this.client.send(new ListObjectsV2Command({ Bucket: this.bucket.name, Prefix, ContinuationToken })),
       );
       for (const { Key, Size, LastModified } of page.Contents ?? []) {

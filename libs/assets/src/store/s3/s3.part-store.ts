@@ -17,12 +17,11 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { BlobStoreError, type StagedBytes } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
-import { wrongSize } from '../fs/fs.part-store';
-import type { PartSpec, PartStore } from '../part-store';
+import { wrongSize, type PartSpec, type PartStore } from '../part-store';
 import { encryptionFields } from './s3-client';
-import { STAGING_PREFIX, inPortWords, stagedInObject, type Bucket } from './s3-staging';
+import { STAGING_PREFIX, withS3Faults, stagedInObject, type Bucket } from './s3-staging';
 
-/** The most that one listing of parts tells. */
+/** The most parts in one answer to a listing. */
 const PARTS_PAGE = 1_000;
 
 /** Parts as a multipart upload of S3, which clients send to the bucket itself. A handle is the object and the upload's id. */
@@ -36,7 +35,7 @@ export class S3PartStore implements PartStore {
   async begin(): Promise<string> {
     const Key = `${STAGING_PREFIX}${randomUUID()}`;
     const target = { Bucket: this.bucket.name, Key, ...encryptionFields(this.bucket.encryption) };
-    const { UploadId } = await inPortWords(this.bucket.client.send(new CreateMultipartUploadCommand(target)));
+    const { UploadId } = await withS3Faults(this.bucket.client.send(new CreateMultipartUploadCommand(target)));
     return `${Key} ${UploadId}`;
   }
 
@@ -50,12 +49,12 @@ export class S3PartStore implements PartStore {
     });
   }
 
-  /** For whoever cannot reach the bucket; holds the part in memory, because a request that fails is sent again. */
-  async write(handle: string, { number, sizeBytes }: PartSpec, source: Readable): Promise<void> {
+  /** For clients that cannot reach the bucket. The part is held in memory, because a request that fails is sent again. */
+  async write(handle: string, part: PartSpec, source: Readable): Promise<void> {
     const Body = await buffer(source);
-    if (Body.length !== sizeBytes) throw wrongSize(number, sizeBytes);
-    await inPortWords(
-      this.bucket.client.send(new UploadPartCommand({ ...this.target(handle), PartNumber: number, Body })),
+    if (Body.length !== part.sizeBytes) throw wrongSize(part);
+    await withS3Faults(
+      this.bucket.client.send(new UploadPartCommand({ ...this.target(handle), PartNumber: part.number, Body })),
     );
   }
 
@@ -67,7 +66,7 @@ export class S3PartStore implements PartStore {
   async isAssembled(handle: string): Promise<boolean> {
     const { Bucket, Key } = this.target(handle);
     try {
-      await inPortWords(this.bucket.client.send(new HeadObjectCommand({ Bucket, Key })));
+      await withS3Faults(this.bucket.client.send(new HeadObjectCommand({ Bucket, Key })));
       return true;
     } catch (error) {
       if (isMissing(error)) return false;
@@ -78,17 +77,17 @@ export class S3PartStore implements PartStore {
   async assemble(handle: string, count: number): Promise<StagedBytes> {
     const target = this.target(handle);
     const parts = await this.partsOf(handle);
-    // No upload any more: it was put together before, by a request that broke off then.
+    // No upload any more: an earlier request joined its parts and then broke off.
     if (parts !== null) {
       const Parts = parts
         .filter(({ PartNumber = 0 }) => PartNumber <= count)
         .map(({ PartNumber, ETag }): CompletedPart => ({ PartNumber, ETag }));
-      await inPortWords(
+      await withS3Faults(
         this.bucket.client.send(new CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts } })),
       );
     }
     const { Bucket, Key } = target;
-    const { Body } = await inPortWords(this.bucket.client.send(new GetObjectCommand({ Bucket, Key })));
+    const { Body } = await withS3Faults(this.bucket.client.send(new GetObjectCommand({ Bucket, Key })));
     const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
     for await (const chunk of Body as AsyncIterable<Buffer>) meter.add(chunk);
     return stagedInObject(this.bucket, meter, Key);
@@ -97,11 +96,11 @@ export class S3PartStore implements PartStore {
   async abort(handle: string): Promise<void> {
     const { Bucket, Key, UploadId } = this.target(handle);
     try {
-      await inPortWords(this.bucket.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
+      await withS3Faults(this.bucket.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
-    await inPortWords(this.bucket.client.send(new DeleteObjectCommand({ Bucket, Key })));
+    await withS3Faults(this.bucket.client.send(new DeleteObjectCommand({ Bucket, Key })));
   }
 
   /** @returns null when there is no such upload any more. */
@@ -110,7 +109,7 @@ export class S3PartStore implements PartStore {
     let PartNumberMarker: string | undefined;
     try {
       do {
-        const page = await inPortWords(
+        const page = await withS3Faults(
           this.bucket.client.send(
             new ListPartsCommand({ ...this.target(handle), PartNumberMarker, MaxParts: PARTS_PAGE }),
           ),

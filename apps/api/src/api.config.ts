@@ -90,3 +90,6 @@ export const apiSettings = {
   ),
 };
 export type ApiSettings = SettingsOf<typeof apiSettings>;
+
+/** Token of the settings in Nest's container. */
+export const API_SETTINGS = Symbol('API_SETTINGS');

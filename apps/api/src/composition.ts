@@ -1,3 +1,4 @@
+import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import {
   AccountStore,
   AccountsService,
@@ -8,26 +9,8 @@ import {
   Authenticator,
   RateLimiter,
 } from '@millrace/accounts';
-import {
-  AssetService,
-  ContentLinks,
-  ContentService,
-  PartLinks,
-  ResumableUploadService,
-  StorageAuditor,
-  UploadService,
-  composeAssets,
-  openBlobStore,
-} from '@millrace/assets';
-import {
-  CreditReads,
-  CreditsService,
-  PaymentsService,
-  TopUpsService,
-  composeBilling,
-  composeTopUps,
-  paymentProviderOf,
-} from '@millrace/billing';
+import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
+import { composeBilling, composeTopUps, paymentProviderOf } from '@millrace/billing';
 import { BOOT_PATIENCE_MS, Database, awaitSchema, patiently } from '@millrace/database';
 import {
   CatalogueReader,
@@ -38,57 +21,31 @@ import {
   Targets,
   WorkerStore,
 } from '@millrace/deployments';
-import {
-  AccountQueues,
-  JobFeed,
-  JobReads,
-  Lifecycle,
-  OperatorJobs,
-  SubmissionService,
-  composeJobs,
-} from '@millrace/jobs';
+import { composeJobs } from '@millrace/jobs';
 import { RedisConnections, SharedCounters } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
-import { ADMIN_CONTROLLERS } from './admin.controllers';
-import { AdminDoor } from './endpoints/admin-door';
-import { AUDITORS } from './operations/audit.admin-controller';
-import type { ApiSettings } from './api.config';
-import { AssetPresenter } from './assets/asset.presenter';
-import { AssetsController, IDEMPOTENCY_SECONDS } from './assets/assets.controller';
-import { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './endpoints/callers';
-import { PartsController, UploadsController } from './uploads/uploads.controller';
-import { UploadPresenter } from './uploads/upload.presenter';
-import { RequestLimits } from './endpoints/request-limits';
-import { ContentController } from './assets/content.controller';
-import { ContentSender } from './assets/content-sender';
-import { DeploymentPresenter } from './deployments/deployment.presenter';
-import { Destinations } from './jobs/destinations';
-import { EventsController } from './jobs/events.controller';
-import { JobPresenter } from './jobs/job.presenter';
-import { JobsController, MAX_WORKFLOW_BYTES } from './jobs/jobs.controller';
-import type { PublicParts } from './http/public-app';
-import { AdminDocumentController, PlatformDocumentController } from './openapi/document-controllers';
-import { OpenApiController } from './openapi/openapi.controller';
-import { AccountOverview } from './accounts/account-overview';
-import { PlatformDoor } from './endpoints/platform-door';
-import { PLATFORM_CONTROLLERS } from './platform.controllers';
-import { Streams } from './http/streams';
+import { API_SETTINGS, type ApiSettings } from './api.config';
+import { DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './endpoints';
+import { AUDITORS } from './operations';
 
-/** What the api process serves: on its public listener, and to operators. */
-export interface Api {
+/** The services of the libs, each under its class, for both listeners. */
+@Global()
+@Module({})
+class LibsModule {}
+
+/** What the listeners of an api process are built on. */
+export interface Libs {
   database: Database;
   metrics: Metrics;
-  streams: Streams;
-  public: Pick<PublicParts, 'controllers' | 'providers'>;
-  ops: Pick<PublicParts, 'controllers' | 'providers'>;
+  module: DynamicModule;
 }
 
 /**
- * Wire the api process. Every object is made here, once, and handed to Nest as it is.
+ * Build what the api process uses of the libs, which know nothing of Nest. The one place where they meet.
  *
- * @throws BootError, SettingsError when it cannot run as configured.
+ * @throws BootError, SettingsError when the process cannot run as configured.
  */
-export async function composeApi(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Api> {
+export async function composeLibs(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Libs> {
   // Where nothing costs credits, none are sold.
   const provider = settings.surface === 'self_hosted' ? null : await paymentProviderOf(settings);
   const metrics = new Metrics('api');
@@ -97,118 +54,89 @@ export async function composeApi(settings: ApiSettings, logger: Logger, shutdown
   const redis = new RedisConnections(settings.redisUrl, logger);
   await redis.assertNoEviction();
   const store = await openBlobStore(settings);
-
-  const accountStore = new AccountStore();
-  const apiKeys = new ApiKeyStore();
-  const audit = new AuditLog(database, new AuditLogStore());
-  const authenticator = new Authenticator(database, apiKeys, logger);
-  const { keyEnvironment } = settings;
-  const forget = (): void => authenticator.forget();
-  const keys = new ApiKeysService(database, accountStore, apiKeys, audit, keyEnvironment, forget);
+  const { secretKey } = settings;
 
   const assets = composeAssets({ database, store, settings });
-  const catalogues = new CatalogueReader(database, new CatalogueStore());
-  const deployments = new DeploymentsService(database, new DeploymentStore());
-  const price = BigInt(settings.priceMicrosPerSecond);
-  const targets = new Targets(database, new PoolStore(), catalogues, deployments, price);
-  const deploymentPresenter = new DeploymentPresenter(settings.deploymentDomain, price);
-  const { secretKey } = settings;
   const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
-
-  const partLinks = new PartLinks(secretKey);
-  const follow: typeof jobs.queues.follow = (tx, account) => jobs.queues.follow(tx, account);
-  const accounts = new AccountsService(database, accountStore, audit, follow, forget);
-  await patiently(BOOT_PATIENCE_MS, async () => {
-    await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
-    await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
-  });
-
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
-
-  // Lanes hold entries of ended jobs while work goes on; only a drained stack can be audited for them.
-  const liveAuditors = jobs.auditors.filter(({ name }) => name !== 'lanes');
-  const links = new ContentLinks([secretKey], settings.signedUrlSeconds);
+  const accounts = composeAccounts(database, settings, logger, jobs.queues);
   const limiter = new RateLimiter(new SharedCounters(redis.producer()));
-  const limits = new RequestLimits(limiter, settings);
-  const destinations = new Destinations(targets, settings.pool);
-  const callers = new Callers(authenticator, deployments, settings, limits);
-  const streams = new Streams(metrics, settings.maxStreamsPerAccount);
+  await patiently(BOOT_PATIENCE_MS, () => ensureOwnAccounts(accounts.accounts));
 
   shutdown.add('database', () => database.close());
   shutdown.add('blob store', () => store.close());
   shutdown.add('Redis', () => redis.close());
   shutdown.add('jobs', () => jobs.close());
-  shutdown.add('API keys', () => authenticator.close());
+  shutdown.add('API keys', () => accounts.authenticator.close());
   shutdown.add('rate limits', () => limiter.close());
 
-  return {
+  // Lanes hold messages of ended jobs while work goes on; only a drained stack can be audited for them.
+  const liveAuditors = jobs.auditors.filter(({ name }) => name !== 'lanes');
+  const services: (object | null)[] = [
     database,
     metrics,
-    streams,
-    public: {
-      controllers: [
-        JobsController,
-        EventsController,
-        AssetsController,
-        ContentController,
-        UploadsController,
-        PartsController,
-        OpenApiController,
-        ...PLATFORM_CONTROLLERS,
-        PlatformDocumentController,
-      ],
-      providers: [
-        { provide: Callers, useValue: callers },
-        { provide: CreditReads, useValue: billing.reads },
-        { provide: TopUpsService, useValue: composeTopUps(database, provider, settings) },
-        { provide: PaymentsService, useValue: billing.payments },
-        { provide: AuditLog, useValue: audit },
-        { provide: PlatformDoor, useValue: new PlatformDoor(callers) },
-        {
-          provide: AccountOverview,
-          useValue: new AccountOverview(accounts, jobs.queues, assets.uploads, streams, limits, settings),
-        },
-        { provide: ApiKeysService, useValue: keys },
-        { provide: DeploymentsService, useValue: deployments },
-        { provide: DeploymentPresenter, useValue: deploymentPresenter },
-        { provide: Destinations, useValue: destinations },
-        { provide: SubmissionService, useValue: jobs.submissions },
-        { provide: Lifecycle, useValue: jobs.lifecycle },
-        { provide: JobReads, useValue: jobs.reads },
-        { provide: JobFeed, useValue: jobs.feed() },
-        { provide: JobPresenter, useValue: new JobPresenter(links) },
-        { provide: Streams, useValue: streams },
-        { provide: MAX_WORKFLOW_BYTES, useValue: settings.maxWorkflowBytes },
-        { provide: AssetService, useValue: assets.assets },
-        { provide: UploadService, useValue: assets.uploads },
-        { provide: ResumableUploadService, useValue: assets.resumable },
-        { provide: PartLinks, useValue: partLinks },
-        { provide: UploadPresenter, useValue: new UploadPresenter(partLinks, settings.signedUrlSeconds) },
-        { provide: ContentService, useValue: assets.content },
-        { provide: ContentLinks, useValue: links },
-        { provide: ContentSender, useValue: new ContentSender(assets.assets, assets.content, links) },
-        { provide: AssetPresenter, useValue: new AssetPresenter(links) },
-        { provide: IDEMPOTENCY_SECONDS, useValue: settings.idempotencySeconds },
-      ],
-    },
-    ops: {
-      controllers: [...ADMIN_CONTROLLERS, AdminDocumentController],
-      providers: [
-        { provide: AdminDoor, useValue: new AdminDoor(settings.adminToken) },
-        { provide: AuditLog, useValue: audit },
-        { provide: Database, useValue: database },
-        { provide: WorkerStore, useValue: new WorkerStore() },
-        { provide: AccountQueues, useValue: jobs.queues },
-        { provide: OperatorJobs, useValue: jobs.operatorJobs },
-        { provide: Destinations, useValue: destinations },
-        { provide: AccountsService, useValue: accounts },
-        { provide: ApiKeysService, useValue: keys },
-        { provide: DeploymentsService, useValue: deployments },
-        { provide: DeploymentPresenter, useValue: deploymentPresenter },
-        { provide: Lifecycle, useValue: jobs.lifecycle },
-        { provide: CreditsService, useValue: billing.credits },
-        { provide: AUDITORS, useValue: [billing.audit, ...liveAuditors, new StorageAuditor(assets.audit, false)] },
-      ],
-    },
+    limiter,
+    ...Object.values(accounts),
+    ...composeDeployments(database, settings),
+    assets.assets,
+    assets.uploads,
+    assets.resumable,
+    assets.content,
+    new ContentLinks([secretKey], settings.signedUrlSeconds),
+    new PartLinks(secretKey),
+    billing.reads,
+    billing.credits,
+    billing.payments,
+    composeTopUps(database, provider, settings),
+    jobs.submissions,
+    jobs.operatorJobs,
+    jobs.lifecycle,
+    jobs.reads,
+    jobs.queues,
+    jobs.feed(),
+  ];
+  const providers: Provider[] = [
+    ...services.filter((service) => service !== null).map(underItsClass),
+    { provide: API_SETTINGS, useValue: settings },
+    { provide: AUDITORS, useValue: [billing.audit, ...liveAuditors, new StorageAuditor(assets.audit, false)] },
+  ];
+  return { database, metrics, module: { module: LibsModule, providers, exports: providers } };
+}
+
+function underItsClass(service: object): Provider {
+  return { provide: service.constructor as new () => object, useValue: service };
+}
+
+/** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
+function composeAccounts(
+  database: Database,
+  { keyEnvironment }: ApiSettings,
+  logger: Logger,
+  queues: Pick<ReturnType<typeof composeJobs>['queues'], 'follow'>,
+): { accounts: AccountsService; keys: ApiKeysService; audit: AuditLog; authenticator: Authenticator } {
+  const accountStore = new AccountStore();
+  const keyStore = new ApiKeyStore();
+  const audit = new AuditLog(database, new AuditLogStore());
+  const authenticator = new Authenticator(database, keyStore, logger);
+  const forget = (): void => authenticator.forget();
+  const follow: typeof queues.follow = (tx, account) => queues.follow(tx, account);
+  return {
+    accounts: new AccountsService(database, accountStore, audit, follow, forget),
+    keys: new ApiKeysService(database, accountStore, keyStore, audit, keyEnvironment, forget),
+    audit,
+    authenticator,
   };
+}
+
+function composeDeployments(database: Database, { priceMicrosPerSecond }: ApiSettings): object[] {
+  const catalogues = new CatalogueReader(database, new CatalogueStore());
+  const deployments = new DeploymentsService(database, new DeploymentStore());
+  const targets = new Targets(database, new PoolStore(), catalogues, deployments, BigInt(priceMicrosPerSecond));
+  return [deployments, targets, new WorkerStore()];
+}
+
+/** The accounts that callers without an API key act through. */
+async function ensureOwnAccounts(accounts: AccountsService): Promise<void> {
+  await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
+  await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
 }

@@ -1,14 +1,10 @@
 import type { Server } from 'node:http';
-import { Module } from '@nestjs/common';
 import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/platform';
+import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
-import { composeApi } from './composition';
-import { drainPublic } from './http/drain';
-import { configureOpsApp, createPublicApp } from './http/public-app';
-import type { RouteTable } from './http/route-table';
-
-@Module({})
-class AdminModule {}
+import { composeLibs } from './composition';
+import { Streams, configureOpsApp, createPublicApp, drainPublic, type RouteTable } from './http';
+import { PublicModule } from './public.module';
 
 /** The open listeners of an api process. */
 export interface ApiListeners {
@@ -23,25 +19,35 @@ export interface ApiListeners {
  * @throws BootError, SettingsError when the process cannot run as configured.
  */
 export async function openListeners(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<ApiListeners> {
-  const api = await composeApi(settings, logger, shutdown);
+  const libs = await composeLibs(settings, logger, shutdown);
   const { surface: shared, publicUrl, deploymentDomain, trustedProxies } = settings;
   const rules = { shared, publicUrl, deploymentDomain };
-  const { metrics } = api;
-  const publicApp = await createPublicApp({ ...api.public, logger, metrics, rules, trustedProxies });
+  const { metrics } = libs;
+  const publicApp = await createPublicApp({
+    modules: [libs.module, PublicModule],
+    logger,
+    metrics,
+    rules,
+    trustedProxies,
+  });
   let opsRoutes: RouteTable | undefined;
   const ops = await openOpsListener({
     port: settings.opsPort,
     logger,
     metrics,
     shutdown,
-    readiness: [{ name: 'database', check: () => api.database.ping() }],
-    modules: [{ module: AdminModule, ...api.ops }],
+    readiness: [{ name: 'database', check: () => libs.database.ping() }],
+    modules: [libs.module, AdminModule],
     configure: (app) => (opsRoutes = configureOpsApp(app, { logger, rules, trustedProxies })),
   });
   shutdown.add('ops listener', () => ops.close());
   const port = await listen(publicApp.app, settings.port, 'MILLRACE_PORT');
   shutdown.add('public listener', () =>
-    drainPublic(publicApp.app.getHttpServer() as Server, api.streams, settings.drainSeconds * 1000),
+    drainPublic(
+      publicApp.app.getHttpServer() as Server,
+      publicApp.app.get(Streams, { strict: false }),
+      settings.drainSeconds * 1000,
+    ),
   );
   if (opsRoutes === undefined) throw new Error('the ops listener was not configured');
   return { port, opsPort: ops.port, routes: { public: publicApp.routes, ops: opsRoutes } };

@@ -20,7 +20,7 @@ export interface OpsListener {
   shutdown: Shutdown;
   readiness: ReadinessCheck[];
   /** What else this process serves to operators. */
-  modules?: DynamicModule[];
+  modules?: DynamicModule['imports'];
   /** Called before the listener opens. */
   configure?(app: INestApplication): unknown;
 }

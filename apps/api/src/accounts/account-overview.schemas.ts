@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { ACCOUNT_STATUSES, SCOPES, TimestampSchema } from '@millrace/contracts';
+import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, SCOPES, TimestampSchema } from '@millrace/contracts';
 
 const count = z.int().min(0);
+
+/** The limits that apply: the account's own, or the service's defaults. */
+const limits = Object.fromEntries(
+  ACCOUNT_LIMITS.map(({ shownAs, description }) => [shownAs, count.meta({ description })]),
+) as Record<(typeof ACCOUNT_LIMITS)[number]['shownAs'], z.ZodInt>;
 
 export const AccountOverviewSchema = z
   .object({
@@ -12,26 +17,23 @@ export const AccountOverviewSchema = z
     created_at: TimestampSchema,
     key: z
       .object({ id: z.uuid().nullable(), scopes: z.array(z.enum(SCOPES)) })
-      .meta({ description: 'The key that asks; its id is null where none is needed.' }),
+      .meta({ description: 'The key of this request; its id is null where no key is required.' }),
     limits: z
       .object({
-        running_jobs: count.meta({ description: 'Jobs that may run at once in a pool.' }),
-        queued_jobs: count.meta({ description: 'Jobs that may wait in a pool.' }),
-        requests_per_minute: count.meta({ description: 'Requests of one key in a minute, polls not counted.' }),
+        ...limits,
         polls_per_minute: count.meta({ description: 'Polls of one key in a minute: `GET /api/v2/jobs/{id}`.' }),
-        event_streams: count.meta({ description: 'Event streams that may be open at once, on each API process.' }),
         upload_bytes_per_day: count
           .nullable()
           .meta({ description: 'Bytes that may be uploaded in a day of UTC; null means any number.' }),
       })
-      .meta({ description: 'What the account may do.' }),
+      .meta({ description: 'The limits of the account.' }),
     use: z
       .object({
-        running_jobs: count.meta({ description: 'Jobs that run or are about to, in all pools.' }),
+        running_jobs: count.meta({ description: 'Jobs that run or are about to run, in all pools.' }),
         queued_jobs: count.meta({ description: 'Jobs that wait, in all pools.' }),
         uploaded_bytes_today: count.meta({ description: 'Bytes uploaded since midnight UTC.' }),
         event_streams: count.meta({ description: 'Event streams open on the API process that answers.' }),
       })
-      .meta({ description: 'What it does now.' }),
+      .meta({ description: 'How much of them it uses now.' }),
   })
   .meta({ id: 'Account', description: 'An account, as its own keys see it.' });

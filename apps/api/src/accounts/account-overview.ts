@@ -1,15 +1,18 @@
-import type { AccountsService, Caller } from '@millrace/accounts';
-import type { UploadService } from '@millrace/assets';
-import type { AccountQueues, JobSettings } from '@millrace/jobs';
-import type { RequestLimits } from '../endpoints/request-limits';
-import type { Streams } from '../http/streams';
+import { Inject, Injectable } from '@nestjs/common';
+import type { z } from 'zod';
+import { AccountsService, type Caller } from '@millrace/accounts';
+import { UploadService } from '@millrace/assets';
+import { AccountQueues } from '@millrace/jobs';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { RequestLimits } from '../endpoints';
+import { Streams } from '../http';
+import type { AccountOverviewSchema } from './account-overview.schemas';
 
 /** What the service allows where an account has no limit of its own. */
-export type DefaultLimits = Pick<JobSettings, 'runningLimitPerAccount' | 'queueLimitPerAccount'> & {
-  maxStreamsPerAccount: number;
-};
+type DefaultLimits = Pick<ApiSettings, 'runningLimitPerAccount' | 'queueLimitPerAccount' | 'maxStreamsPerAccount'>;
 
-/** An account at a glance: what it may do, and what it does. */
+/** An account at a glance: its limits, and how much of them it uses. */
+@Injectable()
 export class AccountOverview {
   constructor(
     private readonly accounts: AccountsService,
@@ -17,10 +20,11 @@ export class AccountOverview {
     private readonly uploads: UploadService,
     private readonly streams: Streams,
     private readonly requests: RequestLimits,
-    private readonly defaults: DefaultLimits,
+    @Inject(API_SETTINGS) private readonly defaults: DefaultLimits,
   ) {}
 
-  async of(caller: Caller): Promise<object> {
+  /** @param caller the key that asks. @throws Refusal `not_found`. */
+  async of(caller: Caller): Promise<z.output<typeof AccountOverviewSchema>> {
     const [account, load, uploadedBytes] = await Promise.all([
       this.accounts.getAccount(caller.accountId),
       this.queues.load(caller.accountId),
@@ -41,7 +45,7 @@ export class AccountOverview {
         requests_per_minute: perMinute.requests,
         polls_per_minute: perMinute.polls,
         event_streams: account.streamLimit ?? this.defaults.maxStreamsPerAccount,
-        upload_bytes_per_day: uploadBytesPerDay === null ? null : Number(uploadBytesPerDay),
+        upload_bytes_per_day: uploadBytesPerDay,
       },
       use: {
         running_jobs: load.inFlight,

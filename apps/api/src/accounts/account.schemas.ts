@@ -1,33 +1,30 @@
 import { z } from 'zod';
-import { ACCOUNT_STATUSES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../endpoints/fields';
-import { pageSchema } from '../endpoints/page-query';
+import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, TimestampSchema, type AccountLimitField } from '@millrace/contracts';
+import { pageSchema, recordName } from '../endpoints';
 
-/** Null means the service's default. */
-const limit = z.int().min(1).max(2_000_000_000).nullable();
+/** A field for each limit that an account can have of its own; null means the service's default. */
+function limitFields<T extends z.ZodType>(
+  fieldOf: (limit: (typeof ACCOUNT_LIMITS)[number]) => T,
+): Record<AccountLimitField, T> {
+  const fields = ACCOUNT_LIMITS.map((limit) => [limit.field, fieldOf(limit)]);
+  return Object.fromEntries(fields) as Record<AccountLimitField, T>;
+}
 
-const limits = {
+const limitChanges = {
   weight: z
     .int()
     .min(1)
     .max(1_000)
     .optional()
     .meta({ description: "Share in the pools' rotation; 1 is a single share." }),
-  running_limit: limit.optional().meta({ description: 'Jobs that may run at once in a pool.' }),
-  queue_limit: limit.optional().meta({ description: 'Jobs that may wait in a pool.' }),
-  requests_per_minute: limit.optional().meta({ description: 'Requests of one key in a minute.' }),
-  stream_limit: limit.optional().meta({ description: 'Event streams that may be open at once, per API process.' }),
-  upload_bytes_per_day: z
-    .int()
-    .min(0)
-    .nullable()
-    .optional()
-    .meta({ description: 'Bytes that may be uploaded in a day (UTC).' }),
+  ...limitFields(({ least, most, description }) =>
+    z.int().min(least).max(most).nullable().optional().meta({ description }),
+  ),
 };
 
-export const AccountCreateSchema = z.object({ name: recordName, plan: recordName.optional(), ...limits }).meta({
+export const AccountCreateSchema = z.object({ name: recordName, plan: recordName.optional(), ...limitChanges }).meta({
   id: 'AccountCreate',
-  description: 'What a new account shall be. A limit that is null or absent is the default.',
+  description: 'A new account. A limit that is null or absent is the default.',
 });
 
 export const AccountUpdateSchema = z
@@ -37,12 +34,12 @@ export const AccountUpdateSchema = z
     status: z
       .enum(ACCOUNT_STATUSES)
       .optional()
-      .meta({ description: 'A suspended account is refused everything; its jobs run to their end.' }),
-    ...limits,
+      .meta({ description: 'All requests of a suspended account are refused; its jobs run to their end.' }),
+    ...limitChanges,
   })
   .meta({
     id: 'AccountUpdate',
-    description: 'What shall change. An absent field stays; a limit that is null is the default.',
+    description: 'Changes of an account. An absent field keeps its value; a limit that is null is the default.',
   });
 
 export const AdminAccountSchema = z
@@ -53,11 +50,7 @@ export const AdminAccountSchema = z
     status: z.enum(ACCOUNT_STATUSES),
     plan: z.string(),
     weight: z.int(),
-    running_limit: z.int().nullable(),
-    queue_limit: z.int().nullable(),
-    requests_per_minute: z.int().nullable(),
-    stream_limit: z.int().nullable(),
-    upload_bytes_per_day: z.int().nullable(),
+    ...limitFields(() => z.int().nullable()),
     created_at: TimestampSchema,
     updated_at: TimestampSchema,
   })

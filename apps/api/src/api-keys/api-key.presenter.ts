@@ -1,7 +1,9 @@
+import type { z } from 'zod';
 import { apiKeyState, type ApiKeyRecord, type IssuedApiKey } from '@millrace/accounts';
+import type { ApiKeySchema, IssuedApiKeySchema } from './api-key.schemas';
 
 /** What an API key looks like on the wire. */
-export function presentApiKey(key: ApiKeyRecord): object {
+export function presentApiKey(key: ApiKeyRecord): z.output<typeof ApiKeySchema> {
   return {
     id: key.id,
     name: key.name,
@@ -16,7 +18,7 @@ export function presentApiKey(key: ApiKeyRecord): object {
   };
 }
 
-/** The one answer that carries the key. */
-export function presentIssuedKey({ key, ...record }: IssuedApiKey): object {
+/** Only the answer that creates a key shows it. */
+export function presentIssuedKey({ key, ...record }: IssuedApiKey): z.output<typeof IssuedApiKeySchema> {
   return { ...presentApiKey(record), key };
 }

@@ -1,19 +1,10 @@
 import { z } from 'zod';
 import { API_KEY_STATES } from '@millrace/accounts';
 import { SCOPES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../endpoints/fields';
+import { expiry, recordName } from '../endpoints';
 
 const DAY_SECONDS = 86_400;
 
-const expiresAt = z.iso
-  .datetime({ offset: true, error: 'must be a time with a zone, e.g. 2030-01-31T12:00:00Z' })
-  .transform((text) => new Date(text))
-  .refine((time) => time.getTime() > Date.now(), 'must be in the future')
-  .nullable()
-  .default(null)
-  .meta({ description: 'From when on the key is refused; null or absent means never.' });
-
-/** What a new key shall be. */
 export const ApiKeyCreateSchema = z
   .object({
     name: recordName.meta({ description: 'What the key is for, 1 to 200 characters.' }),
@@ -21,10 +12,10 @@ export const ApiKeyCreateSchema = z
       .array(z.enum(SCOPES))
       .min(1)
       .optional()
-      .meta({ description: 'What the key may do. Absent: all that the one who makes it may grant.' }),
-    expires_at: expiresAt,
+      .meta({ description: 'What the key may do. Absent: all that its creator may grant.' }),
+    expires_at: expiry.meta({ description: 'When the key expires; null or absent means never.' }),
   })
-  .meta({ id: 'ApiKeyCreate', description: 'What a new API key shall be.' });
+  .meta({ id: 'ApiKeyCreate', description: 'A new API key.' });
 
 export const ApiKeyRotateSchema = z
   .object({
@@ -33,7 +24,7 @@ export const ApiKeyRotateSchema = z
       .min(0)
       .max(30 * DAY_SECONDS)
       .default(DAY_SECONDS)
-      .meta({ description: 'How long the old key goes on, in seconds, 0 to 2592000; a day where it is not given.' }),
+      .meta({ description: 'How long the old key keeps working, in seconds, 0 to 2592000; a day by default.' }),
   })
   .meta({ id: 'ApiKeyRotate', description: 'How a key is replaced.' });
 
@@ -46,7 +37,7 @@ const keyShape = {
   created_at: TimestampSchema,
   expires_at: TimestampSchema.nullable(),
   revoked_at: TimestampSchema.nullable().meta({
-    description: 'From when on the key is refused; ahead of now while it overlaps with its successor.',
+    description: 'When the key stops working; in the future while it overlaps with its successor.',
   }),
   last_used_at: TimestampSchema.nullable().meta({ description: 'Up to half a minute late.' }),
   rotated_to: z.uuid().nullable().meta({ description: 'The key that replaced it.' }),
@@ -54,11 +45,11 @@ const keyShape = {
 
 export const ApiKeySchema = z
   .object(keyShape)
-  .meta({ id: 'ApiKey', description: 'An API key as it is kept: the key itself is not known.' });
+  .meta({ id: 'ApiKey', description: 'An API key as it is stored: the key itself is not kept.' });
 
 export const IssuedApiKeySchema = z
   .object({ ...keyShape, key: z.string().meta({ description: 'The key itself: shown now and never again.' }) })
-  .meta({ id: 'IssuedApiKey', description: 'An API key just made.' });
+  .meta({ id: 'IssuedApiKey', description: 'A newly created API key.' });
 
 export const ApiKeyListSchema = z
   .object({ api_keys: z.array(ApiKeySchema) })

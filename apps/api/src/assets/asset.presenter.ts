@@ -1,8 +1,10 @@
-import type { AssetRecord, ContentLinks } from '@millrace/assets';
+import { Injectable } from '@nestjs/common';
+import { ContentLinks, type AssetRecord } from '@millrace/assets';
 import type { Asset } from '@millrace/contracts';
-import type { Surface } from '../http/surface';
+import type { Surface } from '../http';
 
 /** What an asset looks like on the wire (wire supplement, section 1). */
+@Injectable()
 export class AssetPresenter {
   constructor(private readonly links: ContentLinks) {}
 

@@ -1,6 +1,5 @@
-import { Controller, Delete, Get, Head, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import type { Caller } from '@millrace/accounts';
+import { Controller, Inject } from '@nestjs/common';
+import type { Request } from 'express';
 import {
   AssetService,
   UploadService,
@@ -9,106 +8,82 @@ import {
   readUploadFields,
   type StagedBytes,
 } from '@millrace/assets';
-import { AssetFromHashRequestSchema, Refusal, parseBlobHash, type Asset } from '@millrace/contracts';
+import { Refusal, parseBlobHash } from '@millrace/contracts';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
 import { AssetPresenter } from './asset.presenter';
-import { readJson } from '../http/body';
-import { Callers } from '../endpoints/callers';
-import { ContentSender } from './content-sender';
-import { idempotencyKeyOf } from '../endpoints/idempotency-key';
-import { contextOf } from '../http/request-context';
-import { readUploadForm } from './upload-form';
-
-export const IDEMPOTENCY_SECONDS = Symbol('IDEMPOTENCY_SECONDS');
+import { assetFromHash, deleteAsset, getAsset, headAssetByHash, postAssets } from './assets.endpoints';
+import { readUploadForm, type UploadForm } from './upload-form';
 
 /** Assets over HTTP (wire supplement, section 1). */
-@Controller('api/v2/assets')
+@Controller()
 export class AssetsController {
   constructor(
-    @Inject(Callers) private readonly callers: Callers,
-    @Inject(AssetService) private readonly assets: AssetService,
-    @Inject(UploadService) private readonly uploads: UploadService,
-    @Inject(AssetPresenter) private readonly presenter: AssetPresenter,
-    @Inject(ContentSender) private readonly sender: ContentSender,
-    @Inject(IDEMPOTENCY_SECONDS) private readonly idempotencySeconds: number,
+    private readonly assets: AssetService,
+    private readonly uploads: UploadService,
+    private readonly presenter: AssetPresenter,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'idempotencySeconds'>,
   ) {}
 
-  @Post()
-  async upload(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Asset> {
-    const { caller } = await this.callers.admit(request, 'assets:write');
-    const key = idempotencyKeyOf(request);
-    const { uploadBytesPerDay } = caller.limits;
-    await this.uploads.admit(caller.accountId, { declaredBytes: declaredBytesOf(request), idempotencyKey: key });
+  @Serves(postAssets)
+  async upload(input: InputOf<typeof postAssets>): Promise<AnswerOf<typeof postAssets>> {
+    const { visitor, idempotencyKey, request, response } = input;
+    const { accountId, limits } = visitor.caller;
+    const { uploadBytesPerDay } = limits;
+    await this.uploads.admit(accountId, { declaredBytes: declaredBytesOf(request), idempotencyKey });
     const form = await readUploadForm<StagedBytes>(
       request,
-      (file) => this.uploads.stage(caller.accountId, file, { uploadBytesPerDay }),
+      (file) => this.uploads.stage(accountId, file, { uploadBytesPerDay }),
       (staged) => staged.discard(),
     );
-    if (form.file === null) throw Refusal.ofFields([{ field: 'file', reason: 'is required: the bytes of the asset' }]);
-    const { asset, createdNew } = await this.commit(caller, form.file, form.fields, key);
+    const { asset, createdNew } = await this.commit(visitor, form, idempotencyKey);
     response.status(createdNew ? 201 : 200);
-    return this.presenter.present(contextOf(request).surface, asset, createdNew);
+    return this.presenter.present(visitor.surface, asset, createdNew);
   }
 
   private async commit(
-    caller: Caller,
-    staged: StagedBytes,
-    raw: Parameters<typeof readUploadFields>[0],
+    { caller }: Visitor,
+    { file, fields: raw }: UploadForm<StagedBytes>,
     key: string | undefined,
   ): ReturnType<UploadService['commit']> {
+    if (file === null) throw Refusal.ofFields([{ field: 'file', reason: 'is required: the bytes of the asset' }]);
     let fields: ReturnType<typeof readUploadFields>;
     try {
       fields = readUploadFields(raw);
     } catch (error) {
-      await staged.discard();
+      await file.discard();
       throw error;
     }
-    return this.uploads.commit(caller.accountId, staged, fields, {
-      idempotency: key === undefined ? undefined : { key, lifetimeSeconds: this.idempotencySeconds },
+    return this.uploads.commit(caller.accountId, file, fields, {
+      idempotency: key === undefined ? undefined : { key, lifetimeSeconds: this.settings.idempotencySeconds },
       uploadBytesPerDay: caller.limits.uploadBytesPerDay,
     });
   }
 
-  @Post('from-hash')
-  async fromHash(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<Asset> {
-    const { caller } = await this.callers.admit(request, 'assets:write');
-    const body = await readJson(request, AssetFromHashRequestSchema);
-    const { asset, createdNew } = await this.uploads.fromHash(
-      caller.accountId,
-      readHash(body.hash),
-      readAssetFields(body),
-    );
+  @Serves(assetFromHash)
+  async fromHash(input: InputOf<typeof assetFromHash>): Promise<AnswerOf<typeof assetFromHash>> {
+    const { visitor, body, response } = input;
+    const hash = readHash(body.hash);
+    const { asset, createdNew } = await this.uploads.fromHash(visitor.caller.accountId, hash, readAssetFields(body));
     response.status(createdNew ? 201 : 200);
-    return this.presenter.present(contextOf(request).surface, asset, createdNew);
+    return this.presenter.present(visitor.surface, asset, createdNew);
   }
 
-  @Head('by-hash/:hash')
-  async byHash(@Req() request: Request, @Res() response: Response, @Param('hash') text: string): Promise<void> {
-    const { caller } = await this.callers.admit(request, 'assets:read');
-    const hash = parseBlobHash(text);
-    const known = hash !== null && (await this.uploads.hasBlob(caller.accountId, hash));
-    response.status(known ? 200 : 404).end();
+  @Serves(headAssetByHash)
+  async byHash({ visitor, params, response }: InputOf<typeof headAssetByHash>): Promise<void> {
+    const hash = parseBlobHash(params.hash);
+    const known = hash !== null && (await this.uploads.hasBlob(visitor.caller.accountId, hash));
+    if (!known) response.status(404);
   }
 
-  @Get(':id')
-  async get(@Req() request: Request, @Param('id') id: string): Promise<Asset> {
-    const { caller } = await this.callers.admit(request, 'assets:read');
-    return this.presenter.present(contextOf(request).surface, await this.assets.get(caller.accountId, id));
+  @Serves(getAsset)
+  async get({ visitor, params }: InputOf<typeof getAsset>): Promise<AnswerOf<typeof getAsset>> {
+    return this.presenter.present(visitor.surface, await this.assets.get(visitor.caller.accountId, params.id));
   }
 
-  @Delete(':id')
-  @HttpCode(204)
-  async remove(@Req() request: Request, @Param('id') id: string): Promise<void> {
-    const { caller } = await this.callers.admit(request, 'assets:write');
-    await this.assets.remove(caller.accountId, id);
-  }
-
-  /** Self-hosted: the bytes. Elsewhere: a redirect to a link that needs no credential (wire supplement, section 1). */
-  @Get(':id/content')
-  async content(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
-    const { caller } = await this.callers.admit(request, 'assets:read');
-    const { surface } = contextOf(request);
-    if (surface.kind === 'self_hosted') await this.sender.sendBytes(request, response, caller.accountId, id);
-    else await this.sender.redirect(request, response, surface, caller.accountId, id);
+  @Serves(deleteAsset)
+  async remove({ visitor, params }: InputOf<typeof deleteAsset>): Promise<void> {
+    await this.assets.remove(visitor.caller.accountId, params.id);
   }
 }
 

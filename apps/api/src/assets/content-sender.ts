@@ -1,9 +1,17 @@
 import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { AssetService, ContentLinks, ContentService } from '@millrace/assets';
-import type { Surface } from '../http/surface';
+import { AssetService, ContentLinks, ContentService } from '@millrace/assets';
+import type { Surface } from '../http';
 
-/** Sends the bytes of assets, or says where they are. */
+/** Whose bytes, and which. */
+interface AssetName {
+  accountId: string;
+  id: string;
+}
+
+/** Sends the bytes of assets, or redirects to where they are. */
+@Injectable()
 export class ContentSender {
   constructor(
     private readonly assets: AssetService,
@@ -11,10 +19,10 @@ export class ContentSender {
     private readonly links: ContentLinks,
   ) {}
 
-  /** Answer with the bytes: whole, in part, or not at all where the client has them. */
-  async sendBytes(request: Request, response: Response, accountId: string, id: string): Promise<void> {
+  /** Answer with the bytes: all, a part, or none where the client has them. @throws Refusal `not_found`. */
+  async sendBytes(request: Request, response: Response, { accountId, id }: AssetName): Promise<void> {
     const { status, headers, body } = await this.content.open(accountId, id, {
-      method: request.method === 'HEAD' ? 'HEAD' : 'GET',
+      method: methodOf(request),
       range: request.headers.range,
       ifRange: request.headers['if-range'] as string | undefined,
       ifNoneMatch: request.headers['if-none-match'],
@@ -32,13 +40,28 @@ export class ContentSender {
     }
   }
 
-  /** Answer with the place of the bytes: the store's own, or our signed route. The link is good for this method. */
-  async redirect(request: Request, response: Response, surface: Surface, accountId: string, id: string): Promise<void> {
-    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const stored = await this.content.location(accountId, id, method);
-    const location = stored ?? this.links.toContent(surface, await this.assets.get(accountId, id)).url;
-    response.writeHead(302, { Location: location, 'Cache-Control': 'no-store', 'Content-Length': '0' }).end();
+  /** Redirect to the store's own link where it has one, else answer with the bytes. @throws Refusal `not_found`. */
+  async sendFromStore(request: Request, response: Response, asset: AssetName): Promise<void> {
+    const location = await this.content.location(asset.accountId, asset.id, methodOf(request));
+    if (location === null) await this.sendBytes(request, response, asset);
+    else redirect(response, location);
   }
+
+  /** Redirect to the store's own link where it has one, else to our signed link. @throws Refusal `not_found`. */
+  async redirectToLink(request: Request, response: Response, surface: Surface, asset: AssetName): Promise<void> {
+    const { accountId, id } = asset;
+    const stored = await this.content.location(accountId, id, methodOf(request));
+    redirect(response, stored ?? this.links.toContent(surface, await this.assets.get(accountId, id)).url);
+  }
+}
+
+/** A link is valid for one method. */
+function methodOf({ method }: Request): 'GET' | 'HEAD' {
+  return method === 'HEAD' ? 'HEAD' : 'GET';
+}
+
+function redirect(response: Response, location: string): void {
+  response.writeHead(302, { Location: location, 'Cache-Control': 'no-store', 'Content-Length': '0' }).end();
 }
 
 function isPrematureClose(error: unknown): boolean {

@@ -1,24 +1,30 @@
-import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { ContentLinks, ContentService, SIGNED_CONTENT_PATH } from '@millrace/assets';
+import { Controller } from '@nestjs/common';
+import { ContentLinks } from '@millrace/assets';
+import { Serves, type InputOf } from '../endpoints';
 import { ContentSender } from './content-sender';
+import { getAssetContent, getSignedContent } from './content.endpoints';
 
-/** Signed links: whoever has one may read that asset until it expires, without a credential. */
-@Controller(SIGNED_CONTENT_PATH)
+/** The bytes of assets (wire supplement, section 1). */
+@Controller()
 export class ContentController {
   constructor(
-    @Inject(ContentLinks) private readonly links: ContentLinks,
-    @Inject(ContentService) private readonly content: ContentService,
-    @Inject(ContentSender) private readonly sender: ContentSender,
+    private readonly links: ContentLinks,
+    private readonly sender: ContentSender,
   ) {}
 
-  @Get(':id')
-  async read(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+  /** Self-hosted: the bytes. Elsewhere: a redirect to a link that needs no credential. */
+  @Serves(getAssetContent)
+  async content({ visitor, params, request, response }: InputOf<typeof getAssetContent>): Promise<void> {
+    const asset = { accountId: visitor.caller.accountId, id: params.id };
+    if (visitor.surface.kind === 'self_hosted') await this.sender.sendBytes(request, response, asset);
+    else await this.sender.redirectToLink(request, response, visitor.surface, asset);
+  }
+
+  /** Anyone who has a signed link may read that asset until the link expires. */
+  @Serves(getSignedContent)
+  async signed({ params, request, response }: InputOf<typeof getSignedContent>): Promise<void> {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const accountId = this.links.verify(request.method, pathname, searchParams);
-    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const location = await this.content.location(accountId, id, method);
-    if (location === null) await this.sender.sendBytes(request, response, accountId, id);
-    else response.writeHead(302, { Location: location, 'Cache-Control': 'no-store', 'Content-Length': '0' }).end();
+    await this.sender.sendFromStore(request, response, { accountId, id: params.id });
   }
 }

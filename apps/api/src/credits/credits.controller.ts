@@ -1,9 +1,8 @@
-import { Controller, Inject } from '@nestjs/common';
-import { z } from 'zod';
+import { Controller } from '@nestjs/common';
 import { CreditReads, monthSpan } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
-import { Serves, defineEndpoint } from '../endpoints/endpoint';
-import { pageQuery, presentPage } from '../endpoints/page-query';
+import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { getCredits, getStatement, getUsage, listLedger } from './credits.endpoints';
 import {
   presentBalance,
   presentStatement,
@@ -12,104 +11,46 @@ import {
   statementCsv,
   usageCsv,
 } from './credits.presenter';
-import { BalanceSchema, LedgerPageSchema, StatementSchema, UsageSchema } from './credits.schemas';
 import { asCsv, wantsCsv } from './csv-answer';
-import { PlatformDoor, type PlatformInput } from '../endpoints/platform-door';
-import { usageQuery, usageSpan } from './usage-query';
-
-const common = { tag: 'credits', scope: 'usage:read' } as const;
-
-const getCredits = defineEndpoint({
-  ...common,
-  id: 'getCredits',
-  method: 'get',
-  path: '/platform/v1/credits',
-  summary: 'Read the balance',
-  description: 'What the account has. Nothing on the self-hosted surface, where nothing costs credits.',
-  answer: { status: 200, description: 'The balance.', schema: BalanceSchema },
-});
-
-const listLedger = defineEndpoint({
-  ...common,
-  id: 'listLedger',
-  method: 'get',
-  path: '/platform/v1/credits/ledger',
-  summary: 'Read the ledger',
-  description: 'Every transaction of the account, the latest first. A transaction is never changed: it is corrected.',
-  query: z.object(pageQuery),
-  answer: { status: 200, description: 'A page of transactions.', schema: LedgerPageSchema },
-  errors: ['invalid_cursor'],
-});
-
-const getUsage = defineEndpoint({
-  ...common,
-  id: 'getUsage',
-  method: 'get',
-  path: '/platform/v1/usage',
-  summary: 'Read usage',
-  description: 'What jobs were charged, by the time at which they ended. All times are UTC.',
-  query: usageQuery,
-  answer: {
-    status: 200,
-    description: 'Usage by group.',
-    schema: UsageSchema,
-    alternatives: {
-      'text/csv': 'A row per group. Text that a spreadsheet would run as a formula begins with an apostrophe.',
-    },
-  },
-});
-
-const getStatement = defineEndpoint({
-  ...common,
-  id: 'getStatement',
-  method: 'get',
-  path: '/platform/v1/statements/{month}',
-  patterns: { month: { pattern: /^\d{4}-(0[1-9]|1[0-2])$/, description: 'A month as `yyyy-mm`, UTC.' } },
-  summary: 'Read the statement of a month',
-  description: 'Opening balance, what came and went, closing balance. It adds up.',
-  answer: {
-    status: 200,
-    description: 'The statement.',
-    schema: StatementSchema,
-    alternatives: { 'text/csv': 'A row per line of the statement.' },
-  },
-});
+import { usageSpan } from './usage-query';
 
 /** An account's credits, as its holder sees them. */
 @Controller()
 export class CreditsController {
-  constructor(
-    @Inject(PlatformDoor) readonly door: PlatformDoor,
-    @Inject(CreditReads) private readonly reads: CreditReads,
-  ) {}
+  constructor(private readonly reads: CreditReads) {}
 
   @Serves(getCredits)
-  async balance({ caller }: PlatformInput<typeof getCredits>): Promise<object> {
-    return presentBalance(await this.reads.balance(caller.accountId));
+  async balance({ visitor }: InputOf<typeof getCredits>): Promise<AnswerOf<typeof getCredits>> {
+    return presentBalance(await this.reads.balance(visitor.caller.accountId));
   }
 
   @Serves(listLedger)
-  async ledger({ caller, query }: PlatformInput<typeof listLedger>): Promise<object> {
-    return presentPage('transactions', await this.reads.ledgerPage(caller.accountId, query), presentTransaction);
+  async ledger({ visitor, query }: InputOf<typeof listLedger>): Promise<AnswerOf<typeof listLedger>> {
+    const page = await this.reads.ledgerPage(visitor.caller.accountId, query);
+    return presentPage('transactions', page, presentTransaction);
   }
 
   @Serves(getUsage)
-  async usage({ caller, query, request, response }: PlatformInput<typeof getUsage>): Promise<object | string> {
+  async usage({ visitor, query, ...http }: InputOf<typeof getUsage>): Promise<AnswerOf<typeof getUsage>> {
     const span = usageSpan(query);
-    const report = await this.reads.usage(caller.accountId, span, query.group_by.grouping);
+    const report = await this.reads.usage(visitor.caller.accountId, span, query.group_by.grouping);
     const groupBy = query.group_by.text;
-    if (wantsCsv(request)) return asCsv(response, usageCsv(report, groupBy));
+    if (wantsCsv(http.request)) return asCsv(http.response, usageCsv(report, groupBy));
     return presentUsage(report, { ...span, groupBy });
   }
 
   @Serves(getStatement)
-  async statement({ caller, params, request, response }: PlatformInput<typeof getStatement>): Promise<object | string> {
-    const span = monthSpan(params.month);
+  async statement({
+    visitor,
+    params: { month },
+    ...http
+  }: InputOf<typeof getStatement>): Promise<AnswerOf<typeof getStatement>> {
+    const span = monthSpan(month);
     if (span === null || span.from > new Date()) {
-      throw new Refusal('not_found', `There is no statement for ${params.month}; a month that has begun has one.`);
+      throw new Refusal('not_found', `There is no statement for ${month}: the month has not begun.`);
     }
-    const statement = await this.reads.statement(caller.accountId, span);
-    if (wantsCsv(request)) return asCsv(response, statementCsv(params.month, statement));
-    return presentStatement(params.month, statement);
+    const statement = await this.reads.statement(visitor.caller.accountId, span);
+    if (wantsCsv(http.request)) return asCsv(http.response, statementCsv(month, statement));
+    return presentStatement(month, statement);
   }
 }

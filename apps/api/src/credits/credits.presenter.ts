@@ -1,12 +1,23 @@
-import type { Balance, LedgerRecord, Statement, UsageReport, UsageRow } from '@millrace/billing';
-import { csvText } from '@millrace/billing';
+import type { z } from 'zod';
+import {
+  csvText,
+  type Balance,
+  type LedgerRecord,
+  type Statement,
+  type UsageReport,
+  type UsageRow,
+} from '@millrace/billing';
+import type { BalanceSchema, LedgerPageSchema, StatementSchema, UsageSchema } from './credits.schemas';
 
-/** What credits look like on the wire. Sums stay far below 2^53 micro-credits, nine thousand million credits. */
-export function presentBalance({ availableMicros, heldMicros }: Balance): object {
+type Transaction = z.output<typeof LedgerPageSchema>['transactions'][number];
+type Usage = z.output<typeof UsageSchema>;
+
+/** What credits look like on the wire. Sums stay far below 2^53 micro-credits, nine billion credits. */
+export function presentBalance({ availableMicros, heldMicros }: Balance): z.output<typeof BalanceSchema> {
   return { available_micros: Number(availableMicros), held_micros: Number(heldMicros) };
 }
 
-export function presentTransaction(record: LedgerRecord): object {
+export function presentTransaction(record: LedgerRecord): Transaction {
   return {
     id: record.id,
     at: record.at.toISOString(),
@@ -20,13 +31,13 @@ export function presentTransaction(record: LedgerRecord): object {
   };
 }
 
-const presentUse = ({ jobs, billableMs, chargedMicros }: Omit<UsageRow, 'group'>): object => ({
+const presentUse = ({ jobs, billableMs, chargedMicros }: Omit<UsageRow, 'group'>): Usage['total'] => ({
   jobs,
   billable_ms: Number(billableMs),
   charged_micros: Number(chargedMicros),
 });
 
-export function presentUsage(report: UsageReport, asked: { from: Date; to: Date; groupBy: string }): object {
+export function presentUsage(report: UsageReport, asked: { from: Date; to: Date; groupBy: string }): Usage {
   return {
     usage: report.rows.map((row) => ({ group: row.group, ...presentUse(row) })),
     total: presentUse(report.total),
@@ -46,10 +57,18 @@ export function usageCsv({ rows }: UsageReport, groupBy: string): string {
   );
 }
 
-export function presentStatement(month: string, statement: Statement): object {
-  const amounts: Record<string, number> = {};
-  for (const [name, amount] of linesOf(statement)) amounts[`${name}_micros`] = Number(amount);
-  return { month, final: statement.final, ...amounts };
+export function presentStatement(month: string, statement: Statement): z.output<typeof StatementSchema> {
+  return {
+    month,
+    final: statement.final,
+    opening_balance_micros: Number(statement.openingMicros),
+    grants_micros: Number(statement.grantsMicros),
+    top_ups_micros: Number(statement.topUpsMicros),
+    charges_micros: Number(statement.chargesMicros),
+    expiries_micros: Number(statement.expiriesMicros),
+    corrections_micros: Number(statement.correctionsMicros),
+    closing_balance_micros: Number(statement.closingMicros),
+  };
 }
 
 /** A line per movement, from the opening to the closing balance. */

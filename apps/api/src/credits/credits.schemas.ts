@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { LEDGER_KINDS } from '@millrace/billing';
 import { TimestampSchema } from '@millrace/contracts';
-import { pageSchema } from '../endpoints/page-query';
+import { pageSchema } from '../endpoints';
 
 const micros = z.int();
 
 export const BalanceSchema = z
   .object({
-    available_micros: micros.meta({ description: 'Free to be used.' }),
-    held_micros: micros.meta({ description: 'Set aside for jobs that have not ended.' }),
+    available_micros: micros.meta({ description: 'Free to use.' }),
+    held_micros: micros.meta({ description: 'Held for jobs that have not ended.' }),
   })
   .meta({ id: 'Balance', description: "An account's credits, in millionths of a credit." });
 
@@ -16,11 +16,11 @@ const LedgerTransactionSchema = z
   .object({
     id: z.uuid(),
     at: TimestampSchema,
-    kind: z.enum(LEDGER_KINDS).meta({ description: 'Why it was made.' }),
-    available_micros: micros.meta({ description: 'Change of what is free.' }),
-    held_micros: micros.meta({ description: 'Change of what is set aside.' }),
+    kind: z.enum(LEDGER_KINDS).meta({ description: 'What caused it.' }),
+    available_micros: micros.meta({ description: 'Change of the available credits.' }),
+    held_micros: micros.meta({ description: 'Change of the held credits.' }),
     job_id: z.uuid().nullable(),
-    corrects: z.uuid().nullable().meta({ description: 'The transaction that this one takes back, in part or whole.' }),
+    corrects: z.uuid().nullable().meta({ description: 'The transaction that this one reverses, in part or in full.' }),
     reason: z.string().nullable(),
     expires_at: TimestampSchema.nullable().meta({ description: 'When a grant expires.' }),
   })
@@ -29,7 +29,7 @@ const LedgerTransactionSchema = z
 export const LedgerPageSchema = pageSchema('transactions', LedgerTransactionSchema, 'LedgerPage');
 
 const used = {
-  jobs: z.int().meta({ description: 'Jobs that ended, however they did.' }),
+  jobs: z.int().meta({ description: 'Jobs that ended, in any way.' }),
   billable_ms: z.int().meta({ description: 'Engine time that was billed, in milliseconds.' }),
   charged_micros: micros,
 };
@@ -37,15 +37,15 @@ const used = {
 export const UsageSchema = z
   .object({
     usage: z.array(
-      z.object({ group: z.string().nullable().meta({ description: 'Null: jobs that had none.' }), ...used }),
+      z.object({ group: z.string().nullable().meta({ description: 'Null for jobs without one.' }), ...used }),
     ),
-    total: z.object(used).meta({ description: 'Of all jobs, those of groups that are not listed included.' }),
+    total: z.object(used).meta({ description: 'Of all jobs, including groups that are not listed.' }),
     from: TimestampSchema,
     to: TimestampSchema,
     group_by: z.string(),
     truncated: z.boolean().meta({ description: 'True when there are more groups than are listed.' }),
   })
-  .meta({ id: 'Usage', description: 'What was used, by the time at which jobs ended (UTC).' });
+  .meta({ id: 'Usage', description: 'Usage, by the time at which jobs ended (UTC).' });
 
 export const StatementSchema = z
   .object({
@@ -59,4 +59,7 @@ export const StatementSchema = z
     corrections_micros: micros,
     closing_balance_micros: micros.meta({ description: 'The opening balance and all movements.' }),
   })
-  .meta({ id: 'Statement', description: 'A month (UTC). What came is above zero, what went below; it adds up.' });
+  .meta({
+    id: 'Statement',
+    description: 'A month (UTC). Credits added are positive, credits used are negative; the lines add up.',
+  });

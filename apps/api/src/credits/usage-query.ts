@@ -4,7 +4,7 @@ import { METADATA_KEY, Refusal } from '@millrace/contracts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 const FORM = 'must be a day (2026-11-01) or a time with a zone (2026-11-01T12:00:00Z)';
 
 const time = z
@@ -24,20 +24,20 @@ const grouping = z
   .default({ text: 'day', grouping: { by: 'day' } });
 
 export const usageQuery = z.object({
-  from: time.meta({ description: 'From this day or time on; 30 days before `to` where it is not given.' }),
-  to: time.meta({ description: 'Up to this time, which is not included; now where it is not given.' }),
+  from: time.meta({ description: 'From this day or time on; 30 days before `to` by default.' }),
+  to: time.meta({ description: 'Up to this time, which is not included; now by default.' }),
   group_by: grouping.meta({
-    description: '`day` (UTC), `key`, `deployment`, or `label:<key>`; `day` where it is not given.',
+    description: '`day` (UTC), `key`, `deployment`, or `label:<key>`; `day` by default.',
   }),
 });
 
-/** The time asked about. @throws Refusal when it is none, or more than a year. */
+/** The time that a query asks about. @throws Refusal when it is empty or longer than a year. */
 export function usageSpan(query: { from?: Date; to?: Date }): { from: Date; to: Date } {
   const to = query.to ?? new Date();
   const from = query.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
   if (from >= to) throw Refusal.ofFields([{ field: 'from', reason: 'must be before `to`' }], 400);
-  if (to.getTime() - from.getTime() > MOST_DAYS * DAY_MS) {
-    throw Refusal.ofFields([{ field: 'from', reason: `must be at most ${MOST_DAYS} days before \`to\`` }], 400);
+  if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
+    throw Refusal.ofFields([{ field: 'from', reason: `must be at most ${MAX_DAYS} days before \`to\`` }], 400);
   }
   return { from, to };
 }

@@ -1,25 +1,28 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import type { Deployment } from '@millrace/deployments';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
 import type { DeploymentSchema, OperatedDeploymentSchema } from './deployment.schemas';
 
 /** What a deployment looks like on the wire. */
+@Injectable()
 export class DeploymentPresenter {
   constructor(
-    private readonly domain: string | undefined,
-    private readonly defaultPriceMicrosPerSecond: bigint,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'deploymentDomain' | 'priceMicrosPerSecond'>,
   ) {}
 
   present(deployment: Deployment): z.infer<typeof DeploymentSchema> {
     const { id } = deployment;
+    const { deploymentDomain: domain, priceMicrosPerSecond: defaultPrice } = this.settings;
     return {
       id,
       name: deployment.name,
       state: deployment.state,
       path: `/deployment/${id}`,
-      host: this.domain === undefined ? null : `${id}.${this.domain}`,
+      host: domain === undefined ? null : `${id}.${domain}`,
       demo: deployment.demo,
       engine: deployment.engine,
-      price_micros_per_second: Number(deployment.priceMicrosPerSecond ?? this.defaultPriceMicrosPerSecond),
+      price_micros_per_second: Number(deployment.priceMicrosPerSecond ?? defaultPrice),
       queue_limit: deployment.queueLimit,
       min_workers: deployment.minWorkers,
       max_workers: deployment.maxWorkers,
@@ -31,7 +34,7 @@ export class DeploymentPresenter {
     };
   }
 
-  /** With what only operators are told. */
+  /** With the fields that only operators see. */
   presentToOperator(deployment: Deployment): z.infer<typeof OperatedDeploymentSchema> {
     return { ...this.present(deployment), account_id: deployment.accountId, pool: deployment.poolId };
   }

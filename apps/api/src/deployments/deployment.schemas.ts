@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../endpoints/fields';
+import { recordName } from '../endpoints';
 
 const ENGINES = ['cpu', 'comfyui'] as const;
 
@@ -9,24 +9,24 @@ const fields = {
   name: z.string(),
   state: z.enum(DEPLOYMENT_STATES).meta({
     description:
-      '`provisioning` until a worker has come, `starting` while none is ready, `ready`, `stopped` until an operator starts it. ' +
-      'It takes jobs while it is ready.',
+      '`provisioning` until its first worker registers, `starting` while no worker is ready, `ready`, `stopped` until an ' +
+      'operator starts it. It takes jobs while it is ready.',
   }),
   path: z.string().meta({ description: 'Prefix under which its API is mounted: `<path>/api/v2`.' }),
   host: z
     .string()
     .nullable()
-    .meta({ description: 'Host that its API has to itself; null where hosts are not set up.' }),
+    .meta({ description: 'Host of its own, where its API has no prefix; null where hosts are not set up.' }),
   demo: z.boolean().meta({ description: 'Admits callers without a credential.' }),
-  engine: z.string().meta({ description: 'What runs its workflows.' }),
+  engine: z.string().meta({ description: 'The engine that runs its workflows.' }),
   price_micros_per_second: z.int().meta({ description: 'Micro-credits for a second of engine time.' }),
   queue_limit: z.int().nullable().meta({ description: "Jobs that may wait in it; null means the service's limit." }),
   min_workers: z.int().meta({ description: 'Workers kept when there is no work.' }),
   max_workers: z.int(),
   ready_workers: z.int().meta({ description: 'Workers that are ready now.' }),
   created_at: TimestampSchema,
-  started_at: TimestampSchema.meta({ description: 'When it was last started; its creation counts.' }),
-  stopped_at: TimestampSchema.nullable().meta({ description: 'When it was stopped; null while it is to run.' }),
+  started_at: TimestampSchema.meta({ description: 'When it was last started, or created.' }),
+  stopped_at: TimestampSchema.nullable().meta({ description: 'When it was stopped; null unless it is stopped.' }),
   first_ready_at: TimestampSchema.nullable(),
 };
 
@@ -54,18 +54,18 @@ export const DeploymentCreateSchema = z
     name: recordName,
     demo: z.boolean().default(false).meta({
       description:
-        'Admit callers without a credential: all of them act through one account, and nobody sees a list or a log.',
+        'Admit callers without a credential: all of them share one account, and none of them sees job lists or logs.',
     }),
     engine: z
       .enum(ENGINES)
       .default('cpu')
-      .meta({ description: 'What its workers are to run; they tell what they do run.' }),
+      .meta({ description: 'The engine that its workers shall run; they report the one that they do run.' }),
     price_micros_per_second: z
       .int()
       .min(0)
       .max(1_000_000_000_000)
       .optional()
-      .meta({ description: "Absent: nothing for a demo, else the service's price." }),
+      .meta({ description: "Absent: 0 for a demo, else the service's price." }),
     queue_limit: z
       .int()
       .min(1)
@@ -74,10 +74,10 @@ export const DeploymentCreateSchema = z
       .default(null)
       .meta({ description: "Jobs that may wait in it; null means the service's limit." }),
     min_workers: workers.min(0).default(0).meta({ description: 'Workers kept when there is no work.' }),
-    max_workers: workers.min(1).optional().meta({ description: 'Absent: one, or as many as are kept.' }),
+    max_workers: workers.min(1).optional().meta({ description: 'Absent: 1, or `min_workers` if that is more.' }),
   })
   .refine((draft) => (draft.max_workers ?? draft.min_workers) >= draft.min_workers, {
     path: ['max_workers'],
     error: 'must be at least min_workers',
   })
-  .meta({ id: 'DeploymentCreate', description: 'What a new deployment shall be.' });
+  .meta({ id: 'DeploymentCreate', description: 'A new deployment.' });

@@ -1,147 +1,82 @@
-import { HttpCode, Req, RequestMapping, RequestMethod, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { z } from 'zod';
-import { Refusal, isUuid, type Scope } from '@millrace/contracts';
-import type { ErrorName } from '../openapi/answers';
-import { parseFields, readJson } from '../http/body';
+import type { z } from 'zod';
+import type { ErrorCode } from '@millrace/contracts';
+import type { Access } from './access';
+import type { Answer, DescribedBody, DescribedEvent, DescribedParameter } from './described';
+import type { ParamsOf, PathParameter } from './path-parameters';
+import type { Admitted } from './visitor';
 
-/** What an endpoint answers when all goes well. */
-export interface EndpointAnswer {
-  status: 200 | 201 | 204;
-  description: string;
-  /** Shape of the JSON body; absent where there is none. */
-  schema?: z.ZodType;
-  /** Other content types that may be asked for with Accept, described in a sentence each. */
-  alternatives?: Record<string, string>;
-}
+export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** An error of an endpoint; `invalid_request` comes with three meanings. */
+export type ErrorName = Exclude<ErrorCode, 'invalid_request'> | 'unreadable_request' | 'invalid_field' | 'late_body';
 
 /**
- * All there is to say of one operation of the platform or the admin API, said once: what is routed, who may call it, what is
- * read and checked, and what the OpenAPI document tells.
- *
- * Jobs, assets and uploads are not endpoints: half of their operations answer with bytes, redirects, streams or one of two
- * statuses, take forms or a graph's own text, or find out by the surface who calls. They are described in
- * `openapi/*-operations.ts`, which a test holds to the routes.
+ * All there is to say of one operation, said once. From it follow the route, who is let in, what is read and checked, the
+ * operation in the OpenAPI document, and the place in the isolation tests.
  */
-export interface Endpoint<Path extends string = string, Query = unknown, Body = unknown> {
+export interface Endpoint {
   /** Operation id, e.g. `listApiKeys`. */
-  id: string;
-  method: 'get' | 'post' | 'patch' | 'delete';
-  /**
-   * Whole path in the document's form, e.g. `/platform/v1/api-keys/{id}`. A parameter is the id of a record, a UUID, unless
-   * `patterns` says what else it is.
-   */
-  path: Path;
-  patterns?: Record<string, { pattern: RegExp; description: string }>;
-  tag: string;
-  summary: string;
-  description: string;
-  /** What the caller's key must be allowed; absent on the admin API, where the one token may do everything. */
-  scope?: Scope;
-  /** Set where no credential is asked for: says what else proves who calls. */
-  proof?: string;
-  query?: z.ZodType<Query>;
-  body?: z.ZodType<Body>;
-  answer: EndpointAnswer;
-  /** Errors beyond those that every endpoint has. */
-  errors?: ErrorName[];
+  readonly id: string;
+  readonly method: Method;
+  /** Whole path in the document's form, e.g. `/platform/v1/api-keys/{id}`. */
+  readonly path: `/${string}`;
+  /** What each parameter of the path is. */
+  readonly params?: Readonly<Record<string, PathParameter>>;
+  /** Set for a path that is the same on every surface, without the surface's prefix. */
+  readonly withoutPrefix?: true;
+  readonly access: Access;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Each property is a parameter, read from text. */
+  readonly query?: z.ZodObject;
+  /** Parameters that the handler reads itself. */
+  readonly parameters?: readonly DescribedParameter[];
+  /** The header `Idempotency-Key` is read. A second request with a key is refused, or it is accepted and changes nothing. */
+  readonly idempotencyKey?: 'refuses-repeats' | 'accepts-repeats';
+  /** Shape of a small JSON body. A body of which every field has a default need not be sent. */
+  readonly body?: z.ZodType;
+  /** A body of any other kind, which the handler reads itself. */
+  readonly rawBody?: DescribedBody;
+  /** An example of the body. */
+  readonly example?: object;
+  /** By status. Where there are several, the handler sets the status. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Events of an answer that is a stream, by name. */
+  readonly events?: Readonly<Record<string, DescribedEvent>>;
+  /** Set where the handler sends the answer itself: bytes, a redirect, a stream. */
+  readonly raw?: true;
+  /** Errors beyond those that follow from the rest of the definition. */
+  readonly errors?: readonly ErrorName[];
 }
 
-type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? { [K in Name]: string } & ParamsOf<Rest>
-  : unknown;
-
-/** What a handler gets: the request as it was checked, and both ends of the connection. */
-export interface EndpointInput<Path extends string, Query, Body> {
-  params: ParamsOf<Path>;
-  query: Query;
-  body: Body;
-  request: Request;
-  response: Response;
-}
-
-/** What a handler of this endpoint gets. */
-export type InputOf<E> =
-  E extends Endpoint<infer Path, infer Query, infer Body> ? EndpointInput<Path, Query, Body> : never;
-
-/** Lets callers in, or not, and tells the handler who they are. */
-export interface Door<Who> {
-  /** @throws Refusal when this caller may not use this endpoint. */
-  admit(request: Request, endpoint: Endpoint): Promise<Who>;
-}
-
-/** Say what an endpoint is; the schemas' types reach the handler. */
-export function defineEndpoint<const Path extends string, Query = unknown, Body = unknown>(
-  endpoint: Endpoint<Path, Query, Body>,
-): Endpoint<Path, Query, Body> {
+/** Define an endpoint; its types reach the handler. */
+export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint;
 }
 
-const METHODS = {
-  get: RequestMethod.GET,
-  post: RequestMethod.POST,
-  patch: RequestMethod.PATCH,
-  delete: RequestMethod.DELETE,
-} as const;
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-const endpoints = new WeakMap<object, Endpoint[]>();
+/** What the handler of an endpoint gets: who calls, the request as it was checked, and both ends of the connection. */
+export type InputOf<E extends Endpoint> = Admitted<E['access']> & {
+  params: ParamsOf<E['path']>;
+  query: OutputOf<E['query']>;
+  body: OutputOf<E['body']>;
+  /** Undefined where the client sent none. */
+  idempotencyKey: E['idempotencyKey'] extends string ? string | undefined : undefined;
+  request: Request;
+  response: Response;
+};
 
-/** The endpoints that a controller class serves. */
-export function endpointsOf(controller: object): Endpoint[] {
-  return endpoints.get(controller) ?? [];
-}
+type BodyOf<A> = A extends { schema: infer Schema extends z.ZodType; content: object }
+  ? z.output<Schema> | string
+  : A extends { schema: infer Schema extends z.ZodType }
+    ? z.output<Schema>
+    : A extends { content: object }
+      ? string | object
+      : void;
 
-/**
- * Make a method serve an endpoint. The method runs only for callers that the controller's door admits, with input that fits
- * the endpoint's schemas; what it returns is the JSON of the answer.
- */
-export function Serves<Path extends string, Query, Body>(endpoint: Endpoint<Path, Query, Body>) {
-  return <Who extends object, Answer>(
-    controller: { readonly door: Door<Who> },
-    name: string,
-    descriptor: TypedPropertyDescriptor<(input: Who & EndpointInput<Path, Query, Body>) => Promise<Answer>>,
-  ): void => {
-    const handler = descriptor.value;
-    if (handler === undefined) throw new Error(`${name} cannot serve ${endpoint.id}: it is no method`);
-    const serve = async function (this: typeof controller, request: Request, response: Response): Promise<unknown> {
-      const who = await this.door.admit(request, endpoint);
-      const input = await readInput(endpoint, request);
-      return handler.call(this, { ...who, ...input, request, response });
-    };
-    Object.assign(descriptor, { value: serve });
-    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    RequestMapping({ path, method: METHODS[endpoint.method] })(controller, name, descriptor);
-    HttpCode(endpoint.answer.status)(controller, name, descriptor);
-    Req()(controller, name, 0);
-    Res({ passthrough: true })(controller, name, 1);
-    endpoints.set(controller.constructor, [...endpointsOf(controller.constructor), endpoint]);
-  };
-}
-
-const nothing = z.unknown();
-
-async function readInput<Path extends string, Query, Body>(
-  endpoint: Endpoint<Path, Query, Body>,
-  request: Request,
-): Promise<Pick<EndpointInput<Path, Query, Body>, 'params' | 'query' | 'body'>> {
-  const params = paramsOf(request, endpoint.patterns ?? {}) as ParamsOf<Path>;
-  const query = parseFields((endpoint.query ?? nothing) as z.ZodType<Query>, request.query, 400);
-  // A body of which every field has a default need not be sent.
-  const body = endpoint.body === undefined ? undefined : await readJson(request, endpoint.body, '{}');
-  return { params, query, body: body as Body };
-}
-
-/** What is no id names no record: that is not found, not malformed. */
-function paramsOf(request: Request, patterns: NonNullable<Endpoint['patterns']>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(request.params).map(([name, value]) => {
-      const special = patterns[name];
-      if (special !== undefined && typeof value === 'string' && special.pattern.test(value)) return [name, value];
-      if (special !== undefined) throw new Refusal('not_found', `There is nothing at ${request.path.slice(0, 80)}.`);
-      if (typeof value !== 'string' || !isUuid(value)) {
-        throw new Refusal('not_found', `There is no record ${String(value).slice(0, 80)}; ids are UUIDs.`);
-      }
-      return [name, value.toLowerCase()];
-    }),
-  );
-}
+/** What the handler of an endpoint returns: the body of one of its answers. */
+export type AnswerOf<E extends Endpoint> = E['raw'] extends true ? void : BodyOf<E['answers'][keyof E['answers']]>;

@@ -7,3 +7,14 @@ export const recordName = z
   .min(1)
   .max(200)
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'must have no control characters');
+
+/** A time with a zone (RFC 3339), read as a Date. */
+export const time = z.iso
+  .datetime({ offset: true, error: 'must be a time with a zone, e.g. 2030-01-31T12:00:00Z' })
+  .transform((text) => new Date(text));
+
+/** When something expires; null or absent means never. */
+export const expiry = time
+  .refine((at) => at.getTime() > Date.now(), 'must be in the future')
+  .nullable()
+  .default(null);

@@ -1,28 +1,24 @@
 import { isIPv6 } from 'node:net';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { RATE_WINDOW_SECONDS, type Caller, type RateLimiter } from '@millrace/accounts';
+import { RATE_WINDOW_SECONDS, RateLimiter, type Caller } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
-import { addressOf } from '../http/client-address';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { addressOf } from '../http';
 
 /** Polls are this much cheaper than other requests: clients never try a refused one again (wire supplement, section 3). */
 export const POLLS_PER_REQUEST = 10;
 const POLL = /^\/api\/v2\/jobs\/[^/]+\/?$/;
 
-export interface RequestLimitSettings {
-  /** Requests of one key in a minute, where its account has no limit of its own. */
-  rateLimitPerMinute: number;
-  /** Requests of one address in a minute, of callers that come without a credential. */
-  demoRateLimitPerMinute: number;
-}
-
-/** Limits what one caller may ask in a minute, and says so on every answer. */
+/** Limits the requests of one caller in a minute, and says so on every answer. */
+@Injectable()
 export class RequestLimits {
   constructor(
     private readonly limiter: RateLimiter,
-    private readonly settings: RequestLimitSettings,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'rateLimitPerMinute' | 'demoRateLimitPerMinute'>,
   ) {}
 
-  /** What an account's keys may ask in a minute, each. */
+  /** How many requests each key of an account may send in a minute. */
   of(requestsPerMinute: number | null): { requests: number; polls: number } {
     const requests = requestsPerMinute ?? this.settings.rateLimitPerMinute;
     return { requests, polls: requests * POLLS_PER_REQUEST };

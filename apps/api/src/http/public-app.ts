@@ -11,16 +11,15 @@ import { RouteTable } from './route-table';
 import type { SurfaceRules } from './surface';
 
 @Module({})
-class PublicModule {}
+class PublicRoot {}
 
-/** What the public listener serves. */
+/** What the public application is made of. */
 export interface PublicParts {
-  controllers: NonNullable<DynamicModule['controllers']>;
-  providers: NonNullable<DynamicModule['providers']>;
+  modules: NonNullable<DynamicModule['imports']>;
   rules: SurfaceRules;
   logger: Logger;
   metrics: Metrics;
-  /** Proxies in front of this process whose X-Forwarded-For is believed. */
+  /** Proxies in front of this process whose X-Forwarded-For is trusted. */
   trustedProxies: number;
 }
 
@@ -30,12 +29,8 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
   configureExpress(server, parts.trustedProxies);
   server.use(observeRequests(parts.metrics));
   server.use(contextMiddleware(parts.rules));
-  const module: DynamicModule = {
-    module: PublicModule,
-    controllers: parts.controllers,
-    providers: parts.providers,
-  };
-  const app = await NestFactory.create(module, new PublicAdapter(server), {
+  const root: DynamicModule = { module: PublicRoot, imports: parts.modules };
+  const app = await NestFactory.create(root, new PublicAdapter(server), {
     logger: new NestLogger(parts.logger),
     bodyParser: false,
     abortOnError: false,

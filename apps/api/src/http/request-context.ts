@@ -4,11 +4,10 @@ import { Refusal } from '@millrace/contracts';
 import { targetOf } from './request-target';
 import { resolveSurface, type Surface, type SurfaceRules } from './surface';
 
-/** What every handler may know of a request. */
+/** What is known of a request before its caller is. */
 export interface RequestContext {
   readonly requestId: string;
-  /** Told more of once the caller is identified. */
-  surface: Surface;
+  readonly surface: Surface;
 }
 
 /** On the request itself: a WeakMap of every request costs the garbage collector more than all else in this file. */

@@ -35,7 +35,7 @@ const LARGE = 'x'.repeat(100_000);
 
 describe('a reader that stops reading', () => {
   it('is waited for: no more is made than its connection holds, however much there is to tell', async () => {
-    const streams = new Streams(new Metrics('api'), 10);
+    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 10 });
     let made = 0;
     const { server, open } = await serve(streams, async function* (signal) {
       while (!signal.aborted) {
@@ -62,7 +62,7 @@ describe('a reader that stops reading', () => {
 describe('a stream on which nothing happens', () => {
   it('carries a comment at least every 15 s, and nothing else, for as long as it is open', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-    const streams = new Streams(new Metrics('api'), 2);
+    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
     const { server, open } = await serve(streams, async function* (signal) {
       yield { event: 'status', data: {} };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -89,7 +89,7 @@ describe('a stream on which nothing happens', () => {
 
 describe('the streams of a process', () => {
   it('are counted per account, and a place is free again when a client has gone', async () => {
-    const streams = new Streams(new Metrics('api'), 2);
+    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
     const { server, open, failures } = await serve(streams, async function* (signal) {
       yield { event: 'status', data: {} };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -108,7 +108,7 @@ describe('the streams of a process', () => {
   });
 
   it('do not keep a place for a client that went away before its stream began', async () => {
-    const streams = new Streams(new Metrics('api'), 2);
+    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
     const app = express();
     const served = new Promise<void>((resolve, reject) => {
       app.get('/', (_request, response) => {
@@ -132,7 +132,7 @@ describe('the streams of a process', () => {
   });
 
   it('let go of what they follow when it cannot be told', async () => {
-    const streams = new Streams(new Metrics('api'), 2);
+    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
     let released = false;
     const follow = async function* (): AsyncGenerator<number, void, void> {
       try {
@@ -164,7 +164,7 @@ describe('the streams of a process', () => {
   });
 
   it('are ended when the process must go', async () => {
-    const streams = new Streams(new Metrics('api'), 2);
+    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
     const { server, open } = await serve(streams, async function* (signal) {
       yield { event: 'status', data: {} };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

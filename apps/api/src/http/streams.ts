@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { Refusal, type JobEventName } from '@millrace/contracts';
-import type { Metrics } from '@millrace/platform';
+import { Metrics } from '@millrace/platform';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
 
 /** Clients give a silent stream up after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
 const HEARTBEAT_MS = 12_000;
@@ -15,6 +17,7 @@ export interface StreamEvent {
 }
 
 /** The event streams that are open on this process. */
+@Injectable()
 export class Streams {
   private readonly open = new Map<string, Set<AbortController>>();
   /** Answers that have begun and not ended. One timer keeps all of them alive: thousands would cost memory and wake-ups. */
@@ -24,7 +27,7 @@ export class Streams {
 
   constructor(
     private readonly metrics: Metrics,
-    private readonly limitPerAccount: number,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'maxStreamsPerAccount'>,
   ) {}
 
   /** How many streams an account has open. */
@@ -35,7 +38,7 @@ export class Streams {
   /** @throws Refusal `too_many_streams`. */
   private enter(accountId: string, limit: number | null): AbortController {
     const own = this.open.get(accountId) ?? new Set();
-    const most = limit ?? this.limitPerAccount;
+    const most = limit ?? this.settings.maxStreamsPerAccount;
     if (own.size >= most) {
       throw new Refusal('too_many_streams', `This account has ${most} event streams open, which is its limit.`, {
         retryAfterSeconds: RETRY_SECONDS,

@@ -2,15 +2,13 @@ import { isUuid, type SurfaceKind } from '@millrace/contracts';
 
 /** The face of the service that a request came to, found from its host and path before anything else looks at it. */
 export interface Surface {
-  kind: SurfaceKind;
+  readonly kind: SurfaceKind;
   /** Set exactly for deployments; in lower case. */
-  deploymentId: string | null;
+  readonly deploymentId: string | null;
   /** Path under which the surface is mounted; part of every host-relative link. Empty where it has the host to itself. */
-  prefix: string;
+  readonly prefix: string;
   /** Origin as the client sees it, for absolute links. */
-  origin: string;
-  /** True for a public demo deployment; known once its caller is identified. */
-  demo: boolean;
+  readonly origin: string;
 }
 
 export interface SurfaceRules {
@@ -33,7 +31,7 @@ export interface RequestTarget {
 const MOUNTED = /^\/deployment\/([^/?]+)(\/api\/.*)$/;
 
 /**
- * Tell the surface of a request, and the path that is left when its mount prefix is taken off (contract, section 1). The host
+ * Find the surface of a request, and the path that is left when its mount prefix is taken off (contract, section 1). The host
  * of a deployment is its own alone: nothing is mounted there.
  */
 export function resolveSurface(
@@ -49,11 +47,11 @@ export function resolveSurface(
   const [, segment = '', rest = ''] = MOUNTED.exec(url) ?? [];
   const mounted = idOf(segment);
   if (mounted !== null) return { surface: deploymentSurface(mounted, `/deployment/${mounted}`, origin), url: rest };
-  return { surface: { kind: rules.shared, deploymentId: null, prefix: '', origin, demo: false }, url };
+  return { surface: { kind: rules.shared, deploymentId: null, prefix: '', origin }, url };
 }
 
 function deploymentSurface(deploymentId: string, prefix: string, origin: string): Surface {
-  return { kind: 'deployment', deploymentId, prefix, origin, demo: false };
+  return { kind: 'deployment', deploymentId, prefix, origin };
 }
 
 /** Names are compared without case, without a port, and without the dot that ends a fully qualified one (RFC 4343, 1034). */

@@ -1,11 +1,14 @@
-import type { Target, Targets } from '@millrace/deployments';
-import type { Surface } from '../http/surface';
+import { Inject, Injectable } from '@nestjs/common';
+import { Targets, type Target } from '@millrace/deployments';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import type { Surface } from '../http';
 
 /** Where the jobs of a surface run. */
+@Injectable()
 export class Destinations {
   constructor(
     private readonly targets: Targets,
-    private readonly sharedPool: string,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'pool'>,
   ) {}
 
   /**
@@ -13,6 +16,6 @@ export class Destinations {
    * @throws Refusal when nothing can run there now.
    */
   async of({ deploymentId }: Pick<Surface, 'deploymentId'>): Promise<Target> {
-    return deploymentId === null ? this.targets.shared(this.sharedPool) : this.targets.deployment(deploymentId);
+    return deploymentId === null ? this.targets.shared(this.settings.pool) : this.targets.deployment(deploymentId);
   }
 }

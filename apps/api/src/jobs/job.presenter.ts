@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import {
   isTerminal,
   type CapturedLogs,
@@ -7,16 +8,22 @@ import {
   type JobMetrics,
   type Output,
 } from '@millrace/contracts';
-import type { ContentLinks } from '@millrace/assets';
+import { ContentLinks } from '@millrace/assets';
 import type { JobLogRecord, JobOutputRecord, JobRecord, QueuePlace } from '@millrace/jobs';
-import type { Surface } from '../http/surface';
+import type { Visitor } from '../endpoints';
+import type { Surface } from '../http';
+
+/** What of a visitor decides how a job is shown. */
+type Viewer = Pick<Visitor, 'surface' | 'demo'>;
 
 /** What a job looks like on the wire (contract, section 2). */
+@Injectable()
 export class JobPresenter {
   constructor(private readonly links: ContentLinks) {}
 
   /** @param withLogs only `GET /jobs/{id}` carries logs (contract, 2.6). */
-  present(surface: Surface, job: JobRecord, place: QueuePlace | null, withLogs = false): Job {
+  present(viewer: Viewer, job: JobRecord, place: QueuePlace | null, withLogs = false): Job {
+    const { surface } = viewer;
     const self = `${surface.prefix}/api/v2/jobs/${job.id}`;
     return {
       id: job.id,
@@ -35,16 +42,16 @@ export class JobPresenter {
         self,
         events: `${self}/events`,
         cancel: `${self}/cancel`,
-        ...(showsLogs(surface) ? { logs: `${self}/logs` } : {}),
+        ...(showsLogs(viewer) ? { logs: `${self}/logs` } : {}),
       },
-      ...(withLogs && job.logs !== null && showsLogs(surface) ? { logs: jobLogsOf(job.logs) } : {}),
+      ...(withLogs && job.logs !== null && showsLogs(viewer) ? { logs: jobLogsOf(job.logs) } : {}),
     };
   }
 
   /** An item of a list: the job, and what lists are sorted and shown by. */
-  item(surface: Surface, job: JobRecord, place: QueuePlace | null): JobListItem {
+  item(viewer: Viewer, job: JobRecord, place: QueuePlace | null): JobListItem {
     return {
-      ...this.present(surface, job, place),
+      ...this.present(viewer, job, place),
       create_time: job.createdAt.toISOString(),
       update_time: job.updatedAt.toISOString(),
       deployment_id: job.deploymentId,
@@ -69,8 +76,8 @@ export class JobPresenter {
 }
 
 /** Deployments capture logs; a public demo withholds what it captured (contract, 2.6). */
-export function showsLogs({ kind, demo }: Surface): boolean {
-  return kind === 'deployment' && !demo;
+export function showsLogs({ surface, demo }: Viewer): boolean {
+  return surface.kind === 'deployment' && !demo;
 }
 
 /** Captured logs as an answer of their own. */

@@ -1,9 +1,12 @@
 import { ERROR_CATALOGUE, INVALID_REQUEST_STATUSES } from '@millrace/contracts';
-import { describeApi } from './document';
-import { METHODS, type OpenApiDocument, type Operation } from './openapi-types';
+import { METHODS, endpointsOfModule } from '../endpoints';
+import { PublicModule } from '../public.module';
+import { describeApi } from './api-document';
+import type { OpenApiDocument, Operation } from './openapi-types';
 import { describePlatformApi } from './platform-document';
 
-const document = describeApi();
+const served = endpointsOfModule(PublicModule);
+const document = describeApi(served);
 const operations = operationsOf(document);
 
 function operationsOf({ paths }: OpenApiDocument): { name: string; path: string; operation: Operation }[] {
@@ -30,7 +33,7 @@ function lookUp(reference: string): unknown {
 
 describe('the OpenAPI document', () => {
   it('is the same every time it is made', () => {
-    expect(JSON.stringify(describeApi())).toBe(JSON.stringify(document));
+    expect(JSON.stringify(describeApi(served))).toBe(JSON.stringify(document));
   });
 
   it('names each operation once', () => {
@@ -59,7 +62,7 @@ describe('the OpenAPI document', () => {
 
   it('tells of every error code, or that of the platform API does, each under the status that it comes with', () => {
     const told = new Map<string, Set<number>>();
-    for (const { operation } of [...operations, ...operationsOf(describePlatformApi())]) {
+    for (const { operation } of [...operations, ...operationsOf(describePlatformApi(served))]) {
       for (const [status, { description }] of Object.entries(operation.responses)) {
         for (const [, code = ''] of description.matchAll(/^`(\w+)`: /gm)) {
           told.set(code, (told.get(code) ?? new Set()).add(Number(status)));

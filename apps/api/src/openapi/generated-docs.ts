@@ -1,15 +1,19 @@
 import { ERROR_CATALOGUE, INVALID_REQUEST, INVALID_REQUEST_STATUSES } from '@millrace/contracts';
+import { AdminModule } from '../admin.module';
+import { endpointsOfModule } from '../endpoints';
+import { PublicModule } from '../public.module';
 import { describeAdminApi } from './admin-document';
-import { describeApi } from './document';
+import { describeApi } from './api-document';
 import type { OpenApiDocument } from './openapi-types';
 import { describePlatformApi } from './platform-document';
 
 /** Pages of docs/ that are made from the code: name and text. */
 export function generatedDocs(): { name: string; text: string }[] {
+  const served = endpointsOfModule(PublicModule);
   return [
-    { name: 'openapi.json', text: textOf(describeApi()) },
-    { name: 'platform-openapi.json', text: textOf(describePlatformApi()) },
-    { name: 'admin-openapi.json', text: textOf(describeAdminApi()) },
+    { name: 'openapi.json', text: textOf(describeApi(served)) },
+    { name: 'platform-openapi.json', text: textOf(describePlatformApi(served)) },
+    { name: 'admin-openapi.json', text: textOf(describeAdminApi(endpointsOfModule(AdminModule))) },
     { name: 'errors.md', text: errorPage() },
   ];
 }

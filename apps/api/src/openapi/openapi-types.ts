@@ -1,4 +1,6 @@
-/** The parts of an OpenAPI 3.1 document that this one has. */
+import type { AnswerHeader, DescribedParameter, JsonSchema, Method } from '../endpoints';
+
+/** The parts of an OpenAPI 3.1 document that these have. */
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: { title: string; version: string; summary: string; description: string };
@@ -22,11 +24,6 @@ export interface Server {
 
 export type SecurityRequirement = Record<string, string[]>;
 
-/** JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
-export type JsonSchema = Record<string, unknown>;
-
-export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
-export type Method = (typeof METHODS)[number];
 export type PathItem = Partial<Record<Method, Operation>> & {
   /** Where the path is, if not on every surface. */
   servers?: Server[];
@@ -49,22 +46,12 @@ export interface Reference {
   $ref: string;
 }
 
-export interface Parameter {
-  name: string;
+export interface Parameter extends Omit<DescribedParameter, 'in'> {
   in: 'path' | 'query' | 'header';
-  required: boolean;
-  description: string;
-  schema: JsonSchema;
-  style?: 'deepObject';
-  explode?: boolean;
   example?: unknown;
 }
 
-export interface Header {
-  description: string;
-  /** It comes with every such answer. */
-  required?: true;
-  schema: JsonSchema;
+export interface Header extends AnswerHeader {
   example?: string;
 }
 

@@ -1,29 +1,66 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { contextOf } from '../http/request-context';
-import { describeApi } from './document';
-import { REFERENCE_POLICY, referencePage } from './reference-page';
+import { Controller } from '@nestjs/common';
+import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { contextOf } from '../http';
+import { describeAdminApi } from './admin-document';
+import { describeApi } from './api-document';
+import { getAdminDocument, getApiDocument, getPlatformDocument, getReference } from './openapi.endpoints';
+import { describePlatformApi } from './platform-document';
+import { REFERENCE_POLICY, referencePage } from './reference/reference-page';
+import { ServedApi } from './served-api';
 
-/** The API about itself, on every surface and for everybody. */
-@Controller('api/v2')
+const CACHE = 'public, max-age=300';
+
+/** The public API and the platform API about themselves, to anyone. */
+@Controller()
 export class OpenApiController {
-  private readonly document = describeApi();
-  private readonly page = referencePage(this.document);
+  private readonly api;
+  private readonly platform;
+  private readonly page;
 
-  /** The document, its server the surface that was asked. */
-  @Get('openapi.json')
-  openapi(@Req() request: Request, @Res() response: Response): void {
-    const { prefix } = contextOf(request).surface;
-    const servers = [{ url: prefix === '' ? '/' : prefix, description: 'This surface.' }];
-    response.setHeader('Cache-Control', 'public, max-age=300');
-    response.json({ ...this.document, servers });
+  constructor(served: ServedApi) {
+    const endpoints = served.endpoints();
+    this.api = describeApi(endpoints);
+    this.platform = { ...describePlatformApi(endpoints), servers: [{ url: '/', description: 'This service.' }] };
+    this.page = referencePage(this.api);
   }
 
-  @Get('reference')
-  reference(@Res() response: Response): void {
+  /** The document, its server the surface that was asked. */
+  @Serves(getApiDocument)
+  async document(input: InputOf<typeof getApiDocument>): Promise<AnswerOf<typeof getApiDocument>> {
+    const { prefix } = contextOf(input.request).surface;
+    const servers = [{ url: prefix === '' ? '/' : prefix, description: 'This surface.' }];
+    input.response.setHeader('Cache-Control', CACHE);
+    return { ...this.api, servers };
+  }
+
+  @Serves(getReference)
+  async reference({ response }: InputOf<typeof getReference>): Promise<AnswerOf<typeof getReference>> {
     response.setHeader('Content-Security-Policy', REFERENCE_POLICY);
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    response.setHeader('Cache-Control', 'public, max-age=300');
-    response.type('html').send(this.page);
+    response.setHeader('Cache-Control', CACHE);
+    response.type('html');
+    return this.page;
+  }
+
+  @Serves(getPlatformDocument)
+  async platformDocument(input: InputOf<typeof getPlatformDocument>): Promise<AnswerOf<typeof getPlatformDocument>> {
+    input.response.setHeader('Cache-Control', CACHE);
+    return this.platform;
+  }
+}
+
+/** The admin API about itself, to anyone who reaches the ops listener. */
+@Controller()
+export class AdminOpenApiController {
+  private readonly admin;
+
+  constructor(served: ServedApi) {
+    this.admin = { ...describeAdminApi(served.endpoints()), servers: [{ url: '/', description: 'This process.' }] };
+  }
+
+  @Serves(getAdminDocument)
+  async document({ response }: InputOf<typeof getAdminDocument>): Promise<AnswerOf<typeof getAdminDocument>> {
+    response.setHeader('Cache-Control', CACHE);
+    return this.admin;
   }
 }

@@ -1,7 +1,10 @@
 import { RunningApi } from '../fixtures/running-api';
+import { AdminModule } from '../admin.module';
+import { METHODS, endpointsOfModule } from '../endpoints';
+import { PublicModule } from '../public.module';
 import { describeAdminApi } from './admin-document';
-import { describeApi } from './document';
-import { METHODS, type OpenApiDocument } from './openapi-types';
+import { describeApi } from './api-document';
+import type { OpenApiDocument } from './openapi-types';
 import { describePlatformApi } from './platform-document';
 
 let api: RunningApi;
@@ -10,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Routes of the ops listener that every process has; docs/operations.md tells of them. */
+const served = endpointsOfModule(PublicModule);
+const administered = endpointsOfModule(AdminModule);
+
+/** Routes of the ops listener that every process has, described in docs/operations.md. */
 const OPERATIONS = ['GET /health/live', 'GET /health/startup', 'GET /health/ready', 'GET /metrics'];
 
 function described(...documents: OpenApiDocument[]): string[] {
@@ -29,7 +35,7 @@ function registered(routes: { method: string; path: string }[]): string[] {
 
 describe('every registered route is in a document, and every document tells of registered routes only', () => {
   it('on the public listener', () => {
-    const all = described(describeApi(), describePlatformApi());
+    const all = described(describeApi(served), describePlatformApi(served));
     // The router answers HEAD wherever it answers GET.
     const routes = registered(api.listeners.routes.public.list());
     const heads = all.filter((name) => name.startsWith('HEAD ') && !routes.includes(name));
@@ -39,16 +45,16 @@ describe('every registered route is in a document, and every document tells of r
 
   it('on the ops listener', () => {
     const routes = registered(api.listeners.routes.ops.list());
-    expect(routes).toEqual([...described(describeAdminApi()), ...OPERATIONS].sort());
+    expect(routes).toEqual([...described(describeAdminApi(administered)), ...OPERATIONS].sort());
   });
 });
 
 describe('a document is served', () => {
   it('to everybody on the public listener, and to operators on theirs', async () => {
     const platform = await api.client(null).call<OpenApiDocument>('GET', '/platform/v1/openapi.json');
-    expect(platform.body.paths).toEqual(describePlatformApi().paths);
+    expect(platform.body.paths).toEqual(describePlatformApi(served).paths);
     const admin = await api.operator(null).call<OpenApiDocument>('GET', '/admin/v1/openapi.json');
-    expect(admin.body.paths).toEqual(describeAdminApi().paths);
+    expect(admin.body.paths).toEqual(describeAdminApi(administered).paths);
   });
 
   it('never on the listener of the other', async () => {

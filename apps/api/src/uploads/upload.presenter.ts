@@ -1,19 +1,21 @@
-import type { PartLinks, PartState, ResumableUpload } from '@millrace/assets';
+import { Inject, Injectable } from '@nestjs/common';
+import { PartLinks, type PartState, type ResumableUpload } from '@millrace/assets';
 import type { ResumableUploadView } from '@millrace/contracts';
-import type { Surface } from '../http/surface';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import type { Surface } from '../http';
 
 /** What a resumable upload looks like on the wire. */
+@Injectable()
 export class UploadPresenter {
-  /** @param linkSeconds how long links to parts work. */
   constructor(
     private readonly links: PartLinks,
-    private readonly linkSeconds: number,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'signedUrlSeconds'>,
   ) {}
 
   present(surface: Surface, upload: ResumableUpload, parts: PartState[]): ResumableUploadView {
     const self = `${surface.prefix}/api/v2/uploads/${upload.id}`;
     const { accountId, id: uploadId } = upload;
-    const until = new Date(Math.floor(Date.now() / 1000 + this.linkSeconds) * 1000);
+    const until = new Date(Math.floor(Date.now() / 1000 + this.settings.signedUrlSeconds) * 1000);
     const urlOf = ({ number, link }: PartState): string =>
       link ?? this.links.to(surface.origin, { accountId, uploadId, number }, until);
     return {

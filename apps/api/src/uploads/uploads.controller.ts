@@ -1,84 +1,49 @@
-import { Readable } from 'node:stream';
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import {
-  PARTS_PATH,
-  PartLinks,
-  ResumableUploadService,
-  readUploadFields,
-  type ResumableUpload,
-} from '@millrace/assets';
-import { ResumableUploadRequestSchema, type Asset, type ResumableUploadView } from '@millrace/contracts';
-import { readJson } from '../http/body';
-import { Callers } from '../endpoints/callers';
-import { contextOf } from '../http/request-context';
-import { arrivingBytes } from '../http/arriving-bytes';
-import { AssetPresenter } from '../assets/asset.presenter';
+import { Controller } from '@nestjs/common';
+import { ResumableUploadService, readUploadFields, type ResumableUpload } from '@millrace/assets';
+import { AssetPresenter } from '../assets';
+import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import type { Surface } from '../http';
 import { UploadPresenter } from './upload.presenter';
+import { abortUpload, beginUpload, completeUpload, getUpload } from './uploads.endpoints';
 
 /** Large files in parts, over HTTP. Additive to the contract: `POST /assets` is as it is there. */
-@Controller('api/v2/uploads')
+@Controller()
 export class UploadsController {
   constructor(
-    @Inject(Callers) private readonly callers: Callers,
-    @Inject(ResumableUploadService) private readonly uploads: ResumableUploadService,
-    @Inject(UploadPresenter) private readonly presenter: UploadPresenter,
-    @Inject(AssetPresenter) private readonly assets: AssetPresenter,
+    private readonly uploads: ResumableUploadService,
+    private readonly presenter: UploadPresenter,
+    private readonly assets: AssetPresenter,
   ) {}
 
-  @Post()
-  @HttpCode(201)
-  async begin(@Req() request: Request): Promise<ResumableUploadView> {
-    const { accountId, limits } = (await this.callers.admit(request, 'assets:write')).caller;
-    const { size_bytes: sizeBytes, ...raw } = await readJson(request, ResumableUploadRequestSchema);
+  @Serves(beginUpload)
+  async begin({ visitor, body }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
+    const { accountId, limits } = visitor.caller;
+    const { size_bytes: sizeBytes, ...raw } = body;
     const { uploadBytesPerDay } = limits;
     const upload = await this.uploads.begin(accountId, sizeBytes, readUploadFields(raw), { uploadBytesPerDay });
-    return this.present(request, upload);
+    return this.present(visitor.surface, upload);
   }
 
-  @Get(':id')
-  async get(@Req() request: Request, @Param('id') id: string): Promise<ResumableUploadView> {
-    const { accountId } = (await this.callers.admit(request, 'assets:write')).caller;
-    return this.present(request, await this.uploads.get(accountId, id));
+  @Serves(getUpload)
+  async get({ visitor, params }: InputOf<typeof getUpload>): Promise<AnswerOf<typeof getUpload>> {
+    return this.present(visitor.surface, await this.uploads.get(visitor.caller.accountId, params.id));
   }
 
-  @Post(':id/complete')
-  async complete(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-    @Param('id') id: string,
-  ): Promise<Asset> {
-    const { accountId, limits } = (await this.callers.admit(request, 'assets:write')).caller;
-    const { asset, createdNew } = await this.uploads.complete(accountId, id, limits);
+  @Serves(completeUpload)
+  async complete(input: InputOf<typeof completeUpload>): Promise<AnswerOf<typeof completeUpload>> {
+    const { visitor, params, response } = input;
+    const { accountId, limits } = visitor.caller;
+    const { asset, createdNew } = await this.uploads.complete(accountId, params.id, limits);
     response.status(createdNew ? 201 : 200);
-    return this.assets.present(contextOf(request).surface, asset, createdNew);
+    return this.assets.present(visitor.surface, asset, createdNew);
   }
 
-  @Delete(':id')
-  @HttpCode(204)
-  async abort(@Req() request: Request, @Param('id') id: string): Promise<void> {
-    const { accountId } = (await this.callers.admit(request, 'assets:write')).caller;
-    await this.uploads.abort(accountId, id);
+  @Serves(abortUpload)
+  async abort({ visitor, params }: InputOf<typeof abortUpload>): Promise<void> {
+    await this.uploads.abort(visitor.caller.accountId, params.id);
   }
 
-  private async present(request: Request, upload: ResumableUpload): Promise<ResumableUploadView> {
-    return this.presenter.present(contextOf(request).surface, upload, await this.uploads.partsOf(upload));
-  }
-}
-
-/** Takes parts where the store has no links of its own: whoever has the link may send the part. */
-@Controller(PARTS_PATH)
-export class PartsController {
-  constructor(
-    @Inject(PartLinks) private readonly links: PartLinks,
-    @Inject(ResumableUploadService) private readonly uploads: ResumableUploadService,
-  ) {}
-
-  @Put(':id/:number')
-  @HttpCode(204)
-  async receive(@Req() request: Request, @Param('id') id: string, @Param('number') number: string): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
-    const accountId = this.links.verify(pathname, searchParams);
-    await this.uploads.receive(accountId, id, Number(number), Readable.from(arrivingBytes(request)));
+  private async present(surface: Surface, upload: ResumableUpload): Promise<AnswerOf<typeof getUpload>> {
+    return this.presenter.present(surface, upload, await this.uploads.partsOf(upload));
   }
 }

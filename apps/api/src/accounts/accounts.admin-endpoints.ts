@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { defineEndpoint, pageQuery, recordId } from '../endpoints';
+import {
+  AccountCreateSchema,
+  AccountUpdateSchema,
+  AdminAccountPageSchema,
+  AdminAccountSchema,
+} from './account.schemas';
+
+const common = { tag: 'accounts', access: { by: 'admin_token' } } as const;
+const params = { id: recordId('account') };
+
+export const createAccount = defineEndpoint({
+  ...common,
+  id: 'createAccount',
+  method: 'post',
+  path: '/admin/v1/accounts',
+  summary: 'Create an account',
+  description: 'A new account has no API key and no credits.',
+  body: AccountCreateSchema,
+  answers: { 201: { description: 'The account was created.', schema: AdminAccountSchema } },
+});
+
+export const listAccounts = defineEndpoint({
+  ...common,
+  id: 'listAccounts',
+  method: 'get',
+  path: '/admin/v1/accounts',
+  summary: 'List accounts',
+  description: 'All accounts, newest first.',
+  query: z.object(pageQuery),
+  answers: { 200: { description: 'A page of accounts.', schema: AdminAccountPageSchema } },
+  errors: ['invalid_cursor'],
+});
+
+export const getAccount = defineEndpoint({
+  ...common,
+  id: 'getAccount',
+  method: 'get',
+  path: '/admin/v1/accounts/{id}',
+  params,
+  summary: 'Read an account',
+  description: 'Its state and its own limits.',
+  answers: { 200: { description: 'The account.', schema: AdminAccountSchema } },
+});
+
+export const updateAccount = defineEndpoint({
+  ...common,
+  id: 'updateAccount',
+  method: 'patch',
+  path: '/admin/v1/accounts/{id}',
+  params,
+  summary: 'Change an account',
+  description: 'Limits, plan, name, and whether it is suspended. Every API process applies it within 5 seconds.',
+  body: AccountUpdateSchema,
+  answers: { 200: { description: 'The account as it is now.', schema: AdminAccountSchema } },
+});

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AccountController } from './account.controller';
+import { AccountOverview } from './account-overview';
+import { AccountsAdminController } from './accounts.admin-controller';
+
+/** The account, to its own keys. */
+@Module({ controllers: [AccountController], providers: [AccountOverview] })
+export class AccountsModule {}
+
+/** All accounts, to operators. */
+@Module({ controllers: [AccountsAdminController] })
+export class AccountsAdminModule {}

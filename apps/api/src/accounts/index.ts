@@ -1,0 +1,1 @@
+export { AccountsAdminModule, AccountsModule } from './accounts.module';

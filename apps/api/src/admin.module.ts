@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { AccountsAdminModule } from './accounts';
+import { ApiKeysAdminModule } from './api-keys';
+import { CreditsAdminModule } from './credits';
+import { DeploymentsAdminModule } from './deployments';
+import { JobsAdminModule } from './jobs';
+import { AdminOpenApiModule } from './openapi';
+import { OperationsModule } from './operations';
+
+/** The admin API: what the ops listener serves besides health and metrics. */
+@Module({
+  imports: [
+    AccountsAdminModule,
+    ApiKeysAdminModule,
+    CreditsAdminModule,
+    DeploymentsAdminModule,
+    JobsAdminModule,
+    OperationsModule,
+    AdminOpenApiModule,
+  ],
+})
+export class AdminModule {}

@@ -1,0 +1,39 @@
+import { defineEndpoint, recordId } from '../endpoints';
+import { ApiKeyCreateSchema, ApiKeyListSchema, IssuedApiKeySchema } from './api-key.schemas';
+
+const common = { tag: 'api-keys', access: { by: 'admin_token' } } as const;
+const id = recordId('account');
+
+export const issueApiKey = defineEndpoint({
+  ...common,
+  id: 'issueApiKey',
+  method: 'post',
+  path: '/admin/v1/accounts/{id}/api-keys',
+  params: { id },
+  summary: 'Create an API key for an account',
+  description: 'Only this answer shows the key itself.',
+  body: ApiKeyCreateSchema,
+  answers: { 201: { description: 'The key was created.', schema: IssuedApiKeySchema } },
+});
+
+export const listAccountApiKeys = defineEndpoint({
+  ...common,
+  id: 'listAccountApiKeys',
+  method: 'get',
+  path: '/admin/v1/accounts/{id}/api-keys',
+  params: { id },
+  summary: "List an account's API keys",
+  description: 'All keys that it ever had, newest first.',
+  answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
+});
+
+export const revokeAccountApiKey = defineEndpoint({
+  ...common,
+  id: 'revokeAccountApiKey',
+  method: 'delete',
+  path: '/admin/v1/accounts/{id}/api-keys/{key_id}',
+  params: { id, key_id: recordId('API key') },
+  summary: "Revoke an account's API key",
+  description: 'It is refused everywhere within 5 seconds. Revoking a revoked key changes nothing.',
+  answers: { 204: { description: 'The key is revoked.' } },
+});

@@ -1,0 +1,1 @@
+export { ApiKeysAdminModule, ApiKeysModule } from './api-keys.module';

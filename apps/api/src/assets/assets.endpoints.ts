@@ -1,0 +1,94 @@
+import { AssetFromHashRequestSchema, AssetSchema, AssetUploadFormSchema } from '@millrace/contracts';
+import { defineEndpoint, recordId, uncheckedPathText } from '../endpoints';
+
+const tag = 'assets';
+const reads = { tag, access: { by: 'surface', scope: 'assets:read' } } as const;
+const writes = { tag, access: { by: 'surface', scope: 'assets:write' } } as const;
+export const assetParams = { id: recordId('asset', 'AssetId') };
+
+export const postAssets = defineEndpoint({
+  ...writes,
+  id: 'postAssets',
+  method: 'post',
+  path: '/api/v2/assets',
+  summary: 'Upload a file',
+  description:
+    'One request of `multipart/form-data`, its parts in any order, with or without a length. The bytes are hashed as they ' +
+    'arrive and stored once: 200 instead of 201 means that the account had them already. Uploading the same bytes again may ' +
+    'extend the life of the asset, never shorten it. An `Idempotency-Key` is claimed when the upload is complete.',
+  idempotencyKey: 'refuses-repeats',
+  rawBody: {
+    contentType: 'multipart/form-data',
+    schema: AssetUploadFormSchema,
+    encoding: { tags: { style: 'form', explode: true }, file: { contentType: '*/*' } },
+  },
+  answers: {
+    201: { description: 'The bytes are new here; the asset was created.', schema: AssetSchema },
+    200: { description: 'The account had these bytes; the asset refers to them.', schema: AssetSchema },
+  },
+  errors: [
+    'invalid_field',
+    'payload_too_large',
+    'unsupported_media_type',
+    'late_body',
+    'idempotency_key_reuse',
+    'hash_mismatch',
+  ],
+});
+
+export const assetFromHash = defineEndpoint({
+  ...writes,
+  id: 'assetFromHash',
+  method: 'post',
+  path: '/api/v2/assets/from-hash',
+  summary: 'Create an asset from stored bytes',
+  description:
+    'Refers to bytes of the account by their blake3 hash instead of sending them again. Bytes of other accounts are not ' +
+    'found, whether they exist or not.',
+  body: AssetFromHashRequestSchema,
+  answers: {
+    201: { description: 'The asset was created.', schema: AssetSchema },
+    200: { description: 'An identical asset existed.', schema: AssetSchema },
+  },
+  errors: ['blob_not_found'],
+});
+
+export const headAssetByHash = defineEndpoint({
+  ...reads,
+  id: 'headAssetByHash',
+  method: 'head',
+  path: '/api/v2/assets/by-hash/{hash}',
+  params: {
+    hash: uncheckedPathText({
+      description: '`blake3:` and 64 hexadecimal digits, in either case; the colon may be escaped.',
+      schema: { type: 'string' },
+    }),
+  },
+  summary: 'Check whether bytes are stored',
+  description: 'After a 200 an asset can be created from this hash for at least an hour.',
+  answers: { 200: { description: 'The account has bytes of this hash.' } },
+  errors: ['blob_not_found'],
+});
+
+export const getAsset = defineEndpoint({
+  ...reads,
+  id: 'getAsset',
+  method: 'get',
+  path: '/api/v2/assets/{id}',
+  params: assetParams,
+  summary: 'Read an asset',
+  description: 'The record, with a fresh link to the bytes.',
+  answers: { 200: { description: 'The asset.', schema: AssetSchema } },
+});
+
+export const deleteAsset = defineEndpoint({
+  ...writes,
+  id: 'deleteAsset',
+  method: 'delete',
+  path: '/api/v2/assets/{id}',
+  params: assetParams,
+  summary: 'Delete an asset',
+  description: 'Deletes the record. The bytes are deleted when no asset refers to them any more.',
+  answers: { 204: { description: 'It is deleted.' } },
+  errors: ['asset_in_use'],
+});

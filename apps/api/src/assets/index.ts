@@ -1,0 +1,2 @@
+export { AssetPresenter } from './asset.presenter';
+export { AssetsModule } from './assets.module';

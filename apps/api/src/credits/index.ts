@@ -1,0 +1,1 @@
+export { CreditsAdminModule, CreditsModule } from './credits.module';

@@ -1,0 +1,55 @@
+import { defineEndpoint, recordId } from '../endpoints';
+import { DeploymentCreateSchema, OperatedDeploymentSchema } from './deployment.schemas';
+
+const common = { tag: 'deployments', access: { by: 'admin_token' } } as const;
+const params = { id: recordId('deployment') };
+const answers = { 200: { description: 'The deployment as it is now.', schema: OperatedDeploymentSchema } };
+
+export const createDeployment = defineEndpoint({
+  ...common,
+  id: 'createDeployment',
+  method: 'post',
+  path: '/admin/v1/deployments',
+  summary: 'Create a deployment',
+  description:
+    'A surface with a pool, a lane and a node catalogue of its own. It takes jobs as soon as a worker with its `pool` as ' +
+    'MILLRACE_POOL is ready.',
+  body: DeploymentCreateSchema,
+  answers: { 201: { description: 'The deployment was created.', schema: OperatedDeploymentSchema } },
+  errors: ['not_found'],
+});
+
+export const readDeployment = defineEndpoint({
+  ...common,
+  id: 'readDeployment',
+  method: 'get',
+  path: '/admin/v1/deployments/{id}',
+  params,
+  summary: 'Read a deployment',
+  description: 'A deployment of any account.',
+  answers,
+});
+
+export const startDeployment = defineEndpoint({
+  ...common,
+  id: 'startDeployment',
+  method: 'post',
+  path: '/admin/v1/deployments/{id}/start',
+  params,
+  summary: 'Start a deployment',
+  description: 'Waiting jobs are dispatched again. Starting a deployment that is not stopped changes nothing.',
+  answers,
+});
+
+export const stopDeployment = defineEndpoint({
+  ...common,
+  id: 'stopDeployment',
+  method: 'post',
+  path: '/admin/v1/deployments/{id}/stop',
+  params,
+  summary: 'Stop a deployment',
+  description:
+    'It takes no new jobs and starts none. Running jobs run to their end; waiting jobs wait until it is started again, or ' +
+    'expire at their deadline. Jobs, assets and logs can be read as before.',
+  answers,
+});

@@ -1,0 +1,1 @@
+export { DeploymentsAdminModule, DeploymentsModule } from './deployments.module';

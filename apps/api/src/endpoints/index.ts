@@ -1,0 +1,28 @@
+export { type Access } from './access';
+export { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './callers';
+export {
+  type Answer,
+  type AnswerHeader,
+  type DescribedBody,
+  type DescribedEvent,
+  type DescribedParameter,
+  type JsonSchema,
+} from './described';
+export {
+  METHODS,
+  defineEndpoint,
+  type AnswerOf,
+  type Endpoint,
+  type ErrorName,
+  type InputOf,
+  type Method,
+} from './endpoint';
+export { EndpointsModule } from './endpoints.module';
+export { expiry, recordName, time } from './fields';
+export { pageQuery, pageSchema, presentPage } from './page';
+export { pathParametersOf, pathText, recordId, uncheckedPathText, type PathParameter } from './path-parameters';
+export { RequestLimits } from './request-limits';
+export { endpointsOf, endpointsOfModule } from './served-endpoints';
+export { Serves } from './serves';
+export { signedQuery } from './signed-query';
+export { type Visitor } from './visitor';

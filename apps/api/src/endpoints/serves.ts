@@ -1,0 +1,65 @@
+import {
+  HttpCode,
+  RequestMapping,
+  RequestMethod,
+  Res,
+  UseGuards,
+  createParamDecorator,
+  type CanActivate,
+  type ExecutionContext,
+  type Type,
+} from '@nestjs/common';
+import type { Access } from './access';
+import type { AnswerOf, Endpoint, InputOf, Method } from './endpoint';
+import { InputPipe, type Exchange } from './input.pipe';
+import { OperatorGuard } from './operator.guard';
+import { NoteEndpoint } from './served-endpoints';
+import { VisitorGuard } from './visitor.guard';
+
+const ROUTE_METHODS: Record<Method, RequestMethod> = {
+  get: RequestMethod.GET,
+  head: RequestMethod.HEAD,
+  post: RequestMethod.POST,
+  put: RequestMethod.PUT,
+  patch: RequestMethod.PATCH,
+  delete: RequestMethod.DELETE,
+};
+
+/** Null where anyone is let in, or where the handler verifies a signature. */
+const GUARDS: Record<Access['by'], Type<CanActivate> | null> = {
+  surface: VisitorGuard,
+  api_key: VisitorGuard,
+  admin_token: OperatorGuard,
+  signed_link: null,
+  signed_body: null,
+  nothing: null,
+};
+
+const HttpExchange = createParamDecorator((_: unknown, context: ExecutionContext): Exchange => {
+  const http = context.switchToHttp();
+  return { request: http.getRequest(), response: http.getResponse() };
+});
+
+/**
+ * Make a method serve an endpoint. It runs only for callers that the endpoint's guard lets in, with input that fits the
+ * endpoint's schemas (`InputPipe`). What it returns is the body of the answer.
+ */
+export function Serves<E extends Endpoint>(endpoint: E) {
+  return (
+    controller: object,
+    name: string,
+    descriptor: TypedPropertyDescriptor<(input: InputOf<E>) => Promise<AnswerOf<E>>>,
+  ): void => {
+    const { access, answers, method, raw } = endpoint;
+    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const [status = 200] = Object.keys(answers).map(Number);
+    const guard = GUARDS[access.by];
+    NoteEndpoint(endpoint)(controller, name, descriptor);
+    RequestMapping({ path, method: ROUTE_METHODS[method] })(controller, name, descriptor);
+    HttpCode(status)(controller, name, descriptor);
+    if (guard !== null) UseGuards(guard)(controller, name, descriptor);
+    HttpExchange(new InputPipe(endpoint))(controller, name, 0);
+    // Nest leaves the answer to a handler that takes the response as a parameter.
+    if (raw) Res()(controller, name, 1);
+  };
+}

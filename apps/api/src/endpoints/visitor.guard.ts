@@ -1,0 +1,20 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { Callers } from './callers';
+import { endpointOf } from './served-endpoints';
+import { admit } from './visitor';
+
+/** Identifies the caller by the rules of the surface, counts the request against its limit, and checks the scope. */
+@Injectable()
+export class VisitorGuard implements CanActivate {
+  constructor(private readonly callers: Callers) {}
+
+  /** @throws Refusal `unauthorized`, `forbidden`, `not_found`, `rate_limited`. */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const { access } = endpointOf(context.getHandler());
+    if (access.by !== 'surface' && access.by !== 'api_key') throw new Error(`nobody visits by ${access.by}`);
+    admit(request, { visitor: await this.callers.identify(request, access) });
+    return true;
+  }
+}

@@ -1,0 +1,1 @@
+export { JobsAdminModule, JobsModule } from './jobs.module';

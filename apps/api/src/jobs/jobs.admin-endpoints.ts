@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { JobStatusSchema } from '@millrace/contracts';
+import { defineEndpoint, recordId } from '../endpoints';
+
+const common = {
+  method: 'post',
+  params: { id: recordId('job') },
+  tag: 'jobs',
+  access: { by: 'admin_token' },
+} as const;
+
+const CanceledJobSchema = z
+  .object({ id: z.uuid(), account_id: z.uuid(), status: JobStatusSchema })
+  .meta({ id: 'CanceledJob', description: 'A job and its status now.' });
+
+const RedrivenJobSchema = z
+  .object({
+    id: z.uuid().meta({ description: 'The new job.' }),
+    redriven_from: z.uuid(),
+    account_id: z.uuid(),
+    status: JobStatusSchema,
+  })
+  .meta({ id: 'RedrivenJob', description: 'A new job that runs the graph of one that has ended.' });
+
+export const cancelJob = defineEndpoint({
+  ...common,
+  id: 'cancelJob',
+  path: '/admin/v1/jobs/{id}/cancel',
+  summary: 'Cancel a job',
+  description: 'As its owner would. Canceling a canceled job changes nothing.',
+  answers: { 200: { description: 'The job.', schema: CanceledJobSchema } },
+});
+
+export const redriveJob = defineEndpoint({
+  ...common,
+  id: 'redriveJob',
+  path: '/admin/v1/jobs/{id}/redrive',
+  summary: 'Run an ended job again',
+  description:
+    'An ended job stays ended: this creates a new job of the same account and surface from the stored graph and labels, at ' +
+    "today's price and within today's limits. A job that came with credentials for its run is refused, because they are " +
+    'not stored.',
+  answers: { 201: { description: 'The new job.', schema: RedrivenJobSchema } },
+  errors: [
+    'invalid_field',
+    'invalid_workflow',
+    'missing_asset',
+    'insufficient_credits',
+    'queue_full',
+    'deployment_stopped',
+    'deployment_not_ready',
+  ],
+});

@@ -1,0 +1,133 @@
+import {
+  CapturedLogsSchema,
+  JobNodesSchema,
+  JobPageSchema,
+  JobSchema,
+  JobSubmissionSchema,
+  JobWorkflowSchema,
+} from '@millrace/contracts';
+import { defineEndpoint, recordId } from '../endpoints';
+import { jobQuery, metadataFilter } from './job-query';
+
+const reads = { method: 'get', tag: 'jobs', access: { by: 'surface', scope: 'jobs:read' } } as const;
+const writes = { method: 'post', tag: 'jobs', access: { by: 'surface', scope: 'jobs:write' } } as const;
+export const jobParams = { id: recordId('job', 'JobId') };
+
+const EXAMPLE_SUBMISSION = {
+  workflow: {
+    '1': { class_type: 'EmptyImage', inputs: { width: 512, height: 512, batch_size: 1, color: 3368601 } },
+    '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'blue' } },
+  },
+  metadata: { user: 'u-42' },
+};
+
+/** The graph's own text is kept, so the handler reads the body as it came. */
+export const postJobs = defineEndpoint({
+  ...writes,
+  id: 'postJobs',
+  path: '/api/v2/jobs',
+  summary: 'Submit a workflow',
+  description:
+    'Takes a graph in API format, checks all of it, and records it as a job. 201 means that the job is committed: it will ' +
+    'run, whatever happens to the service. All faults of the graph are reported at once, by node and input.\n\n' +
+    'With an `Idempotency-Key` a retry cannot create a second job: a key that created a job is refused from then on, and ' +
+    'nothing is replayed. If no answer arrived, send the same request again, or list your jobs.\n\n' +
+    '`webhook_url` and `inputs` are reserved and refused. Other unknown fields are ignored; `extra_data` takes only the ' +
+    'listed keys, and their values are forwarded to the run and not stored.',
+  idempotencyKey: 'refuses-repeats',
+  rawBody: { contentType: 'application/json', schema: JobSubmissionSchema },
+  example: EXAMPLE_SUBMISSION,
+  answers: { 201: { description: 'The job is recorded and queued.', schema: JobSchema } },
+  errors: [
+    'invalid_field',
+    'payload_too_large',
+    'unsupported_media_type',
+    'late_body',
+    'invalid_workflow',
+    'workflow_format_ui',
+    'missing_asset',
+    'metadata_invalid',
+    'idempotency_key_reuse',
+    'deployment_stopped',
+    'insufficient_credits',
+    'queue_full',
+    'deployment_not_ready',
+  ],
+});
+
+export const listJobs = defineEndpoint({
+  ...reads,
+  id: 'listJobs',
+  path: '/api/v2/jobs',
+  summary: 'List jobs',
+  description:
+    'The jobs of this surface, newest first. Follow `next_cursor` until it is absent; jobs that are submitted meanwhile do ' +
+    'not shift the pages.',
+  query: jobQuery,
+  parameters: [metadataFilter],
+  answers: { 200: { description: 'A page of jobs.', schema: JobPageSchema } },
+  errors: ['invalid_cursor', 'invalid_metadata_filter'],
+});
+
+export const getJob = defineEndpoint({
+  ...reads,
+  id: 'getJob',
+  path: '/api/v2/jobs/{id}',
+  params: jobParams,
+  summary: 'Read a job',
+  description:
+    'Status, progress, and every output so far: everything that the event stream sends, for polling. Only this answer ' +
+    'carries `logs`, where they are captured.',
+  answers: { 200: { description: 'The job.', schema: JobSchema } },
+});
+
+export const getJobWorkflow = defineEndpoint({
+  ...reads,
+  id: 'getJobWorkflow',
+  path: '/api/v2/jobs/{id}/workflow',
+  params: jobParams,
+  summary: "Read a job's graph",
+  description:
+    'The graph as it was submitted, character for character: 64-bit integers, `1.0`, key order and escapes included. ' +
+    'Parsers whose numbers are doubles lose digits of 64-bit integers.',
+  answers: { 200: { description: 'The graph.', schema: JobWorkflowSchema } },
+  raw: true,
+});
+
+export const getJobLogs = defineEndpoint({
+  ...reads,
+  id: 'getJobLogs',
+  path: '/api/v2/jobs/{id}/logs',
+  params: jobParams,
+  summary: 'Read what a job printed',
+  description:
+    'The end of what the run wrote to its standard output, in write order, for any ended job of a deployment, as long as ' +
+    'the job can be retrieved. 204 where there is none: on other surfaces, before the job has ended, and on public demo ' +
+    'deployments, which withhold it. A job has `urls.logs` only where logs are shown.',
+  answers: {
+    200: { description: 'What was printed.', schema: CapturedLogsSchema },
+    204: { description: 'There is nothing to show.' },
+  },
+});
+
+export const getJobNodes = defineEndpoint({
+  ...reads,
+  id: 'getJobNodes',
+  path: '/api/v2/jobs/{id}/nodes',
+  params: jobParams,
+  summary: 'Read how long each node took',
+  description: 'Times of the nodes of the last attempt that ended; empty before.',
+  answers: { 200: { description: 'The nodes.', schema: JobNodesSchema } },
+});
+
+export const cancelJob = defineEndpoint({
+  ...writes,
+  id: 'cancelJob',
+  path: '/api/v2/jobs/{id}/cancel',
+  params: jobParams,
+  summary: 'Cancel a job',
+  description:
+    'Queued: canceled at once, nothing is charged. Running: `canceling`, until the engine has stopped; the engine time used ' +
+    'by then is charged. Ended or canceled: nothing changes.',
+  answers: { 200: { description: 'The job.', schema: JobSchema } },
+});

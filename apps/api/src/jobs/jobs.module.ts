@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { Destinations } from './destinations';
+import { EventsController } from './events.controller';
+import { JobPresenter } from './job.presenter';
+import { JobsAdminController } from './jobs.admin-controller';
+import { JobsController } from './jobs.controller';
+
+/** The jobs of a surface, to its callers. */
+@Module({ controllers: [JobsController, EventsController], providers: [Destinations, JobPresenter] })
+export class JobsModule {}
+
+/** Jobs of all accounts, to operators. */
+@Module({ controllers: [JobsAdminController], providers: [Destinations] })
+export class JobsAdminModule {}

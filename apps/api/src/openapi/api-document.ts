@@ -1,0 +1,59 @@
+import type { Endpoint } from '../endpoints';
+import { describeEndpoints, type DocumentFrame } from './document';
+import type { OpenApiDocument } from './openapi-types';
+
+const DESCRIPTION = `
+Runs node-graph workflows as durable jobs: upload inputs, submit a graph, follow it, fetch its outputs.
+
+- **Polling is enough.** The event stream sends the same sooner, and never sends anything that polling does not show.
+- **Follow links.** \`urls\` of a job are relative to the host and include the prefix of the surface: resolve them against
+  the origin of the request, never against a base address with a path. Links to bytes are absolute.
+- **Every error is an envelope**: \`{error: {code, message, details?}}\`. Decide by \`error.code\`. After a 429 wait as long as
+  \`Retry-After\` says, then send the same request, with the same \`Idempotency-Key\`.
+- **Changes within v2 are additive.** Ignore fields that you do not know.
+- **Requests come from servers.** No CORS headers are sent, so that pages of other origins cannot read an answer: anyone
+  can read an API key in a browser.
+- **An id for every request.** \`X-Request-Id\` is accepted and echoed.
+`.trim();
+
+const ORIGIN = { default: 'http://localhost:8080', description: 'Scheme and host, without a path.' };
+
+const FRAME: DocumentFrame = {
+  title: 'Millrace API',
+  version: '2.0.0',
+  summary: 'Node-graph workflows as durable jobs.',
+  description: DESCRIPTION,
+  tags: [
+    { name: 'jobs', description: 'One execution of a workflow: durable, pollable, cancelable.' },
+    { name: 'assets', description: 'Records over immutable bytes, which are known by their hash.' },
+    {
+      name: 'uploads',
+      description: 'Large files, sent in parts that can be sent again. Smaller ones need one request.',
+    },
+  ],
+  // Where the surfaces are (contract, section 1).
+  servers: [
+    {
+      url: '{origin}',
+      description: 'A self-hosted surface, the cloud surface, or a deployment that has the host to itself.',
+      variables: { origin: ORIGIN },
+    },
+    {
+      url: '{origin}/deployment/{deployment_id}',
+      description: 'A deployment under its prefix.',
+      variables: {
+        origin: ORIGIN,
+        deployment_id: { default: '00000000-0000-0000-0000-000000000000', description: 'Id of the deployment.' },
+      },
+    },
+  ],
+  // A self-hosted surface is open unless it has a token; a public demo deployment requires none.
+  security: [{ bearer: [] }, {}],
+  credential: 'An API key of the account; on a self-hosted surface its one token, if it has one.',
+  paths: ['/api/v2/', '/content/', '/upload-parts/'],
+};
+
+/** The public API as an OpenAPI document: docs/openapi.json. */
+export function describeApi(served: readonly Endpoint[]): OpenApiDocument {
+  return describeEndpoints(FRAME, served);
+}

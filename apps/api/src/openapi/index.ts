@@ -1,0 +1,1 @@
+export { AdminOpenApiModule, OpenApiModule } from './openapi.module';

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { AdminOpenApiController, OpenApiController } from './openapi.controller';
+import { ServedApi } from './served-api';
+
+/** The public and the platform API as OpenAPI documents, and a page to read. */
+@Module({ imports: [DiscoveryModule], controllers: [OpenApiController], providers: [ServedApi] })
+export class OpenApiModule {}
+
+/** The admin API as an OpenAPI document. */
+@Module({ imports: [DiscoveryModule], controllers: [AdminOpenApiController], providers: [ServedApi] })
+export class AdminOpenApiModule {}

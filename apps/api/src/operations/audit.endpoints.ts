@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoints';
+
+/** Findings in one answer. A broken invariant breaks often, and these many show which one. */
+export const MAX_FINDINGS = 1_000;
+
+const AuditSchema = z
+  .object({
+    ok: z.boolean().meta({ description: 'True when nothing was found.' }),
+    audits: z.array(z.string()).meta({ description: 'What was audited.' }),
+    findings: z.array(
+      z.object({
+        audit: z.string(),
+        check: z.string(),
+        subject: z.string().meta({ description: 'An id, or a name.' }),
+        detail: z.string(),
+      }),
+    ),
+    truncated: z.boolean().meta({ description: `True when there are more than ${MAX_FINDINGS} findings.` }),
+  })
+  .meta({ id: 'Audit', description: 'Invariants that do not hold.' });
+
+export const runAudit = defineEndpoint({
+  id: 'runAudit',
+  method: 'get',
+  path: '/admin/v1/audit',
+  tag: 'audit',
+  access: { by: 'admin_token' },
+  summary: 'Check the invariants',
+  description: 'Checks credits, jobs and stored bytes against each other. Reads only, and may take a while.',
+  answers: { 200: { description: 'The findings.', schema: AuditSchema } },
+});

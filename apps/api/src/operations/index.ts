@@ -1,0 +1,2 @@
+export { AUDITORS } from './audit.controller';
+export { OperationsModule } from './operations.module';

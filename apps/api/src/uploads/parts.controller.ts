@@ -1,0 +1,23 @@
+import { Readable } from 'node:stream';
+import { Controller } from '@nestjs/common';
+import { PartLinks, ResumableUploadService } from '@millrace/assets';
+import { Serves, type InputOf } from '../endpoints';
+import { arrivingBytes } from '../http';
+import { putUploadPart } from './uploads.endpoints';
+
+/** Takes parts where the store has no links of its own: anyone who has the signed link may send the part. */
+@Controller()
+export class PartsController {
+  constructor(
+    private readonly links: PartLinks,
+    private readonly uploads: ResumableUploadService,
+  ) {}
+
+  @Serves(putUploadPart)
+  async receive({ params, request }: InputOf<typeof putUploadPart>): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+    const accountId = this.links.verify(pathname, searchParams);
+    const bytes = Readable.from(arrivingBytes(request));
+    await this.uploads.receive(accountId, params.id, Number(params.number), bytes);
+  }
+}

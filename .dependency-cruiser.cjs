@@ -42,6 +42,12 @@ const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => 
  * enters them through their index. What stands beside the rooms (the lib's own index, its composition) may use all of them.
  */
 const ROOMS = {
+  'apps/api/src': [
+    ['http'],
+    ['endpoints'],
+    ['accounts', 'api-keys', 'assets', 'credits', 'deployments', 'jobs', 'openapi', 'operations'],
+    ['uploads'],
+  ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],

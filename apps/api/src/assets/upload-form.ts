@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { RawUploadFields } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
-import { arrivingBytes } from '../http/arriving-bytes';
+import { arrivingBytes } from '../http';
 import { MultipartError, readMultipart } from './multipart';
 
 /** Fields are names and hashes; a larger one is no field of ours. */

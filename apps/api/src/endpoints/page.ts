@@ -22,15 +22,21 @@ export const pageQuery = {
     .meta({ description: '`next_cursor` of the page before.' }),
 };
 
+type PageSchema<Name extends string, Item extends z.ZodType> = z.ZodObject<
+  Record<Name, z.ZodArray<Item>> & { next_cursor: z.ZodOptional<z.ZodString> }
+>;
+
 /** The shape of a page whose items stand under `name`. */
-export function pageSchema<Name extends string, Item extends z.ZodType>(name: Name, item: Item, id: string) {
+export function pageSchema<Name extends string, Item extends z.ZodType>(
+  name: Name,
+  item: Item,
+  id: string,
+): PageSchema<Name, Item> {
   const next = z
     .string()
     .optional()
     .meta({ description: 'Give it as `cursor` for the next page; absent on the last.' });
-  const shape = { [name]: z.array(item), next_cursor: next } as Record<Name, z.ZodArray<Item>> & {
-    next_cursor: typeof next;
-  };
+  const shape = { [name]: z.array(item), next_cursor: next } as PageSchema<Name, Item>['shape'];
   return z.object(shape).meta({ id, description: 'A page.' });
 }
 

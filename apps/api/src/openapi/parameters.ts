@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { pathParametersOf, type Endpoint } from '../endpoints';
 import type { Parameter, Reference } from './openapi-types';
 import { inlineSchema } from './schemas';
@@ -78,7 +79,8 @@ function pathParameters(endpoint: Endpoint): Named[] {
 
 /** Each property of the query's schema is a parameter. */
 function queryParameters({ id, query }: Endpoint): Named[] {
-  return Object.entries(query?.shape ?? {}).map(([name, field]) => {
+  const fields = (query?.shape ?? {}) as Record<string, z.ZodType>;
+  return Object.entries(fields).map(([name, field]) => {
     const { description, ...schema } = inlineSchema(field);
     if (typeof description !== 'string') throw new Error(`the parameter ${name} of ${id} has no description`);
     return { parameter: { name, in: 'query', required: !field.isOptional(), description, schema } };

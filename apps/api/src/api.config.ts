@@ -57,7 +57,7 @@ export const apiSettings = {
   ),
   keyEnvironment: setting(
     'KEY_ENVIRONMENT',
-    'Word in the API keys made here, e.g. live or test: mr_<word>_...',
+    'Environment named in the API keys created here, e.g. live or test: mr_<environment>_...',
     z
       .string()
       .regex(/^[a-z]{1,10}$/, 'must be 1 to 10 lower-case letters')

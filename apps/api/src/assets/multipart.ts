@@ -21,18 +21,18 @@ export interface MultipartSink {
   file(name: string, bytes: Readable): Promise<unknown> | null;
 }
 
-/** A form that cannot be read; the message says why, for whoever sent it. */
+/** A form that cannot be read; the message says why, for its sender. */
 export class MultipartError extends Error {}
 
 /**
  * Read a multipart form (RFC 7578) from its bytes, in bounded memory.
  *
  * The parser reports by events, some of them later than the bytes that caused them. None of that leaves this function:
- * whatever goes wrong, wherever, becomes what it throws, and nothing is emitted or thrown once it has settled.
+ * every failure, wherever it happens, becomes what it throws, and nothing is emitted or thrown once it has settled.
  *
  * @param contentType the Content-Type of the form, with its boundary.
  * @param body pulled chunk by chunk, each when the one before was taken; what it throws ends the reading.
- * @throws MultipartError; whatever `body` or the promise of a file throws.
+ * @throws MultipartError; what `body` or the promise of a file throws.
  */
 export async function readMultipart(
   contentType: string,
@@ -99,7 +99,7 @@ class Reading {
     await this.step((taken) => void this.form.write(chunk, taken));
   }
 
-  /** Resolves when every part has been told, and every file taken. */
+  /** Resolves when every part has been handed to the sink, and every file consumed. */
   async end(): Promise<void> {
     await this.step(() => void this.form.end());
     await Promise.all(this.takings);
@@ -128,10 +128,10 @@ class Reading {
   }
 
   /** Run what the parser calls: an error thrown into the parser would surface wherever the parser happens to be called. */
-  private guarded(tell: () => void): void {
+  private guarded(handle: () => void): void {
     if (this.failure !== undefined) return;
     try {
-      tell();
+      handle();
     } catch (error) {
       this.fail(error);
     }

@@ -5,11 +5,11 @@ import { Refusal } from '@millrace/contracts';
 import { arrivingBytes } from '../http';
 import { MultipartError, readMultipart } from './multipart';
 
-/** Fields are names and hashes; a larger one is no field of ours. */
+/** Fields are names and hashes; no field of ours is larger. */
 const LIMITS = { fieldBytes: 8_192, parts: 64 };
 const SINGLE_FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in'] as const;
 
-/** A form whose every part has been read. */
+/** A form that has been read to its end. */
 export interface UploadForm<T> {
   fields: RawUploadFields;
   /** What `takeFile` made of the file; null when the form had none. */
@@ -20,9 +20,9 @@ export interface UploadForm<T> {
  * Read a multipart upload as it arrives, its parts in any order (wire supplement, section 1). The file is handed on while it
  * comes in; nothing of it is kept here.
  *
- * @param takeFile consumes the file; what it throws ends the reading.
- * @param dropFile undoes `takeFile` when the form turns out not to be whole after all.
- * @throws Refusal `invalid_request`, 408 when the rest of it does not come; `unsupported_media_type`; whatever `takeFile`
+ * @param takeFile consumes the file; an error that it throws ends the reading.
+ * @param dropFile undoes `takeFile` when the form turns out to be incomplete.
+ * @throws Refusal `invalid_request`, 408 when the rest of it does not come; `unsupported_media_type`; what `takeFile`
  *   throws.
  */
 export async function readUploadForm<T>(

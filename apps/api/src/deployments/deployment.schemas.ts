@@ -59,7 +59,7 @@ export const DeploymentCreateSchema = z
     engine: z
       .enum(ENGINES)
       .default('cpu')
-      .meta({ description: 'The engine that its workers shall run; they report the one that they do run.' }),
+      .meta({ description: 'The engine for its workers to run; they report the one that they do run.' }),
     price_micros_per_second: z
       .int()
       .min(0)

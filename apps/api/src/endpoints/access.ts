@@ -3,9 +3,9 @@ import type { Scope } from '@millrace/contracts';
 /**
  * Who may use an endpoint, and what proves it.
  *
- * - `surface`: who the surface lets in, with the scope: an API key on the cloud and on deployments, the one token (or nobody
- *   in particular) on a self-hosted surface, any caller on a demo deployment (contract, section 5).
- * - `api_key`: an API key with the scope, on whatever surface; a self-hosted surface has none and lets in who may use it.
+ * - `surface`: callers with the scope, by the rules of the surface: an API key on the cloud and on deployments, the one token
+ *   (or none) on a self-hosted surface, anyone on a demo deployment (contract, section 5).
+ * - `api_key`: an API key with the scope, on any surface; a self-hosted surface has no keys and lets in all its callers.
  * - `admin_token`: the one admin token.
  * - `signed_link`: the link itself; its handler verifies the signature in the query.
  * - `signed_body`: the sender's signature over the body; its handler verifies it.

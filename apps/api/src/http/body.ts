@@ -4,7 +4,7 @@ import { Refusal, type FieldError } from '@millrace/contracts';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** A client that sends nothing of its body for this long is refused, so that it holds no connection. */
+/** A client that sends nothing of its body for this long is refused, so that it does not hold the connection. */
 const SILENCE_MS = 20_000;
 
 /**
@@ -78,11 +78,11 @@ function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`);
 }
 
-/** Many clients read no answer before all of their body is sent, and a connection that is cut takes the answer with it. */
+/** Many clients read no answer before they have sent all of their body, and cutting the connection loses the answer. */
 function dropRest(request: IncomingMessage): void {
   request.resume();
-  const patience = setTimeout(() => request.destroy(), SILENCE_MS).unref();
-  request.once('close', () => clearTimeout(patience));
+  const timeout = setTimeout(() => request.destroy(), SILENCE_MS).unref();
+  request.once('close', () => clearTimeout(timeout));
 }
 
 const SMALL_BODY_BYTES = 65_536;

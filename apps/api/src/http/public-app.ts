@@ -54,7 +54,7 @@ export function configureOpsApp(
   return routes;
 }
 
-/** Nothing that tells what serves, nothing that is computed for each answer in vain. */
+/** No header that names the framework, no work for each answer that nobody uses. */
 function configureExpress(server: Express, trustedProxies: number): void {
   server.disable('x-powered-by');
   server.set('etag', false);

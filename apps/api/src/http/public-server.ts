@@ -9,7 +9,7 @@ import { envelopeOf, rawAnswer } from './error-envelope';
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
 const HEADERS_TIMEOUT_MS = 30_000;
-/** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed one. */
+/** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16_384;
 
@@ -45,7 +45,7 @@ export function answerUnreadable(server: Server): void {
     refuse(socket, status, 'invalid_request', message);
   });
   server.on('checkExpectation', (_request, response) => {
-    const text = JSON.stringify(envelopeOf('invalid_request', 'Of Expect, only 100-continue is understood.'));
+    const text = JSON.stringify(envelopeOf('invalid_request', 'Only Expect: 100-continue is supported.'));
     response.writeHead(417, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(text),
@@ -54,11 +54,13 @@ export function answerUnreadable(server: Server): void {
     response.end(text);
   });
   server.on('connect', (_request, socket: Duplex) => {
-    refuse(socket, 405, 'method_not_allowed', 'CONNECT is not possible here; use GET, POST.', { Allow: 'GET, POST' });
+    refuse(socket, 405, 'method_not_allowed', 'CONNECT is not supported here; use GET or POST.', {
+      Allow: 'GET, POST',
+    });
   });
 }
 
-/** What to say of bytes in which Node could read no request. */
+/** The answer to bytes in which Node could read no request. */
 function complaintOf(code: string | undefined): [status: number, message: string] {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -77,7 +79,7 @@ function refuse(
   message: string,
   headers: Record<string, string> = {},
 ): void {
-  // Whoever went away meanwhile is no concern of anybody's.
+  // A client that disconnects meanwhile gets no answer, and that is no failure.
   socket.on('error', () => socket.destroy());
   socket.end(rawAnswer(status, envelopeOf(code, message), { ...headers, 'X-Request-Id': randomUUID() }));
 }

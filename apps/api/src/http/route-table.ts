@@ -6,7 +6,7 @@ interface Layer {
   match(path: string): boolean;
 }
 
-/** The routes that exist, to tell an unknown path from a known one asked with the wrong method. */
+/** The routes that exist, to distinguish an unknown path from a known one with the wrong method. */
 export class RouteTable {
   constructor(private readonly express: Express) {}
 
@@ -29,7 +29,7 @@ export class RouteTable {
     if (methods.has('GET')) methods.add('HEAD');
     if (methods.size === 0) return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 200)}.`);
     const allow = [...methods].sort().join(', ');
-    return new Refusal('method_not_allowed', `${request.method} is not possible here; use ${allow}.`, {
+    return new Refusal('method_not_allowed', `${request.method} is not supported here; use ${allow}.`, {
       headers: { Allow: allow },
     });
   }

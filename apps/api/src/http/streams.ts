@@ -5,9 +5,9 @@ import { Refusal, type JobEventName } from '@millrace/contracts';
 import { Metrics } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 
-/** Clients give a silent stream up after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
+/** Clients give up a silent stream after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
 const HEARTBEAT_MS = 12_000;
-/** A client that has taken nothing for this long is gone, or as good as. */
+/** A client that has taken nothing for this long is considered gone. */
 const STALLED_MS = 120_000;
 const RETRY_SECONDS = 5;
 
@@ -40,9 +40,13 @@ export class Streams {
     const own = this.open.get(accountId) ?? new Set();
     const most = limit ?? this.settings.maxStreamsPerAccount;
     if (own.size >= most) {
-      throw new Refusal('too_many_streams', `This account has ${most} event streams open, which is its limit.`, {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
+      throw new Refusal(
+        'too_many_streams',
+        `This account has ${most} event streams open, which is its limit; close some, or poll.`,
+        {
+          retryAfterSeconds: RETRY_SECONDS,
+        },
+      );
     }
     const stream = new AbortController();
     own.add(stream);
@@ -55,13 +59,13 @@ export class Streams {
     const own = this.open.get(accountId);
     own?.delete(stream);
     if (own?.size === 0) this.open.delete(accountId);
-    if (this.open.size === 0) for (const tell of this.whenEmpty.splice(0)) tell();
+    if (this.open.size === 0) for (const resolve of this.whenEmpty.splice(0)) resolve();
     this.metrics.streamsOpen.dec();
   }
 
   /**
    * Send events to one client until they end, the client goes, or the process stops. The next event is only asked for when
-   * the client has taken the last: a slow client holds one event in memory, however much happens meanwhile.
+   * the client has taken the last: a slow client holds one event in memory, no matter how much happens meanwhile.
    *
    * @param follow starts the items; what it throws before the first one is the answer instead of a stream.
    * @param present says what an item looks like on the wire.
@@ -75,7 +79,7 @@ export class Streams {
   ): Promise<void> {
     const stream = this.enter(account.id, account.limit);
     response.on('close', () => stream.abort());
-    // A client that went away while it was being identified closed before anybody listened.
+    // A client that disconnected while it was being identified closed before the listener was there.
     if (response.destroyed) stream.abort();
     try {
       const items = follow(stream.signal);
@@ -85,7 +89,7 @@ export class Streams {
         begin(response);
         this.keepAlive(response);
         for (let next = first; next.done !== true; next = await items.next()) {
-          // Nothing is waited for where nothing need be: an event to thousands of streams is a loop without a pause.
+          // No wait where none is needed: an event to thousands of streams is a loop without a pause.
           if (stream.signal.aborted || response.write(frameOf(present(next.value)))) continue;
           await drained(response, stream.signal);
         }
@@ -104,7 +108,7 @@ export class Streams {
     this.heartbeat ??= setInterval(() => this.beat(), HEARTBEAT_MS).unref();
   }
 
-  /** A comment to whoever takes what is sent; the timer goes with the last stream. */
+  /** A comment to every client that keeps up; the timer ends with the last stream. */
   private beat(): void {
     for (const response of this.begun) if (!response.writableNeedDrain) response.write(': alive\n\n');
     if (this.begun.size > 0) return;
@@ -117,7 +121,7 @@ export class Streams {
     if (this.open.size > 0) await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
   }
 
-  /** End every stream: the process must go. Clients come back to another, and find the truth there. */
+  /** End every stream, because the process stops. Clients reconnect to another process and get a snapshot there. */
   close(): void {
     for (const own of this.open.values()) for (const stream of own) stream.abort();
   }

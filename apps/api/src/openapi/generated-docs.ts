@@ -26,11 +26,11 @@ const INTRODUCTION = `# Errors
 
 Made from \`libs/contracts/src/errors.ts\`; change it there and run \`node dist/apps/api/src/openapi/write-docs.js\`.
 
-Every error answer, whatever caused it, is \`{"error": {"code", "message", "details"}}\`, with \`details\` only where there is more
-to tell. Decide by \`code\`; the message is for people. Every answer carries \`X-Request-Id\`. Every 429 carries \`Retry-After\`:
+Every error answer, of any cause, is \`{"error": {"code", "message", "details"}}\`, with \`details\` only where there is more
+to say. Decide by \`code\`; the message is for people. Every answer carries \`X-Request-Id\`. Every 429 carries \`Retry-After\`:
 whole seconds, at least 1.
 
-What goes wrong while a job runs is no HTTP error: it stands in \`job.error\`.
+A failure while a job runs is not an HTTP error: it is in \`job.error\`.
 `;
 
 function errorPage(): string {

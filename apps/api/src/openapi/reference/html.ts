@@ -5,7 +5,7 @@ export class Html {
 
 type Piece = Html | string | number | readonly Html[];
 
-/** HTML from a template; whatever is put into it is escaped, unless it is HTML already. */
+/** HTML from a template; what is put into it is escaped, unless it is HTML already. */
 export function html(texts: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(texts.reduce((whole, text, index) => whole + textOf(pieces[index - 1] ?? '') + text));
 }

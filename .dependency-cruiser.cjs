@@ -51,6 +51,7 @@ const ROOMS = {
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],
   'libs/workflow/src': [['json'], ['graph'], ['validation', 'progress']],
   'scripts/lib': [
     ['command'],

@@ -10,6 +10,8 @@ export type {
   InputFile,
 } from './engine';
 export {
+  catalogueDigest,
+  ComfyuiEngine,
   DEFAULT_BOUNDS,
   DEFAULT_LIMITS,
   type AttachOptions,
@@ -17,6 +19,4 @@ export {
   type ComfyuiEngineOptions,
   type ComfyuiFolders,
   type OwnOptions,
-} from './comfyui/comfyui.config';
-export { ComfyuiEngine } from './comfyui/comfyui.engine';
-export { catalogueDigest } from './comfyui/graph/object-info';
+} from './comfyui';

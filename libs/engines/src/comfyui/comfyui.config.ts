@@ -1,5 +1,3 @@
-import type { GraphLimits } from './graph/sanitise-graph';
-
 /** Where ComfyUI keeps files, as this process reaches them. */
 export interface ComfyuiFolders {
   input: string;
@@ -78,6 +76,13 @@ export interface ComfyuiBounds {
   catalogueMs: number;
   /** For the last lines of a run's log after its end: a `print` is held back until then. 250 ms. */
   logDrainMs: number;
+}
+
+export interface GraphLimits {
+  /** Nodes that a run computes. Messages about progress grow with the square of this. */
+  maxNodes: number;
+  /** Nodes on the longest chain. ComfyUI works out cache keys for the whole chain before the first node: 300: 2.3 s. */
+  maxDepth: number;
 }
 
 export interface ComfyuiEngineOptions {

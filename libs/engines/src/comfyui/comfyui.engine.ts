@@ -1,7 +1,5 @@
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '../engine';
-import { AttachedServerHost } from './server/attached.server-host';
-import { ComfyuiRun, type RunOutcome } from './run/comfyui-run';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_LIMITS,
@@ -9,46 +7,42 @@ import {
   type ComfyuiBounds,
   type ComfyuiEngineOptions,
 } from './comfyui.config';
-import type { LiveServer } from './server/live-server';
-import { readObjectInfo } from './graph/object-info';
-import { OwnedServerHost } from './server/owned.server-host';
 import { ResidentModels } from './resident-models';
-import { createScrubber } from './run/scrub';
-import { ServerKeeper } from './server/server-keeper';
+import { ComfyuiRun, createScrubber, type RunOutcome, type RunTrace } from './run';
+import { AttachedServerHost, OwnedServerHost, ServerKeeper, type LiveServer } from './server';
+import { ServerCatalogue } from './server-catalogue';
 
 /**
- * Runs workflows on a ComfyUI: one that somebody else runs, or one of its own. Every run ends: one whose server died,
- * hung or went mute is `lost`, and a server of the engine's own is replaced.
+ * Runs workflows on a ComfyUI: one that somebody else runs, or one of its own. Every run ends: one whose server died, hung or
+ * fell silent is `lost`, and a server of the engine's own is replaced.
  */
 export class ComfyuiEngine implements Engine {
   readonly kind = 'comfyui';
   private readonly bounds: ComfyuiBounds;
   private readonly keeper: ServerKeeper;
+  private readonly serverCatalogue: ServerCatalogue;
   private readonly resident = new ResidentModels();
   /** Classes that were seen to report although they are no output nodes. */
   private readonly reportingClasses = new Set<string>();
-  /** Runs that were given up while a server that can't be replaced still had them. */
+  /** Runs that were given up while a server that cannot be replaced still had them. */
   private readonly abandoned = new Set<string>();
   private readonly chores = new Set<Promise<unknown>>();
   private current: ComfyuiRun | null = null;
   private busy: Promise<EngineResult> | null = null;
-  private known: { text: string; catalogue: NodeCatalogue } | null = null;
-  /** When the catalogue was read, on the monotonic clock; null since another server may have come. */
-  private readMs: number | null = null;
 
   constructor(private readonly options: ComfyuiEngineOptions) {
-    const { server, previewMethod = 'auto' } = options;
+    const { openInputClasses, server, previewMethod = 'auto' } = options;
     this.bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
-    const onLog = (text: string): void => this.current?.onPrint(text);
+    this.serverCatalogue = new ServerCatalogue({ openInputClasses, ttlMs: this.bounds.catalogueMs });
+    const onLog = (text: string): void => this.current?.monitor.onPrint(text);
     const host =
       server.mode === 'attach'
         ? new AttachedServerHost(server)
         : new OwnedServerHost({ server, previewMethod, killGraceMs: this.bounds.killGraceMs, onLog });
     this.keeper = new ServerKeeper(host, this.bounds, {
-      onText: (text) => this.current?.onText(text),
-      onBinary: (data) => this.current?.onBinary(data),
-      // Another server may be answering there now.
-      onOpen: () => (this.readMs = null),
+      onText: (text) => this.current?.monitor.onText(text),
+      onBinary: (data) => this.current?.monitor.onBinary(data),
+      onOpen: () => this.serverCatalogue.expire(),
       onGone: () => this.forgetServer(),
       onNotice: (notice) => options.onNotice?.(notice),
     });
@@ -71,8 +65,7 @@ export class ComfyuiEngine implements Engine {
   async catalogue(): Promise<NodeCatalogue> {
     const live = await this.keeper.whenLive(new AbortController().signal);
     if ('problem' in live) throw new Error(live.problem);
-    const isFresh = this.readMs !== null && performance.now() - this.readMs < this.bounds.catalogueMs;
-    return this.known && isFresh && live.socket.isOpen ? this.known.catalogue : await this.readCatalogue(live);
+    return await this.serverCatalogue.fresh(live);
   }
 
   async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
@@ -113,7 +106,7 @@ export class ComfyuiEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.current?.onServerGone();
+    this.current?.monitor.onServerGone();
     await this.keeper.close();
     await Promise.allSettled(this.chores);
   }
@@ -129,24 +122,26 @@ export class ComfyuiEngine implements Engine {
       return { status: 'lost', reason: 'The WebSocket of ComfyUI could not be opened.' };
     }
     await live.subscribed;
-    const run = new ComfyuiRun(
-      { ...live, scrubber: createScrubber(live.roots, Object.values(work.extraData)) },
-      {
-        catalogue: this.known && this.readMs !== null ? this.known.catalogue : await this.readCatalogue(live),
-        reportingClasses: this.reportingClasses,
-        limits: { ...DEFAULT_LIMITS, ...this.options.limits },
-        bounds: this.bounds,
-        previewMethod: this.options.previewMethod ?? 'auto',
-        isServerOurs: this.keeper.canReplace,
-        logTailBytes: this.options.logTailBytes ?? DEFAULT_LOG_TAIL_BYTES,
-      },
-      work,
-      context,
-    );
+    const run = await this.openRun(live, work, context);
     this.current = run;
     const outcome = await run.execute();
     this.current = null;
     return await this.conclude(outcome, run, work.runId, live, context.signal);
+  }
+
+  private async openRun(live: LiveServer, work: EngineWork, context: EngineRunContext): Promise<ComfyuiRun> {
+    const { limits, logTailBytes = DEFAULT_LOG_TAIL_BYTES, previewMethod = 'auto' } = this.options;
+    const server = { ...live, scrubber: createScrubber(live.roots, Object.values(work.extraData)) };
+    const settings = {
+      catalogue: await this.serverCatalogue.ofServer(live),
+      reportingClasses: this.reportingClasses,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      bounds: this.bounds,
+      previewMethod,
+      isServerOurs: this.keeper.canReplace,
+      logTailBytes,
+    };
+    return new ComfyuiRun(server, settings, work, context);
   }
 
   private async conclude(
@@ -167,12 +162,12 @@ export class ComfyuiEngine implements Engine {
     return isStuck && signal.aborted && this.keeper.canReplace ? { status: 'interrupted' } : result;
   }
 
-  private learn({ graph, state, reportedBy }: NonNullable<RunOutcome['trace']>): void {
+  private learn({ graph, state, reportedBy }: RunTrace): void {
     const isOutOfMemory = state.terminal?.status === 'failed' && /OutOfMemory/.test(state.terminal.error.exceptionType);
     // Running out of memory makes ComfyUI unload every model.
     if (isOutOfMemory) this.resident.clear();
     else if (state.started) this.resident.keep(graph.models, [...state.cached, ...state.begun]);
-    const { catalogue } = this.known ?? {};
+    const catalogue = this.serverCatalogue.lastKnown;
     for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(name);
   }
 
@@ -186,7 +181,7 @@ export class ComfyuiEngine implements Engine {
     }
   }
 
-  /** Why a server that is at hand can't run anything, or null. */
+  /** Why a server that is at hand cannot run anything, or null. */
   private async troubleOf({ client }: LiveServer): Promise<string | null> {
     try {
       await client.systemStats();
@@ -201,18 +196,9 @@ export class ComfyuiEngine implements Engine {
     }
   }
 
-  private async readCatalogue({ client }: LiveServer): Promise<NodeCatalogue> {
-    const text = await client.objectInfo();
-    this.readMs = performance.now();
-    if (this.known?.text !== text) {
-      this.known = { text, catalogue: readObjectInfo(text, this.options.openInputClasses) };
-    }
-    return this.known.catalogue;
-  }
-
   private forgetServer(): void {
     this.resident.clear();
-    this.current?.onServerGone();
+    this.current?.monitor.onServerGone();
   }
 
   /** Something that no result depends on. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
-import type { ServerFile } from '../run/outputs';
+import type { ServerFile } from '../protocol';
 import { InputUnavailable, type RunFiles } from './run-files';
 import { RUNS_FOLDER, runFolder } from './run-paths';
 

@@ -1,5 +1,4 @@
-import { UnexpectedAnswer, type ComfyuiClient } from '../protocol/comfyui.client';
-import type { ServerFile } from '../run/outputs';
+import { UnexpectedAnswer, type ComfyuiClient, type ServerFile } from '../protocol';
 import { InputUnavailable, type RunFiles } from './run-files';
 
 /** Files of a server whose folders are out of reach. It has no route that removes a file: what a run leaves stays. */

@@ -1,4 +1,4 @@
-import type { ServerFile } from '../run/outputs';
+import type { ServerFile } from '../protocol';
 
 /** Where a run's files are, on the way in and on the way out. One implementation per way of reaching the server's folders. */
 export interface RunFiles {

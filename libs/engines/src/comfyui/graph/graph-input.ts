@@ -1,6 +1,6 @@
 import type { InputSpec } from '@millrace/contracts';
 import { linkOf, member, sliceOf, type JsonNode } from '@millrace/workflow';
-import { isEscapingPath } from '../files/run-paths';
+import { isEscapingPath } from '../files';
 
 /** Names of text inputs that nodes read as a path on the server. */
 const PATH_INPUT = /(?:^|_)(?:path|paths|dir|directory|folder|folders|file|files|filename|filepath)$/i;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { InputSpec, NodeCatalogue, NodeClass, OutputSpec } from '@millrace/contracts';
 import { member, members, parseJson, sliceOf, type JsonNode } from '@millrace/workflow';
-import { toStrictJson } from '../protocol/lenient-json';
-import { RUNS_FOLDER } from '../files/run-paths';
+import { toStrictJson } from '../protocol';
+import { RUNS_FOLDER } from '../files';
 
 /**
  * Classes known to take inputs that `/object_info` does not name: a video saver whose settings depend on the format.

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parseWorkflow } from '@millrace/workflow';
 import { readObjectInfo } from './object-info';
-import { GraphRefusal, sanitiseGraph, type GraphToSanitise, type SanitisedGraph } from './sanitise-graph';
+import { GraphRefusal } from './graph-refusal';
+import type { GraphToSanitise } from './node-sanitiser';
+import { sanitiseGraph, type SanitisedGraph } from './sanitise-graph';
 
 const catalogue = readObjectInfo(readFileSync(join(__dirname, '../../../fixtures/object_info.json'), 'utf8'), [
   'OpenNode',

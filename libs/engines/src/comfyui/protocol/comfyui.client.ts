@@ -4,7 +4,7 @@ import { readHistory, type HistoryEntry } from './history';
 import { HttpTransport, type Answer, type MultipartFile, type TransportOptions } from './http-transport';
 import { parseLenientJson } from './lenient-json';
 import { listOf, objectOf, textOf } from './messages';
-import type { ServerFile } from '../run/outputs';
+import type { ServerFile } from './server-file';
 
 /** ComfyUI answered, with a status that the request was not made for. */
 export class UnexpectedAnswer extends Error {

@@ -4,7 +4,7 @@ import type { ComfyuiClient } from './comfyui.client';
 import { Unreachable, type Answer } from './http-transport';
 import { parseLenientJson } from './lenient-json';
 import { listOf, objectOf, textOf } from './messages';
-import { locate } from '../run/run-watch';
+import { locatePrompt } from './locate-prompt';
 
 export type PostResult =
   | { status: 'accepted' }
@@ -76,7 +76,7 @@ export async function postPrompt(
 }
 
 async function hasArrived(client: ComfyuiClient, promptId: string): Promise<boolean> {
-  const found = await locate(client, promptId);
+  const found = await locatePrompt(client, promptId);
   return 'entry' in found || found.place !== 'gone';
 }
 

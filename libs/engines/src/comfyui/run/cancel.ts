@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import type { ComfyuiClient } from '../protocol/comfyui.client';
-import { locate } from './run-watch';
+import { type ComfyuiClient, locatePrompt } from '../protocol';
 
 /** `stopped`: it runs no more, and has ended or was never started. `ignored`: it still does, after the grace period. */
 export type CancelResult = 'stopped' | 'ignored';
@@ -32,6 +31,6 @@ async function hasStopped(client: ComfyuiClient, promptId: string): Promise<bool
     await client.removeQueued(promptId);
     await client.interrupt(promptId);
   }
-  const found = await locate(client, promptId);
+  const found = await locatePrompt(client, promptId);
   return 'entry' in found || found.place === 'gone';
 }

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineFailure, EngineOutput } from '../../engine';
-import { baseName, reportedItems, type ReportedItem, type ServerFile } from './outputs';
-import type { RunFiles } from '../files/run-files';
-import { prefixBase } from '../files/run-paths';
+import { baseName, type ServerFile } from '../protocol';
+import { reportedItems, type ReportedItem } from './reported-items';
+import { type RunFiles, prefixBase } from '../files';
 import type { NodeReport } from './run-state';
 
 /** Why a run's outputs can't be handed over. */

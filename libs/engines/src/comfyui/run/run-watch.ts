@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import type { ComfyuiClient, Queue } from '../protocol/comfyui.client';
-import type { HistoryEntry } from '../protocol/history';
+import { type ComfyuiClient, type Queue, locatePrompt, type HistoryEntry } from '../protocol';
 import { judge, type RunFacts } from './watchdog';
 
 export interface RunWatchListener {
@@ -13,20 +12,6 @@ export interface RunWatchListener {
   /** The server neither has it nor has had it: it was restarted, or the run was taken out of its queue. */
   onGone(reason: string): void;
   onLost(reason: string): void;
-}
-
-/** Where a run is, by history and queue; asked in an order in which a run that ends in between is not missed. */
-export async function locate(
-  client: ComfyuiClient,
-  promptId: string,
-): Promise<{ entry: HistoryEntry } | { queue: Queue; place: 'pending' | 'running' | 'gone' }> {
-  const entry = await client.history(promptId);
-  if (entry) return { entry };
-  const queue = await client.queue();
-  if (queue.running.includes(promptId)) return { queue, place: 'running' };
-  if (queue.pending.includes(promptId)) return { queue, place: 'pending' };
-  const late = await client.history(promptId);
-  return late ? { entry: late } : { queue, place: 'gone' };
 }
 
 /** Looks after one run from its post to its end, whatever its socket says. */
@@ -73,7 +58,7 @@ export class RunWatch {
   }
 
   private async look(): Promise<void> {
-    const found = await locate(this.client, this.promptId).catch(() => null);
+    const found = await locatePrompt(this.client, this.promptId).catch(() => null);
     if (this.stopping.signal.aborted) return;
     if (found && 'entry' in found) return this.listener.onEntry(found.entry);
     this.unreachableSinceMs = found ? null : (this.unreachableSinceMs ?? performance.now());

@@ -1,7 +1,8 @@
 import { readCapture } from '../../../fixtures/read-captures';
 import { readHistory } from '../protocol/history';
 import { readMessage } from '../protocol/messages';
-import { initialState, onHistory, onMessage, type RunState } from './run-state';
+import { onHistory, onMessage } from './run-reducer';
+import { initialState, type RunState } from './run-state';
 import { verdictOf } from './verdict';
 
 const plain = (text: string): string => text;

@@ -1,5 +1,5 @@
 import type { EngineFailure } from '../../engine';
-import type { NodeError } from '../protocol/messages';
+import type { NodeError } from '../protocol';
 import type { RunState } from './run-state';
 
 /** How a run ended, as far as its messages and its history entry tell. */

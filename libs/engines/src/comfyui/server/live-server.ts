@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { dirname, isAbsolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import { ComfyuiClient, type SystemStats } from '../protocol/comfyui.client';
-import { ComfyuiSocket, type SocketListener } from '../protocol/comfyui.socket';
-import { FolderRunFiles } from '../files/folder.run-files';
-import { HttpRunFiles } from '../files/http.run-files';
-import type { RunFiles } from '../files/run-files';
+import { ComfyuiClient, type SystemStats, ComfyuiSocket, type SocketListener } from '../protocol';
+import { FolderRunFiles, HttpRunFiles, type RunFiles } from '../files';
 import type { HostedServer } from './server-host';
 
 /** A server that has answered, with a socket that is kept open. */

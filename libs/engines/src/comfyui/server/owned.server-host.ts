@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { ComfyuiProcess, type ProcessOptions } from './comfyui.process';
-import { FolderRunFiles } from '../files/folder.run-files';
+import { FolderRunFiles } from '../files';
 import type { HostedServer, ServerHost } from './server-host';
 
 /** A ComfyUI process of this engine's own. */

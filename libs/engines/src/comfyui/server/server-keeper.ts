@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ComfyuiBounds } from '../comfyui.config';
-import type { SocketListener } from '../protocol/comfyui.socket';
+import type { SocketListener } from '../protocol';
 import { connectTo, openSocket, StartFailure, type LiveServer } from './live-server';
 import type { HostedServer, ServerHost } from './server-host';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLenientJson } from '../protocol/lenient-json';
-import { reportedItems } from './outputs';
+import { reportedItems } from './reported-items';
 
 const RUN = 'r1';
 

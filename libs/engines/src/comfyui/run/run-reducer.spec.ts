@@ -4,7 +4,8 @@ import { readFrame } from '../protocol/frames';
 import { readHistory } from '../protocol/history';
 import { parseLenientJson } from '../protocol/lenient-json';
 import { readMessage, typedMessage, type ServerMessage } from '../protocol/messages';
-import { initialState, onFrame, onHistory, onMessage, type RunSignal, type RunState } from './run-state';
+import { onFrame, onHistory, onMessage } from './run-reducer';
+import { initialState, type RunSignal, type RunState } from './run-state';
 
 /** The graph of recordings that did not keep theirs. */
 const UNRECORDED = ['0', '1', '2', '9'];
@@ -208,8 +209,8 @@ describe('the state of a run', () => {
     const huge = readMessage(
       `{"type": "progress_state", "data": {"x": "${'x'.repeat(600_000)}", "prompt_id": "p", "nodes": {}}}`,
     );
-    const { pendingProgress, progressTold } = onMessage(state, huge).state;
-    expect([pendingProgress, progressTold]).toEqual([null, false]);
+    const { pendingProgress, readsProgressState } = onMessage(state, huge).state;
+    expect([pendingProgress, readsProgressState]).toEqual([null, false]);
   });
 
   it('gives a picture that names no node to the one that began last', () => {

@@ -1,12 +1,5 @@
-import { listOf, objectOf, textOf, type NodeOutput } from '../protocol/messages';
-import { containedPath, runFolder } from '../files/run-paths';
-
-/** A file as ComfyUI names it: a folder of its three, and the path in it. */
-export interface ServerFile {
-  type: 'output' | 'temp' | 'input';
-  /** Relative, with `/`, checked to stay in the folder. */
-  path: string;
-}
+import { baseName, type ServerFile, listOf, objectOf, textOf, type NodeOutput } from '../protocol';
+import { containedPath, runFolder } from '../files';
 
 /** One output that a node reported. */
 export type ReportedItem =
@@ -64,8 +57,4 @@ function fileByName(name: string, runId: string): ReportedItem | null {
 
 function textItem(text: string): ReportedItem {
   return { kind: 'text', text };
-}
-
-export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,0 +1,18 @@
+export { ComfyuiClient, UnexpectedAnswer, type Queue, type SystemStats } from './comfyui.client';
+export { ComfyuiSocket, type SocketListener } from './comfyui.socket';
+export { readFrame, type Frame } from './frames';
+export type { HistoryEntry } from './history';
+export { toStrictJson } from './lenient-json';
+export { locatePrompt } from './locate-prompt';
+export {
+  listOf,
+  objectOf,
+  readMessage,
+  readProgressState,
+  textOf,
+  type NodeError,
+  type NodeOutput,
+  type ServerMessage,
+} from './messages';
+export { mapExtraData, postPrompt } from './post-prompt';
+export { baseName, type ServerFile } from './server-file';

@@ -1,0 +1,3 @@
+export { ComfyuiRun } from './comfyui-run';
+export type { RunOutcome, RunTrace } from './run-outcome';
+export { createScrubber } from './scrub';

@@ -1,0 +1,167 @@
+import type { EngineEvent, EngineRunContext } from '../../engine';
+import type { ComfyuiBounds } from '../comfyui.config';
+import type { SanitisedGraph } from '../graph';
+import { readFrame, readMessage, type HistoryEntry, type ServerMessage } from '../protocol';
+import { RunLog } from './run-log';
+import type { Ending, RunServer } from './run-outcome';
+import { RunOutputs } from './run-outputs';
+import { onFrame, onHistory, onMessage } from './run-reducer';
+import { initialState, type Reduction, type RunState } from './run-state';
+import { RunWatch } from './run-watch';
+
+export interface RunMonitorOptions {
+  work: { runId: string; outputDir: string };
+  server: RunServer;
+  context: EngineRunContext;
+  bounds: ComfyuiBounds;
+  logTailBytes: number;
+  /** Nobody else posts to the server: what it prints from the post on is this run's. */
+  isServerOurs: boolean;
+  /** Whether the run is to be stopped: one that then is nowhere any more has stopped, and is not lost. */
+  isToStop: () => boolean;
+}
+
+/**
+ * Takes in everything that is said about one run, by socket, process and history: keeps its state, passes events on, and knows
+ * what ended it.
+ */
+export class RunMonitor {
+  /** Resolves to what ended the run, once it was posted. */
+  readonly ending: Promise<Ending>;
+  private readonly log: RunLog;
+  private readonly watch: RunWatch;
+  private readonly closing = new AbortController();
+  private currentState: RunState;
+  private currentOutputs: RunOutputs | null = null;
+  private end: (ending: Ending) => void = () => undefined;
+
+  constructor(private readonly options: RunMonitorOptions) {
+    const { bounds, isServerOurs, logTailBytes, server, work } = options;
+    this.ending = new Promise((resolve) => (this.end = resolve));
+    this.currentState = initialState({ promptId: work.runId, classes: new Map() });
+    this.watch = new RunWatch(server.client, work.runId, bounds, {
+      onEntry: (entry) => this.end({ kind: 'ended', entry }),
+      onRunning: () => this.apply(onMessage(this.state, { type: 'execution_start', promptId: work.runId })),
+      onMute: () => this.reopenSocket(),
+      onGone: (reason) => this.end(options.isToStop() ? { kind: 'stopped' } : { kind: 'lost', reason }),
+      onLost: (reason) => this.end({ kind: 'lost', reason }),
+    });
+    this.log = new RunLog(
+      { onText: (text) => this.emit({ type: 'log', text }), onDeadThread: () => this.watch.onDeadThread() },
+      { tailBytes: logTailBytes, scrub: server.scrubber.log, beginsAtPost: isServerOurs },
+    );
+  }
+
+  get state(): RunState {
+    return this.currentState;
+  }
+
+  /** Null until the graph is known. */
+  get outputs(): RunOutputs | null {
+    return this.currentOutputs;
+  }
+
+  /** Aborts when the run is over for its caller: nothing is emitted from then on. */
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  /** The graph that will be posted: from here on messages about its nodes are understood. */
+  expect(graph: SanitisedGraph): RunOutputs {
+    const { context, server, work } = this.options;
+    this.currentState = initialState({ promptId: work.runId, classes: graph.classes });
+    this.currentOutputs = new RunOutputs({
+      work,
+      graph,
+      files: server.files,
+      signal: AbortSignal.any([context.signal, this.closed]),
+      onOutput: (output) => this.emit({ type: 'output', output }),
+    });
+    return this.currentOutputs;
+  }
+
+  /** A text message of the server's socket. */
+  onText(text: string): void {
+    const message = readMessage(text);
+    if (message.type === 'logs') return this.log.write(message.text);
+    if (isAbout(message, this.options.work.runId)) this.watch.onSign();
+    if (message.type === 'executing' && message.node !== null) this.outputs?.onNodeAnnounced(message.node);
+    this.apply(onMessage(this.state, message));
+  }
+
+  /** A binary message of the server's socket. */
+  onBinary(data: Buffer): void {
+    const reduction = onFrame(this.state, readFrame(data));
+    if (reduction.signals.length > 0) this.watch.onSign();
+    this.apply(reduction);
+  }
+
+  /** Output of the server's process. */
+  onPrint(text: string): void {
+    this.log.write(text);
+  }
+
+  /** The server's process is gone. */
+  onServerGone(): void {
+    this.end({ kind: 'lost', reason: 'The ComfyUI process ended during the run.' });
+  }
+
+  /** The entry that history has of the run. */
+  onEntry(entry: HistoryEntry): void {
+    this.apply(onHistory(this.state, entry));
+  }
+
+  /** Looks after the run, from its post on. */
+  startWatching(): void {
+    this.watch.start();
+  }
+
+  /** The run was canceled, and has stopped or goes on. */
+  onCanceled(kind: 'stopped' | 'ignored'): void {
+    this.end({ kind });
+  }
+
+  stopWatching(): void {
+    this.watch.stop();
+  }
+
+  /** Resolves when the log of a run that has started is complete, after `timeoutMs` at the latest. */
+  async whenLogEnded(timeoutMs: number): Promise<void> {
+    if (this.state.started) await this.log.whenEnded(timeoutMs);
+  }
+
+  /** Nothing is emitted any more, and nothing written to the caller's folder, once it resolves. */
+  async close(): Promise<void> {
+    this.log.close();
+    this.watch.stop();
+    this.closing.abort();
+    await this.outputs?.whenDone().catch(() => undefined);
+  }
+
+  /** What a socket misses while it is opened again is found in history, except what comes over the socket alone. */
+  private reopenSocket(): void {
+    // Such a run keeps a socket that is only silent, as it is for as long as a model loads.
+    if (!this.outputs?.needsSocket) this.options.server.socket.reopen();
+  }
+
+  private apply({ state, signals }: Reduction): void {
+    this.currentState = state;
+    for (const signal of signals) {
+      if (signal.type === 'reported') this.outputs?.take(signal.report);
+      else if (signal.type === 'picture_output') {
+        this.outputs?.takePicture(signal.nodeId, signal.contentType, signal.data);
+      } else this.emit(signal);
+      if (signal.type === 'started') this.log.begin();
+    }
+    if (state.ended) this.end({ kind: 'ended', entry: null });
+  }
+
+  private emit(event: EngineEvent): void {
+    if (!this.closed.aborted) this.options.context.onEvent(event);
+  }
+}
+
+function isAbout(message: ServerMessage, promptId: string): boolean {
+  if (message.type === 'progress_state') return message.text.slice(0, 200).includes(promptId);
+  return 'promptId' in message && message.promptId === promptId;
+}

@@ -1,0 +1,40 @@
+import type { EngineResult } from '../../engine';
+import type { RunFiles } from '../files';
+import type { SanitisedGraph } from '../graph';
+import type { ComfyuiClient, ComfyuiSocket, HistoryEntry } from '../protocol';
+import type { RunState } from './run-state';
+import type { Scrubber } from './scrub';
+
+/** A server that answers, and the ways to it. */
+export interface RunServer {
+  client: ComfyuiClient;
+  socket: ComfyuiSocket;
+  files: RunFiles;
+  scrubber: Scrubber;
+}
+
+/** What a run came to, for the engine. */
+export interface RunOutcome {
+  result: EngineResult;
+  /** The server still has the run, or may: it must not be given another before it was replaced or looked at. */
+  isStuck: boolean;
+  /** How far the run came; null when its graph was refused. */
+  trace: RunTrace | null;
+}
+
+/** What a run tells about the server: its caches, its models, its node classes. */
+export interface RunTrace {
+  graph: SanitisedGraph;
+  state: RunState;
+  /** Classes of the nodes that reported. */
+  reportedBy: ReadonlySet<string>;
+}
+
+/** What ended the wait for a posted run. */
+export type Ending =
+  | { kind: 'ended'; entry: HistoryEntry | null }
+  /** It was canceled, and has stopped. */
+  | { kind: 'stopped' }
+  /** It was canceled, and goes on. */
+  | { kind: 'ignored' }
+  | { kind: 'lost'; reason: string };

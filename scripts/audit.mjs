@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { DIST, HOME, readJson } from './lib/system/index.mjs';
+import { HOME, loadBuilt, readJson } from './lib/system/index.mjs';
 
 /** @typedef {import('./lib/stack/stack.mjs').RunFile} RunFile */
-/** @typedef {import('../libs/platform/src/index').Finding} Finding */
+/** @typedef {typeof import('../apps/maintenance/src/audit')} Maintenance */
 
 const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs and stored bytes; changes nothing
 
@@ -23,14 +22,13 @@ async function main(scope) {
   const flags = readFlags(HELP, { data: { type: 'string' } });
   const env = environmentOf(flags.data ?? HOME);
   await setUp(scope);
-  /** @type {typeof import('../apps/maintenance/src/audit')} */
-  const { openAudit } = createRequire(import.meta.url)(join(DIST, 'apps', 'maintenance', 'src', 'audit.js'));
-  const { auditors, close } = await openAudit(env);
-  scope.defer(close);
+  const { openAudit } = /** @type {Maintenance} */ (loadBuilt('apps/maintenance/src/audit'));
+  const audit = await openAudit(env);
+  scope.defer(() => audit.close());
   let count = 0;
   /** @type {string[][]} */
   const rows = [];
-  for (const auditor of auditors) {
+  for (const auditor of audit.auditors) {
     let found = 0;
     for await (const { check, subject, detail } of auditor.findings()) {
       scope.check();
@@ -40,7 +38,7 @@ async function main(scope) {
     say(`  ${found === 0 ? '✓' : '✗'} ${auditor.name}`);
     count += found;
   }
-  if (!auditors.some(({ name }) => name === 'storage')) say('  – storage: not looked at, no blob store is named');
+  if (!audit.auditors.some(({ name }) => name === 'storage')) say('  – storage: not looked at, no blob store is named');
   for (const line of tableOf(rows)) say(line);
   say(count === 0 ? 'Every invariant holds.' : `${count} finding${count === 1 ? '' : 's'}.`);
   return count === 0 ? 0 : 1;

@@ -53,8 +53,9 @@ function readArguments() {
  * @returns {Promise<Bench>}
  */
 async function load(name) {
+  /** @type {unknown} */
   const module = await import(pathToFileURL(join(FOLDER, `${name}.bench.mjs`)).href);
-  return module.bench;
+  return /** @type {{ bench: Bench }} */ (module).bench;
 }
 
 /**

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { cpSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { readFlags, runCommand, say, task, wholeNumber } from './lib/command/index.mjs';
 import { temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { startFaultyStack } from './lib/stack/index.mjs';
-import { DIST, HOME } from './lib/system/index.mjs';
+import { HOME, loadBuilt } from './lib/system/index.mjs';
 
+/** @typedef {typeof import('../libs/testing/src/index')} Testing */
 /** @typedef {import('../libs/testing/src/index').FaultReport} FaultReport */
 
 /** Runs of this length and above prove something only with so many faults, of every kind. */
@@ -32,8 +32,7 @@ async function main(scope) {
   const clients = wholeNumber('--clients', flags.clients, { fallback: 6, least: 1, most: 100 });
   await setUp(scope, process.env);
   const folder = await temporaryFolder(scope, 'faults');
-  /** @type {typeof import('../libs/testing/src/index')} */
-  const testing = createRequire(import.meta.url)(join(DIST, 'libs', 'testing', 'src', 'index.js'));
+  const testing = /** @type {Testing} */ (loadBuilt('libs/testing/src/index'));
   const stack = await task(scope, 'Starting a stack behind proxies', () => startFaultyStack(scope, folder, testing));
   say(`Seed ${seed}: faults for ${seconds} s, ${clients} clients.`);
   const report = await testing.runFaults(stack, { seconds, seed, clients, say });

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
 import { completeLockfile, missingPlatformPackages } from './lib/setup/index.mjs';
-import { ROOT, writeJson } from './lib/system/index.mjs';
+import { ROOT, parseJson, writeJson } from './lib/system/index.mjs';
+
+/** @typedef {import('./lib/setup/lockfile.mjs').Lockfile} Lockfile */
 
 const FILE = join(ROOT, 'package-lock.json');
 const HELP = `Looks whether package-lock.json has an entry for every platform, without which npm ci refuses it.
@@ -11,7 +13,7 @@ const HELP = `Looks whether package-lock.json has an entry for every platform, w
 
 async function main() {
   const flags = readFlags(HELP, { write: { type: 'boolean' } });
-  const lock = JSON.parse(readFileSync(FILE, 'utf8'));
+  const lock = /** @type {Lockfile} */ (parseJson(readFileSync(FILE, 'utf8')));
   const missing = Object.keys(missingPlatformPackages(lock));
   if (missing.length === 0) return say('package-lock.json has an entry for every platform.');
   if (!flags.write) {

@@ -1,4 +1,5 @@
 import { isMap, isScalar, parseDocument } from 'yaml';
+import { parseJson } from '../system/index.mjs';
 
 /**
  * A value of values.yaml: where it is, what its comment says, its default, and the JSON Schema that its comment adds.
@@ -13,6 +14,8 @@ import { isMap, isScalar, parseDocument } from 'yaml';
  * `children` is empty where the value is one thing to its reader, and the whole of it the default.
  */
 
+/** @typedef {import('yaml').YAMLMap<unknown, import('yaml').Node | null>} Mapping */
+
 const TEXT = /^ ?-- (.*)$/;
 const SCHEMA = /^ ?@schema (.*)$/;
 
@@ -26,26 +29,26 @@ const SCHEMA = /^ ?@schema (.*)$/;
 export function readChartValues(yaml) {
   const { contents } = parseDocument(yaml);
   if (!isMap(contents)) throw new Error('values.yaml is no mapping.');
-  return valuesIn(contents, []);
+  return valuesIn(/** @type {Mapping} */ (/** @type {unknown} */ (contents)), []);
 }
 
 /**
- * @param {import('yaml').YAMLMap} map
+ * @param {Mapping} map
  * @param {string[]} above
  * @returns {ChartValue[]}
  */
 function valuesIn(map, above) {
-  return map.items.map((pair, index) => {
-    const { key, value } = pair;
+  return map.items.map(({ key, value }, index) => {
     if (!isScalar(key)) throw new Error('A key of values.yaml is no word.');
     const path = [...above, String(key.value)];
     // The comment above a map's first key belongs to the map for the parser.
     const comment = key.commentBefore ?? (index === 0 ? map.commentBefore : undefined);
     const { text, schema } = readComment(path, comment ?? '');
     const described = text !== '';
-    const children = isMap(value) && !described ? valuesIn(value, path) : [];
+    const children = isMap(value) && !described ? valuesIn(/** @type {Mapping} */ (value), path) : [];
     if (!described && children.length === 0) throw new Error(`values.yaml does not say what ${path.join('.')} is.`);
-    const fallback = value === null ? null : /** @type {import('yaml').Node} */ (value).toJSON();
+    /** @type {unknown} */
+    const fallback = value === null ? null : value.toJSON();
     return { path, text, fallback, schema, children };
   });
 }
@@ -77,7 +80,7 @@ function readComment(path, comment) {
  */
 function parse(path, json) {
   try {
-    return JSON.parse(json);
+    return /** @type {Record<string, unknown>} */ (parseJson(json));
   } catch (error) {
     throw new Error(`The @schema of ${path.join('.')} in values.yaml is no JSON.`, { cause: error });
   }

@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { DIST } from '../system/index.mjs';
+import { loadBuilt } from '../system/index.mjs';
 
 /** @typedef {import('@millrace/platform').Setting} Setting */
 
@@ -40,7 +38,6 @@ export function listSettings() {
  * @returns {Setting[]}
  */
 function settingsOf(role) {
-  const load = createRequire(import.meta.url);
-  const module = load(join(DIST, 'apps', role, 'src', `${role}.config.js`));
-  return Object.values(module[`${role}Settings`]);
+  const config = /** @type {Record<string, Record<string, Setting>>} */ (loadBuilt(`apps/${role}/src/${role}.config`));
+  return Object.values(config[`${role}Settings`] ?? {});
 }

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { ENDING_SIGNALS, Failure, Interrupted, sentenceOf } from './failure.mjs';
-import { Scope } from './scope.mjs';
+import { Scope, reasonOf } from './scope.mjs';
 import { complain, say } from './terminal.mjs';
 
 const OLDEST_NODE = [20, 19];
@@ -41,8 +41,8 @@ export async function runCommand(main) {
  */
 function untilTheEnd(scope, work) {
   const leave = new Promise((/** @type {(value: never) => void} */ _, reject) => {
-    scope.signal.addEventListener('abort', () => setTimeout(() => reject(scope.signal.reason), END_LIMIT_MS));
-    scope.hurry.addEventListener('abort', () => reject(scope.signal.reason));
+    scope.signal.addEventListener('abort', () => setTimeout(() => reject(reasonOf(scope.signal)), END_LIMIT_MS));
+    scope.hurry.addEventListener('abort', () => reject(reasonOf(scope.signal)));
   });
   return Promise.race([work, leave]);
 }

@@ -59,7 +59,7 @@ export class Scope {
   async within(work) {
     this.check();
     const own = new Scope();
-    const end = () => own.end(this.signal.reason);
+    const end = () => own.end(reasonOf(this.signal));
     const hurry = () => own.endNow();
     this.signal.addEventListener('abort', end);
     this.hurry.addEventListener('abort', hurry);
@@ -121,4 +121,16 @@ export function pause(waitMs, signal) {
     const timer = setTimeout(done, signal?.aborted ? 0 : waitMs);
     signal?.addEventListener('abort', done);
   });
+}
+
+/**
+ * Why a signal was aborted. Scopes end with errors only, which the type of a signal does not say.
+ *
+ * @param {AbortSignal} signal that is aborted
+ * @returns {Error}
+ */
+export function reasonOf(signal) {
+  /** @type {unknown} */
+  const reason = signal.reason;
+  return /** @type {Error} */ (reason);
 }

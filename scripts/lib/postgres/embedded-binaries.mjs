@@ -2,7 +2,7 @@ import { chmodSync, existsSync, lstatSync, readFileSync, symlinkSync } from 'nod
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { Failure } from '../command/index.mjs';
-import { MODULES, isExecutable, makeFolder } from '../system/index.mjs';
+import { MODULES, isExecutable, makeFolder, parseJson } from '../system/index.mjs';
 
 const PROGRAMS = ['initdb', 'postgres'];
 
@@ -38,5 +38,6 @@ export function postgresPrograms() {
  * @returns {{ source: string, target: string }[]}
  */
 function linksOf(root) {
-  return JSON.parse(readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'));
+  const links = parseJson(readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'));
+  return /** @type {{ source: string, target: string }[]} */ (links);
 }

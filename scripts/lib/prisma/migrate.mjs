@@ -78,6 +78,7 @@ async function isCurrent(url) {
  * @returns {Promise<Map<string, string>>}
  */
 async function readApplied(client) {
+  /** @type {import('pg').QueryResult<{ migration_name: string, checksum: string }>} */
   const { rows } = await client.query(
     'SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
   );

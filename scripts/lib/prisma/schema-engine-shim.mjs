@@ -5,10 +5,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { parseJson } from '../system/index.mjs';
 import { migrationAdapter, partsOf, withClient } from './schema-engine-adapter.mjs';
 
 /** @typedef {import('@prisma/schema-engine-wasm').SchemaEngine} SchemaEngine */
 /** @typedef {{ id: number, method?: string, params?: unknown }} Request */
+/** @typedef {(params: unknown) => Promise<{ stdout?: string | null } | null | undefined>} Method */
 
 const RPC_FAILURE = 4466;
 /** Ids of our own messages, out of the way of the requests' ids. */
@@ -18,7 +20,8 @@ const FIRST_OWN_ID = 1_000_000;
 let lastWords = '';
 
 const args = process.argv.slice(2);
-const url = JSON.parse(option('--datasource') ?? '{}').url ?? process.env.DATABASE_URL;
+const datasource = /** @type {{ url?: string }} */ (parseJson(option('--datasource') ?? '{}'));
+const url = datasource.url ?? process.env.DATABASE_URL ?? '';
 
 if (args.includes('--version') || args.includes('-V')) process.stdout.write('schema-engine-cli wasm\n');
 else if (args.includes('cli')) await runDatabaseCommand(args[args.indexOf('cli') + 1] ?? '');
@@ -108,7 +111,7 @@ async function serve(engine) {
   });
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue;
-    const request = /** @type {Request} */ (JSON.parse(line));
+    const request = /** @type {Request} */ (parseJson(line));
     // Without a method it is the answer to a `print` of ours.
     if (request.method === undefined) continue;
     id = request.id;
@@ -124,10 +127,11 @@ async function serve(engine) {
 async function answer(engine, { id, method, params }) {
   try {
     const name = method === 'getDatabaseVersion' ? 'version' : method;
-    const call = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (engine))[name ?? ''];
+    const methods = /** @type {Record<string, Method | undefined>} */ (/** @type {unknown} */ (engine));
+    const call = methods[name ?? ''];
     if (typeof call !== 'function') throw new Error(`method not found: ${method}`);
     const result = await call.call(engine, params);
-    if (method === 'diff' && result?.stdout != null) {
+    if (method === 'diff' && typeof result?.stdout === 'string') {
       write({ id: FIRST_OWN_ID + id, method: 'print', params: { content: result.stdout } });
       result.stdout = null;
     }

@@ -95,6 +95,7 @@ export async function describeStructure(client) {
   await client.query('SET search_path TO public');
   const parts = [];
   for (const query of PARTS) {
+    /** @type {import('pg').QueryResult<{ statement: string }>} */
     const { rows } = await client.query(query);
     if (rows.length > 0) parts.push(layOut(rows.map((row) => row.statement)));
   }

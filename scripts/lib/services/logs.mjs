@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemSentenceIn } from '../command/index.mjs';
-import { makeFolder } from '../system/index.mjs';
+import { makeFolder, parseJson } from '../system/index.mjs';
 
 const ROTATE_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -47,11 +47,15 @@ function isSentence(line) {
   );
 }
 
+/** @typedef {{ level?: string | number, msg?: string, err?: string | { message?: string } }} LogLine */
+
 /** @param {string} line */
 function loggedError(line) {
   try {
-    const { level, msg, err } = JSON.parse(line);
-    return Number(level) >= 50 || ['error', 'fatal'].includes(level) ? String(err?.message ?? err ?? msg) : '';
+    const { level = '', msg, err } = /** @type {LogLine} */ (parseJson(line));
+    return Number(level) >= 50 || ['error', 'fatal'].includes(String(level))
+      ? ((typeof err === 'string' ? err : err?.message) ?? msg ?? '')
+      : '';
   } catch {
     return '';
   }

@@ -1,7 +1,17 @@
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { Failure, task } from '../command/index.mjs';
-import { DIST, MODULES, ROOT, digestOf, filesUnder, makeFolder, readJson, writeJson } from '../system/index.mjs';
+import {
+  DIST,
+  MODULES,
+  ROOT,
+  digestOf,
+  filesUnder,
+  makeFolder,
+  parseJson,
+  readJson,
+  writeJson,
+} from '../system/index.mjs';
 
 /**
  * What dist was made from: a digest of the compiler and its settings, and each source with its last change.
@@ -89,9 +99,7 @@ function staleOutputs(outputs) {
  */
 async function compileAll(scope, sources) {
   const { transformFile } = await import('@swc/core');
-  const options = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
-  delete options.$schema;
-  options.jsc.baseUrl = ROOT;
+  const options = compilerOptions();
   const waiting = [...sources];
   const compileSome = async () => {
     for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
@@ -100,6 +108,12 @@ async function compileAll(scope, sources) {
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, compileSome));
+}
+
+/** @returns {import('@swc/core').Options} */
+function compilerOptions() {
+  const swcrc = /** @type {import('@swc/core').Options} */ (parseJson(readFileSync(join(ROOT, '.swcrc'), 'utf8')));
+  return { ...swcrc, jsc: { ...swcrc.jsc, baseUrl: ROOT } };
 }
 
 /**
@@ -114,8 +128,8 @@ async function compileOne(transformFile, options, source) {
   if (!isCompiled(source)) return writeFileSync(output, readFileSync(path));
   const sourceFileName = relative(dirname(output), path);
   const { code, map } = await transformFile(path, { ...options, swcrc: false, cwd: ROOT, sourceFileName }).catch(
-    (error) => {
-      throw new Failure(`${source} does not compile: ${firstComplaint(String(error.message ?? error))}`);
+    (/** @type {Error} */ { message }) => {
+      throw new Failure(`${source} does not compile: ${firstComplaint(message)}`);
     },
   );
   writeFileSync(`${output}.map`, map ?? '');

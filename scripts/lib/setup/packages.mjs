@@ -83,8 +83,8 @@ async function runNpm(scope, lock) {
   const { code, output } = await runTool(scope, command, [...before, ...args], {
     cwd: ROOT,
     onSpawn: (tool) => lock.noteTool(tool),
-  }).catch((error) => {
-    if (error?.code === 'ENOENT') throw new Failure('npm was not found: install it beside Node and try again.');
+  }).catch((/** @type {NodeJS.ErrnoException} */ error) => {
+    if (error.code === 'ENOENT') throw new Failure('npm was not found: install it beside Node and try again.');
     throw error;
   });
   // To npm a file that it could not write is worth a warning.

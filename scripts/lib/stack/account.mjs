@@ -19,7 +19,7 @@ const CREDIT_MICROS = 1_000_000_000;
 export async function obtainApiKey(addresses, kept) {
   if (kept && (await isAccepted(addresses.publicUrl, kept))) return kept;
   const account = await callAdmin(addresses, 'accounts', { name: 'Local account' });
-  const path = `accounts/${account.id}`;
+  const path = `accounts/${String(account.id)}`;
   await callAdmin(addresses, `${path}/credits`, { amount_micros: CREDIT_MICROS, reason: 'Local stack' });
   const { key } = await callAdmin(addresses, `${path}/api-keys`, { name: 'local' });
   if (typeof key === 'string') return key;

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Failure } from '../command/index.mjs';
+import { Failure, reasonOf } from '../command/index.mjs';
 import { HOME, endProcess, identify, makeFolder } from '../system/index.mjs';
 
 /** @typedef {import('./background-stack.mjs').Report} Report */
@@ -56,6 +56,6 @@ function nextReport(scope, child, log) {
   return new Promise((resolve, reject) => {
     child.once('message', (message) => resolve(/** @type {Report} */ (message)));
     child.once('exit', () => reject(new Failure(`The stack ended without a word; see ${log}.`)));
-    scope.signal.addEventListener('abort', () => reject(scope.signal.reason));
+    scope.signal.addEventListener('abort', () => reject(reasonOf(scope.signal)));
   });
 }

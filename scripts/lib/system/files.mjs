@@ -4,12 +4,21 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 
 /**
+ * @param {string} text
+ * @returns {unknown} the caller names its type
+ * @throws {SyntaxError} when it is not JSON
+ */
+export function parseJson(text) {
+  return JSON.parse(text);
+}
+
+/**
  * @param {string} path
- * @returns {unknown} undefined when the file is absent or no JSON
+ * @returns {unknown} undefined when the file is absent or not JSON
  */
 export function readJson(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return parseJson(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
-export { digestOf, filesUnder, makeFolder, readJson, writeJson, writeWhole } from './files.mjs';
+export { loadBuilt } from './built.mjs';
+export { digestOf, filesUnder, makeFolder, parseJson, readJson, writeJson, writeWhole } from './files.mjs';
 export { buildGoTool, TOOLS } from './go-tool.mjs';
 export { Lock, readLock, tryLock } from './lock.mjs';
 export { DIST, HOME, MODULES, ROOT } from './paths.mjs';

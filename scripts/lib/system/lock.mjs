@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pause } from '../command/index.mjs';
-import { makeFolder } from './files.mjs';
+import { makeFolder, parseJson } from './files.mjs';
 import { endProcess, isRunning, ownIdentity } from './processes.mjs';
 
 /** @typedef {import('./processes.mjs').ProcessIdentity} ProcessIdentity */
@@ -69,7 +69,7 @@ export async function tryLock(path) {
  */
 export function readLock(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return /** @type {LockRecord} */ (parseJson(readFileSync(path, 'utf8')));
   } catch {
     return undefined;
   }

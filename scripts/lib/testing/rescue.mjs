@@ -72,15 +72,17 @@ async function pidOf(database, id) {
     'SELECT w.pid FROM jobs j JOIN workers w ON w.id = j.worker_id WHERE j.id = $1 AND j.attempt = 1',
     id,
   );
-  return row?.pid;
+  return row && Number(row.pid);
 }
 
 /**
  * @param {import('pg').Pool} database
  * @param {string} statement
  * @param {string} id
+ * @returns {Promise<Record<string, unknown> | undefined>}
  */
 async function first(database, statement, id) {
+  /** @type {import('pg').QueryResult<Record<string, unknown>>} */
   const { rows } = await database.query(statement, [id]);
   return rows[0];
 }

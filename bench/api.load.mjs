@@ -37,7 +37,7 @@ export function submissionsPerSecond({ seconds }) {
 
 /** The statement that a submission is, alone. @param {{ seconds: number }} input */
 export function bareCommitsPerSecond({ seconds }) {
-  const statements = bareStatements(pool);
+  const statements = bareStatements(pool, 'submission');
   return rateOf(seconds, () => recordJob(statements, anyOf(accounts).id));
 }
 

@@ -6,8 +6,8 @@ import { findingOf, pairsOf, quantile, takeTurns } from './lib/pairs.mjs';
 const JOBS = 100;
 
 /**
- * The engine is the simulator of ComfyUI, in the process that submits: an acceptance and the entry that follows it are read
- * off one monotonic clock, and none of the service's own records is believed. The service takes a worker with the engine
+ * The engine is the simulator of ComfyUI, in the process that submits: an acceptance and the prompt that follows it are read
+ * off one monotonic clock, and none of the service's own records is used. The service takes a worker with the engine
  * adapter that production has. Both sides go through the same Redis, one job at a time, each to an idle worker.
  */
 /** @type {import('./lib/bench.js').Bench} */
@@ -19,11 +19,12 @@ export const bench = {
     const folders = Object.fromEntries(
       ['input', 'output', 'temp'].map((name) => [name, context.folder.at('comfyui', name)]),
     );
+    /** @type {string} */
     const url = await load.call('startEngine', { folders });
     const stack = await context.startStack({
       settings: {
         MILLRACE_ENGINE: 'comfyui',
-        MILLRACE_COMFYUI_URL: String(url),
+        MILLRACE_COMFYUI_URL: url,
         MILLRACE_RATE_LIMIT_PER_MINUTE: '100000000',
       },
     });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import pg from 'pg';
+import { built } from './lib/built.mjs';
 import { openClient, submit } from './lib/http.mjs';
-import { built } from './lib/recording.mjs';
 
-const { ComfyuiSimulator } = built('./testing/src/comfyui-simulator/index.js');
+const { ComfyuiSimulator } = built('libs/testing/src/comfyui-simulator/index');
 
 /**
  * @typedef {{ publicUrl: string, apiKey: string, databaseUrl: string, redisUrl: string }} Stack
@@ -27,7 +27,7 @@ const BODY = JSON.stringify({
 let stack;
 /** @type {import('./lib/http.mjs').Send} */
 let send;
-/** @type {any} */
+/** @type {Awaited<ReturnType<typeof ComfyuiSimulator.start>>} */
 let engine;
 /** @type {pg.Pool} */
 let database;
@@ -115,6 +115,7 @@ async function oneByOne(count, measure) {
 async function untilSucceeded(id) {
   const until = performance.now() + LIMIT_MS;
   for (;;) {
+    /** @type {import('pg').QueryResult<{ status: string, completed_at: Date | null }>} */
     const { rows } = await database.query({
       name: 'status',
       text: 'SELECT status, completed_at FROM jobs WHERE id = $1',

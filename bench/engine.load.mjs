@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createParser } from 'eventsource-parser';
 import { WebSocket } from 'ws';
+import { parseJson } from '../scripts/lib/system/index.mjs';
 import { quantile } from './lib/pairs.mjs';
 
 /** @typedef {{ publicUrl: string, apiKey: string }} Service */
+/** @typedef {{ type: string, data?: { prompt_id?: string, exception_message?: string } }} EngineMessage */
 
 const salt = () => Math.floor(Math.random() * 0xffffff);
 const save = { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'bench' } };
@@ -82,10 +84,10 @@ async function openSession(url) {
   await new Promise((resolve, reject) => socket.once('message', resolve).once('error', reject));
   socket.on('message', (data, isBinary) => {
     if (isBinary) return;
-    const { type, data: about } = JSON.parse(String(data));
-    const waiting = running.get(about?.prompt_id);
+    const { type, data: about } = /** @type {EngineMessage} */ (parseJson(textOf(data)));
+    const waiting = running.get(about?.prompt_id ?? '');
     if (type === 'execution_success') waiting?.resolve();
-    if (type === 'execution_error') waiting?.reject(new Error(about.exception_message));
+    if (type === 'execution_error') waiting?.reject(new Error(about?.exception_message));
   });
   return {
     /** @param {object} prompt */
@@ -105,8 +107,13 @@ async function openSession(url) {
   };
 }
 
+/** @param {import('ws').RawData} data of a text message, which arrives as one buffer */
+function textOf(data) {
+  return Buffer.from(/** @type {Buffer} */ (data)).toString();
+}
+
 /**
- * Submit a job and hear its stream until it has succeeded.
+ * Submit a job and read its stream until it has succeeded.
  *
  * @param {Service} service
  * @param {object} workflow
@@ -133,7 +140,7 @@ async function terminalStatus(url, authorization) {
   const parser = createParser({
     onEvent({ event, data }) {
       if (event !== 'status') return;
-      const job = JSON.parse(data);
+      const job = /** @type {{ status: string, completed_at: string | null }} */ (parseJson(data));
       if (job.completed_at !== null) status = job.status;
     },
   });

@@ -1,17 +1,19 @@
 import process from 'node:process';
 import pg from 'pg';
-import { built } from './lib/recording.mjs';
+import { built } from './lib/built.mjs';
 
-const { newId } = built('./contracts/src/index.js');
-const { Database, databaseSettings } = built('./database/src/index.js');
-const { billingSettings } = built('./billing/src/index.js');
-const { PoolStore, WorkerStore } = built('./deployments/src/index.js');
-const { composeJobs, jobSettings } = built('./jobs/src/index.js');
-const { LaneConsumer, RedisConnections, messagingSettings } = built('./messaging/src/index.js');
-const { Metrics, createLogger, readSettings } = built('./platform/src/index.js');
+const { newId } = built('libs/contracts/src/index');
+const { Database, databaseSettings } = built('libs/database/src/index');
+const { billingSettings } = built('libs/billing/src/index');
+const { PoolStore, WorkerStore } = built('libs/deployments/src/index');
+const { composeJobs, jobSettings } = built('libs/jobs/src/index');
+const { LaneConsumer, RedisConnections, messagingSettings } = built('libs/messaging/src/index');
+const { Metrics, createLogger, readSettings } = built('libs/platform/src/index');
 
 /**
  * @typedef {{ databaseUrl: string, redisUrl: string }} Stack
+ * @typedef {ReturnType<typeof composeJobs>} Jobs
+ * @typedef {Parameters<Jobs['claims']['take']>[0]} Message
  * @typedef {{
  *   seconds: number,
  *   firstPlace: number | null,
@@ -21,14 +23,16 @@ const { Metrics, createLogger, readSettings } = built('./platform/src/index.js')
  * is one account.
  */
 
+/** Its jobs have no inputs and no outputs. */
+const NO_ASSETS = /** @type {Parameters<typeof composeJobs>[0]['assets']} */ (/** @type {unknown} */ (null));
 const WORKERS = 4;
 const REPORT_EVERY_MS = 3_000;
 const POLL_MS = 5;
 const LIMIT_MS = 120_000;
 
-/** @type {any} */
+/** @type {InstanceType<typeof Database>} */
 let database;
-/** @type {any} */
+/** @type {ReturnType<typeof settingsOf>} */
 let settings;
 /** @type {pg.Pool} */
 let pool;
@@ -39,13 +43,15 @@ const workers = new WorkerStore();
 
 /** @param {Stack} stack */
 export function prepare(stack) {
-  const environment = { DATABASE_URL: stack.databaseUrl, REDIS_URL: stack.redisUrl };
-  settings = readSettings(
-    { ...databaseSettings, ...messagingSettings, ...jobSettings, ...billingSettings },
-    environment,
-  );
+  settings = settingsOf(stack);
   database = new Database(settings, 'millrace-bench');
   pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 });
+}
+
+/** @param {Stack} stack */
+function settingsOf({ databaseUrl, redisUrl }) {
+  const known = { ...databaseSettings, ...messagingSettings, ...jobSettings, ...billingSettings };
+  return readSettings(known, { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl });
 }
 
 /**
@@ -141,7 +147,7 @@ class Run {
   /** @type {(value?: unknown) => void} */
   #letGo = () => {};
   #held = new Promise((resolve) => (this.#letGo = resolve));
-  /** @type {{ id: string, jobs: any, lane: any }[]} */
+  /** @type {{ id: string, jobs: Jobs, lane: InstanceType<typeof LaneConsumer> }[]} */
   #members = [];
   /** @type {NodeJS.Timeout | undefined} */
   #reports;
@@ -175,11 +181,11 @@ class Run {
       logger,
       metrics,
       settings,
-      assets: null,
+      assets: NO_ASSETS,
       secretKey: null,
     });
-    const take = async (/** @type {any} */ hint) => {
-      await this.#take(jobs, id, hint).catch((error) => this.#failures.push(String(error)));
+    const take = async (/** @type {Message} */ message) => {
+      await this.#take(jobs, id, message).catch((error) => this.#failures.push(String(error)));
       return null;
     };
     const lane = new LaneConsumer(this.#redis.consumer(), poolId, 1, take, ignore, ignore);
@@ -187,24 +193,24 @@ class Run {
   }
 
   /**
-   * @param {any} jobs
+   * @param {Jobs} jobs
    * @param {string} id of the worker
-   * @param {any} hint
+   * @param {Message} message
    */
-  async #take(jobs, id, hint) {
-    const { claimed } = await jobs.claims.take(hint, { id, poolId: this.poolId, warm: [] });
+  async #take(jobs, id, message) {
+    const { claimed } = await jobs.claims.take(message, { id, poolId: this.poolId, warm: [] });
     if (claimed === null) return;
     this.#claimed += 1;
     this.starts.push(claimed.accountId);
     await this.#held;
-    const nothing = { failure: null, engineMs: 0, progress: null, nodes: null, log: null };
+    const nothing = { failure: null, engineMs: 0, progress: null, nodes: [], log: null };
     await jobs.lifecycle.finish(claimed, { outcome: 'succeeded', ...nothing });
     this.#ended += 1;
   }
 
   /** Every worker holds a job, and the lane holds all that it is given beyond that. */
   async untilFull() {
-    const { lookAhead } = await pools.find(database, this.poolId);
+    const lookAhead = (await pools.find(database, this.poolId))?.lookAhead ?? NaN;
     await this.#until(async () => {
       const { inFlight } = await workers.pace(database, this.poolId);
       return this.#claimed === WORKERS && inFlight === WORKERS + lookAhead;

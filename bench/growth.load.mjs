@@ -2,19 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { anyOf } from './lib/accounts.mjs';
+import { built } from './lib/built.mjs';
 import { POOL } from './lib/graph.mjs';
 import { plant as plantAt } from './lib/planting.mjs';
 import { CONCURRENCY, rateOf, rateOfCount } from './lib/rate.mjs';
-import { built, recordJob } from './lib/recording.mjs';
+import { recordJob } from './lib/recording.mjs';
 
-const { LedgerAuditStore } = built('./billing/src/audit/ledger-audit.store.js');
-const { Database } = built('./database/src/index.js');
-const { WorkerStore } = built('./deployments/src/index.js');
-const { Dispatcher, JobAudit, JobAuditStore, JobReads } = built('./jobs/src/index.js');
-const { DispatchStore } = built('./jobs/src/rotation/turn.store.js');
-const { JobStore } = built('./jobs/src/follow/job.store.js');
-const { LifecycleStore, guards } = built('./jobs/src/lifecycle/lifecycle.store.js');
-const { QueueOutlook } = built('./jobs/src/rotation/queue-estimates.js');
+const { LedgerAuditStore } = built('libs/billing/src/audit/ledger-audit.store');
+const { Database } = built('libs/database/src/index');
+const { WorkerStore } = built('libs/deployments/src/index');
+const { Dispatcher, JobAudit, JobAuditStore, JobReads } = built('libs/jobs/src/index');
+const { DispatchStore } = built('libs/jobs/src/rotation/turn.store');
+const { JobStore } = built('libs/jobs/src/follow/job.store');
+const { LifecycleStore, guards } = built('libs/jobs/src/lifecycle/lifecycle.store');
+const { QueueOutlook } = built('libs/jobs/src/rotation/queue-estimates');
 
 /**
  * @typedef {import('../libs/jobs/src/state/job').ClaimedAttempt} ClaimedAttempt
@@ -28,6 +29,10 @@ const PAGE = 20;
 const FINISHED_PAGE = 10;
 const TICKS_PER_SECOND = 5;
 
+/** Lists show no progress of jobs that run: none does. */
+const NO_PROGRESS = /** @type {ConstructorParameters<typeof JobReads>[3]} */ ({
+  progress: () => Promise.resolve(null),
+});
 const lifecycle = new LifecycleStore();
 /** @type {Map<string, Promise<Service>>} */
 const services = new Map();
@@ -41,7 +46,7 @@ class Service {
     const rows = await database.models.account.findMany({ select: { id: true } });
     return new Service(
       database,
-      rows.map((/** @type {{ id: string }} */ { id }) => id),
+      rows.map(({ id }) => id),
     );
   }
 
@@ -53,19 +58,32 @@ class Service {
     this.database = database;
     this.accounts = accounts;
     const store = new DispatchStore();
-    /** @type {import('../libs/jobs/src/follow/job-reads.service').JobReads} */
-    this.reads = new JobReads(database, new JobStore(), new QueueOutlook(database, store, new WorkerStore()), {});
+    this.reads = new JobReads(
+      database,
+      new JobStore(),
+      new QueueOutlook(database, store, new WorkerStore()),
+      NO_PROGRESS,
+    );
     /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
     this.lane = { room: 0, take: () => undefined };
-    /** @type {import('../libs/jobs/src/dispatch/dispatcher').Dispatcher} */
-    this.dispatcher = new Dispatcher(
-      database,
+    this.dispatcher = this.dispatcherOn(store);
+  }
+
+  /**
+   * A dispatcher over a pool, a fleet and a lane that exist here only: `lane` says how much room there is, and gets the jobs.
+   *
+   * @param {InstanceType<typeof DispatchStore>} store
+   */
+  dispatcherOn(store) {
+    const parts = [
+      this.database,
       store,
       { find: async () => ({ lookAhead: 0 }) },
       { capacity: async () => this.lane.room },
       { add: async (/** @type {string} */ _pool, /** @type {DispatchedJob} */ job) => this.lane.take(job) },
       console,
-    );
+    ];
+    return new Dispatcher(.../** @type {ConstructorParameters<typeof Dispatcher>} */ (/** @type {unknown} */ (parts)));
   }
 
   submit() {
@@ -81,8 +99,8 @@ class Service {
     /** @type {Promise<ClaimedAttempt>[]} */
     const claiming = [];
     this.lane = { room: count, take: (job) => claiming.push(this.claimOne(job)) };
-    // What it believes of the room is half a second old at most.
-    for (const patience = performance.now() + 1_000; claiming.length < count && performance.now() < patience;) {
+    // Its cache of the room is half a second old at most.
+    for (const until = performance.now() + 1_000; claiming.length < count && performance.now() < until;) {
       await this.dispatcher.fill(POOL);
     }
     if (claiming.length !== count) throw new Error(`${claiming.length} jobs were dispatched, not ${count}`);
@@ -97,7 +115,7 @@ class Service {
     return claimed;
   }
 
-  /** One beat and the end of each, as a worker tells them. @param {ClaimedAttempt[]} attempts */
+  /** One heartbeat and the end of each, as a worker reports them. @param {ClaimedAttempt[]} attempts */
   async finish(attempts) {
     const left = [...attempts];
     await rateOfCount(attempts.length, async () => {
@@ -136,7 +154,7 @@ export async function plant({ url, ...size }) {
 export async function audit({ url }) {
   const database = new Database({ databaseUrl: url, databasePoolSize: 2, databaseTimeoutMs: TIMEOUT_MS }, 'bench');
   const accounts = await database.models.account.findMany({ select: { id: true } });
-  const ids = accounts.map((/** @type {{ id: string }} */ { id }) => id);
+  const ids = accounts.map(({ id }) => id);
   const findings = [];
   for await (const finding of new JobAudit(database, new JobAuditStore()).findings()) findings.push(finding);
   for await (const finding of new LedgerAuditStore().check(database, ids)) findings.push(finding);

@@ -54,6 +54,7 @@ export async function livesPerSecond({ jobs }) {
 async function untilEnded(ids) {
   const until = performance.now() + LIMIT_MS;
   for (let left = ids; left.length > 0;) {
+    /** @type {import('pg').QueryResult<{ id: string }>} */
     const { rows } = await pool.query({
       name: 'left',
       text: "SELECT id FROM jobs WHERE id = ANY($1::uuid[]) AND delivery <> 'done'",
@@ -67,19 +68,21 @@ async function untilEnded(ids) {
 
 /** Each has succeeded, held credits and given them back or spent them. @param {string[]} ids */
 async function assertSettled(ids) {
+  /** @type {import('pg').QueryResult<{ settled: number }>} */
   const { rows } = await pool.query(
     `SELECT count(*)::int AS settled FROM jobs j
      WHERE j.id = ANY($1::uuid[]) AND j.status = 'succeeded' AND j.held_micros > 0
        AND EXISTS (SELECT FROM ledger_transactions t WHERE t.job_id = j.id AND t.kind IN ('settle', 'release'))`,
     [ids],
   );
-  if (rows[0].settled !== ids.length) {
-    throw new Error(`only ${rows[0].settled} of ${ids.length} jobs have succeeded and settled`);
+  const settled = rows[0]?.settled ?? 0;
+  if (settled !== ids.length) {
+    throw new Error(`only ${settled} of ${ids.length} jobs have succeeded and settled`);
   }
 }
 
 /** The statement that a submission is, alone. @param {{ seconds: number }} input */
 export function bareCommitsPerSecond({ seconds }) {
-  const statements = bareStatements(pool);
+  const statements = bareStatements(pool, 'submission');
   return rateOf(seconds, () => recordJob(statements, anyOf(accounts).id, IDLE_POOL));
 }

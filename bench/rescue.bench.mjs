@@ -26,11 +26,9 @@ export const bench = {
       const count = Math.min(TOGETHER, left);
       const [ours, floors] = await Promise.all([
         oneByOne(count, () => load.call('rescuesMs', { stack, deaths: DEATHS })),
-        Promise.all(
-          Array.from({ length: count }, () => load.call('recoveriesMs', { redisUrl: stack.redisUrl, deaths: DEATHS })),
-        ),
+        Promise.all(Array.from({ length: count }, () => recoveriesMs(load, stack.redisUrl))),
       ]);
-      turns.push(...ours.map((times, index) => ({ ours: times, floor: /** @type {number[]} */ (floors[index]) })));
+      turns.push(...ours.map((times, index) => ({ ours: times, floor: floors[index] ?? [] })));
     }
     return [
       findingOf({
@@ -49,6 +47,15 @@ export const bench = {
     ];
   },
 };
+
+/**
+ * @param {import('./lib/bench.js').Load} load
+ * @param {string} redisUrl
+ * @returns {Promise<number[]>}
+ */
+function recoveriesMs(load, redisUrl) {
+  return load.call('recoveriesMs', { redisUrl, deaths: DEATHS });
+}
 
 /**
  * @param {number} count

@@ -63,7 +63,7 @@ function allStarted(victim, names) {
   return new Promise((resolve, reject) => {
     victim.once('exit', () => reject(new Error('the process of the BullMQ workers ended before their jobs ran')));
     victim.on('message', (name) => {
-      waiting.delete(String(name));
+      waiting.delete(/** @type {string} */ (name));
       if (waiting.size === 0) resolve();
     });
   });

@@ -1,15 +1,13 @@
 import { request } from 'node:http';
-import { createRequire } from 'node:module';
 import process from 'node:process';
 import { setTimeout as after } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { built } from './lib/built.mjs';
 import { quantile } from './lib/pairs.mjs';
 import { makeRunningJobs } from './lib/running-jobs.mjs';
 import { StreamClients, firstFrameOf } from './lib/stream-clients.mjs';
 
-// The built libs: this process runs without the compiler's path aliases.
-const built = createRequire(new URL('../dist/libs/', import.meta.url));
-const { LivePublisher } = built('./messaging/src/index.js');
+const { LivePublisher } = built('libs/messaging/src/index');
 
 /**
  * @typedef {import('./lib/stream-clients.mjs').StreamAddress} StreamAddress
@@ -24,7 +22,7 @@ const SLICES_PER_SECOND = 100;
 const clients = { ours: new StreamClients(), floor: new StreamClients() };
 /** @type {RunningJob[]} */
 let jobs = [];
-/** @type {{ publish: (jobId: string, event: object) => Promise<void> }} */
+/** @type {InstanceType<typeof LivePublisher>} */
 let publisher;
 let ourPort = 0;
 let floorPort = 0;

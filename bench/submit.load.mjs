@@ -2,6 +2,7 @@ import { makeWorkerUtils } from 'graphile-worker';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 import { createDatabase } from '../scripts/lib/prisma/index.mjs';
+import { parseJson } from '../scripts/lib/system/index.mjs';
 import { anyOf, makeAccounts } from './lib/accounts.mjs';
 import { timesOfArrivalsMs } from './lib/arrivals.mjs';
 import { BODY, plantPool } from './lib/graph.mjs';
@@ -15,7 +16,7 @@ import { bareStatements, recordJob } from './lib/recording.mjs';
 const ACCOUNTS = 100;
 const QUEUE = 'bench';
 /** What the peers are given: the object of our request's body, which they serialize as part of their call. */
-const PAYLOAD = JSON.parse(BODY);
+const PAYLOAD = /** @type {object} */ (parseJson(BODY));
 
 /** @type {Record<'post' | 'bare' | 'pgBoss' | 'graphileWorker', () => Promise<unknown>>} */
 let acts;
@@ -31,7 +32,7 @@ export async function prepare(stack) {
   await plantPool(pool);
   const accounts = await makeAccounts(stack, ACCOUNTS);
   const send = openClient(stack.publicUrl, CONCURRENCY);
-  const statements = bareStatements(pool);
+  const statements = bareStatements(pool, 'submission');
   const boss = await openPgBoss(await databaseBeside(stack.databaseUrl, 'bench_pg_boss'));
   const worker = await openGraphileWorker(await databaseBeside(stack.databaseUrl, 'bench_graphile_worker'));
   acts = {
@@ -54,6 +55,7 @@ export async function p99Ms({ act, ...arrivals }) {
 
 /** Ratios of commits that do not reach the disk say nothing. @param {pg.Pool} pool */
 async function assertDurable(pool) {
+  /** @type {import('pg').QueryResult<{ name: string, setting: string }>} */
   const { rows } = await pool.query(
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`,
   );

@@ -130,6 +130,7 @@ async function upload(load, side) {
   let most = 0;
   const looking = setInterval(() => (most = Math.max(most, residentBytes(pid))), LOOK_EVERY_MS);
   try {
+    /** @type {number} */
     const seconds = await load.call('uploadSeconds', { url, key, sizeBytes: FILE_BYTES });
     side.delays.push((await side.loopDelayMs()) - RESOLUTION_MS);
     side.growths.push((most - before) / MEBIBYTE);

@@ -36,7 +36,11 @@ export async function uploadSeconds({ url, key, sizeBytes }) {
     },
   });
   let isAnswered = false;
-  const answered = once(sent, 'response').finally(() => (isAnswered = true));
+  const answered = new Promise(
+    (/** @type {(response: import('node:http').IncomingMessage) => void} */ resolve, reject) => {
+      sent.once('response', resolve).once('error', reject);
+    },
+  ).finally(() => (isAnswered = true));
   // Observed below; until then a refusal must not count as an uncaught error.
   answered.catch(() => undefined);
   sent.write(HEAD);
@@ -45,7 +49,7 @@ export async function uploadSeconds({ url, key, sizeBytes }) {
     if (!isTaken) await Promise.race([once(sent, 'drain'), answered]);
   }
   sent.end(TAIL);
-  const [response] = /** @type {[import('node:http').IncomingMessage]} */ (await answered);
+  const response = await answered;
   const answer = await text(response);
   const seconds = (performance.now() - startedAt) / 1_000;
   if (response.statusCode !== 201) throw new Error(`an upload was refused: ${response.statusCode} ${answer}`);

@@ -31,7 +31,7 @@ async function makeAccount({ opsUrl, adminToken }) {
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return /** @type {any} */ (await response.json());
+    return /** @type {{ id: string, key: string }} */ (await response.json());
   };
   const { id } = await admin('/accounts', { name: 'bench', queue_limit: QUEUE_LIMIT });
   await admin(`/accounts/${id}/credits`, { amount_micros: CREDIT_MICROS, reason: 'bench' });

@@ -14,9 +14,9 @@ export interface BenchContext {
   folder: DataFolder;
   flags: BenchFlags;
   /** The whole service as real processes, on an embedded PostgreSQL with fsync on and a Redis. Once per bench. */
-  startStack(options?: Partial<StackOptions>): Promise<RunFile>;
+  startStack: (options?: Partial<StackOptions>) => Promise<RunFile>;
   /** A load generator in a process of its own: a module below `bench/` whose exported functions it calls. */
-  startLoad(file: string): Promise<Load>;
+  startLoad: (file: string) => Promise<Load>;
 }
 
 export interface Load {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
+import { parseJson } from '../../scripts/lib/system/index.mjs';
 import { BODY } from './graph.mjs';
 
 /**
@@ -47,5 +48,5 @@ export const submission = (key, body = BODY) => ({ method: 'POST', path: '/api/v
 export async function submit(send, key, body) {
   const { status, text } = await send({ ...submission(key, body), headers: { 'idempotency-key': randomUUID() } });
   if (status !== 201) throw new Error(`a submission was refused: ${status} ${text}`);
-  return JSON.parse(text).id;
+  return /** @type {{ id: string }} */ (parseJson(text)).id;
 }

@@ -7,13 +7,30 @@ import { pathToFileURL } from 'node:url';
  * @typedef {{ id: number, result?: unknown, failure?: string }} LoadAnswer
  */
 
-const load = await import(pathToFileURL(process.argv[2] ?? '').href);
+/** @type {unknown} */
+const module = await import(pathToFileURL(process.argv[2] ?? '').href);
+const functions = /** @type {Record<string, (input: object) => unknown>} */ (module);
 
 process.on('disconnect', () => process.exit());
 process.on('message', (message) => {
   const { id, name, input } = /** @type {LoadCall} */ (message);
-  Promise.resolve(load[name](input)).then(
+  call(name, input).then(
     (result) => process.send?.({ id, result }),
-    (error) => process.send?.({ id, failure: `${name}: ${String(error?.message ?? error)}` }),
+    (/** @type {unknown} */ error) => process.send?.({ id, failure: `${name}: ${sentenceOf(error)}` }),
   );
 });
+
+/**
+ * @param {string} name
+ * @param {object} input
+ */
+async function call(name, input) {
+  const act = functions[name];
+  if (act === undefined) throw new Error('the module exports no such function');
+  return act(input);
+}
+
+/** @param {unknown} error */
+function sentenceOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}

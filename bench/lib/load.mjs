@@ -30,13 +30,13 @@ export async function startLoad(scope, file) {
       scope.check();
       const id = ++calls;
       const answered = new Promise((/** @type {(answer: LoadAnswer) => void} */ resolve) => {
-        const hear = (/** @type {unknown} */ message) => {
+        const receive = (/** @type {unknown} */ message) => {
           const answer = /** @type {LoadAnswer} */ (message);
           if (answer.id !== id) return;
-          child.off('message', hear);
+          child.off('message', receive);
           resolve(answer);
         };
-        child.on('message', hear);
+        child.on('message', receive);
       });
       child.send({ id, name, input });
       const { result, failure } = await Promise.race([answered, gone]);

@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { built } from './built.mjs';
 import { GRAPH, METADATA, NODES, POOL } from './graph.mjs';
 
-/** @typedef {Pick<import('../../libs/database/src/database').Statements, 'query'>} Queries */
+/** @typedef {import('../../libs/database/src/database').Statements} Statements */
 
-/** The built libs: a load generator runs without the compiler's path aliases. */
-export const built = createRequire(new URL('../../dist/libs/', import.meta.url));
-const { newId } = built('./contracts/src/index.js');
-const { jobSettings } = built('./jobs/src/job.settings.js');
-const { SubmissionStore } = built('./jobs/src/submission/submission.store.js');
-const { readSettings } = built('./platform/src/index.js');
+const { newId } = built('libs/contracts/src/index');
+const { jobSettings } = built('libs/jobs/src/job.settings');
+const { SubmissionStore } = built('libs/jobs/src/submission/submission.store');
+const { readSettings } = built('libs/platform/src/index');
 
 const store = new SubmissionStore(readSettings(jobSettings, {}));
 
 /**
  * The statement that a submission of the twenty nodes is, alone.
  *
- * @param {Queries} statements
+ * @param {Statements} statements
  * @param {string} accountId
  * @param {string} [poolId]
  */
@@ -25,15 +23,22 @@ export async function recordJob(statements, accountId, poolId = POOL) {
 }
 
 /**
- * Statements on bare connections: prepared once on each, and committed by themselves.
+ * Statements on bare connections, each committed by itself. They can `query`, which is all that the stores of a bench need.
  *
  * @param {import('pg').Pool} pool
- * @returns {Queries}
+ * @param {string} [name] under which a connection prepares its statement once; unprepared without it
+ * @returns {Statements}
  */
-export function bareStatements(pool) {
-  return {
-    query: async ({ text, values }) => (await pool.query({ name: 'submission', text, values })).rows,
+export function bareStatements(pool, name) {
+  const statements = {
+    /** @param {{ text: string, values: unknown[] }} statement @returns {Promise<unknown[]>} */
+    query: async ({ text, values }) => {
+      /** @type {import('pg').QueryResult<Record<string, unknown>>} */
+      const { rows } = await pool.query({ name, text, values });
+      return rows;
+    },
   };
+  return /** @type {Statements} */ (/** @type {unknown} */ (statements));
 }
 
 /**

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import pg from 'pg';
 import { makeAccounts } from './accounts.mjs';
+import { built } from './built.mjs';
 import { POOL, plantPool } from './graph.mjs';
 import { openClient, submit } from './http.mjs';
 import { CONCURRENCY } from './rate.mjs';
+import { bareStatements } from './recording.mjs';
 
-// The built libs: a load generator runs without the compiler's path aliases.
-const built = createRequire(new URL('../../dist/libs/', import.meta.url));
-const { LifecycleStore } = built('./jobs/src/lifecycle/lifecycle.store.js');
+const { LifecycleStore } = built('libs/jobs/src/lifecycle/lifecycle.store');
 
 /** @typedef {{ id: string, key: string }} RunningJob `key`: of the account whose job it is. */
 
@@ -33,27 +32,18 @@ export async function makeRunningJobs(stack, count) {
     const { key } = /** @type {import('./accounts.mjs').Account} */ (accounts[nth % ACCOUNTS]);
     return { id: await submit(send, key), key };
   });
-  const statements = statementsOn(pool);
   const ids = jobs.map(({ id }) => id);
   await dispatch(pool, ids);
   const lifecycle = new LifecycleStore();
+  const statements = bareStatements(pool);
   const workerId = randomUUID();
   const lease = { workerId, leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
   await inLanes(count, async (nth) => {
-    const claimed = await lifecycle.claim(statements, { jobId: ids[nth], attempt: 1, ...lease });
+    const claimed = await lifecycle.claim(statements, { jobId: ids[nth] ?? '', attempt: 1, ...lease });
     if (claimed === null) throw new Error('a job of the bench could not be claimed');
   });
   await pool.end();
   return jobs;
-}
-
-/** @param {pg.Pool} pool */
-function statementsOn(pool) {
-  return {
-    query: async (/** @type {{ text: string, values: unknown[] }} */ { text, values }) => {
-      return (await pool.query({ text, values })).rows;
-    },
-  };
 }
 
 /**

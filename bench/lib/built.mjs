@@ -1,0 +1,34 @@
+import { loadBuilt } from '../../scripts/lib/system/index.mjs';
+
+/**
+ * What the load generators use of the libs, by the path of the source: whoever moves or changes it learns so from tsc.
+ *
+ * @typedef {{
+ *   'libs/billing/src/audit/ledger-audit.store': typeof import('../../libs/billing/src/audit/ledger-audit.store'),
+ *   'libs/billing/src/index': typeof import('../../libs/billing/src/index'),
+ *   'libs/contracts/src/index': typeof import('../../libs/contracts/src/index'),
+ *   'libs/database/src/index': typeof import('../../libs/database/src/index'),
+ *   'libs/deployments/src/index': typeof import('../../libs/deployments/src/index'),
+ *   'libs/jobs/src/follow/job.store': typeof import('../../libs/jobs/src/follow/job.store'),
+ *   'libs/jobs/src/index': typeof import('../../libs/jobs/src/index'),
+ *   'libs/jobs/src/job.settings': typeof import('../../libs/jobs/src/job.settings'),
+ *   'libs/jobs/src/lifecycle/lifecycle.store': typeof import('../../libs/jobs/src/lifecycle/lifecycle.store'),
+ *   'libs/jobs/src/rotation/queue-estimates': typeof import('../../libs/jobs/src/rotation/queue-estimates'),
+ *   'libs/jobs/src/rotation/turn.store': typeof import('../../libs/jobs/src/rotation/turn.store'),
+ *   'libs/jobs/src/submission/submission.store': typeof import('../../libs/jobs/src/submission/submission.store'),
+ *   'libs/messaging/src/index': typeof import('../../libs/messaging/src/index'),
+ *   'libs/platform/src/index': typeof import('../../libs/platform/src/index'),
+ *   'libs/testing/src/comfyui-simulator/index': typeof import('../../libs/testing/src/comfyui-simulator/index'),
+ * }} Modules
+ */
+
+/**
+ * A module of the built libs: load generators run as they are, without the compiler and its path aliases.
+ *
+ * @template {keyof Modules} P
+ * @param {P} path
+ * @returns {Modules[P]}
+ */
+export function built(path) {
+  return /** @type {Modules[P]} */ (loadBuilt(path));
+}

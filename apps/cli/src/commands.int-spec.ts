@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeHost } from './fixtures/fake-host';
-import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/job-words';
+import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/sample-jobs';
 import { bytes, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
@@ -64,7 +64,7 @@ describe('millrace jobs', () => {
   it('says so when there was nothing left to cancel', async () => {
     service.on(`POST ${at(JOB_PATH)}/cancel`, json(200, succeeded()));
     expect(await millrace('jobs', 'cancel', JOB_ID)).toBe(0);
-    expect(host.noted).toContain('It had ended already');
+    expect(host.noted).toContain('had already ended');
   });
 
   it('cancels', async () => {
@@ -98,7 +98,7 @@ describe('millrace jobs', () => {
     expect(host.printed).toBe(workflow);
   });
 
-  it('refuses what is no id without asking', async () => {
+  it('refuses a malformed id without a request', async () => {
     expect(await millrace('jobs', 'get', '../keys')).toBe(2);
     expect(service.received).toHaveLength(0);
   });
@@ -130,7 +130,7 @@ describe('millrace assets', () => {
     expect(host.printed.slice(before)).toBe(CONTENT.toString());
   });
 
-  it('deletes, and tells why not', async () => {
+  it('deletes, and says why it could not', async () => {
     const { id } = outputOf(service.url, 1, CONTENT);
     service.on(`DELETE ${at(`/api/v2/assets/${id}`)}`, refusal(409, 'asset_in_use', 'A job refers to it.'));
     expect(await millrace('assets', 'rm', id)).toBe(3);
@@ -139,7 +139,7 @@ describe('millrace assets', () => {
 });
 
 describe('the account', () => {
-  it('stands at the origin, whatever the prefix of the deployment', async () => {
+  it('is at the origin, also where the base address has the prefix of a deployment', async () => {
     service.on('GET /platform/v1/credits', json(200, { available_micros: 24_993_600, held_micros: 0 }));
     expect(await millrace('credits')).toBe(0);
     expect(host.printed).toContain('24.9936');
@@ -156,7 +156,7 @@ describe('the account', () => {
     });
   });
 
-  it('prints an order as one JSON document, and sends the payer back where it is told to', async () => {
+  it('prints an order as one JSON document, with the given address to return to', async () => {
     service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
     expect(await millrace('--json', 'credits', 'buy', '20', '--return-url', 'https://shop.example/?tab=2')).toBe(0);
     expect(JSON.parse(host.printed)).toEqual(TOP_UP);
@@ -164,7 +164,7 @@ describe('the account', () => {
   });
 
   it.each([
-    ['paid', 0, '✓ paid; the credits are there'],
+    ['paid', 0, '✓ paid; the credits were added'],
     ['expired', 1, '✗ expired; no credits were added'],
   ])('stays until an order is %s', async (status, code, sentence) => {
     service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
@@ -174,15 +174,15 @@ describe('the account', () => {
     expect(host.noted).toContain(sentence);
   });
 
-  it('tells of one order', async () => {
+  it('shows one order', async () => {
     service.on('GET /platform/v1/top-ups/t1', json(200, TOP_UP));
     expect(await millrace('credits', 'order', 't1')).toBe(0);
     expect(host.printed).toMatch(/status +open\n +amount credits +20\n/);
   });
 
   it.each([
-    ['2.5', [], '<credits> "2.5" is not usable.'],
-    ['20', ['--return-url', 'shop'], '--return-url "shop" is not usable.'],
+    ['2.5', [], '<credits> "2.5" is not valid.'],
+    ['20', ['--return-url', 'shop'], '--return-url "shop" is not valid.'],
   ])('orders nothing for %s %j', async (amount, flags, sentence) => {
     expect(await millrace('credits', 'buy', amount, ...flags)).toBe(2);
     expect(host.noted).toContain(sentence);
@@ -265,10 +265,10 @@ describe('millrace admin', () => {
   });
 
   it.each([
-    [['--running-limit', '0'], /--running-limit "0" is not usable[^]*from 1 to 2000000000, or `default`/],
-    [['--weight', 'default'], /--weight "default" is not usable[^]*→ Give a whole number from 1 to 1000\./],
-    [['--status', 'gone'], /--status "gone" is not usable[^]*→ Give one of active, suspended\./],
-    [[], /Nothing is to be changed[^]*→ Give at least one of --name, .*--status/],
+    [['--running-limit', '0'], /--running-limit "0" is not valid[^]*from 1 to 2000000000, or `default`/],
+    [['--weight', 'default'], /--weight "default" is not valid[^]*→ Give a whole number from 1 to 1000\./],
+    [['--status', 'gone'], /--status "gone" is not valid[^]*→ Give one of active, suspended\./],
+    [[], /Nothing to change[^]*→ Give at least one of --name, .*--status/],
   ])('asks nothing of the service for %j, and says what to give', async (flags, sentence) => {
     expect(await millrace('admin', 'update-account', 'a1', ...flags)).toBe(2);
     expect(host.noted).toMatch(sentence);
@@ -289,7 +289,7 @@ describe('millrace admin', () => {
     expect(host.noted).toContain('--idempotency-key k1 does it once');
   });
 
-  it('asks for what is filtered in the query, and tells how to see more', async () => {
+  it('sends filters in the query, and says how to see more', async () => {
     service.on('GET /admin/v1/audit-log', json(200, { entries: [{ id: 'e1' }], next_cursor: 'next' }));
     expect(
       await millrace('admin', 'audit-log', '--action', 'credits.adjust', '--from', '2026-11-01', '--limit', '1'),
@@ -314,7 +314,7 @@ describe('a command line that cannot be meant', () => {
     [['nonsense'], "Unknown command 'nonsense'."],
   ])('exits with 2 for %j, with a sentence, and as JSON where that is asked for', async (args, sentence) => {
     expect(await millrace(...args)).toBe(2);
-    expect(host.noted).toBe(`✗ ${sentence}\n  → Add --help to see what it takes.\n`);
+    expect(host.noted).toBe(`✗ ${sentence}\n  → Add --help to see its arguments and flags.\n`);
     expect(await millrace('--json', ...args)).toBe(2);
     expect(JSON.parse(host.printed)).toMatchObject({ error: { code: 'usage', message: sentence } });
     expect(service.received).toHaveLength(0);
@@ -327,7 +327,7 @@ describe('a command line that cannot be meant', () => {
 });
 
 describe('the service', () => {
-  it('is read again when a read fails, and is believed when it refuses', async () => {
+  it('is asked again when a read fails, and not when it refuses', async () => {
     service.on(
       'GET /platform/v1/credits',
       json(502, {}),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeHost } from './fixtures/fake-host';
-import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/job-words';
+import { JOB_ID, JOB_PATH, jobOf, succeeded } from './fixtures/sample-jobs';
 import { events, json, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 

@@ -23,7 +23,7 @@ const host: Host = {
   nowMs: Date.now,
 };
 
-// A reader that has gone (`| head`) is no fault.
+// A reader that has gone (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 process.on('exit', () => {
   if (process.stderr.isTTY) process.stderr.write(SHOW_CURSOR);
@@ -32,13 +32,11 @@ process.on('exit', () => {
 void runCli(process.argv.slice(2), host).then(
   (code) => {
     process.exitCode = code;
-    // A wait or a connection that nobody needs any more must not keep the process.
+    // A wait or a connection that is no longer needed must not keep the process running.
     process.stdout.write('', () => process.exit());
   },
   (error: unknown) => {
-    process.stderr.write(
-      `millrace failed by a fault of its own: ${error instanceof Error ? error.stack : String(error)}\n`,
-    );
+    process.stderr.write(`This is a bug in millrace: ${error instanceof Error ? error.stack : String(error)}\n`);
     process.exit(70);
   },
 );

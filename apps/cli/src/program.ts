@@ -31,7 +31,7 @@ const EXIT_CODES = `
 Exit codes: 0 succeeded, 1 the job failed, 2 usage or input, 3 refused by the service, 4 canceled, 5 expired,
 6 the service was unreachable or failed, 130 interrupted.
 
-Environment: MILLRACE_URL and MILLRACE_API_KEY, else COMFY_BASE_URL and COMFY_API_KEY, else what \`millrace login\` kept.`;
+Environment: MILLRACE_URL and MILLRACE_API_KEY, else COMFY_BASE_URL and COMFY_API_KEY, else what \`millrace login\` stored.`;
 
 /** Runs one command line. @param args without the program's own name. @returns the exit code. */
 export async function runCli(args: string[], host: Host): Promise<ExitCode> {
@@ -42,7 +42,7 @@ export async function runCli(args: string[], host: Host): Promise<ExitCode> {
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.succeeded;
-    // Help that was shown because nothing was asked for speaks for itself.
+    // The help was shown because no command was given.
     if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.usage;
     return reportFailure(failureFrom(error), program.opts<GlobalFlags>().json === true, host);
   }
@@ -53,14 +53,14 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     .description('Run node-graph workflows as durable jobs.')
     .version(VERSION)
     .option('--url <address>', 'the service')
-    .option('--api-key <key>', 'your API key; the environment keeps it out of the process list')
-    .option('--json', 'results as JSON on standard output, all else on standard error')
+    .option('--api-key <key>', 'your API key; better set in the environment, where other users cannot see it')
+    .option('--json', 'results as JSON on standard output, everything else on standard error')
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ sortSubcommands: false })
     .configureOutput({
       writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => host.stderr.write(text),
-      // Reported like every other failure, once it has been thrown.
+      // Reported like every other failure, after it was thrown.
       outputError: () => undefined,
     })
     .exitOverride();
@@ -70,13 +70,14 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
   return program;
 }
 
-/** An aborted wait is an interruption; anything unknown is a fault of this program and is thrown on. */
+/** An aborted wait is an interruption; an unknown error is a bug of this program and is thrown on. */
 function failureFrom(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
-  if (error instanceof CommanderError) return new UsageFailure(sentenceOf(error), 'Add --help to see what it takes.');
+  if (error instanceof CommanderError)
+    return new UsageFailure(sentenceOf(error), 'Add --help to see its arguments and flags.');
   if (isAbort(error)) return new Interrupted('Interrupted.');
   if (isDiskFault(error))
-    return new UsageFailure(`A file cannot be used: ${reasonOf(error)}.`, 'Check the path and who may use it.');
+    return new UsageFailure(`A file cannot be used: ${reasonOf(error)}.`, 'Check the path and its permissions.');
   throw error;
 }
 

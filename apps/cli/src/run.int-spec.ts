@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeHost } from './fixtures/fake-host';
-import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/job-words';
+import { assetOf, JOB_ID, JOB_PATH, jobOf, outputOf, succeeded } from './fixtures/sample-jobs';
 import { bytes, events, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
@@ -112,7 +112,7 @@ describe('a run that succeeds', () => {
     expect(host.noted).toContain('50%  1 of 2 nodes  3  ImageScale');
   });
 
-  it('prints one JSON document under --json, and no word besides on standard output', async () => {
+  it('prints one JSON document under --json, and nothing else on standard output', async () => {
     expect(await run('--json')).toBe(0);
     expect(JSON.parse(host.printed)).toMatchObject({
       job: { id: JOB_ID, status: 'succeeded' },
@@ -123,13 +123,13 @@ describe('a run that succeeds', () => {
     });
   });
 
-  it('shows the times it saw itself where the service tells none', async () => {
+  it('shows the times that it observed where the service reports none', async () => {
     service.on(`GET ${JOB_PATH}/nodes`, refusal(404, 'not_found', 'No such operation.'));
     expect(await run()).toBe(0);
-    expect(host.printed).toMatch(/times as seen from here[^]*3 {2}ImageScale/);
+    expect(host.printed).toMatch(/times observed by this client[^]*3 {2}ImageScale/);
   });
 
-  it('never replaces a file, nor leaves the folder, whatever the outputs are called', async () => {
+  it('never replaces a file nor leaves the folder, for any name of an output', async () => {
     const names = ['../../x', 'a\u001b[31m', 'same.png', 'same.png', '/etc/passwd', '..'];
     service.on('GET /files/1', bytes(PICTURE));
     const outputs = names.map((name) => outputOf(service.url, 1, PICTURE, { name }));
@@ -216,7 +216,7 @@ describe('the exit code', () => {
 
   it('is 2 for a file that is missing beside one that is there, which is not uploaded', async () => {
     expect(await run('--input', `1.image=${graph}`, '--input', '3.image=/no/such.png')).toBe(2);
-    expect(host.noted).toContain('/no/such.png cannot be read: there is no such file.');
+    expect(host.noted).toContain('/no/such.png cannot be read: no such file.');
     expect(service.received).toHaveLength(0);
   });
 

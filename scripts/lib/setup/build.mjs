@@ -21,7 +21,7 @@ import {
 
 const MANIFEST = join(DIST, '.build.json');
 const GROUPS = ['libs', 'apps'];
-const IS_SPEC = /\.(spec|int-spec|e2e-spec)\.ts$/;
+const IS_NOT_BUILT = /\.(spec|int-spec|e2e-spec)\.ts$|\/README\.md$/;
 const PARALLEL = 16;
 
 /**
@@ -58,7 +58,7 @@ function currentSources() {
   const files = packagesOf().flatMap((folder) => filesUnder(join(ROOT, folder, 'src')));
   return Object.fromEntries(
     files
-      .filter((file) => !IS_SPEC.test(file))
+      .filter((file) => !IS_NOT_BUILT.test(file))
       .map((file) => {
         const { mtimeMs, size } = statSync(file);
         return [relative(ROOT, file), `${mtimeMs}:${size}`];

@@ -22,20 +22,20 @@ export interface CallOptions {
   /** Sends this value as a JSON body. */
   json?: unknown;
   signal?: AbortSignal;
-  /** Tries in all; by default 3 for a read and 1 for anything else, which may have had its effect. */
+  /** How many times it is tried; by default 3 for a read and 1 for a write, whose first try may have had its effect. */
   tries?: number;
   /** Milliseconds until the answer's head must be there; by default one minute. */
   headWithinMs?: number;
 }
 
-/** How long a read waits on its own for a 429 that names a time; a longer one is the reader's decision. */
-const PATIENCE_SECONDS = 10;
+/** The longest `Retry-After` of a 429 that a read waits for by itself. */
+const MAX_RETRY_AFTER_SECONDS = 10;
 const RETRY_MS = 400;
 const HEAD_WITHIN_MS = 60_000;
 
 /**
- * HTTP to one service: addresses, the credential, the error envelope, repeats of reads. The credential goes to the origin
- * of the base address alone (wire supplement, section 5).
+ * HTTP to one service: addresses, the credential, the error envelope, retries of reads. The credential is sent only to the
+ * origin of the base address (wire supplement, section 5).
  */
 export class ApiClient {
   constructor(
@@ -53,20 +53,20 @@ export class ApiClient {
     return new URL(`${this.settings.baseUrl.pathname.replace(/\/$/, '')}/api/v2${path}`, this.settings.baseUrl);
   }
 
-  /** An operation of the platform API, which stands at the origin whatever the prefix. */
+  /** An operation of the platform API, which is at the origin, also where the base address has a prefix. */
   platform(path: string): URL {
     return new URL(`/platform/v1${path}`, this.settings.baseUrl);
   }
 
-  /** A link of the service: resolved against the origin, never joined to the base address (contract, 2.5). */
+  /** A link that the service sent: resolved against the origin, never joined to the base address (contract, 2.5). */
   link(reference: string): URL {
     if (!URL.canParse(reference, this.settings.baseUrl.href))
-      throw new ServiceFailure(`The service sent a link that is none: ${JSON.stringify(reference)}.`);
+      throw new ServiceFailure(`The service sent an invalid link: ${JSON.stringify(reference)}.`);
     return new URL(reference, this.settings.baseUrl);
   }
 
   /**
-   * The answer, its head received and its status 2xx.
+   * Send a request and return the answer once its head has arrived with status 2xx.
    *
    * @throws {ServiceRefusal} on 4xx
    * @throws {ServiceFailure} when the service cannot be reached, redirects a write, or fails
@@ -85,7 +85,7 @@ export class ApiClient {
     }
   }
 
-  /** The JSON value of the answer; null where it has no body. */
+  /** The JSON value of an answer; null where it has no body. */
   async json(url: URL, options: CallOptions = {}): Promise<unknown> {
     const text = await this.text(url, options);
     if (text === '') return null;
@@ -94,7 +94,7 @@ export class ApiClient {
     } catch {
       throw new ServiceFailure(`${url.host} answered with something that is not JSON.`, {
         code: 'unexpected_answer',
-        cure: 'Check that the address is that of a service that speaks this API.',
+        cure: 'Check that the address is that of a Millrace service.',
       });
     }
   }
@@ -122,15 +122,15 @@ export class ApiClient {
 
   private unreached(url: URL, error: unknown, signal?: AbortSignal): CliFailure {
     if (signal?.aborted) return new Interrupted('Interrupted.');
-    const reason = isAbort(error) ? 'it does not answer' : reasonOf(error);
+    const reason = isAbort(error) ? 'it did not answer in time' : reasonOf(error);
     return new ServiceFailure(`${url.origin} cannot be reached: ${reason}.`, {
       cause: error,
-      cure: 'Check the address and that the service is up.',
+      cure: 'Check the address, and that the service is running.',
     });
   }
 }
 
-/** An answer whose head comes in time; its body may take as long as it takes. */
+/** Waits for the head of an answer no longer than this; its body has no limit. */
 async function fetchWithin(ms: number, url: URL, request: RequestInit, signal?: AbortSignal): Promise<Response> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), ms);
@@ -145,7 +145,7 @@ async function fetchWithin(ms: number, url: URL, request: RequestInit, signal?: 
 function repeatAfterMs(error: unknown, attempt: number): number | null {
   if (error instanceof ServiceFailure) return RETRY_MS * 2 ** (attempt - 1);
   const seconds = error instanceof ServiceRefusal && error.facts.status === 429 ? error.facts.retryAfterSeconds : null;
-  return seconds && seconds <= PATIENCE_SECONDS ? seconds * 1000 : null;
+  return seconds && seconds <= MAX_RETRY_AFTER_SECONDS ? seconds * 1000 : null;
 }
 
 async function failureOf(response: Response, url: URL): Promise<CliFailure> {
@@ -165,7 +165,7 @@ async function failureOf(response: Response, url: URL): Promise<CliFailure> {
   const target = headers.get('location');
   return new ServiceFailure(`${url.origin} redirects this request${target ? ` to ${target}` : ''}.`, {
     ...facts,
-    cure: 'Use the address it points at.',
+    cure: 'Use the address that it redirects to.',
   });
 }
 

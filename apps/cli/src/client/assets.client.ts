@@ -27,8 +27,8 @@ export class AssetsClient {
   ) {}
 
   /**
-   * Upload a file as a stream, with its hash for the service to check. Repeated when the service fails on the way: the
-   * same bytes become the same blob.
+   * Upload a file as a stream, with its hash for the service to check. Retried when the service fails meanwhile: the same
+   * bytes become the same blob.
    *
    * @throws {UsageFailure} when there is no such file.
    */
@@ -68,7 +68,7 @@ export class AssetsClient {
     if (options.expiresInSeconds) fields.push(['expires_in', String(options.expiresInSeconds)]);
     const answer = await this.api.json(this.api.api('/assets'), {
       method: 'POST',
-      // A new key each time: it guards against a repeat on the way, and a key whose upload was lost would be refused.
+      // A new key each time: it guards against a repetition by a proxy, and a key whose upload was lost would be refused.
       headers: { 'idempotency-key': randomUUID() },
       stream: multipartBody(fields, file),
       signal: options.signal,
@@ -85,17 +85,17 @@ export class AssetsClient {
 /** @throws {UsageFailure} */
 export function assertAssetId(id: string): void {
   if (isUuid(id)) return;
-  throw new UsageFailure(`${JSON.stringify(id)} is no asset id.`, 'Use the id that `assets put` printed.');
+  throw new UsageFailure(`${JSON.stringify(id)} is not an asset id.`, 'Use the id that `assets put` printed.');
 }
 
-/** The size of a file in bytes. @throws {UsageFailure} unless `path` is a file that is there. */
+/** The size of a file in bytes. @throws {UsageFailure} unless `path` is an existing file. */
 export async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch((error: unknown) => Promise.reject(unreadable(path, error)));
   if (!found.isFile()) throw new UsageFailure(`${path} is not a file.`, 'Name a file.');
   return found.size;
 }
 
-const READ_FAULTS: Record<string, string> = { ENOENT: 'there is no such file', EISDIR: 'it is a folder' };
+const READ_FAULTS: Record<string, string> = { ENOENT: 'no such file', EISDIR: 'it is a folder' };
 
 export function unreadable(path: string, error: unknown): UsageFailure {
   const reason = READ_FAULTS[codeOf(error) ?? ''] ?? reasonOf(error);

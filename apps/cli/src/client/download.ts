@@ -29,18 +29,18 @@ export interface Downloadable {
   hash: string | null;
 }
 
-/** A file on this machine whose bytes are what the service says they are; `hash` is computed here. */
+/** A file on this machine whose bytes match the hash of the service; `hash` is computed here. */
 export interface SavedFile {
   path: string;
   hash: string;
   sizeBytes: number;
 }
 
-/** Files of one name before the folder is taken for unusable. */
-const NAMES_AT_MOST = 10_000;
+/** How many files of one name a folder may hold. */
+const MAX_NAMES = 10_000;
 const TRIES = 3;
 
-/** Fetches bytes, proves them against their hash, and only then gives them their name. */
+/** Downloads bytes, verifies them against their hash, and only then gives them their name. */
 export class Downloader {
   constructor(
     private readonly api: ApiClient,
@@ -48,9 +48,9 @@ export class Downloader {
   ) {}
 
   /**
-   * Save to a name in `folder` that no file has yet, as close to the wanted one as is safe.
+   * Save under a name in `folder` that no file has yet, as close to the wanted one as is safe.
    *
-   * @throws {ServiceFailure} `hash_mismatch` when the bytes are not those that were promised; nothing is left behind.
+   * @throws {ServiceFailure} `hash_mismatch` when the bytes do not match; nothing is left behind.
    * @throws {UsageFailure} when the folder cannot be written.
    */
   async saveInto(folder: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
@@ -65,9 +65,9 @@ export class Downloader {
   }
 
   /**
-   * Make a folder, and those above it, that files can be saved in.
+   * Make a folder, and those above it, and check that files can be saved in it.
    *
-   * @throws {UsageFailure} when that cannot be.
+   * @throws {UsageFailure} when they cannot.
    */
   async prepare(folder: string): Promise<void> {
     try {
@@ -78,11 +78,11 @@ export class Downloader {
     }
   }
 
-  /** Save under exactly this name, replacing what is there once the bytes are proven. */
+  /** Save under exactly this name; an existing file is replaced once the bytes are verified. */
   async saveTo(path: string, wanted: Downloadable, signal?: AbortSignal): Promise<SavedFile> {
     const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
     try {
-      const { hash, sizeBytes } = await this.fetchProven(wanted, () => createWriteStream(draft), signal);
+      const { hash, sizeBytes } = await this.fetchVerified(wanted, () => createWriteStream(draft), signal);
       await rename(draft, path);
       return { path, hash, sizeBytes };
     } catch (error) {
@@ -91,7 +91,7 @@ export class Downloader {
     }
   }
 
-  /** Write to a stream that cannot be taken back, so in one try; the stream stays open. */
+  /** Write to a stream, in one try, because what is written cannot be taken back; the stream stays open. */
   async pipeTo(target: NodeJS.WritableStream, wanted: Downloadable, signal?: AbortSignal): Promise<void> {
     const response = await this.answer(wanted, signal);
     const hash = new ContentHash();
@@ -101,10 +101,10 @@ export class Downloader {
         if (!target.write(chunk)) await new Promise((drained) => target.once('drain', drained));
       }
     });
-    prove(wanted, hash);
+    verify(wanted, hash);
   }
 
-  private async fetchProven(
+  private async fetchVerified(
     wanted: Downloadable,
     to: () => Writable,
     signal?: AbortSignal,
@@ -114,7 +114,7 @@ export class Downloader {
         const response = await this.answer(wanted, signal);
         const hash = new ContentHash();
         await this.transfer(wanted, signal, () => pipeline(body(response), hashing(hash), to(), { signal }));
-        return { hash: prove(wanted, hash), sizeBytes: hash.sizeBytes };
+        return { hash: verify(wanted, hash), sizeBytes: hash.sizeBytes };
       } catch (error) {
         const isCut = error instanceof ServiceFailure && error.code === 'download_cut';
         if (!isCut || attempt === TRIES) throw error;
@@ -122,7 +122,7 @@ export class Downloader {
     }
   }
 
-  /** A signed link may have run out since the job ended: a fresh one is asked for, once. */
+  /** A signed link may have expired since the job ended: then a fresh one is read, once. */
   private async answer(wanted: Downloadable, signal?: AbortSignal): Promise<Response> {
     try {
       return await this.api.open(this.api.link(wanted.url), { signal });
@@ -162,20 +162,20 @@ function hashing(hash: ContentHash): Transform {
 }
 
 /** @throws {ServiceFailure} `hash_mismatch` */
-function prove(wanted: Downloadable, received: ContentHash): string {
-  const hash = received.digest();
-  if (hash === (wanted.hash ?? hash) && received.sizeBytes === wanted.size_bytes) return hash;
-  const is = `${hash} of ${received.sizeBytes} bytes`;
-  const promised = `${wanted.hash ?? 'no hash'} of ${wanted.size_bytes} bytes`;
-  throw new ServiceFailure(`The bytes of ${wanted.name} are not those that were promised: ${is}, not ${promised}.`, {
+function verify(wanted: Downloadable, bytes: ContentHash): string {
+  const hash = bytes.digest();
+  if (hash === (wanted.hash ?? hash) && bytes.sizeBytes === wanted.size_bytes) return hash;
+  const received = `${hash} of ${bytes.sizeBytes} bytes`;
+  const expected = `${wanted.hash ?? 'no hash'} of ${wanted.size_bytes} bytes`;
+  throw new ServiceFailure(`The bytes of ${wanted.name} do not match: received ${received}, expected ${expected}.`, {
     code: 'hash_mismatch',
-    cure: 'Fetch it again; if it lasts, tell the operator of the service.',
+    cure: 'Download it again; if that does not help, contact the operator of the service.',
   });
 }
 
 /** Creates an empty file, so that the name is taken by this download and by no other. */
 async function claimName(folder: string, name: string): Promise<string> {
-  for (let nth = 1; nth <= NAMES_AT_MOST; nth += 1) {
+  for (let nth = 1; nth <= MAX_NAMES; nth += 1) {
     const path = join(folder, numberedName(name, nth));
     try {
       await (await open(path, 'wx')).close();
@@ -184,7 +184,7 @@ async function claimName(folder: string, name: string): Promise<string> {
       if (codeOf(error) !== 'EEXIST') throw unwritable(path, error);
     }
   }
-  throw new UsageFailure(`${folder} holds too many files named ${name}.`, 'Name another folder with --out.');
+  throw new UsageFailure(`${folder} has too many files named ${name}.`, 'Name another folder with --out.');
 }
 
 function unwritable(path: string, error: unknown): UsageFailure {

@@ -3,7 +3,7 @@ import { Blake3Hasher } from '@napi-rs/blake-hash';
 
 const READ_BYTES = 1024 * 1024;
 
-/** The content hash of a file as the service spells it: `blake3:<hex>`. Memory stays flat whatever the size. */
+/** The content hash of a file as the service spells it: `blake3:<hex>`. Memory use does not grow with the file. */
 export async function hashFile(path: string, signal?: AbortSignal): Promise<string> {
   const hasher = new ContentHash();
   const bytes: AsyncIterable<Uint8Array> = createReadStream(path, { signal, highWaterMark: READ_BYTES });
@@ -11,7 +11,7 @@ export async function hashFile(path: string, signal?: AbortSignal): Promise<stri
   return hasher.digest();
 }
 
-/** A content hash in the making. */
+/** A content hash that is being computed. */
 export class ContentHash {
   private readonly hasher = new Blake3Hasher();
   sizeBytes = 0;

@@ -1,12 +1,12 @@
-/** Bytes that every file system in use accepts for one name, with room for a number. */
+/** Bytes of a name that every common file system accepts, with room for a number. */
 const NAME_BYTES = 200;
 
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}<>:"|?*]/gu;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
 /**
- * A name that came from elsewhere as the name of one file in one folder: no path, no control or bidirectional character,
- * no hidden file, nothing that a shell takes for an option or a system for a device.
+ * Makes a name of foreign origin safe as the name of a file in a folder: no path, no control or bidirectional character, no
+ * hidden file, no option for a shell, no device of a system.
  */
 export function safeFileName(name: string, fallback: string): string {
   const last = name.normalize('NFC').split(/[/\\]/).at(-1) ?? '';

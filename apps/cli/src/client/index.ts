@@ -1,6 +1,6 @@
 export { ApiClient, type CallOptions } from './api.client';
 export { assertAssetId, AssetsClient, sizeOf, unreadable } from './assets.client';
-export { Downloader } from './download';
+export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime } from './jobs.client';
 export {
   type AssetRecord,

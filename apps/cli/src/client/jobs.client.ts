@@ -4,7 +4,7 @@ import { ServiceRefusal, UsageFailure } from '../process';
 import type { ApiClient, CallOptions } from './api.client';
 import { type Job, type JobItem, JobItemView, JobView, readAs, recordOf, recordsOf } from './wire';
 
-/** How one node of a job fared. `ms` is null while unknown. */
+/** The state of one node of a job. `ms` is null while unknown. */
 export interface NodeTime {
   nodeId: string;
   classType: string | null;
@@ -18,16 +18,16 @@ export interface JobLogText {
   complete: boolean;
 }
 
-/** How many jobs one page can hold (wire supplement, section 1). */
+/** The most jobs of one page (wire supplement, section 1). */
 const PAGE_LIMIT = 100;
-/** A job is read again and again, so a read that hangs is soon given up. */
+/** A job is polled, so a read that hangs is given up early. */
 const READ_WITHIN_MS = 20_000;
 
-/** The operations on jobs. A link of a job is followed as it came; an id comes from the reader. */
+/** The operations on jobs. A job's own links are used unchanged; an id comes from the command line. */
 export class JobsClient {
   constructor(private readonly api: ApiClient) {}
 
-  /** `body` is the request's JSON text, sent as it is. */
+  /** `body` is the request's JSON text, sent unchanged. */
   async submit(body: string, idempotencyKey: string): Promise<Job> {
     const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
     return readAs(JobView, await this.api.json(this.api.api('/jobs'), { method: 'POST', headers, body }), 'job');
@@ -68,7 +68,7 @@ export class JobsClient {
     return jobs.slice(0, filter.limit);
   }
 
-  /** What each node took, or null where the surface does not tell. */
+  /** The time of each node, or null where the surface does not report it. */
   async nodes(id: string): Promise<NodeTime[] | null> {
     const answer = await this.api.json(this.at(id, '/nodes')).catch(nullWhenAbsent);
     if (answer === null) return null;
@@ -94,7 +94,8 @@ export class JobsClient {
   }
 
   private at(id: string, rest = ''): URL {
-    if (!isUuid(id)) throw new UsageFailure(`${JSON.stringify(id)} is no job id.`, 'List your jobs: millrace jobs ls');
+    if (!isUuid(id))
+      throw new UsageFailure(`${JSON.stringify(id)} is not a job id.`, 'List your jobs: millrace jobs ls');
     return this.api.api(`/jobs/${id}${rest}`);
   }
 }

@@ -35,7 +35,7 @@ function post(body: StreamedBody, signal?: AbortSignal): Promise<Response> {
 }
 
 describe('an upload', () => {
-  it.each([0, 5, 300_000])('of %d bytes arrives as a form, with its length told beforehand', async (sizeBytes) => {
+  it.each([0, 5, 300_000])('of %d bytes arrives as a form, with its length sent beforehand', async (sizeBytes) => {
     service.on('POST /', json(201, { ok: true }));
     const content = Buffer.alloc(sizeBytes, 'pixels');
     const answer = await post(await bodyOf(content, 'we"ird\nname.png'));

@@ -2,7 +2,7 @@ import { request as plainRequest, type IncomingMessage } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { StreamedBody } from './multipart-body';
 
-/** Without a byte in either direction for this long the connection is taken for dead. */
+/** A connection without a byte in either direction for this long counts as dead. */
 const IDLE_MS = 300_000;
 
 export interface StreamedRequest {
@@ -21,7 +21,7 @@ export function streamedRequest(url: URL, { method, headers, body, signal }: Str
   const request = send(url, { method, headers: { ...headers, ...body.headers }, signal });
   const source = body.open();
   return new Promise<Response>((resolve, reject) => {
-    request.setTimeout(IDLE_MS, () => request.destroy(new Error('it does not answer')));
+    request.setTimeout(IDLE_MS, () => request.destroy(new Error('it did not answer in time')));
     request.on('error', reject);
     request.on('response', (response) => {
       source.unpipe(request);
@@ -31,7 +31,7 @@ export function streamedRequest(url: URL, { method, headers, body, signal }: Str
     source.pipe(request);
   }).finally(() => {
     source.destroy();
-    // An answer may come before all was sent; then the connection is of no further use.
+    // An answer may come before all was sent; then the connection cannot be used again.
     if (!request.writableFinished) request.destroy();
   });
 }

@@ -9,8 +9,8 @@ import {
 import { ServiceFailure } from '../process';
 
 /**
- * The contract's shapes as this client reads them. Changes within v2 are additive (contract, section 9): fields it does
- * not know pass through, a job error code it does not know is a code like any other.
+ * The contract's shapes as this client reads them. Changes within v2 are additive (contract, section 9): unknown fields
+ * pass through, and an unknown code of a job error is a code like any other.
  */
 const JobErrorView = JobErrorSchema.extend({ code: JobErrorSchema.shape.message }).loose();
 const OutputView = OutputSchema.loose();
@@ -32,26 +32,26 @@ export type JobItem = ReturnType<typeof JobItemView.parse>;
 export type JobOutput = ReturnType<typeof OutputView.parse>;
 export type AssetRecord = ReturnType<typeof AssetView.parse>;
 
-/** A schema of the contracts, as far as reading goes. */
+/** What reading needs of a schema. */
 export interface Readable<T> {
   safeParse(
     value: unknown,
   ): { success: true; data: T } | { success: false; error: { issues: { path: PropertyKey[]; message: string }[] } };
 }
 
-/** @throws {ServiceFailure} naming the first field that is not as the contract has it. */
+/** @throws {ServiceFailure} naming the first field that does not match the contract. */
 export function readAs<T>(schema: Readable<T>, value: unknown, noun: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const field = issue?.path.map(String).join('.') || 'the whole';
-  throw new ServiceFailure(`The service's answer is no ${noun}: ${field}: ${issue?.message ?? 'not as agreed'}.`, {
+  const field = issue?.path.map(String).join('.') || 'the whole answer';
+  throw new ServiceFailure(`The service's answer is not a valid ${noun}: ${field}: ${issue?.message ?? 'invalid'}.`, {
     code: 'unexpected_answer',
-    cure: 'Check that the address is that of a service that speaks this API.',
+    cure: 'Check that the address is that of a Millrace service.',
   });
 }
 
-/** An object of the service whose fields are read by name, each only if it has the right kind. */
+/** The fields of an object that the service sent; none where it sent something else. */
 export function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

@@ -1,14 +1,14 @@
 import { ACCOUNT_STATUSES, SCOPES } from '@millrace/contracts';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './typed-value';
 
-/** A field of a request, and how it is typed. */
+/** A field of a request, and how it is given on the command line. */
 export interface TypedField {
   /** Its name in the body, or in the query of a read. */
   field: string;
   /** An argument, `<reason>`, or a flag, `--weight <number>`. */
   typed: string;
   text: string;
-  /** Without it the text itself is sent. */
+  /** Reads the text; without it the text itself is sent. */
   read?: ReadValue;
 }
 
@@ -16,9 +16,9 @@ export interface TypedField {
 export interface AdminVerb {
   name: string;
   text: string;
-  /** Method and path under `/admin/v1`, as the API's document has them. */
+  /** Method and path under `/admin/v1`, as in the API description. */
   route: `${AdminMethod} /${string}`;
-  /** Arguments that take the places in the path's braces. */
+  /** Arguments that replace the path's braces. */
   ids?: string[];
   /** Further arguments. */
   args?: TypedField[];
@@ -29,64 +29,64 @@ export interface AdminVerb {
 }
 export type AdminMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** The most that a limit of the service can be. */
-const MOST = 2_000_000_000;
+/** The highest value of a limit. */
+const MAX_LIMIT = 2_000_000_000;
 const NUMBER = '<number>';
 const LIMIT = '<number|default>';
 
 const PAGE = [
-  flag('limit', NUMBER, 'at most so many', wholeNumber(1, 100)),
-  flag('cursor', '<cursor>', 'go on where an earlier page ended'),
+  flag('limit', NUMBER, 'how many at most', wholeNumber(1, 100)),
+  flag('cursor', '<cursor>', 'continue after an earlier page'),
 ];
 const ACCOUNT_FLAGS = [
   flag('plan', '<plan>', 'its plan'),
-  flag('weight', NUMBER, "its share in the pools' rotation; 1 is a single share", wholeNumber(1, 1_000)),
-  flag('running_limit', LIMIT, 'jobs that run at once in a pool', limitOrDefault(1, MOST)),
-  flag('queue_limit', LIMIT, 'jobs that wait in a pool', limitOrDefault(1, MOST)),
-  flag('requests_per_minute', LIMIT, 'requests of one key in a minute', limitOrDefault(1, MOST)),
-  flag('stream_limit', LIMIT, 'event streams open at once, per API process', limitOrDefault(1, MOST)),
+  flag('weight', NUMBER, "its share of each pool's turns; 1 is a single share", wholeNumber(1, 1_000)),
+  flag('running_limit', LIMIT, 'jobs that run at once in a pool', limitOrDefault(1, MAX_LIMIT)),
+  flag('queue_limit', LIMIT, 'jobs that wait in a pool', limitOrDefault(1, MAX_LIMIT)),
+  flag('requests_per_minute', LIMIT, 'requests of one key in a minute', limitOrDefault(1, MAX_LIMIT)),
+  flag('stream_limit', LIMIT, 'event streams open at once, per API process', limitOrDefault(1, MAX_LIMIT)),
   flag('upload_bytes_per_day', LIMIT, 'bytes uploaded in a day (UTC)', limitOrDefault(0)),
 ];
 const DEPLOYMENT_FLAGS = [
   flag('demo', '', 'admit callers without a credential'),
   flag('engine', '<engine>', 'cpu or comfyui', oneOf(['cpu', 'comfyui'])),
   flag('price_micros_per_second', NUMBER, 'what a second costs', wholeNumber(0, 1_000_000_000_000)),
-  flag('queue_limit', LIMIT, 'jobs that wait in it', limitOrDefault(1, MOST)),
+  flag('queue_limit', LIMIT, 'jobs that wait in it', limitOrDefault(1, MAX_LIMIT)),
   flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
   flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
 ];
 const LOG_FLAGS = [
   ...PAGE,
   flag('account_id', '<account>', 'only of this account'),
-  flag('actor', '<actor>', 'only what this one did, such as api_key:<id>'),
-  flag('action', '<action>', 'only acts of this kind, such as account.update'),
-  flag('subject_id', '<id>', 'only what was done to this'),
+  flag('actor', '<actor>', 'only what this actor did, such as api_key:<id>'),
+  flag('action', '<action>', 'only actions of this kind, such as account.update'),
+  flag('subject_id', '<id>', 'only what was done to this record'),
   flag('from', '<time>', 'from this time on', timestamp),
   flag('to', '<time>', 'before this time', timestamp),
 ];
 const WORKER_FLAGS = [
   flag('pool', '<pool>', 'only workers of this pool'),
-  flag('stopped', '', 'those that have stopped too'),
+  flag('stopped', '', 'also those that have stopped'),
 ];
 const KEY_FLAGS = [
   flag('scopes', '<scopes...>', 'what it may do; by default everything', oneOf(SCOPES)),
   flag('expires_at', '<time>', 'when it stops working; by default never', timestamp),
 ];
 const GRANT_FLAGS = [
-  flag('expires_at', '<time>', 'when what is given expires; by default never', timestamp),
-  flag('corrects', '<transaction>', 'the transaction of the ledger that this corrects'),
+  flag('expires_at', '<time>', 'when these credits expire; by default never', timestamp),
+  flag('corrects', '<transaction>', 'the ledger transaction that this corrects'),
 ];
 const STATUS = flag('status', '<status>', 'active or suspended', oneOf(ACCOUNT_STATUSES));
 
 /** Every operation of the admin API, in the order of the help. */
 export const ADMIN_VERBS: readonly AdminVerb[] = [
-  { name: 'audit', text: 'check the invariants; exit code 1 when one does not hold', route: 'GET /audit' },
+  { name: 'audit', text: 'check the invariants; exit code 1 when one is violated', route: 'GET /audit' },
   list('audit-log', 'what operators and account holders did', 'GET /audit-log', { flags: LOG_FLAGS }),
-  list('workers', 'the workers and what they do', 'GET /workers', { flags: WORKER_FLAGS }),
-  list('queues', 'what waits and runs, by pool', 'GET /queues'),
+  list('workers', 'the workers and their states', 'GET /workers', { flags: WORKER_FLAGS }),
+  list('queues', 'waiting and running jobs by pool', 'GET /queues'),
   on('worker', 'drain', 'let a worker finish and take no more', 'POST /workers/{id}/drain'),
   on('job', 'cancel', 'cancel any job', 'POST /jobs/{id}/cancel'),
-  on('job', 'redrive', 'run the graph of a job that has ended again, as a new job', 'POST /jobs/{id}/redrive'),
+  on('job', 'redrive', 'run the graph of an ended job again, as a new job', 'POST /jobs/{id}/redrive'),
   list('accounts', 'the accounts, the newest first', 'GET /accounts', { flags: PAGE }),
   on('account', 'account', 'one account', 'GET /accounts/{id}'),
   {
@@ -102,13 +102,13 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   },
   list('keys', 'the API keys of an account', 'GET /accounts/{id}/api-keys', { ids: ['account'] }),
   {
-    ...on('account', 'create-key', 'a new API key of an account, shown this once', 'POST /accounts/{id}/api-keys'),
+    ...on('account', 'create-key', 'a new API key of an account, shown only this once', 'POST /accounts/{id}/api-keys'),
     args: [argument('name', 'name', 'what it is for')],
     flags: KEY_FLAGS,
   },
   {
     name: 'revoke-key',
-    text: 'end an API key of an account at once',
+    text: 'make an API key of an account invalid at once',
     route: 'DELETE /accounts/{id}/api-keys/{key_id}',
     ids: ['account', 'key'],
   },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, Option, type Command } from 'commander';
-import { type ApiClient, type CallOptions, recordOf } from '../client';
+import { type ApiClient, type CallOptions, clientsFor, recordOf } from '../client';
 import { checkedKey, parseBaseUrl } from '../login';
 import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../process';
 import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
@@ -12,22 +12,22 @@ interface AdminFlags {
   adminToken?: string;
 }
 
-/** What was typed after a verb. */
+/** The command line after a verb. */
 interface Typed {
-  words: string[];
-  /** By the name that commander gives a flag. */
+  args: string[];
+  /** By the attribute name that commander gives a flag. */
   flags: Record<string, string | string[] | boolean | undefined>;
 }
 
-/** What a verb shall ask of the service. */
-interface Ask {
+/** The request of a verb. */
+interface AdminRequest {
   path: string;
   fields: Record<string, unknown>;
-  /** For verbs that take one. */
+  /** The Idempotency-Key, for verbs that take one. */
   key?: string;
 }
 
-/** Tries of a request that has its effect once. */
+/** How often a request with an Idempotency-Key is tried. */
 const TRIES = 3;
 
 /** Operators' commands, over the admin API of the ops listener. */
@@ -47,23 +47,29 @@ function addVerb(admin: Command, verb: AdminVerb, bind: Bind): void {
   for (const { typed, text } of args) command.addArgument(new Argument(typed, text));
   for (const { typed, text } of flags) command.option(typed, text);
   if (verb.takesKey)
-    command.option('--idempotency-key <key>', 'sending it again with this key changes nothing; by default a new one');
+    command.option(
+      '--idempotency-key <key>',
+      'sending it again with the same key changes nothing; by default a new one',
+    );
   command.action(function run(this: Command, ...given: unknown[]) {
-    const typed = { words: given.slice(0, ids.length + args.length).map(String), flags: this.opts<Typed['flags']>() };
+    const typed = { args: given.slice(0, ids.length + args.length).map(String), flags: this.opts<Typed['flags']>() };
     const admin = this.optsWithGlobals<AdminFlags>();
-    return bind((context) => call(context, verb, askOf(verb, typed), admin)).call(this);
+    return bind((context) => call(context, verb, requestOf(verb, typed), admin)).call(this);
   });
 }
 
-/** @throws {UsageFailure} naming what was typed wrong. */
-function askOf({ route, ids = [], args = [], flags = [], takesKey }: AdminVerb, { words, flags: given }: Typed): Ask {
+/** @throws {UsageFailure} naming the argument or flag that is wrong. */
+function requestOf(
+  { route, ids = [], args = [], flags = [], takesKey }: AdminVerb,
+  { args: texts, flags: given }: Typed,
+): AdminRequest {
   const values = [
-    ...args.map((field, index) => [field.field, valueOf(field, words[ids.length + index])] as const),
+    ...args.map((field, index) => [field.field, valueOf(field, texts[ids.length + index])] as const),
     ...flags.map((field) => [field.field, valueOf(field, given[attributeOf(field)])] as const),
   ].filter(([, value]) => value !== undefined);
   if (route.startsWith('PATCH') && values.length === 0)
-    throw new UsageFailure('Nothing is to be changed.', `Give at least one of ${flags.map(nameOf).join(', ')}.`);
-  const places = words.slice(0, ids.length);
+    throw new UsageFailure('Nothing to change.', `Give at least one of ${flags.map(nameOf).join(', ')}.`);
+  const places = texts.slice(0, ids.length);
   const path = route.replace(/^\w+ /, '').replaceAll(/\{\w+\}/g, () => encodeURIComponent(places.shift() ?? ''));
   const key = String(given.idempotencyKey ?? randomUUID());
   return { path, fields: Object.fromEntries(values), ...(takesKey && { key: idempotencyKey(key) }) };
@@ -84,15 +90,20 @@ function attributeOf({ typed, text }: TypedField): string {
   return new Option(typed, text).attributeName();
 }
 
-async function call(context: CommandContext, verb: AdminVerb, ask: Ask, flags: AdminFlags): Promise<ExitCode> {
+async function call(
+  context: CommandContext,
+  verb: AdminVerb,
+  wanted: AdminRequest,
+  flags: AdminFlags,
+): Promise<ExitCode> {
   const { opsUrl = context.host.env.MILLRACE_OPS_URL, adminToken = context.host.env.MILLRACE_ADMIN_TOKEN } = flags;
   if (!opsUrl || !adminToken)
     throw new UsageFailure(
-      'The ops listener or its token is not named.',
+      'The address or the token of the ops listener is missing.',
       'Set MILLRACE_OPS_URL and MILLRACE_ADMIN_TOKEN, or add --ops-url and --admin-token after `admin`.',
     );
-  const { api } = context.clientsOf({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) });
-  const answer = await request(api, verb, ask);
+  const { api } = clientsFor({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) }, context.host);
+  const answer = await request(api, verb, wanted);
   if (verb.isList) context.printRecords(answer, 'None.');
   else context.printRecord(answer);
   return recordOf(answer).ok === false ? EXIT.failed : EXIT.succeeded;
@@ -101,7 +112,7 @@ async function call(context: CommandContext, verb: AdminVerb, ask: Ask, flags: A
 async function request(
   api: ApiClient,
   { route, args, flags }: AdminVerb,
-  { path, fields, key }: Ask,
+  { path, fields, key }: AdminRequest,
 ): Promise<unknown> {
   const method = METHODS.find((known) => route.startsWith(`${known} `));
   const url = new URL(`/admin/v1${path}`, api.baseUrl);

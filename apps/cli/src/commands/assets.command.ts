@@ -5,8 +5,7 @@ import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
 import { plainLine, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { collect } from './run.command';
-import { parserOf, wholeNumber } from './typed-value';
+import { collect, parserOf, wholeNumber } from './typed-value';
 
 interface PutFlags {
   contentType?: string;
@@ -21,20 +20,20 @@ interface GetFlags {
 const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max, 'seconds');
 
 export function addAssets(program: Command, bind: Bind): void {
-  const assets = program.command('assets').description('upload, fetch and delete files');
+  const assets = program.command('assets').description('upload, download and delete files');
   assets
     .command('put')
     .description('upload files and print their ids')
     .argument('<files...>')
-    .option('--content-type <type>', 'their media type; by default what the name suggests')
+    .option('--content-type <type>', 'their media type; by default derived from the name')
     .option('--tag <tag>', 'tag them', collect)
     .option('--expires-in <seconds>', 'delete them after this time', parserOf('--expires-in', EXPIRES_IN))
     .action(bind(put));
   assets
     .command('get')
-    .description('fetch a file; its bytes are proven against their hash')
+    .description('download a file; its bytes are verified against their hash')
     .argument('<asset>', 'the id of an asset or of an output')
-    .option('-o, --output <path>', 'a file, which is replaced, or a folder; - writes to standard output')
+    .option('-o, --output <path>', 'a file (replaced if it exists) or a folder; - writes to standard output')
     .action(bind(get));
   assets.command('rm').description('delete assets').argument('<assets...>').action(bind(remove));
 }

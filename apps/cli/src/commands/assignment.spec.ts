@@ -12,7 +12,7 @@ describe('an assignment on the command line', () => {
   });
 
   it.each(['10.image', '=x', 'image=x', '.x=1', ''])('%j is refused with how to write it', (text) => {
-    expect(() => parseAssignment(text, '--set')).toThrow(/names no input/);
+    expect(() => parseAssignment(text, '--set')).toThrow(/does not name an input/);
   });
 });
 

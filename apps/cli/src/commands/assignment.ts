@@ -1,7 +1,7 @@
 import { METADATA_KEY, METADATA_LIMITS } from '@millrace/contracts';
 import { UsageFailure } from '../process';
 
-/** `10.image=photo.png`: what to set, and to what. `asJson` is true for `:=`. */
+/** `10.image=photo.png`: the input and its value. `asJson` is true for `:=`. */
 export interface Assignment {
   target: string;
   value: string;
@@ -14,7 +14,10 @@ export function parseAssignment(text: string, flag: string): Assignment {
   const asJson = text[at - 1] === ':';
   const target = text.slice(0, asJson ? at - 1 : at).trim();
   if (at > 0 && /.\../.test(target)) return { target, value: text.slice(at + 1), asJson };
-  throw new UsageFailure(`${flag} ${JSON.stringify(text)} names no input.`, `Write ${flag} <node id>.<input>=<value>.`);
+  throw new UsageFailure(
+    `${flag} ${JSON.stringify(text)} does not name an input.`,
+    `Write ${flag} <node id>.<input>=<value>.`,
+  );
 }
 
 /**
@@ -28,7 +31,7 @@ export function parseLabels(texts: string[]): [string, string][] {
     const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     if (!METADATA_KEY.test(key))
       throw new UsageFailure(
-        `--label ${JSON.stringify(text)} has no usable key.`,
+        `--label ${JSON.stringify(text)} has no valid key.`,
         'Write --label key=value, the key up to 40 letters, digits, "_", "." or "-".',
       );
     if ([...value].length > METADATA_LIMITS.valueLength)

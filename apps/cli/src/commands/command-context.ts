@@ -1,18 +1,10 @@
 import type { Command } from 'commander';
-import { ApiClient, AssetsClient, Downloader, JobsClient, recordOf, recordsOf } from '../client';
-import { type GlobalFlags, isGiven, readLogin, resolveSettings, type Settings } from '../login';
-import { EXIT, type ExitCode, type Host, VERSION } from '../process';
+import { type Clients, clientsFor, recordOf, recordsOf } from '../client';
+import { type GlobalFlags, isGiven, readLogin, resolveSettings } from '../login';
+import { EXIT, type ExitCode, type Host } from '../process';
 import { factLines, plainLine, Printer, recordLines } from '../terminal';
 
-/** The service, by what is asked of it. */
-export interface Clients {
-  api: ApiClient;
-  jobs: JobsClient;
-  assets: AssetsClient;
-  downloads: Downloader;
-}
-
-/** What a command runs in. */
+/** What a command runs with: the process around it, the global flags and the printer. */
 export class CommandContext {
   readonly printer: Printer;
 
@@ -23,7 +15,7 @@ export class CommandContext {
     this.printer = new Printer(host);
   }
 
-  /** True where standard output is read by a program. */
+  /** True where standard output is for a program (`--json`). */
   get asJson(): boolean {
     return this.flags.json === true;
   }
@@ -32,13 +24,7 @@ export class CommandContext {
   async clients(): Promise<Clients> {
     const { flags, host } = this;
     const login = isGiven(flags, host.env) ? null : await readLogin(host);
-    return this.clientsOf(resolveSettings(flags, host.env, login));
-  }
-
-  clientsOf(settings: Settings): Clients {
-    const api = new ApiClient(settings, this.host, `millrace-cli/${VERSION}`);
-    const assets = new AssetsClient(api, this.host);
-    return { api, assets, jobs: new JobsClient(api), downloads: new Downloader(api, assets) };
+    return clientsFor(resolveSettings(flags, host.env, login), host);
   }
 
   /** The result as JSON, or as the lines that `show` makes of it. */
@@ -47,7 +33,7 @@ export class CommandContext {
     else this.printer.lines(show(value));
   }
 
-  /** A record of the service, a field a line; what has no body is done. */
+  /** A record of the service, one field a line; an answer without a body prints as done. */
   printRecord(answer: unknown): void {
     const { paint } = this.printer;
     this.print(answer, (value) =>
@@ -55,7 +41,7 @@ export class CommandContext {
     );
   }
 
-  /** A list of the service as a table. @param none what stands there when it is empty. */
+  /** A list of the service as a table. @param none what is printed when the list is empty. */
   printRecords(answer: unknown, none: string): void {
     const { paint, paintNote } = this.printer;
     this.print(answer, (value) => recordLines(recordsOf(value), this.host.nowMs(), paint, none));
@@ -71,7 +57,7 @@ export type Verb<A extends unknown[]> = (context: CommandContext, ...args: A) =>
 /** Turns a verb into commander's callback. */
 export type Bind = <A extends unknown[]>(verb: Verb<A>) => (this: Command, ...args: A) => Promise<void>;
 
-/** @param ended told the exit code of the verb that ran. */
+/** @param ended called with the exit code of the verb that ran. */
 export function binder(host: Host, ended: (code: ExitCode) => void): Bind {
   return (verb) =>
     async function run(this: Command, ...args) {

@@ -23,33 +23,33 @@ interface UsageFlags {
   csv?: boolean;
 }
 
-/** Between two looks whether a purchase is paid. */
-const LOOK_EVERY_MS = 3_000;
+/** Pause between two reads of an order that is not paid yet. */
+const POLL_MS = 3_000;
 const RETURN = parserOf('--return-url', webAddress);
 
 export function addCredits(program: Command, bind: Bind): void {
   const credits = program
     .command('credits')
-    .description('what is left, and what running jobs hold')
-    .option('--ledger', 'the latest postings instead')
-    .option('--limit <number>', 'with --ledger: at most so many', parserOf('--limit', wholeNumber(1, 100)))
-    .option('--cursor <cursor>', 'with --ledger: go on where an earlier page ended')
+    .description('credits that are left, and those that running jobs hold')
+    .option('--ledger', 'the latest postings of the ledger instead')
+    .option('--limit <number>', 'with --ledger: how many at most', parserOf('--limit', wholeNumber(1, 100)))
+    .option('--cursor <cursor>', 'with --ledger: continue after an earlier page')
     .action(bind(balance));
   credits
     .command('buy')
-    .description('order credits, and print the address of the page on which they are paid')
+    .description('order credits, and print the address of the page to pay on')
     .argument('<credits>', 'how many, a whole number', parserOf('<credits>', wholeNumber(1)))
-    .option('--return-url <address>', "where the payer comes back to; by default the service's reference page", RETURN)
-    .option('--wait', 'stay until it is paid, or no longer can be')
+    .option('--return-url <address>', "where the payer returns to; by default the service's reference page", RETURN)
+    .option('--wait', 'wait until it is paid, canceled or expired')
     .action(bind(buy));
   credits
     .command('order')
     .description('whether an order is paid')
-    .argument('<order>', 'its id, as `credits buy` told it')
+    .argument('<order>', 'its id, as `credits buy` printed it')
     .action(bind(order));
   program
     .command('usage')
-    .description('what was used, by day, key, deployment or label')
+    .description('usage by day, key, deployment or label')
     .option('--from <time>', 'from this day or time on')
     .option('--to <time>', 'up to this day or time')
     .option('--group-by <what>', 'day, key, deployment or label:<key>', 'day')
@@ -74,7 +74,7 @@ async function buy(context: CommandContext, amount: number, { returnUrl, wait }:
   const order = recordOf(await api.json(api.platform('/top-ups'), { method: 'POST', json }));
   const { id, checkout_url: page, price_minor: price, currency } = order;
   if (typeof id !== 'string' || typeof page !== 'string')
-    throw new ServiceFailure('The service opened an order, and told no page to pay it on.', {
+    throw new ServiceFailure('The service opened an order without a page to pay it on.', {
       code: 'unexpected_answer',
     });
   if (!asJson) printer.lines([plainLine(page)]);
@@ -87,12 +87,12 @@ async function buy(context: CommandContext, amount: number, { returnUrl, wait }:
   return wait ? showEnd(context, await endOf(api, context, id)) : EXIT.succeeded;
 }
 
-/** The order once it is paid, or no longer can be; the service ends it within a day. */
+/** The order once it is no longer open; the service ends every order within a day. */
 async function endOf(api: ApiClient, { host }: CommandContext, id: string): Promise<Record<string, unknown>> {
   for (;;) {
     const order = await readOrder(api, id);
     if (order.status !== 'open') return order;
-    await host.wait(LOOK_EVERY_MS);
+    await host.wait(POLL_MS);
   }
 }
 
@@ -102,7 +102,7 @@ function showEnd({ asJson, printer }: CommandContext, order: Record<string, unkn
   if (asJson) printer.json(order);
   printer.notes(
     isPaid
-      ? `${paintNote.good('✓')} paid; the credits are there`
+      ? `${paintNote.good('✓')} paid; the credits were added`
       : `${paintNote.bad('✗')} ${plainLine(String(order.status))}; no credits were added`,
   );
   return isPaid ? EXIT.succeeded : EXIT.failed;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Bind, CommandContext } from './command-context';
 
 export function addDeployments(program: Command, bind: Bind): void {
-  const deployments = program.command('deployments').description('where your jobs may run');
+  const deployments = program.command('deployments').description('deployments that your jobs can run on');
   deployments.command('ls').description('all deployments').action(bind(list));
   deployments.command('get').description('one deployment').argument('<deployment>', 'its id').action(bind(get));
 }

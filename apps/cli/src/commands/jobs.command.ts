@@ -5,8 +5,7 @@ import { chargedMicros, statusMark, summaryJson, summaryLines } from '../follow'
 import { age, type Cell, duration, escapeJson, type Palette, plainBlock, tableLines } from '../terminal';
 import { parseLabels } from './assignment';
 import type { Bind, CommandContext } from './command-context';
-import { collect } from './run.command';
-import { parserOf, wholeNumber } from './typed-value';
+import { collect, parserOf, wholeNumber } from './typed-value';
 
 interface ListFlags {
   status?: JobStatus;
@@ -21,12 +20,16 @@ export function addJobs(program: Command, bind: Bind): void {
     .description('the newest jobs')
     .addOption(new Option('--status <status>', 'only jobs in this state').choices(JOB_STATUSES))
     .option('-l, --label <key=value>', 'only jobs with this label', collect)
-    .option('--limit <number>', 'at most so many', parserOf('--limit', wholeNumber(1, 999_999)), 20)
+    .option('--limit <number>', 'how many at most', parserOf('--limit', wholeNumber(1, 999_999)), 20)
     .action(bind(list));
   jobs.command('get').description('everything about a job').argument('<job>').action(bind(get));
   jobs.command('cancel').description('cancel a job').argument('<job>').action(bind(cancel));
-  jobs.command('logs').description('what a job printed').argument('<job>').action(bind(logs));
-  jobs.command('workflow').description('its graph, exactly as submitted').argument('<job>').action(bind(workflow));
+  jobs.command('logs').description('the log of a job').argument('<job>').action(bind(logs));
+  jobs
+    .command('workflow')
+    .description('the graph of a job, exactly as submitted')
+    .argument('<job>')
+    .action(bind(workflow));
 }
 
 async function list(context: CommandContext, flags: ListFlags): Promise<void> {
@@ -78,7 +81,7 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
   const { paint } = context.printer;
   context.print({ job }, () => [`${statusMark(job.status, paint)} ${job.status}`]);
   if (isTerminal(job.status) && job.status !== 'canceled')
-    context.printer.notes('It had ended already; nothing was canceled.');
+    context.printer.notes('It had already ended; nothing was canceled.');
 }
 
 async function logs(context: CommandContext, id: string): Promise<void> {
@@ -86,13 +89,13 @@ async function logs(context: CommandContext, id: string): Promise<void> {
   const log = await jobs.logs(id);
   if (context.asJson) return context.printer.json({ logs: log });
   const { paintNote } = context.printer;
-  if (log === null) return context.printer.notes(paintNote.faint('Nothing is kept of what this job printed.'));
+  if (log === null) return context.printer.notes(paintNote.faint('This job has no log.'));
   if (log.truncated) context.printer.notes(paintNote.faint('Only the end of a longer log was kept.'));
   if (log.text !== '') context.printer.lines([plainBlock(log.text).replace(/\n$/, '')]);
-  if (!log.complete) context.printer.notes(paintNote.faint('The job has not ended; there may be more.'));
+  if (!log.complete) context.printer.notes(paintNote.faint('The job has not ended yet; there may be more.'));
 }
 
-/** Byte for byte into a pipe or file; on a terminal control characters are escaped, which leaves its value the same. */
+/** Byte for byte into a pipe or file; on a terminal with control characters escaped, which leaves its value the same. */
 async function workflow(context: CommandContext, id: string): Promise<void> {
   const { jobs } = await context.clients();
   const text = await jobs.workflow(id);

@@ -21,9 +21,9 @@ export function addKeys(program: Command, bind: Bind): void {
   keys.command('ls').description('all keys').action(bind(list));
   keys
     .command('create')
-    .description('a new key, shown this once')
+    .description('a new key, shown only this once')
     .argument('<name>', 'what it is for')
-    .addOption(new Option('--scope <scopes...>', 'what it may do; by default what the service gives').choices(SCOPES))
+    .addOption(new Option('--scope <scopes...>', 'what it may do; by default what the service grants').choices(SCOPES))
     .option(
       '--expires-at <time>',
       'when it stops working, such as 2030-01-31T00:00:00Z',
@@ -32,11 +32,15 @@ export function addKeys(program: Command, bind: Bind): void {
     .action(bind(create));
   keys
     .command('rotate')
-    .description('a new secret for a key, shown this once')
+    .description('a new secret for a key, shown only this once')
     .argument('<key>', 'the id of the key')
-    .option('--overlap <seconds>', 'how long the old secret goes on working', parserOf('--overlap', OVERLAP), 3600)
+    .option('--overlap <seconds>', 'how long the old secret still works', parserOf('--overlap', OVERLAP), 3600)
     .action(bind(rotate));
-  keys.command('revoke').description('end a key at once').argument('<key>', 'the id of the key').action(bind(revoke));
+  keys
+    .command('revoke')
+    .description('make a key invalid at once')
+    .argument('<key>', 'the id of the key')
+    .action(bind(revoke));
 }
 
 async function list(context: CommandContext): Promise<void> {
@@ -62,11 +66,11 @@ async function revoke(context: CommandContext, id: string): Promise<void> {
   context.print({ revoked: id }, () => [`revoked ${plainLine(id)}`]);
 }
 
-/** The secret alone on standard output, so that it can be piped to where it belongs. */
+/** Only the secret on standard output, so that it can be piped. */
 function showSecret(context: CommandContext, answer: unknown): void {
   const { id, key } = recordOf(answer);
   const { printer } = context;
   context.print(answer, () => [plainLine(String(key))]);
-  const advice = `Key ${plainLine(String(id))}. It is not shown again: keep it where secrets are kept.`;
+  const advice = `Key ${plainLine(String(id))}. It is not shown again: store it with your secrets.`;
   printer.notes(printer.paintNote.faint(advice));
 }

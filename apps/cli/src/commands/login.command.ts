@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { clientsFor } from '../client';
 import { checkedKey, parseBaseUrl, removeLogin, resolveSettings, type Settings, writeLogin } from '../login';
 import { ServiceRefusal, UsageFailure } from '../process';
 import { ask, firstLine } from '../terminal';
@@ -7,22 +8,19 @@ import type { Bind, CommandContext } from './command-context';
 export function addLogin(program: Command, bind: Bind): void {
   program
     .command('login')
-    .description('check an address and an API key, and keep them for later commands')
-    .addHelpText(
-      'after',
-      '\nWhat is not given by flags or environment is asked for; a piped line is taken for the key.',
-    )
+    .description('check an address and an API key, and store them for later commands')
+    .addHelpText('after', '\nAsks for what flags and environment do not give; a line piped in is the key.')
     .action(bind(login));
-  program.command('logout').description('forget them').action(bind(logout));
+  program.command('logout').description('remove the stored address and key').action(bind(logout));
 }
 
 async function login(context: CommandContext): Promise<void> {
   const settings = await askSettings(context);
-  const { api } = context.clientsOf(settings);
+  const { api } = clientsFor(settings, context.host);
   const url = api.api('/jobs');
   url.searchParams.set('limit', '1');
   await api.json(url).catch((error: unknown) => {
-    // A key without the scope to list jobs is a key all the same.
+    // A key without the scope to list jobs is a valid key, too.
     if (!(error instanceof ServiceRefusal && error.facts.status === 403)) throw error;
   });
   const address = settings.baseUrl.href.replace(/\/$/, '');
@@ -30,19 +28,19 @@ async function login(context: CommandContext): Promise<void> {
   const { paintNote } = context.printer;
   if (context.asJson) context.printer.json({ url: address, path });
   context.printer.notes(
-    `${paintNote.good('✓')} ${address} ${settings.apiKey ? 'knows this key' : 'asks for no key'}; kept in ${path}`,
+    `${paintNote.good('✓')} ${address} ${settings.apiKey ? 'accepts this key' : 'requires no key'}; stored in ${path}`,
   );
   if (settings.apiKey && isExposed(settings.baseUrl))
-    context.printer.notes(paintNote.warn('  The address is not https: the key travels in the clear.'));
+    context.printer.notes(paintNote.warn('  The address is not https: the key is sent unencrypted.'));
 }
 
 async function logout(context: CommandContext): Promise<void> {
   const removed = await removeLogin(context.host);
   if (context.asJson) context.printer.json({ removed });
-  context.printer.notes(removed ? 'The login is forgotten.' : 'There was no login.');
+  context.printer.notes(removed ? 'The login was removed.' : 'There was no login.');
 }
 
-/** From flags and environment; the rest from the terminal, or the key from what is piped in. */
+/** From flags and environment; the rest from the terminal, or the key from standard input. */
 async function askSettings({ host, flags }: CommandContext): Promise<Settings> {
   const isTerminal = host.stdin.isTTY === true;
   const known = flags.url ?? host.env.MILLRACE_URL ?? host.env.COMFY_BASE_URL;

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { assertAssetId, type Job, sizeOf, unreadable } from '../client';
+import { assertAssetId, type Clients, type Job, sizeOf, unreadable } from '../client';
 import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
 import { type Palette, plainLine, size } from '../terminal';
 import { parseAssignment, parseLabels } from './assignment';
-import type { Clients } from './command-context';
 import { idempotencyKey } from './typed-value';
 
-/** What the command line says about a submission. */
+/** The flags of a submission. */
 export interface SubmitFlags {
   input?: string[];
   set?: string[];
   label?: string[];
   idempotencyKey?: string;
-  /** Seconds that refusals which ask to wait (429) are waited out. */
+  /** For how many seconds in all a refusal with a time to wait (429) is retried. */
   maxWait: number;
 }
 
@@ -25,17 +24,17 @@ export interface SubmitTools {
   guard: InterruptGuard;
   paint: Palette;
   note: (line: string) => void;
-  /** Called when everything that was typed is right, before anything is sent. */
+  /** Called once the command line is checked, before anything is sent. */
   prepare: () => Promise<void>;
 }
 
-/** Files given to inputs start with this when they are at the service already. */
+/** A value of `--input` with this prefix names an asset that was uploaded before. */
 const ASSET_PREFIX = 'asset:';
 
 /**
  * Reads a graph, uploads what its inputs name, puts values in place and submits it.
  *
- * @throws {UsageFailure} before anything is sent, for whatever can be seen to be wrong here
+ * @throws {UsageFailure} before anything is sent, for everything that can be checked here
  * @throws {ServiceRefusal | ServiceFailure}
  */
 export async function submitGraph(path: string, flags: SubmitFlags, tools: SubmitTools): Promise<Job> {
@@ -57,14 +56,14 @@ export async function submitGraph(path: string, flags: SubmitFlags, tools: Submi
     graph.set(place, assetReference(id));
   }
   const metadata = labels.length > 0 ? `,"metadata":${JSON.stringify(Object.fromEntries(labels))}` : '';
-  const job = submitPatiently(`{"workflow":${graph.toString()}${metadata}}`, key, flags.maxWait, tools);
+  const job = submitWithRetries(`{"workflow":${graph.toString()}${metadata}}`, key, flags.maxWait, tools);
   return job.catch((error: unknown) => {
     if (error instanceof ServiceRefusal) error.nodeClasses = graph.classes();
     throw error;
   });
 }
 
-/** @throws {UsageFailure} for what is no file that can be uploaded, and no id of an asset. */
+/** @throws {UsageFailure} unless it is a file that can be uploaded, or the id of an asset. */
 async function assertUsable(value: string): Promise<void> {
   if (value.startsWith(ASSET_PREFIX)) assertAssetId(value.slice(ASSET_PREFIX.length));
   else await sizeOf(value);
@@ -81,13 +80,13 @@ async function assetId(value: string, { clients, guard, paint, note }: SubmitToo
   if (value.startsWith(ASSET_PREFIX))
     return (await clients.assets.get(value.slice(ASSET_PREFIX.length), guard.signal)).id;
   const asset = await clients.assets.upload(value, { signal: guard.signal });
-  const known = asset.created_new === false ? ', known to the service' : '';
+  const known = asset.created_new === false ? ', already at the service' : '';
   note(`${paint.accent('↑')} ${plainLine(value)}  ${paint.faint(`${size(asset.size_bytes)}${known}`)}`);
   return asset.id;
 }
 
-/** Sends the same request under the same key for as long as it is refused with a time to wait (contract, 7.2). */
-async function submitPatiently(body: string, key: string, maxWaitSeconds: number, tools: SubmitTools): Promise<Job> {
+/** Sends the same request under the same key again while it is refused with a time to wait (contract, 7.2). */
+async function submitWithRetries(body: string, key: string, maxWaitSeconds: number, tools: SubmitTools): Promise<Job> {
   const { host, clients, guard, note } = tools;
   const untilMs = host.nowMs() + maxWaitSeconds * 1000;
   for (let said = ''; ;) {
@@ -101,7 +100,7 @@ async function submitPatiently(body: string, key: string, maxWaitSeconds: number
       const seconds = error instanceof ServiceRefusal ? error.facts.retryAfterSeconds : undefined;
       if (!(error instanceof ServiceRefusal) || seconds === undefined) throw error;
       if (host.nowMs() + seconds * 1000 > untilMs) throw error;
-      if (error.code !== said) note(`${plainLine(error.message)} Trying again for as long as the service asks.`);
+      if (error.code !== said) note(`${plainLine(error.message)} Retrying when the service asks to.`);
       said = error.code;
       await host.wait(seconds * 1000, guard.signal);
     }
@@ -111,7 +110,7 @@ async function submitPatiently(body: string, key: string, maxWaitSeconds: number
 /** A submission without an answer may have created a job (contract, 4.1, rule 5). */
 function unknownOutcome<T extends Interrupted | ServiceFailure>(failure: T, key: string): T {
   failure.facts.cure =
-    `Whether a job was created is not known. Look with \`millrace jobs ls\`; ` +
-    `sending it again with --idempotency-key ${key} creates no second one.`;
+    `Whether a job was created is not known. See \`millrace jobs ls\`; ` +
+    `submitting again with --idempotency-key ${key} creates no second one.`;
   return failure;
 }

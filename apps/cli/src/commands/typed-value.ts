@@ -2,75 +2,80 @@ import { IDEMPOTENCY_KEY } from '@millrace/contracts';
 import { UsageFailure } from '../process';
 
 /**
- * Reads what was typed for a flag or an argument. `name` is how the reader knows it, such as `--weight`.
+ * Reads the text of a flag or an argument. `name` is its name on the command line, such as `--weight`.
  *
  * @throws {UsageFailure} that names it and says what to give.
  */
 export type ReadValue<T = unknown> = (text: string, name: string) => T;
 
-/** With this a limit is given back to what the service has by default. */
-export const DEFAULT_WORD = 'default';
+/** Sets a limit back to the service's default. */
+const DEFAULT_LIMIT = 'default';
 
 const MICROS_PER_CREDIT = 1_000_000;
+
+/** The parser of a flag that may be given several times. */
+export function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value];
+}
 
 /** The parser of one flag, as commander takes it. */
 export function parserOf<T>(flag: string, read: ReadValue<T>): (text: string) => T {
   return (text) => read(text, flag);
 }
 
-/** A whole number of these bounds, which are included. @param unit what it counts, where the flag does not say it. */
+/** A whole number from `min` to `max`. @param unit what it counts, where the flag does not say it. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER, unit?: string): ReadValue<number> {
   return (text, name) => {
     if (isWholeNumber(text, min, max)) return Number(text);
-    throw unusable(text, name, `Give a whole number ${unit ? `of ${unit} ` : ''}${rangeOf(min, max)}.`);
+    throw invalid(text, name, `Give a whole number ${unit ? `of ${unit} ` : ''}${rangeOf(min, max)}.`);
   };
 }
 
-/** A whole number of these bounds, or the word that clears the limit: null on the wire. */
+/** A whole number from `min` to `max`, or `default`, which is null on the wire. */
 export function limitOrDefault(min: number, max = Number.MAX_SAFE_INTEGER): ReadValue<number | null> {
   return (text, name) => {
-    if (text === DEFAULT_WORD) return null;
+    if (text === DEFAULT_LIMIT) return null;
     if (isWholeNumber(text, min, max)) return Number(text);
-    const cure = `Give a whole number ${rangeOf(min, max)}, or \`${DEFAULT_WORD}\` for the service's own limit.`;
-    throw unusable(text, name, cure);
+    const cure = `Give a whole number ${rangeOf(min, max)}, or \`${DEFAULT_LIMIT}\` for the service's own limit.`;
+    throw invalid(text, name, cure);
   };
 }
 
-export function oneOf(words: readonly string[]): ReadValue<string> {
+export function oneOf(choices: readonly string[]): ReadValue<string> {
   return (text, name) => {
-    if (words.includes(text)) return text;
-    throw unusable(text, name, `Give one of ${words.join(', ')}.`);
+    if (choices.includes(text)) return text;
+    throw invalid(text, name, `Give one of ${choices.join(', ')}.`);
   };
 }
 
-/** A time in any form that says which day it is, as the wire has it. */
+/** A time in any form that `Date` reads, as RFC 3339. */
 export function timestamp(text: string, name: string): string {
   if (!Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
-  throw unusable(text, name, 'Give a time such as 2030-01-31T00:00:00Z.');
+  throw invalid(text, name, 'Give a time such as 2030-01-31T00:00:00Z.');
 }
 
 export function webAddress(text: string, name: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw unusable(text, name, 'Give an http or https URL.');
+  throw invalid(text, name, 'Give an http or https URL.');
 }
 
-/** Credits as typed, in micro-credits, exactly: `2.5` is 2500000. Below zero they are taken back. */
+/** Credits in micro-credits, exactly: `2.5` is 2500000. A negative amount takes credits back. */
 export function creditMicros(text: string, name: string): number {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
   const micros = Number(whole) * MICROS_PER_CREDIT + Number(fraction.padEnd(6, '0'));
   if (whole === '' || micros === 0)
-    throw unusable(text, name, 'Give an amount of credits such as 25 or 0.5; one below zero takes back.');
+    throw invalid(text, name, 'Give an amount of credits such as 25 or 0.5; a negative one takes credits back.');
   return sign === '-' ? -micros : micros;
 }
 
 /** @throws {UsageFailure} */
 export function idempotencyKey(text: string): string {
   if (IDEMPOTENCY_KEY.test(text)) return text;
-  throw unusable(text, '--idempotency-key', 'Give 1 to 255 visible ASCII characters, such as a UUID.');
+  throw invalid(text, '--idempotency-key', 'Give 1 to 255 visible ASCII characters, such as a UUID.');
 }
 
-function unusable(text: string, name: string, cure: string): UsageFailure {
-  return new UsageFailure(`${name} ${JSON.stringify(text)} is not usable.`, cure);
+function invalid(text: string, name: string, cure: string): UsageFailure {
+  return new UsageFailure(`${name} ${JSON.stringify(text)} is not valid.`, cure);
 }
 
 function isWholeNumber(text: string, min: number, max: number): boolean {

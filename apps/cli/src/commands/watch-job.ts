@@ -1,5 +1,5 @@
 import { isTerminal, type JobStatus } from '@millrace/contracts';
-import type { Job, JobOutput } from '../client';
+import type { Clients, Job, JobOutput } from '../client';
 import {
   type FileReport,
   type InterruptGuard,
@@ -11,27 +11,27 @@ import {
 } from '../follow';
 import { CliFailure, EXIT, type ExitCode, Interrupted } from '../process';
 import { failureLines } from '../terminal';
-import type { Clients, CommandContext } from './command-context';
+import type { CommandContext } from './command-context';
 
-export interface Attendance {
+export interface WatchOptions {
   context: CommandContext;
   clients: Clients;
   view: ProgressView;
   guard: InterruptGuard;
-  /** Where outputs are saved; null leaves them at the service. */
+  /** Where outputs are saved; null saves none. */
   outFolder: string | null;
 }
 
 /** Watches a job to its end, saves its outputs, prints the summary. @returns the exit code of the outcome. */
-export async function attendJob(job: Job, attendance: Attendance): Promise<ExitCode> {
-  const { context, clients, view, guard } = attendance;
+export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCode> {
+  const { context, clients, view, guard } = options;
   let ended: Job | null = null;
   guard.running(job);
   try {
     ended = await new JobFollower(clients, context.host, job, view, guard.signal).follow();
     guard.ended();
     view.close();
-    const report = await reportOf(ended, attendance);
+    const report = await reportOf(ended, options);
     if (context.asJson) context.printer.json(summaryJson(report));
     else context.printer.lines(summaryLines(report, context.printer.paint));
     for (const failure of report.failures) context.printer.notes(...failureLines(failure, context.printer.paintNote));
@@ -50,16 +50,16 @@ export function outcomeOf(status: JobStatus): ExitCode {
 }
 
 function left({ id }: Job, isCanceling: boolean): Interrupted {
-  const message = isCanceling ? `Left job ${id}; its cancellation was asked for.` : `Left job ${id}; it goes on.`;
+  const message = isCanceling ? `Left job ${id}; its cancellation was requested.` : `Left job ${id}; it continues.`;
   return new Interrupted(message, `Watch it again: millrace watch ${id}`);
 }
 
 function leftFiles({ id, status }: Job): Interrupted {
-  const cure = `Fetch what is missing: millrace watch ${id} --out <folder>`;
-  return new Interrupted(`Left before everything was fetched; the job is ${status}.`, cure);
+  const cure = `Save the rest: millrace watch ${id} --out <folder>`;
+  return new Interrupted(`Left before all outputs were saved; the job is ${status}.`, cure);
 }
 
-async function reportOf(job: Job, { context, clients, view, guard, outFolder }: Attendance): Promise<JobReport> {
+async function reportOf(job: Job, { context, clients, view, guard, outFolder }: WatchOptions): Promise<JobReport> {
   if (isTerminal(job.status)) view.nodes.end(job.status === 'expired' ? 'canceled' : job.status, context.host.nowMs());
   const nodes = await clients.jobs.nodes(job.id).catch((error: unknown) => {
     if (error instanceof CliFailure) return null;
@@ -71,12 +71,12 @@ async function reportOf(job: Job, { context, clients, view, guard, outFolder }: 
     const saved = outFolder === null ? null : await save(output, outFolder, clients, guard.signal, failures);
     files.push({ output, path: saved?.path ?? null, hash: saved?.hash ?? output.hash });
   }
-  // A service that keeps times may have none of this job: what was seen from here is better than nothing.
+  // The service may have no times of this job; then the observed ones are better than none.
   const isReported = nodes !== null && nodes.length > 0;
   return { job, nodes: isReported ? nodes : view.nodes.times(), approximate: !isReported, files, failures };
 }
 
-/** One output that cannot be had does not keep the others from being saved. */
+/** An output that cannot be saved does not keep the others from being saved. */
 async function save(
   output: JobOutput,
   folder: string,

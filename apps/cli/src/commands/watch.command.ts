@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { type InterruptPolicy, progressView } from '../follow';
 import type { ExitCode } from '../process';
-import { attendJob } from './attend-job';
 import type { Bind, CommandContext } from './command-context';
-import { guardOf, hint, interruptOption } from './run.command';
+import { guardFor, interruptNote, interruptOption } from './interrupt-option';
+import { watchJob } from './watch-job';
 
 interface WatchFlags {
   out?: string;
@@ -13,7 +13,7 @@ interface WatchFlags {
 export function addWatch(program: Command, bind: Bind): void {
   program
     .command('watch')
-    .description('show the progress of a job until it ends, then print what it took')
+    .description('show the progress of a job until it ends, then print a summary')
     .argument('<job>', 'the id of the job')
     .option('--out <folder>', 'save its outputs here')
     .addOption(interruptOption('detach'))
@@ -25,11 +25,11 @@ async function watch(context: CommandContext, id: string, flags: WatchFlags): Pr
   const clients = await context.clients();
   if (flags.out) await clients.downloads.prepare(flags.out);
   const view = progressView(host);
-  const guard = guardOf(context, clients, view, flags.onInterrupt);
+  const guard = guardFor(context, clients, view, flags.onInterrupt);
   try {
     const job = await clients.jobs.get(id, guard.signal);
-    view.note(`${printer.paintNote.accent('●')} job ${job.id}${hint(context, flags.onInterrupt)}`);
-    return await attendJob(job, { context, clients, view, guard, outFolder: flags.out ?? null });
+    view.note(`${printer.paintNote.accent('●')} job ${job.id}${interruptNote(context, flags.onInterrupt)}`);
+    return await watchJob(job, { context, clients, view, guard, outFolder: flags.out ?? null });
   } finally {
     view.close();
     guard.stop();

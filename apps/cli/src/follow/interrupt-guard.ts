@@ -1,7 +1,7 @@
 import type { Job } from '../client';
 import { type Host, Interrupted } from '../process';
 
-/** What the first Ctrl-C does to a job that runs. */
+/** What the first Ctrl-C does to a running job. */
 export const INTERRUPT_POLICIES = ['cancel', 'detach'] as const;
 export type InterruptPolicy = (typeof INTERRUPT_POLICIES)[number];
 
@@ -11,8 +11,8 @@ export interface GuardActions {
 }
 
 /**
- * Decides what Ctrl-C means. While a submission is under way the first one waits for its answer, because a job may exist
- * by then; while a job runs the first one cancels or leaves it by the policy; any second one leaves at once.
+ * Decides what Ctrl-C does. During a submission the first one waits for the answer, because a job may exist by then; while
+ * a job runs the first one cancels or leaves it, by the policy; a second one always leaves at once.
  */
 export class InterruptGuard {
   private readonly leaving = new AbortController();
@@ -35,17 +35,17 @@ export class InterruptGuard {
     return this.leaving.signal;
   }
 
-  /** True once Ctrl-C was pressed, whatever came of it. */
+  /** True once Ctrl-C was pressed. */
   get isPressed(): boolean {
     return this.pressed;
   }
 
-  /** True once the job was asked to be canceled. */
+  /** True once a cancel was requested. */
   get isCanceling(): boolean {
     return this.hasCanceled;
   }
 
-  /** A request is under way whose outcome must be known. */
+  /** Run a request whose outcome must be known. */
   async submitting<T>(request: () => Promise<T>): Promise<T> {
     this.phase = 'submitting';
     const left = new Promise<never>((_resolve, reject) => {
@@ -58,14 +58,14 @@ export class InterruptGuard {
     }
   }
 
-  /** From here on the job is at stake. */
+  /** From here on the policy applies to this job. */
   running(job: Job): void {
     this.phase = 'running';
     this.job = job;
     if (this.pressed) this.decide();
   }
 
-  /** The job has ended; what is left can be left. */
+  /** The job has ended; from here on Ctrl-C leaves. */
   ended(): void {
     this.phase = 'quiet';
   }

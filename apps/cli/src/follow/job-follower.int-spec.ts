@@ -1,5 +1,5 @@
 import { FakeHost } from '../fixtures/fake-host';
-import { JOB_ID, JOB_PATH, jobOf, succeeded } from '../fixtures/job-words';
+import { JOB_ID, JOB_PATH, jobOf, succeeded } from '../fixtures/sample-jobs';
 import { events, json, refusal, StandInService, type Answer } from '../fixtures/stand-in-service';
 import { runCli } from '../program';
 
@@ -23,7 +23,7 @@ function watch(): Promise<number> {
   return runCli(['watch', JOB_ID], host);
 }
 
-describe('following a job to its end', () => {
+describe('watching a job to its end', () => {
   it('needs no stream at all: a service that has none is polled', async () => {
     service.on(EVENTS, refusal(404, 'not_found', 'No stream here.'));
     service.on(READ, json(200, RUNNING), json(200, RUNNING), json(200, RUNNING), json(200, succeeded()));
@@ -50,7 +50,7 @@ describe('following a job to its end', () => {
     expect(service.requests(EVENTS)).toHaveLength(1);
   });
 
-  it('asks when the stream beats and tells nothing', async () => {
+  it('polls when the stream sends heartbeats and no events', async () => {
     service.on(EVENTS, events([['status', RUNNING]], 'beat'));
     service.on(READ, json(200, RUNNING), json(200, RUNNING), json(200, succeeded()));
     expect(await watch()).toBe(0);

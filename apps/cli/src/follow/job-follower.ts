@@ -3,10 +3,10 @@ import type { ApiClient, Job, JobOutput, JobsClient } from '../client';
 import { CliFailure, type Host, Interrupted, ServiceFailure, ServiceRefusal } from '../process';
 import { readJobStream, type StreamItem } from './job-stream';
 
-/** How the news of a job arrives at the moment. */
+/** Where the state of a job comes from at the moment. */
 export type Connection = 'stream' | 'polling' | 'unreachable';
 
-/** Told what is new. A job never goes back to an earlier status. */
+/** Receives what is new. A job never goes back to an earlier status. */
 export interface JobListener {
   onJob(job: Job): void;
   onProgress(progress: Progress): void;
@@ -14,26 +14,26 @@ export interface JobListener {
   onConnection(connection: Connection): void;
 }
 
-/** A stream without news for this long is checked by a poll; one without a byte for `IDLE_MS` is given up. */
+/** A stream without events for this long is checked by a poll; one without a byte for `IDLE_MS` is given up. */
 const QUIET_MS = 15_000;
 const IDLE_MS = 45_000;
 const PAUSE_MS = 500;
-const PAUSE_CAP_MS = 10_000;
-const POLL_CAP_MS = 5_000;
-const WAIT_CAP_MS = 60_000;
-/** Without any answer for this long the follower stops; the job itself goes on. */
+const MAX_STREAM_PAUSE_MS = 10_000;
+const MAX_POLL_PAUSE_MS = 5_000;
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Without any answer for this long the follower stops; the job itself continues. */
 const GIVE_UP_MS = 300_000;
 
 const ORDER: readonly JobStatus[] = ['queued', 'running', 'canceling'];
 
 /**
- * Follows one job to its end: by its event stream, and by polls whenever the stream is silent, cut or refused. The stream
- * is never the source of truth (contract, section 1).
+ * Follows one job to its end: by its event stream, and by polls while the stream is silent, cut or refused. The stream is
+ * never the source of truth (contract, section 1).
  */
 export class JobFollower {
   private current: Job;
   private answeredAtMs: number;
-  private newsAtMs: number;
+  private eventAtMs: number;
   private connection: Connection | null = null;
   /** False once the service has refused the stream for good. */
   private hasStream = true;
@@ -48,11 +48,11 @@ export class JobFollower {
   ) {
     this.current = job;
     this.answeredAtMs = host.nowMs();
-    this.newsAtMs = this.answeredAtMs;
+    this.eventAtMs = this.answeredAtMs;
   }
 
   /**
-   * @returns the job in its terminal state, read afresh.
+   * @returns the job in its terminal state, read once more.
    * @throws {ServiceRefusal} when the job may not be read or is gone
    * @throws {ServiceFailure} when the service has not answered for five minutes
    * @throws {Interrupted} when `signal` aborts
@@ -75,13 +75,13 @@ export class JobFollower {
       if (isTerminal(this.current.status)) break;
       const retryAfterMs = await this.poll();
       if (isTerminal(this.current.status)) break;
-      const cap = this.hasStream ? PAUSE_CAP_MS : POLL_CAP_MS;
-      await this.host.wait(Math.max(retryAfterMs, Math.min(cap, PAUSE_MS * 1.5 ** pauses)), this.signal);
+      const maxPauseMs = this.hasStream ? MAX_STREAM_PAUSE_MS : MAX_POLL_PAUSE_MS;
+      await this.host.wait(Math.max(retryAfterMs, Math.min(maxPauseMs, PAUSE_MS * 1.5 ** pauses)), this.signal);
       pauses += 1;
     }
   }
 
-  /** The whole truth at the end: a `status` event carries no logs, and a link may be newer. */
+  /** The job at its end, read once more: a `status` event carries no logs, and a link may be newer. */
   private async final(): Promise<Job> {
     try {
       const job = await this.clients.jobs.read(this.current, { signal: this.signal });
@@ -98,7 +98,7 @@ export class JobFollower {
     const signal = AbortSignal.any([this.signal, leave.signal]);
     const items = readJobStream(this.clients.api, this.current.urls.events, signal);
     try {
-      for (let silentMs = 0, next = ask(items); !isTerminal(this.current.status);) {
+      for (let silentMs = 0, next = nextOf(items); !isTerminal(this.current.status);) {
         const result = await this.nextOrQuiet(next);
         if (result === 'quiet') {
           silentMs += QUIET_MS;
@@ -109,15 +109,15 @@ export class JobFollower {
         if (result.done) return;
         silentMs = 0;
         this.take(result.value);
-        // Heartbeats say that the stream is there, not that it tells everything.
-        if (this.host.nowMs() - this.newsAtMs >= QUIET_MS) await this.poll();
-        next = ask(items);
+        // Heartbeats show that the stream is open, not that every event arrives.
+        if (this.host.nowMs() - this.eventAtMs >= QUIET_MS) await this.poll();
+        next = nextOf(items);
       }
     } catch (error) {
       this.judgeStream(error);
     } finally {
       leave.abort();
-      // Ends the request that is still open; its own rejection is of no interest any more.
+      // Ends the request that is still open; its own rejection has no reader.
       void items.return(undefined).catch(() => undefined);
     }
   }
@@ -136,67 +136,67 @@ export class JobFollower {
   private judgeStream(error: unknown): void {
     if (this.signal.aborted) throw error;
     if (!(error instanceof ServiceRefusal)) {
-      // A cut stream shows as whatever the HTTP client throws; a poll decides what it means.
-      if (this.connection !== 'unreachable') this.say('polling');
+      // A cut stream shows as any error of the HTTP client; a poll decides what it means.
+      if (this.connection !== 'unreachable') this.connectedBy('polling');
       return;
     }
     const { status, retryAfterSeconds } = error.facts;
     if (status === 401 || status === 403) throw error;
     if (status === 429) this.streamNotBeforeMs = this.host.nowMs() + (retryAfterSeconds ?? 1) * 1000;
     else this.hasStream = false;
-    this.say('polling');
+    this.connectedBy('polling');
   }
 
-  /** One read of the job. @returns milliseconds that the service asks to wait, within reason. */
+  /** One read of the job. @returns milliseconds that the service asks to wait, at most `MAX_RETRY_AFTER_MS`. */
   private async poll(): Promise<number> {
     try {
       this.see(await this.clients.jobs.read(this.current, { signal: this.signal, tries: 1 }));
-      if (this.connection === 'unreachable') this.say('polling');
+      if (this.connection === 'unreachable') this.connectedBy('polling');
       return 0;
     } catch (error) {
       if (this.signal.aborted || !(error instanceof CliFailure)) throw error;
       if (error instanceof ServiceRefusal && error.facts.status !== 429) throw error;
       if (error instanceof ServiceFailure) this.missed(error);
-      return Math.min(WAIT_CAP_MS, (error.facts.retryAfterSeconds ?? 0) * 1000);
+      return Math.min(MAX_RETRY_AFTER_MS, (error.facts.retryAfterSeconds ?? 0) * 1000);
     }
   }
 
   private missed(error: ServiceFailure): void {
-    this.say('unreachable');
+    this.connectedBy('unreachable');
     if (this.host.nowMs() - this.answeredAtMs < GIVE_UP_MS) return;
     throw new ServiceFailure(`The service has not answered for five minutes. ${error.message}`, {
       ...error.facts,
-      cure: `The job itself goes on. Watch it again: millrace watch ${this.current.id}`,
+      cure: `The job itself continues. Watch it again: millrace watch ${this.current.id}`,
     });
   }
 
   private take(item: StreamItem): void {
     this.answeredAtMs = this.host.nowMs();
-    if (item.kind !== 'alive') this.newsAtMs = this.answeredAtMs;
-    this.say('stream');
+    if (item.kind !== 'alive') this.eventAtMs = this.answeredAtMs;
+    this.connectedBy('stream');
     if (item.kind === 'job') this.see(item.job);
     if (item.kind === 'progress') this.listener.onProgress(item.progress);
     if (item.kind === 'output') this.listener.onOutput(item.output);
   }
 
-  /** A poll and an event may cross: what is older than what was seen is dropped. */
+  /** A poll and an event may cross: an older status is dropped. */
   private see(job: Job): void {
     this.answeredAtMs = this.host.nowMs();
-    this.newsAtMs = this.answeredAtMs;
+    this.eventAtMs = this.answeredAtMs;
     if (rank(job.status) < rank(this.current.status)) return;
     this.current = job;
     this.listener.onJob(job);
   }
 
-  private say(connection: Connection): void {
+  private connectedBy(connection: Connection): void {
     if (this.connection === connection) return;
     this.connection = connection;
     this.listener.onConnection(connection);
   }
 }
 
-/** The next item. It may be left unread when the stream is left, and then its rejection is of no interest. */
-function ask(items: AsyncGenerator<StreamItem>): Promise<IteratorResult<StreamItem>> {
+/** The next item. When the stream is left it stays unread, and a rejection of it must not count as unhandled. */
+function nextOf(items: AsyncGenerator<StreamItem>): Promise<IteratorResult<StreamItem>> {
   const next = items.next();
   next.catch(() => undefined);
   return next;

@@ -3,20 +3,20 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { type ApiClient, type Job, type JobOutput, JobView, OutputView, readAs } from '../client';
 import { ServiceFailure } from '../process';
 
-/** What a job's stream says (wire supplement, section 3); `alive` is a comment or an event this client has no use for. */
+/** An item of a job's stream (wire supplement, section 3); `alive` is a comment or an event that this client ignores. */
 export type StreamItem =
   | { kind: 'job'; job: Job }
   | { kind: 'progress'; progress: Progress }
   | { kind: 'output'; output: JobOutput }
   | { kind: 'alive' };
 
-/** Bytes without a complete event before the stream is taken for broken; frames stay below 2 MiB by the contract. */
+/** Bytes without a complete event before the stream counts as broken; frames stay below 2 MiB by the contract. */
 const FRAME_LIMIT_BYTES = 8 * 1024 * 1024;
 
 /**
  * The events of a job as they arrive, until the service ends the stream.
  *
- * @throws {ServiceRefusal | ServiceFailure} when it cannot be opened, breaks, or says what no stream says.
+ * @throws {ServiceRefusal | ServiceFailure} when it cannot be opened, breaks, or sends an invalid event.
  */
 export async function* readJobStream(
   api: ApiClient,

@@ -7,7 +7,7 @@ import { ObservedNodes } from './observed-nodes';
 import { labelOf } from './progress-frame';
 import type { ProgressView } from './progress-view';
 
-/** A job writes at most one progress line for so many per cent. */
+/** At most one progress line is written for this many per cent. */
 const PERCENT_PER_LINE = 5;
 
 /** For a log or a pipe: a line when the status changes, when the queue has halved, and every few per cent. */
@@ -46,12 +46,12 @@ export class LineProgressView implements ProgressView {
   }
 
   onOutput(): void {
-    // An output shows in the summary, with everything that is known about it.
+    // The summary shows outputs.
   }
 
   onConnection(connection: Connection): void {
-    if (connection === 'unreachable') this.note('The service is unreachable; trying again.');
-    if (connection === 'stream' && this.isCut) this.note('The service answers again.');
+    if (connection === 'unreachable') this.note('The service is unreachable; retrying.');
+    if (connection === 'stream' && this.isCut) this.note('The service is reachable again.');
     this.isCut = connection === 'unreachable';
   }
 
@@ -60,6 +60,6 @@ export class LineProgressView implements ProgressView {
   }
 
   close(): void {
-    // Nothing was drawn that would have to go.
+    // Nothing was drawn that must be removed.
   }
 }

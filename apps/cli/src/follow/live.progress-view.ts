@@ -10,11 +10,11 @@ import type { ProgressView } from './progress-view';
 const TICK_MS = 1000;
 const HIDE_CURSOR = '\u001b[?25l';
 export const SHOW_CURSOR = '\u001b[?25h';
-/** Automatic wrapping off and on: a line too wide is cut by the terminal, which alone knows how wide it is. */
+/** Automatic wrapping off and on: the terminal, which alone knows its width, cuts a line that is too long. */
 const WRAP_OFF = '\u001b[?7l';
 const WRAP_ON = '\u001b[?7h';
 
-/** One picture at the foot of the terminal, drawn over itself at every change and once a second; gone when it closes. */
+/** Lines at the bottom of the terminal, redrawn at every change and once a second, and removed when it closes. */
 export class LiveProgressView implements ProgressView {
   readonly nodes = new ObservedNodes();
   private readonly paint: Palette;

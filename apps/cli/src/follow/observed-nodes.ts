@@ -1,7 +1,7 @@
 import type { Progress } from '@millrace/contracts';
 import type { NodeTime } from '../client';
 
-/** The node at work, as far as snapshots show it. */
+/** The node that runs, as far as snapshots show it. */
 export interface ActiveNode {
   nodeId: string;
   classType: string | null;
@@ -11,8 +11,8 @@ export interface ActiveNode {
 }
 
 /**
- * Which nodes were seen at work and for how long, from progress snapshots. Snapshots are throttled, so nodes that took a
- * moment are missed and times are approximate: for the eye, and where the service itself does not tell.
+ * Which nodes were seen running and for how long, from progress snapshots. Snapshots are throttled, so short nodes are
+ * missed and times are approximate: for display, and where the service does not report times.
  */
 export class ObservedNodes {
   private readonly done = new Map<string, NodeTime>();
@@ -35,12 +35,12 @@ export class ObservedNodes {
     };
   }
 
-  /** The job has ended: whatever was at work has ended with it. */
+  /** The job has ended, and the running node with it. */
   end(state: 'succeeded' | 'failed' | 'canceled', nowMs: number): void {
     if (this.active) this.close(state, nowMs);
   }
 
-  /** Nodes seen at work and no longer, in the order in which they began. */
+  /** Nodes that were seen running and no longer run, in the order in which they began. */
   times(): NodeTime[] {
     return [...this.done.values()];
   }

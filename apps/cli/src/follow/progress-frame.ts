@@ -4,7 +4,7 @@ import { count, duration, elapsed, type Palette, plainLine } from '../terminal';
 import type { Connection } from './job-follower';
 import type { ActiveNode } from './observed-nodes';
 
-/** Everything a picture of a running job is drawn from. */
+/** Everything that is shown of a running job. */
 export interface ProgressState {
   status: JobStatus;
   queuePosition: number | null;
@@ -15,16 +15,16 @@ export interface ProgressState {
   sinceMs: number;
 }
 
-/** Finished nodes that stay in view. */
+/** How many finished nodes are shown. */
 const DONE_SHOWN = 6;
 const NODE_BAR = 16;
 const LABEL_MAX = 40;
 
-/** The lines of one picture: finished nodes, the node at work, the whole. None is wider than `columns`. */
+/** The lines that are drawn: finished nodes, the running node, the whole job. None is wider than `columns`. */
 export function frameLines(state: ProgressState, columns: number, nowMs: number, paint: Palette): string[] {
   if (state.status === 'queued') return [waiting(state, nowMs, paint)];
   const shown = state.done.slice(-DONE_SHOWN);
-  // Over all nodes so far, not those in view: a column that narrowed as nodes scroll away would jump.
+  // Over all nodes so far, not only those shown: a column that narrows as nodes scroll away would jump.
   const labels = [...state.done.map(labelOf), ...(state.active ? [labelOf(state.active)] : [])];
   const width = Math.min(
     LABEL_MAX,
@@ -44,12 +44,12 @@ export function bar(fraction: number, cells: number, paint: Palette): string {
   return paint.accent('━'.repeat(filled)) + paint.faint('─'.repeat(cells - filled));
 }
 
-/** `12  ImageBlur`: a node as its graph calls it. */
+/** `12  ImageBlur`: a node's id and class. */
 export function labelOf({ nodeId, classType }: { nodeId: string; classType: string | null }): string {
   return plainLine(classType ? `${nodeId}  ${classType}` : nodeId);
 }
 
-/** A word and a mark for each status. */
+/** The coloured symbol of each status. */
 export function statusMark(status: JobStatus, paint: Palette): string {
   if (status === 'succeeded') return paint.good('✓');
   if (status === 'failed') return paint.bad('✗');
@@ -83,15 +83,15 @@ function overallLine(
   const value = progress?.value ?? 0;
   const nodes = progress ? `${progress.nodes_done} of ${count(progress.nodes_total, 'node')}  ` : 'starting  ';
   const percent = `${Math.floor(value * 100)}%`.padStart(4);
-  const word = status === 'canceling' ? `${paint.warn('canceling')}  ` : '';
+  const state = status === 'canceling' ? `${paint.warn('canceling')}  ` : '';
   const cells = Math.max(8, Math.min(32, columns - 48));
   const time = paint.faint(elapsed(nowMs - sinceMs));
-  return `  ${bar(value, cells, paint)} ${percent}  ${word}${nodes}${time}${connectionNote(connection, paint)}`;
+  return `  ${bar(value, cells, paint)} ${percent}  ${state}${nodes}${time}${connectionNote(connection, paint)}`;
 }
 
 function connectionNote(connection: Connection | null, paint: Palette): string {
-  if (connection === 'polling') return paint.faint('  no live stream, asking');
-  return connection === 'unreachable' ? paint.warn('  service unreachable, trying again') : '';
+  if (connection === 'polling') return paint.faint('  no live stream, polling');
+  return connection === 'unreachable' ? paint.warn('  service unreachable, retrying') : '';
 }
 
 function fitted(text: string, width: number): string {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Progress } from '@millrace/contracts';
 import { FakeHost } from '../fixtures/fake-host';
-import { jobOf, succeeded } from '../fixtures/job-words';
+import { jobOf, succeeded } from '../fixtures/sample-jobs';
 import { progressView } from './show-progress';
 
 function progressOf(value: number, node: string | null, step?: number): Progress {
@@ -13,7 +13,7 @@ describe('progress in a log', () => {
   const host = new FakeHost();
   const view = progressView(host);
 
-  it('is at most a line for every five per cent, whatever arrives', () => {
+  it('is at most a line for every five per cent', () => {
     view.onJob(jobOf({ status: 'running' }));
     for (let at = 0; at <= 1000; at += 1) view.onProgress(progressOf(at / 1000, '7', at));
     const lines = host.noted.trim().split('\n');
@@ -26,17 +26,17 @@ describe('progress in a log', () => {
     expect(host.noted).toBe(stripVTControlCharacters(host.noted));
   });
 
-  it('tells of a queue when it has halved', () => {
+  it('reports the queue when it has halved', () => {
     const waiting = new FakeHost();
     const lines = progressView(waiting);
     for (let position = 8; position > 0; position -= 1) lines.onJob(jobOf({ queue_position: position }));
     expect(waiting.noted.match(/position \d/g)).toEqual(['position 8', 'position 4', 'position 2', 'position 1']);
   });
 
-  it('tells once that the service is gone, and once that it is back', () => {
+  it('says once that the service is gone, and once that it is back', () => {
     const quiet = new FakeHost();
     const lines = progressView(quiet);
-    for (const word of ['stream', 'polling', 'unreachable', 'stream'] as const) lines.onConnection(word);
+    for (const connection of ['stream', 'polling', 'unreachable', 'stream'] as const) lines.onConnection(connection);
     expect(quiet.noted.trim().split('\n')).toHaveLength(2);
   });
 });

@@ -1,11 +1,11 @@
 import type { JobListener } from './job-follower';
 import type { ObservedNodes } from './observed-nodes';
 
-/** Shows a job while it runs, on standard error: what is printed there is for the eye alone. */
+/** Shows a job while it runs, on standard error, for people only. */
 export interface ProgressView extends JobListener {
   readonly nodes: ObservedNodes;
-  /** A line that stays. Text of others in it must be harmless already. */
+  /** A line that stays. Foreign text in it must be sanitized already (`plainLine`). */
   note(line: string): void;
-  /** Leave the terminal as it was found. Nothing is shown afterwards but notes. */
+  /** Restore the terminal. Afterwards only notes are shown. */
   close(): void;
 }

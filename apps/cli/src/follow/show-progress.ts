@@ -3,7 +3,7 @@ import { LineProgressView } from './line.progress-view';
 import { LiveProgressView } from './live.progress-view';
 import type { ProgressView } from './progress-view';
 
-/** A redrawn picture on a terminal, a few plain lines anywhere else. */
+/** Redrawn lines on a terminal, a few plain lines anywhere else. */
 export function progressView(host: Host): ProgressView {
   return host.stderr.isTTY && host.env.TERM !== 'dumb' ? new LiveProgressView(host) : new LineProgressView(host);
 }

@@ -23,24 +23,24 @@ export interface FileReport {
   hash: string | null;
 }
 
-/** What is known of a job at its end. */
+/** What is reported of a job at its end. */
 export interface JobReport {
   job: Job;
   nodes: readonly NodeTime[];
-  /** True where the service did not tell the times and they were observed here. */
+  /** True where the service reported no times and they were observed here. */
   approximate: boolean;
   files: FileReport[];
-  /** What kept outputs from being saved. */
+  /** Why outputs were not saved. */
   failures: CliFailure[];
 }
 
 /** Lines of a traceback that are shown; the whole is in `--json`. */
 const TRACEBACK_LINES = 12;
 const TIME_BAR = 24;
-/** Words for a node that ran to its end; any other word is shown as it is. */
+/** States of a node that ran to its end; any other state is printed. */
 const DONE_STATES: ReadonlySet<string> = new Set(['succeeded', 'done', 'finished', 'completed', 'executed']);
 
-/** Micro-credits that the job cost, or null where the surface knows no money or has not settled. */
+/** Micro-credits that the job cost, or null on a surface without credits and before the settlement. */
 export function chargedMicros(job: Job): number | null {
   return job.metrics.charged_micros ?? null;
 }
@@ -52,7 +52,11 @@ export function summaryLines(report: JobReport, paint: Palette): string[] {
     '',
     ...tableLines(factRows(job, paint)),
     ...errorLines(job, paint),
-    ...section(report.approximate ? 'Nodes (times as seen from here)' : 'Nodes', nodeLines(report.nodes, paint), paint),
+    ...section(
+      report.approximate ? 'Nodes (times observed by this client)' : 'Nodes',
+      nodeLines(report.nodes, paint),
+      paint,
+    ),
     ...section('Files', fileLines(report.files, paint), paint),
     '',
   ];
@@ -144,7 +148,7 @@ function stateStyle(state: string, paint: Palette): Style {
   return state === 'failed' ? paint.bad : paint.faint;
 }
 
-/** A file a line, and beneath it the hash, which is for copying rather than for reading. */
+/** One line for each file, and its hash in the next line, for copying. */
 function fileLines(files: FileReport[], paint: Palette): string[] {
   const rows = tableLines(
     files.map(({ output, path }) => [

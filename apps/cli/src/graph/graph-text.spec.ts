@@ -57,7 +57,7 @@ describe('the text of a graph', () => {
     expect(edited('{"1":{"inputs":{"x":1,"x":2}}}', ['1.x', '3'])).toBe('{"1":{"inputs":{"x":1,"x":3}}}');
   });
 
-  it('is read past a byte order mark, which is no part of JSON', () => {
+  it('is read past a byte order mark, which does not belong to JSON', () => {
     expect(GraphText.parse(`\ufeff${TEXT}`, 'graph.json').toString()).toBe(TEXT);
   });
 
@@ -75,14 +75,14 @@ describe('the text of a graph', () => {
   it.each([
     ['{"1": {"inputs": {"x": 1,}}}', /line 1, column 26/],
     ['{\n "1": tru\n}', /line 2/],
-    ['[1]', /no graph/],
+    ['[1]', /not a graph/],
     ['{"nodes":[],"links":[]}', /editor's own format/],
     ['[['.repeat(200_000), /not JSON/],
-  ])('is refused when it is no graph in API format: %.40s', (text, message) => {
+  ])('is refused when it is not a graph in API format: %.40s', (text, message) => {
     expect(() => GraphText.parse(text, 'graph.json')).toThrow(message);
   });
 
-  it('keeps every value that was not set, and holds every value that was, whatever the graph', () => {
+  it('keeps every value that was not set, and holds every value that was, for any graph', () => {
     const inputs = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue(), { minKeys: 1, maxKeys: 5 });
     const graphs = fc.dictionary(fc.stringMatching(/^\d{1,3}$/), fc.record({ inputs }), { minKeys: 1, maxKeys: 5 });
     fc.assert(

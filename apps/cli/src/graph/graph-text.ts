@@ -27,18 +27,18 @@ export class GraphText {
     private readonly root: JsonNode,
   ) {}
 
-  /** @throws {UsageFailure} when the text is no graph in API format. */
+  /** @throws {UsageFailure} when the text is not a graph in API format. */
   static parse(text: string, name: string): GraphText {
     const source = text.replace(/^\ufeff/, '');
     const root = rootOf(source, name);
-    if (root.type !== 'object') throw new UsageFailure(`${name} is no graph: it is not a JSON object.`, EXPORT_CURE);
+    if (root.type !== 'object') throw new UsageFailure(`${name} is not a graph: it is not a JSON object.`, EXPORT_CURE);
     const isList = (key: string): boolean => memberOf(root, key)?.value.type === 'array';
     if (isList('nodes') && isList('links'))
       throw new UsageFailure(`${name} is in the editor's own format, which cannot be run.`, EXPORT_CURE);
     return new GraphText(source, root);
   }
 
-  /** Class names by node id, as far as the graph gives them. */
+  /** Class names by node id, for the nodes that name one. */
   classes(): Map<string, string> {
     return new Map(
       membersOf(this.root).flatMap(({ key, value }): [string, string][] => {
@@ -49,7 +49,7 @@ export class GraphText {
   }
 
   /**
-   * Find `<node id>.<input>`. Both may hold dots: the longest node id of the graph that fits is meant.
+   * Find `<node id>.<input>`. Both may hold dots: the longest node id of the graph that fits wins.
    *
    * @throws {UsageFailure}
    */
@@ -132,7 +132,7 @@ const EXPORT_CURE = 'Export the graph from the editor in API format ("Export (AP
  * The JSON text for a value typed on the command line. Where the graph has a string it stays a string, so that a text
  * of digits is still a text; elsewhere JSON is taken digit for digit, and anything else is a string.
  *
- * @param asJson the value must be JSON, whatever the graph has there.
+ * @param asJson the value must be JSON, also where the graph has a string.
  * @throws {UsageFailure} when it must be and is not.
  */
 export function valueJson(current: JsonNode | undefined, value: string, asJson: boolean): string {
@@ -161,7 +161,7 @@ function rootOf(source: string, name: string): JsonNode {
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw new UsageFailure(
-      `${name} is not JSON: the fault is at line ${error.line}, column ${error.column}.`,
+      `${name} is not JSON: the error is at line ${error.line}, column ${error.column}.`,
       'Correct the file there.',
     );
   }

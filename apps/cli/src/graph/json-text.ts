@@ -43,7 +43,7 @@ export function membersOf(node: JsonNode): JsonMember[] {
   );
 }
 
-/** The member that counts: the last of duplicates, as JSON readers have it. */
+/** The member that counts: the last of duplicates, as other JSON readers take it. */
 export function memberOf(node: JsonNode, key: string): JsonMember | undefined {
   return membersOf(node).findLast((member) => member.key === key);
 }
@@ -65,7 +65,7 @@ export function memberText(answer: string, key: string): string {
   throw new ServiceFailure(`The service's answer has no ${key}.`, { code: 'unexpected_answer' });
 }
 
-/** The parser recurses once per level; a text nested beyond the stack is as good as no JSON. */
+/** The parser recurses once per level; a text that is nested deeper than the stack counts as not JSON. */
 function treeOf(text: string, errors: ParseError[]): JsonNode | undefined {
   try {
     return parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });

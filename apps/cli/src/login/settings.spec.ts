@@ -36,7 +36,7 @@ describe('which service, and as whom', () => {
   it.each(['a.example', 'ftp://a.example', 'https://u:p@a.example', 'https://a.example?x=1', ''])(
     'refuses the address %j',
     (text) => {
-      expect(() => parseBaseUrl(text)).toThrow(/not usable/);
+      expect(() => parseBaseUrl(text)).toThrow(/not valid/);
     },
   );
 

@@ -8,7 +8,7 @@ export interface GlobalFlags {
   json?: boolean;
 }
 
-/** Which service, and as whom. `apiKey` is null where the service asks for none. */
+/** Which service, and as whom. `apiKey` is null where the service requires none. */
 export interface Settings {
   baseUrl: URL;
   apiKey: string | null;
@@ -29,15 +29,14 @@ export function resolveSettings(flags: GlobalFlags, env: Host['env'], login: Sto
   return { baseUrl, apiKey: apiKey === null ? null : checkedKey(apiKey) };
 }
 
-/** True where flags and environment say everything, so that what is stored need not even be readable. */
+/** True where flags and environment name both, so that the stored login is not read. */
 export function isGiven(flags: GlobalFlags, env: Host['env']): boolean {
   const url = firstOf(flags.url, env.MILLRACE_URL, env.COMFY_BASE_URL);
   return url !== undefined && firstOf(flags.apiKey, env.MILLRACE_API_KEY, env.COMFY_API_KEY) !== undefined;
 }
 
 /**
- * The base address of a surface: an origin, or an origin with the prefix of a deployment. A trailing `/api/v2` is taken
- * for what it means.
+ * The base address of a surface: an origin, or an origin with the prefix of a deployment. A trailing `/api/v2` is removed.
  *
  * @throws {UsageFailure}
  */
@@ -45,18 +44,18 @@ export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username || url.password)
     throw new UsageFailure(
-      `The service's address ${JSON.stringify(text)} is not usable.`,
+      `The service's address ${JSON.stringify(text)} is not valid.`,
       'Give an http or https URL without user, query or fragment, such as https://api.example.com.',
     );
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/api\/v2$/, '');
   return url;
 }
 
-/** @throws {UsageFailure} when the key could not stand in a header. */
+/** @throws {UsageFailure} when the key cannot be sent in a header. */
 export function checkedKey(text: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new UsageFailure('The API key holds a space or a character that no key has.', 'Copy the key again.');
+  throw new UsageFailure('The API key has a space or another character that no key has.', 'Copy the key again.');
 }
 
 function sameService(stored: string, baseUrl: URL): boolean {

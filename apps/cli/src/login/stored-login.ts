@@ -2,7 +2,7 @@ import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, type Host, makeFolder, UsageFailure } from '../process';
 
-/** What `millrace login` keeps: a key belongs to the service it was checked against, and goes to no other. */
+/** What `millrace login` stores. A key is sent only to the service that it was checked against. */
 export interface StoredLogin {
   url: string;
   apiKey: string | null;
@@ -13,7 +13,7 @@ export function loginPath(host: Host): string {
   return join(host.env.XDG_CONFIG_HOME || join(host.homeDir, '.config'), 'millrace', 'config.json');
 }
 
-/** @throws {UsageFailure} when the file is there and is not what `login` writes. */
+/** @throws {UsageFailure} when the file exists and is not what `login` writes. */
 export async function readLogin(host: Host): Promise<StoredLogin | null> {
   const path = loginPath(host);
   const text = await readFile(path, 'utf8').catch(absent);

@@ -1,6 +1,6 @@
 /**
- * What can be read off whatever was thrown. By shape and not by class: errors of the platform may come from another realm
- * or be no `Error` at all.
+ * What can be read off a thrown value. By shape and not by class: errors of the platform may come from another realm or
+ * be no `Error` at all.
  */
 interface Thrown {
   name?: unknown;
@@ -25,15 +25,15 @@ export function isAbort(error: unknown): boolean {
   return shapeOf(error).name === 'AbortError';
 }
 
-/** A fault of a file system, on a path or of an open file. */
+/** An error of the file system, on a path or of an open file. */
 export function isDiskFault(error: unknown): boolean {
   return typeof shapeOf(error).path === 'string' || DISK_FAULTS.has(codeOf(error));
 }
 
-/** Faults of a write to an open file, which carry no path. */
+/** Errors of a write to an open file, which carry no path. */
 const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
 
-/** A fault before a connection stood: the service cannot have seen the request. */
+/** An error before a connection was made: the service cannot have seen the request. */
 export function wasNotSent(error: unknown): boolean {
   return [...chainOf(error)].some((one) => NOT_SENT.has(codeOf(one)));
 }

@@ -1,4 +1,4 @@
-/** What the process's exit code says: the outcome of a job, or why there is none. */
+/** The exit codes of the process: the outcome of a job, or why there is none. */
 export const EXIT = {
   succeeded: 0,
   failed: 1,
@@ -11,9 +11,9 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What may be known about a failure beyond its sentence. */
+/** What may be known about a failure besides its sentence. */
 export interface FailureFacts {
-  /** The code of the error envelope, or a word of this program's own. */
+  /** The code of the error envelope, or one of this program's own. */
   code?: string;
   /** HTTP status. */
   status?: number;
@@ -26,7 +26,7 @@ export interface FailureFacts {
   cause?: unknown;
 }
 
-/** A failure with an exit code and a sentence for the reader. Everything else that is thrown is a fault of this program. */
+/** A failure with an exit code and a sentence for the reader. Everything else that is thrown is a bug of this program. */
 export class CliFailure extends Error {
   readonly code: string;
 
@@ -41,7 +41,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The command line, a file it names or the settings are wrong; nothing was asked of the service. */
+/** The command line, a file that it names or a setting is wrong; no request was sent. */
 export class UsageFailure extends CliFailure {
   constructor(message: string, cure?: string) {
     super(EXIT.usage, message, { code: 'usage', cure });
@@ -58,7 +58,7 @@ export class ServiceRefusal extends CliFailure {
   }
 }
 
-/** The service cannot be reached, failed (5xx), or did not keep its word: an answer or bytes that cannot be right. */
+/** The service cannot be reached, failed (5xx), or sent an answer or bytes that cannot be right. */
 export class ServiceFailure extends CliFailure {
   constructor(message: string, facts: FailureFacts = {}) {
     super(EXIT.unavailable, message, { code: 'service_unavailable', ...facts });

@@ -2,7 +2,7 @@
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
 
-/** What the program takes from the process around it, so that a test can be that process. */
+/** What the program uses of the process around it, so that a test can take the place of that process. */
 export interface Host {
   stdin: Input;
   stdout: Output;

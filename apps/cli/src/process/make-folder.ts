@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { codeOf } from './error-facts';
 
 /**
- * Make a folder and those above it, unless they are there. Not by `mkdir` with `recursive`, which goes round for ever
- * below a folder that takes no others, such as /proc (seen on Node 20).
+ * Make a folder and those above it, unless they exist. Not by `mkdir` with `recursive`, which loops without end below a
+ * folder that takes no others, such as /proc (seen on Node 20).
  *
  * @param mode of those that are made.
  * @throws what the file system says.

@@ -18,7 +18,7 @@ export function ask(host: Host, question: string, secrecy: 'shown' | 'secret'): 
   }) as Promise<string>;
 }
 
-/** The first line of what is piped in. */
+/** The first line of standard input. */
 export async function firstLine(host: Host): Promise<string> {
   let text = '';
   for await (const chunk of host.stdin) {

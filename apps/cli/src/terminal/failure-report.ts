@@ -5,7 +5,7 @@ import type { Palette } from './palette';
 import { type Cell, tableLines } from './table';
 import { plainLine } from './terminal-text';
 
-/** A failure for people: what it is, where, what to do, and the id to quote. */
+/** A failure for people: what it is, where, what to do, and the request id to quote. */
 export function failureLines(failure: CliFailure, paint: Palette): string[] {
   const { status, requestId } = failure.facts;
   const name = failure.code === 'usage' || failure.code === 'interrupted' ? '' : failure.code;
@@ -25,7 +25,7 @@ export function failureLines(failure: CliFailure, paint: Palette): string[] {
   ];
 }
 
-/** A failure for programs: the error envelope, with what this client knows besides. */
+/** A failure for programs: the error envelope and what else this client knows. */
 export function failureJson(failure: CliFailure): Record<string, unknown> {
   const { status, details, requestId } = failure.facts;
   const error = {
@@ -47,7 +47,7 @@ function cureOf(failure: CliFailure): string | undefined {
     : undefined;
 }
 
-/** What to do with this program, where the catalogue speaks to whoever writes a client. */
+/** What to do with this program, where the catalogue's advice is for authors of clients. */
 const CURES: Record<string, string> = {
   unauthorized:
     'Give a key that works: `millrace login`, MILLRACE_API_KEY or --api-key; to `millrace admin`, MILLRACE_ADMIN_TOKEN.',
@@ -55,7 +55,7 @@ const CURES: Record<string, string> = {
   insufficient_credits: 'Buy some with `millrace credits buy`, or ask the operator of the service.',
 };
 
-/** A key keeps the scopes that it was made with, and hands on no others. */
+/** A key keeps the scopes that it was made with, and can give a new key no others. */
 function scopeCure(scope: string): string {
   return (
     'A key keeps the scopes that it was made with. Make one that has this scope with a key that has it ' +
@@ -74,7 +74,7 @@ function nodeErrorLines(failure: CliFailure, paint: Palette): string[] {
   });
 }
 
-/** `details.fields`: `{field, reason}` of a body that is not valid, as far as the message has not said it. */
+/** `details.fields`: `{field, reason}` of a body that is not valid, unless the message says it already. */
 function fieldErrorLines({ facts, message }: CliFailure, paint: Palette): string[] {
   const faults = facts.details?.fields;
   if (!Array.isArray(faults)) return [];

@@ -10,7 +10,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${pad(Math.floor(seconds / 60) % 60)} min`;
 }
 
-/** A time that is still running: whole seconds, so that a redrawn line stays calm. */
+/** A time that is still running: whole seconds, so that a redrawn line does not flicker. */
 export function elapsed(ms: number): string {
   return ms < 60_000 ? `${Math.floor(Math.max(0, ms) / 1000)} s` : duration(ms);
 }

@@ -3,7 +3,7 @@ import type { Host, Output } from '../process';
 
 export type Style = (text: string) => string;
 
-/** The few styles of this program, by what they mean. Their input must be harmless already. */
+/** The styles of this program, by meaning. Their input must be sanitized already (`plainLine`). */
 export interface Palette {
   strong: Style;
   faint: Style;

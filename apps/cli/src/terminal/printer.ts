@@ -2,7 +2,7 @@ import type { Host } from '../process';
 import { type Palette, paletteFor } from './palette';
 import { safeJson } from './terminal-text';
 
-/** Where results and remarks go: results to standard output, everything else to standard error. */
+/** Prints results to standard output and everything else to standard error. */
 export class Printer {
   /** Styles for standard output. */
   readonly paint: Palette;
@@ -14,7 +14,7 @@ export class Printer {
     this.paintNote = paletteFor(host.stderr, host.env);
   }
 
-  /** Lines of a result; text of others in them must be harmless already. */
+  /** Lines of a result; foreign text in them must be sanitized already (`plainLine`). */
   lines(lines: readonly string[]): void {
     if (lines.length > 0) this.host.stdout.write(`${lines.join('\n')}\n`);
   }

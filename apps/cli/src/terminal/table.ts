@@ -1,13 +1,13 @@
 import type { Style } from './palette';
 import { plainLine } from './terminal-text';
 
-/** Text of any origin, with the style it is shown in. */
+/** Text of any origin, with its style. */
 export type Cell = string | { text: string; style?: Style; align?: 'right' | undefined };
 
 const GAP = '  ';
 
 /**
- * Lines of aligned columns, indented by two. Cells are made harmless here, so callers may pass what the service sent.
+ * Lines of aligned columns, indented by two. Cells are sanitized here, so callers may pass what the service sent.
  * A last column that is aligned to the left is not padded.
  */
 export function tableLines(rows: Cell[][]): string[] {

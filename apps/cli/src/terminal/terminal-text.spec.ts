@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { escapeJson, plainBlock, plainLine, safeJson } from './terminal-text';
 
-/** Whatever moves a cursor, sets a colour, turns the direction of writing or breaks a line. */
+/** Everything that moves a cursor, sets a colour, turns the direction of writing or breaks a line. */
 const DANGEROUS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 describe('text of others on a terminal', () => {
@@ -21,7 +21,7 @@ describe('text of others on a terminal', () => {
     expect(plainLine(text)).toBe(text);
   });
 
-  it('is never dangerous, whatever it was', () => {
+  it('is never dangerous, for any text', () => {
     const wild = fc.string({
       unit: fc.oneof(
         fc.string({ unit: 'binary', minLength: 1 }),

@@ -1,6 +1,6 @@
 /**
  * Control sequences and control strings (ECMA-48, 5.4 and 5.6): colours, cursor moves, titles, links. Not Node's own
- * `stripVTControlCharacters`, which takes text up to a later bell for part of a colour.
+ * `stripVTControlCharacters`, which counts text up to a later bell as part of a colour.
  */
 const SEQUENCE =
   /(?:\u001b\[|\u009b)[\u0030-\u003f]*[\u0020-\u002f]*[\u0040-\u007e]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)/g;
@@ -13,8 +13,8 @@ const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const UNSAFE_IN_BLOCK = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Text of others as one harmless line of a terminal: escape sequences are removed, every other control or bidirectional
- * character is spelled out.
+ * Sanitizes foreign text to one line of a terminal: escape sequences are removed, every other control or bidirectional
+ * character is shown as its code point.
  */
 export function plainLine(text: string): string {
   return text
@@ -28,7 +28,7 @@ export function plainBlock(text: string): string {
   return text.replace(SEQUENCE, '').replace(/\r\n?/g, '\n').replace(UNSAFE_IN_BLOCK, spelledOut);
 }
 
-/** JSON of the same value in which no unsafe character stands unescaped: fit for a program and for a terminal. */
+/** JSON with every unsafe character escaped: for a program and for a terminal. */
 export function safeJson(value: unknown): string {
   return escapeJson(JSON.stringify(value, null, 2));
 }

@@ -1,0 +1,36 @@
+import { Option } from 'commander';
+import type { Clients } from '../client';
+import { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy, type ProgressView } from '../follow';
+import { CliFailure } from '../process';
+import { failureLines } from '../terminal';
+import type { CommandContext } from './command-context';
+
+/** `--on-interrupt`, for commands that watch a job. */
+export function interruptOption(preset: InterruptPolicy): Option {
+  const text = 'what the first Ctrl-C does to the job; a second one leaves at once';
+  return new Option('--on-interrupt <choice>', text).choices(INTERRUPT_POLICIES).default(preset);
+}
+
+/** Ctrl-C for a command that has, or is about to have, a job. */
+export function guardFor(
+  { host, printer }: CommandContext,
+  { jobs }: Clients,
+  view: ProgressView,
+  policy: InterruptPolicy,
+): InterruptGuard {
+  const failed = (error: unknown): void => {
+    if (!(error instanceof CliFailure)) throw error;
+    for (const line of failureLines(error, printer.paintNote)) view.note(line);
+  };
+  return new InterruptGuard(host, policy, {
+    note: (line) => view.note(`${printer.paintNote.warn('■')} ${line}`),
+    cancel: (job) => jobs.cancel(job).then(() => undefined, failed),
+  });
+}
+
+/** On a terminal, what Ctrl-C will do. */
+export function interruptNote({ host, printer }: CommandContext, policy: InterruptPolicy): string {
+  if (!host.stderr.isTTY) return '';
+  const text = policy === 'cancel' ? 'Ctrl-C cancels it' : 'Ctrl-C leaves it running';
+  return `  ${printer.paintNote.faint(text)}`;
+}

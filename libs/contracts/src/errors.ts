@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What there is to say of an error code: its HTTP status, when it is answered, and what the caller can do. */
+/** An error code's HTTP status, when it is answered, and what the caller can do. */
 interface ErrorFacts {
   status: number;
   cause: string;
@@ -16,12 +16,12 @@ const WAIT = 'Wait as long as Retry-After says, then send the same request again
 export const ERROR_CATALOGUE = {
   invalid_workflow: {
     status: 422,
-    cause: 'The graph, or an input of one of its nodes, cannot be run as it is.',
-    cure: 'Correct the inputs named under details.node_errors.',
+    cause: 'The graph, or an input of one of its nodes, is not valid.',
+    cure: 'Correct the inputs that details.node_errors lists.',
   },
   workflow_format_ui: {
     status: 422,
-    cause: 'The graph is what the editor saves: an object with `nodes` and `links`.',
+    cause: 'The graph is in the format that the editor saves: an object with `nodes` and `links`.',
     cure: 'Export the graph in API format and submit that.',
   },
   missing_asset: {
@@ -31,12 +31,13 @@ export const ERROR_CATALOGUE = {
   },
   idempotency_key_reuse: {
     status: 422,
-    cause: 'The Idempotency-Key came with an earlier request; this one was not executed.',
+    cause: 'An earlier request used the same Idempotency-Key; this one was not executed.',
     cure: 'List your jobs to find the first submission; use a new key for a new job.',
   },
   metadata_invalid: {
     status: 422,
-    cause: 'There are too many pairs, or a key or value is too long, no string, or holds characters that are not kept.',
+    cause:
+      'There are too many pairs, or a key or value is too long, is no string, or has characters that are not allowed.',
     cure: 'Send at most 16 pairs of short strings.',
   },
   deployment_stopped: {
@@ -46,7 +47,7 @@ export const ERROR_CATALOGUE = {
   },
   payments_not_configured: {
     status: 422,
-    cause: 'The operator of the service has set up no payment provider: credits are not sold here.',
+    cause: 'The operator of the service has not set up a payment provider: credits are not sold here.',
     cure: 'Ask the operator of the service for credits.',
   },
   invalid_cursor: {
@@ -56,8 +57,8 @@ export const ERROR_CATALOGUE = {
   },
   invalid_metadata_filter: {
     status: 400,
-    cause: 'A metadata filter names no possible key or value, is repeated, or is one too many.',
-    cure: 'Use metadata[key]=value, at most three of them.',
+    cause: 'A metadata filter has an invalid key or value, is repeated, or is one too many.',
+    cure: 'Use metadata[key]=value, at most three times.',
   },
   unauthorized: {
     status: 401,
@@ -66,7 +67,7 @@ export const ERROR_CATALOGUE = {
   },
   insufficient_credits: {
     status: 402,
-    cause: 'The account has fewer credits than a job sets aside. Never answered on a self-hosted surface.',
+    cause: 'The account has fewer credits than a job holds. A self-hosted surface never answers this.',
     cure: 'Add credits to the account.',
   },
   forbidden: {
@@ -76,8 +77,7 @@ export const ERROR_CATALOGUE = {
   },
   not_found: {
     status: 404,
-    cause:
-      'There is no such thing here: an unknown path, or a record that expired, is not yours, or is on another surface.',
+    cause: 'The path is unknown, or the record does not exist, has expired, is not yours, or is on another surface.',
     cure: 'Check the id, the surface and whether it has expired.',
   },
   blob_not_found: {
@@ -87,12 +87,12 @@ export const ERROR_CATALOGUE = {
   },
   method_not_allowed: {
     status: 405,
-    cause: 'The path exists, and not with this method.',
+    cause: 'The path exists, but not with this method.',
     cure: 'Use a method listed in the Allow header.',
   },
   hash_mismatch: {
     status: 409,
-    cause: 'The bytes that arrived do not have the hash that was expected. Nothing was made.',
+    cause: 'The bytes that arrived do not have the expected hash. No asset was made.',
     cure: 'Send the bytes that expected_hash was computed from.',
   },
   asset_in_use: {
@@ -102,12 +102,12 @@ export const ERROR_CATALOGUE = {
   },
   upload_incomplete: {
     status: 409,
-    cause: 'Parts of the upload have not arrived, or are of another size; or another request is completing it.',
-    cure: 'Send the parts named under details.missing, then complete the upload again.',
+    cause: 'Parts of the upload have not arrived or have another size, or another request is completing the upload.',
+    cure: 'Send the parts that details.missing lists, then complete the upload again.',
   },
   payload_too_large: {
     status: 413,
-    cause: 'The body, or a file in it, is larger than the service takes.',
+    cause: 'The body, or a file in it, is larger than the service accepts.',
     cure: 'Send less; the limit is in the message.',
   },
   unsupported_media_type: {
@@ -117,7 +117,8 @@ export const ERROR_CATALOGUE = {
   },
   queue_full: {
     status: 429,
-    cause: 'As many jobs of the account, or of the pool, are waiting as may wait.',
+    cause:
+      'The account, or the pool, has as many waiting jobs as it may have; or no worker has announced its nodes yet.',
     cure: WAIT,
   },
   deployment_not_ready: {
@@ -127,18 +128,18 @@ export const ERROR_CATALOGUE = {
   },
   rate_limited: {
     status: 429,
-    cause: 'The caller has sent more requests, or uploaded more bytes, than it may within the time.',
+    cause: 'The caller has sent more requests, or uploaded more bytes, than allowed in the period.',
     cure: WAIT,
   },
   too_many_streams: {
     status: 429,
-    cause: 'The account has as many event streams open as it may.',
+    cause: 'The account has as many open event streams as it may have.',
     cure: 'Close event streams that you no longer read, or poll.',
   },
   upstream_error: {
     status: 500,
-    cause: 'Something behind the service failed. The message says no more, on purpose.',
-    cure: 'Try again; give the request id to support if it lasts.',
+    cause: 'A part of the service failed. The message says nothing more, on purpose.',
+    cure: 'Try again; if it continues, give the request id to support.',
   },
 } as const satisfies Record<string, ErrorFacts>;
 
@@ -172,9 +173,9 @@ export const ErrorEnvelopeSchema = z
   .meta({ id: 'ErrorEnvelope', description: 'The body of every HTTP error.' });
 export type ErrorEnvelope = z.infer<typeof ErrorEnvelopeSchema>;
 
-/** Faults named in a message; the rest is in the details. A reader takes in three. */
+/** Faults in a message; the rest is in the details. A reader does not take in more. */
 const NAMED_FAULTS = 3;
-/** Faults listed in the details: more help nobody, and an answer stays small. */
+/** Faults in the details: more help nobody, and an answer stays small. */
 const LISTED_FAULTS = 1_000;
 
 /** What may accompany a refusal. `retryAfterSeconds` is an integer of at least 1 (wire supplement, section 2). */
@@ -186,8 +187,8 @@ export interface RefusalOptions {
 }
 
 /**
- * A request that the service refuses for a reason the caller is told. Thrown anywhere below HTTP; the API turns it into
- * the envelope. Everything else that is thrown becomes `upstream_error` and says nothing of its cause.
+ * A request that the service refuses, with a reason for the caller. Thrown anywhere below HTTP; the API turns it into the
+ * envelope. Everything else that is thrown becomes `upstream_error` and says nothing about its cause.
  */
 export class Refusal extends Error {
   readonly status: number;

@@ -1,8 +1,8 @@
 import { Refusal } from '@millrace/contracts';
 
 /**
- * A place in a list, as opaque text: the position after which the next page starts. `kind` keeps a cursor of one list
- * from being read by another.
+ * A place in a list, as opaque text: the position after which the next page starts. `kind` names the list, so that another
+ * list refuses the cursor.
  */
 export function encodeCursor(kind: string, position: string): string {
   return Buffer.from(JSON.stringify([kind, position])).toString('base64url');
@@ -26,9 +26,9 @@ export interface Page<T> {
 }
 
 /**
- * Cut a page out of rows of which one more than fits was asked for: its presence is what tells that there is a next page.
+ * A page of rows that were read with one more than fits: if it is there, there is a next page.
  *
- * @param positionOf where the list goes on after a row, for `encodeCursor`.
+ * @param positionOf the position of a row, for `encodeCursor`.
  */
 export function pageOf<T>(kind: string, rows: T[], limit: number, positionOf: (row: T) => string): Page<T> {
   const last = rows[limit - 1];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 describe('a statement', () => {
-  it('that refuses itself leaves nothing behind and tells its reason', async () => {
+  it('that refuses itself leaves nothing behind and reports its reason', async () => {
     const id = '0199aaaa-0000-7000-8000-000000000001';
     const refused = test.database.query(Prisma.sql`
       WITH made AS (INSERT INTO accounts (id, name) VALUES (${id}::uuid, 'a') RETURNING id)
@@ -59,11 +59,11 @@ describe('a transaction', () => {
 
 describe('a lock', () => {
   it('is asked for when the last answer has come: a connection takes one statement at a time', async () => {
-    const query = Reflect.get(pg.Client.prototype, 'query') as (...said: unknown[]) => Promise<unknown>;
+    const query = Reflect.get(pg.Client.prototype, 'query') as (...args: unknown[]) => Promise<unknown>;
     let [open, most] = [0, 0];
-    Reflect.set(pg.Client.prototype, 'query', async function (this: pg.Client, ...said: unknown[]) {
+    Reflect.set(pg.Client.prototype, 'query', async function (this: pg.Client, ...args: unknown[]) {
       most = Math.max(most, (open += 1));
-      return Reflect.apply(query, this, said).finally(() => (open -= 1));
+      return Reflect.apply(query, this, args).finally(() => (open -= 1));
     });
     try {
       const names = Array.from({ length: 8 }, (_, n) => `one of many ${n}`);
@@ -104,17 +104,17 @@ describe('a process that starts while the migrations run', () => {
   const rename = (from: string, to: string): Promise<number> =>
     test.database.execute(Prisma.raw(`ALTER TABLE "${from}" RENAME TO "${to}"`));
 
-  it('says once what it waits for, and goes on when they are done', async () => {
+  it('warns once what it waits for, and goes on when they are done', async () => {
     await rename('_prisma_migrations', 'not_yet');
-    const said: string[] = [];
+    const warnings: string[] = [];
     const migrated: Promise<number>[] = [];
     const warn = (sentence: string): void => {
-      said.push(sentence);
+      warnings.push(sentence);
       migrated.push(rename('not_yet', '_prisma_migrations'));
     };
     await awaitSchema(test.database, { warn });
     await Promise.all(migrated);
-    expect(said).toEqual([expect.stringContaining(`lacks the migration ${REQUIRED_MIGRATION}`)]);
+    expect(warnings).toEqual([expect.stringContaining(`lacks the migration ${REQUIRED_MIGRATION}`)]);
   });
 
   it('gives up with the cure when they do not come', async () => {

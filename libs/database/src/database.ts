@@ -24,7 +24,7 @@ export interface Statements {
   readonly models: Prisma.TransactionClient;
 }
 
-/** A connection that is silent this much longer than a statement may take is dead, though nothing has closed it. */
+/** A connection that stays silent for this much longer than a statement may take is dead, though it was never closed. */
 const SILENCE_MARGIN_MS = 2_000;
 
 /** The process's connections to PostgreSQL: one pool, which Prisma shares. */
@@ -44,7 +44,7 @@ export class Database implements Statements {
       statement_timeout: settings.databaseTimeoutMs,
       idle_in_transaction_session_timeout: settings.databaseTimeoutMs,
       keepAlive: true,
-      stream: () => impatientSocket(settings.databaseTimeoutMs + SILENCE_MARGIN_MS),
+      stream: () => socketWithTimeout(settings.databaseTimeoutMs + SILENCE_MARGIN_MS),
     };
     this.pool = new pg.Pool({ ...connection, max: settings.databasePoolSize });
     this.locks = new LockSession(connection);
@@ -77,12 +77,12 @@ export class Database implements Statements {
   }
 
   /**
-   * Run statements that commit together. Use it where one statement cannot say it: a transaction held open across
-   * round trips costs several times a statement and a connection for its whole length.
+   * Run statements that commit together. Use it where one statement is not enough: a transaction across round trips costs
+   * several times as much as a statement, and holds a connection for its whole length.
    */
   async transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T> {
-    // As patient as a statement: a busy moment is no reason to fail what a statement would have waited for.
-    const patience = { maxWait: this.timeoutMs, timeout: this.timeoutMs };
+    // The timeouts of a statement: when all connections are busy, a transaction waits as long as a statement does.
+    const timeouts = { maxWait: this.timeoutMs, timeout: this.timeoutMs };
     return run(() =>
       this.client.$transaction(
         (tx) =>
@@ -93,14 +93,14 @@ export class Database implements Statements {
             query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
             execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
           }),
-        patience,
+        timeouts,
       ),
     );
   }
 
   /**
-   * Run `work` while no other process holds the lock of this name. The server frees it when this process dies or freezes;
-   * what `work` does must therefore be safe to do twice at once.
+   * Run `work` while no other process holds the lock of this name. The server frees the lock when this process dies or
+   * freezes, so `work` must be safe to run twice at once.
    *
    * @returns what `work` returned, or null when another process holds the lock.
    */
@@ -117,7 +117,7 @@ export class Database implements Statements {
 
 const QUERY_TEXT_LIMIT = 2_000;
 
-/** Within a trace a statement is a span, told by its text, which carries no values. */
+/** Within a trace a statement is a span with its text, which contains no values. */
 function traced<T>(sql: Prisma.Sql, statement: () => Promise<T>): Promise<T> {
   const attributes = { 'db.system.name': 'postgresql', 'db.query.text': sql.sql.slice(0, QUERY_TEXT_LIMIT) };
   return inChildSpan('postgresql', { role: 'client', attributes }, () => run(statement));
@@ -131,9 +131,11 @@ async function run<T>(statement: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A socket that ends itself when nothing has passed for so long: an unplugged peer closes nothing. */
-function impatientSocket(silentMs: number): Socket {
+/** A socket that closes when nothing has passed for this long: an unplugged peer never closes its end. */
+function socketWithTimeout(silentMs: number): Socket {
   const socket = new Socket();
-  socket.setTimeout(silentMs, () => socket.destroy(new Error('the connection to PostgreSQL fell silent')));
+  socket.setTimeout(silentMs, () =>
+    socket.destroy(new Error('the connection to PostgreSQL has been silent for too long')),
+  );
   return socket;
 }

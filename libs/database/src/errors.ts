@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
 
-/** A statement ended itself through `refuse(reason)`: nothing of it happened. */
+/** A statement ended itself by `refuse(reason)`: it changed nothing. */
 export class RefusedError extends Error {
   constructor(readonly reason: string) {
     super(`the statement was refused: ${reason}`);
@@ -9,7 +9,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** A constraint said no: nothing of the statement happened. */
+/** A statement violated a constraint: it changed nothing. */
 export class ConstraintError extends Error {
   constructor(
     readonly kind: 'unique' | 'foreign_key' | 'check' | 'not_null',
@@ -28,12 +28,12 @@ interface DriverCause {
   constraint?: { index?: string; fields?: string[] };
 }
 
-/** Errors of PostgreSQL and of the network that the next try may not meet. Classes 08, 53, 57 and the lock conflicts. */
+/** Errors of PostgreSQL that the next try may not meet: classes 08, 53, 57 and the lock conflicts. */
 const TRANSIENT_SQLSTATE = /^(08|53|57)|^(40001|40P01|55P03)$/;
 const TRANSIENT_SYSTEM_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034']);
 
-/** Turn what Prisma and the driver throw into errors of this library where they carry a decision; others are returned as they are. */
+/** Turn the errors of Prisma and of the driver that callers decide by into ours; others are returned as they are. */
 export function translateError(error: unknown): unknown {
   const cause = driverCause(error);
   if (cause === undefined) return error;
@@ -55,7 +55,7 @@ export function translateError(error: unknown): unknown {
   }
 }
 
-/** True for a failure that says nothing about the request: the server was away, busy, or told us to try again. */
+/** True for a failure that is not about the request: the server was away, busy, or asked us to try again. */
 export function isTransient(error: unknown): boolean {
   const cause = driverCause(error);
   if (TRANSIENT_SQLSTATE.test(cause?.originalCode ?? cause?.code ?? '')) return true;

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 
 /**
- * The server ends the session when it has heard nothing for this long, and its locks with it: a frozen process must not keep
- * others from what it was about to do. Loops speak every second.
+ * The server ends a session without statements for this long, and its locks with it, so that a frozen process does not keep
+ * others from its work. Loops send a statement every second.
  */
 const SILENT_MS = 10_000;
 
 /**
- * The locks of one process, all on one connection of their own: a connection for each would take the pool from the work
- * that is to be done under them.
+ * The locks of one process, all on one connection beside the pool: a connection for each lock would leave none for the work
+ * under the locks.
  */
 export class LockSession {
   private session: Promise<pg.Client> | null = null;
   private readonly held = new Set<string>();
-  /** The end of the last statement: a connection takes one at a time. */
+  /** The end of the last statement: a connection runs one at a time. */
   private turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly settings: pg.ClientConfig) {}
 
   /** @returns what `work` returned, or null when the lock is held, here or elsewhere. */
   async withLock<T>(name: string, work: () => Promise<T>): Promise<T | null> {
-    // One session may take a lock of its own twice.
+    // PostgreSQL lets a session take a lock twice that it holds.
     if (this.held.has(name)) return null;
     this.held.add(name);
     try {
@@ -32,7 +32,7 @@ export class LockSession {
       try {
         return await work();
       } finally {
-        // Where this fails the session is over, and the lock with it.
+        // If this fails, the session has ended, and the lock with it.
         await this.query(session, 'SELECT pg_advisory_unlock($1)', key).catch(() => undefined);
       }
     } finally {

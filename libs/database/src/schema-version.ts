@@ -13,7 +13,7 @@ export const REQUIRED_MIGRATION = '20261123010000_dispatch_marks';
 const LOOK_EVERY_MS = 100;
 
 /**
- * Refuse to run on a database that this code does not know.
+ * Refuse to run on a database with another schema than this code needs.
  *
  * @throws BootError with the cure when the schema is absent, behind, or half migrated.
  */
@@ -21,7 +21,9 @@ export async function assertSchema(database: Statements): Promise<void> {
   const rows = await patiently(BOOT_PATIENCE_MS, () => readMigrations(database));
   const failed = rows.find((row) => row.finishedAt === null && row.rolledBackAt === null);
   if (failed) {
-    throw new BootError(`The migration ${failed.migrationName} did not finish; mend it and run the migrations again.`);
+    throw new BootError(
+      `The migration ${failed.migrationName} did not finish; repair it and run the migrations again.`,
+    );
   }
   if (!rows.some((row) => row.migrationName === REQUIRED_MIGRATION && row.finishedAt !== null)) {
     throw new BootError(`The database lacks the migration ${REQUIRED_MIGRATION}; run the migrations first.`);
@@ -32,7 +34,7 @@ export async function assertSchema(database: Statements): Promise<void> {
  * Wait until the database has the schema that this code needs: the migrations may run while its processes start.
  *
  * @param forMs gives up after this long.
- * @throws BootError as `assertSchema` does, when the migrations have not come by then.
+ * @throws BootError as `assertSchema` does, when the migrations are not applied by then.
  */
 export async function awaitSchema(
   database: Statements,
@@ -40,12 +42,12 @@ export async function awaitSchema(
   forMs = BOOT_PATIENCE_MS,
 ): Promise<void> {
   const until = performance.now() + forMs;
-  for (let isTold = false; ; isTold = true) {
+  for (let warned = false; ; warned = true) {
     try {
       return await assertSchema(database);
     } catch (error) {
       if (!(error instanceof BootError) || performance.now() > until) throw error;
-      if (!isTold) logger.warn(`${error.message} Waiting for them.`);
+      if (!warned) logger.warn(`${error.message} Waiting for them.`);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Prisma } from '@prisma/client';
 import pg from 'pg';
 
-/** PostgreSQL's own numbers of the types that are read otherwise than the driver does. */
+/** OIDs of the types that are read differently than the driver does. */
 const INT8 = 20;
 const INT8_ARRAY = 1016;
 const DATE = 1082;
@@ -28,8 +28,8 @@ const types: pg.CustomTypesConfig = {
 const bigintOrNull = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
 /**
- * A statement as the driver takes it. Going to the driver directly costs a third of the processor time that Prisma's client
- * spends on a raw statement of the length of a submission.
+ * A statement as the driver takes it. Sending it to the driver directly costs a third of the processor time that Prisma's
+ * client needs for a raw statement as long as a submission.
  */
 export function statementOf(sql: Prisma.Sql): pg.QueryConfig {
   const { text, values } = sql;
@@ -40,10 +40,10 @@ const statementNames = new Map<string, string>();
 const NAMES_LIMIT = 500;
 
 /**
- * Prepared statements are kept by name on each connection: planning the submission anew would cost more than running it.
+ * Prepared statements are kept by name on each connection: planning the submission each time would cost more than running it.
  *
- * @returns the empty name, which is not kept, for a text that is new when there are many already: lists of values make texts
- *   without end, and those are not worth a plan each.
+ * @returns the empty name, under which nothing is kept, for a new text when there are many already: lists of values of any
+ *   length make any number of texts, and those are not worth a plan each.
  */
 export function statementName(text: string): string {
   let name = statementNames.get(text);

@@ -3,13 +3,13 @@ import { ControlMessageSchema, type ControlMessage } from '@millrace/contracts';
 
 const channelOf = (poolId: string): string => `millrace:control:${poolId}`;
 
-/** Say a word to a pool's workers. Lossy by design; never rejects. */
+/** Send a message to a pool's workers. Lossy by design; never rejects. */
 export async function sendControl(redis: Redis, poolId: string, message: ControlMessage): Promise<void> {
   if (redis.status !== 'ready') return;
   await redis.publish(channelOf(poolId), JSON.stringify(message)).catch(() => undefined);
 }
 
-/** Hear what is said to a pool's workers, on a connection of its own. */
+/** Receive the messages to a pool's workers, on a connection of its own. */
 export function listenForControl(redis: Redis, poolId: string, listener: (message: ControlMessage) => void): void {
   redis.on('message', (_channel: string, text: string) => {
     const message = parseMessage(text);

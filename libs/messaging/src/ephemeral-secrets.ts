@@ -5,14 +5,14 @@ const keyOf = (jobId: string): string => `millrace:secret:${jobId}`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Delete a job's credentials; needs no key. Never rejects: what cannot be deleted now goes at its deadline. */
+/** Delete a job's credentials; needs no key. Never rejects: what cannot be deleted now expires at the job's deadline. */
 export async function forgetSecret(redis: Redis, jobId: string): Promise<void> {
   await redis.del(keyOf(jobId)).catch(() => undefined);
 }
 
 /**
- * Credentials handed over for one run. They exist sealed (AES-256-GCM, NIST SP 800-38D, bound to the job's id) in a Redis
- * that keeps nothing on disk, and in the memory of the processes that forward them; nowhere else.
+ * Credentials that are forwarded for one run. They exist sealed (AES-256-GCM, NIST SP 800-38D, bound to the job's id) in a
+ * Redis that keeps nothing on disk, and in the memory of the processes that forward them; nowhere else.
  */
 export class EphemeralSecrets {
   /** @param key 32 bytes, known to api and worker only. */
@@ -26,7 +26,7 @@ export class EphemeralSecrets {
     await this.redis.set(keyOf(jobId), this.seal(jobId, JSON.stringify(secret)), 'EX', ttlSeconds);
   }
 
-  /** @returns null when the store has lost it. @throws when Redis is away. */
+  /** @returns null when Redis has lost it. @throws when Redis is away. */
   async get(jobId: string): Promise<Record<string, string> | null> {
     const sealed = await this.redis.getBuffer(keyOf(jobId));
     return sealed === null ? null : (JSON.parse(this.open(jobId, sealed)) as Record<string, string>);

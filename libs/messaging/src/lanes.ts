@@ -6,27 +6,27 @@ import { DispatchMessageSchema, type DispatchMessage } from '@millrace/contracts
 const prefixOf = (poolId: string): string => `{millrace:${poolId}}`;
 const LANE = 'lane';
 
-/** Ids of lane entries carry no colon (BullMQ refuses it) and are the same for the same attempt, so adding twice adds once. */
-const entryId = ({ jobId, attempt }: DispatchMessage, again?: string): string =>
+/** Ids of messages contain no colon (BullMQ refuses it) and are the same for the same attempt, so adding twice adds once. */
+const messageId = ({ jobId, attempt }: DispatchMessage, again?: string): string =>
   again === undefined ? `${jobId}.${attempt}` : `${jobId}.${attempt}.${again}`;
 
-/** `taken`: a worker has it and has not done with it, whatever it runs meanwhile. */
+/** `taken`: a worker has received it and is not done with it. */
 export type HintState = 'waiting' | 'taken' | 'absent';
 
 /**
- * A hint that a worker took and died with is given to another after these: long before, Postgres has seen a claimed attempt's
- * lease run out. A hint that comes a second time while its attempt runs is harmless: the claim finds nothing.
+ * A message whose worker died is given to another after these. Long before, the lease of a claimed attempt has run out in
+ * Postgres. A message that arrives twice while its attempt runs is harmless: the claim finds nothing.
  */
-const HINT_LOCK_MS = 10_000;
+const MESSAGE_LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
 
 /**
- * After which a hint that a worker left is offered again: by then it stands behind all who wait for one, and Redis serves
- * who has waited longest.
+ * After this a message that a worker left is offered again. By then that worker waits behind all others, and Redis serves the
+ * one that has waited longest.
  */
 const LEFT_AFTER_MS = 25;
 
-/** Puts hints into the lanes of the pools. */
+/** Puts messages into the lanes of the pools. */
 export class LaneProducer {
   private readonly queues = new Map<string, Queue>();
 
@@ -34,38 +34,38 @@ export class LaneProducer {
 
   /** @throws when Redis is away; the job then waits in Postgres until it is put here again. */
   async add(poolId: string, message: DispatchMessage): Promise<void> {
-    await this.queue(poolId).add('attempt', message, { jobId: entryId(message) });
+    await this.queue(poolId).add('attempt', message, { jobId: messageId(message) });
   }
 
   /**
-   * Offer an attempt anew, ahead of all others, while its first hint is still in the hands of a worker that left it.
+   * Offer an attempt again, ahead of all others, while the worker that left it still has its first message.
    *
-   * @param again tells this offer from others of the same attempt: the same twice is one.
+   * @param again names this offer among those of the same attempt: adding the same one twice adds once.
    * @throws when Redis is away.
    */
   async addAgain(poolId: string, message: DispatchMessage, again: string): Promise<void> {
-    await this.queue(poolId).add('attempt', message, { jobId: entryId(message, again), lifo: true });
+    await this.queue(poolId).add('attempt', message, { jobId: messageId(message, again), lifo: true });
   }
 
-  /** What the lane knows of the first hints of these attempts. */
+  /** The state of the first messages of these attempts. */
   async states(poolId: string, messages: DispatchMessage[]): Promise<HintState[]> {
     const queue = this.queue(poolId);
     return Promise.all(
       messages.map(async (message) => {
-        const state = await queue.getJobState(entryId(message));
+        const state = await queue.getJobState(messageId(message));
         return state === 'unknown' ? 'absent' : state === 'active' ? 'taken' : 'waiting';
       }),
     );
   }
 
-  /** The hints in a pool's lane, waiting or taken: `limit` of each kind from position `from`. */
+  /** The messages in a pool's lane, waiting or taken: `limit` of each kind from position `from`. */
   async list(poolId: string, from: number, limit: number): Promise<DispatchMessage[]> {
-    const entries = await this.queue(poolId).getJobs(['waiting', 'active'], from, from + limit - 1);
-    // An entry may go between the listing and the reading.
-    return entries.flatMap((entry) => DispatchMessageSchema.safeParse((entry as Job | undefined)?.data).data ?? []);
+    const jobs = await this.queue(poolId).getJobs(['waiting', 'active'], from, from + limit - 1);
+    // A message may be gone between the listing and the reading.
+    return jobs.flatMap((job) => DispatchMessageSchema.safeParse((job as Job | undefined)?.data).data ?? []);
   }
 
-  /** Entries waiting and taken in a pool's lane. */
+  /** Messages waiting and taken in a pool's lane. */
   async depth(poolId: string): Promise<{ waiting: number; active: number }> {
     const counts = await this.queue(poolId).getJobCounts('waiting', 'active');
     return { waiting: counts.waiting ?? 0, active: counts.active ?? 0 };
@@ -91,14 +91,14 @@ export class LaneProducer {
   }
 }
 
-/** Takes hints from one pool's lane, `concurrency` at a time. */
+/** Takes messages from one pool's lane, `concurrency` at a time. */
 export class LaneConsumer {
   private readonly worker: Worker;
 
   /**
-   * @param take called for each hint; resolves when the worker is free for the next, with the hint where it leaves the
-   * attempt to another worker. A rejection drops the hint: Postgres decides what becomes of the job.
-   * @param onLeft called with a hint that was left, once this worker stands behind the others that wait for one.
+   * @param take called for each message; resolves when the worker is free for the next: with null, or with the message where
+   * the attempt is left to another worker. A rejection drops the message: Postgres decides what becomes of the job.
+   * @param onLeft called with a message that was left, once this worker waits behind the others.
    */
   constructor(
     connection: Redis,
@@ -110,8 +110,8 @@ export class LaneConsumer {
   ) {
     this.worker = new Worker(
       LANE,
-      async (entry: Job) => {
-        const message = DispatchMessageSchema.safeParse(entry.data);
+      async (job: Job) => {
+        const message = DispatchMessageSchema.safeParse(job.data);
         return message.success ? take(message.data) : null;
       },
       {
@@ -120,23 +120,23 @@ export class LaneConsumer {
         concurrency,
         autorun: false,
         drainDelay: 1,
-        lockDuration: HINT_LOCK_MS,
+        lockDuration: MESSAGE_LOCK_MS,
         stalledInterval: STALLED_EVERY_MS,
         maxStalledCount: 1_000,
       },
     );
-    this.worker.on('completed', (_entry: Job, left: DispatchMessage | null) => {
+    this.worker.on('completed', (_job: Job, left: DispatchMessage | null) => {
       if (left !== null) setTimeout(() => onLeft(left), LEFT_AFTER_MS);
     });
     this.worker.on('error', onError);
   }
 
-  /** Begin to take. */
+  /** Begin to take messages. */
   start(): void {
     void this.worker.run();
   }
 
-  /** Take nothing more; resolves when every hint under way is done with. */
+  /** Take nothing more; resolves when every message under way is done. */
   async drain(): Promise<void> {
     await this.worker.pause();
   }

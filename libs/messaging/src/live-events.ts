@@ -3,25 +3,25 @@ import { LiveEventSchema, type LiveEvent, type Preview, type Progress } from '@m
 
 const channelOf = (jobId: string): string => `millrace:job:${jobId}`;
 const snapshotOf = (jobId: string): string => `millrace:job:${jobId}:last`;
-/** A snapshot outlives any pause between two of them, and goes by itself once a job has ended. */
+/** Longer than any pause between two snapshots; the last one expires by itself after the job has ended. */
 const SNAPSHOT_SECONDS = 600;
 
 /**
- * Keep what streams that open later are shown first, and publish it: one command, because a pipeline of the client costs
- * the processor more to set up than its commands do.
+ * Store the snapshot that streams show first when they open later, and publish it. One script, because setting up a pipeline
+ * costs the client more processor time than the commands do.
  */
-const SHOW = `
+const STORE_AND_PUBLISH = `
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
   redis.call('PUBLISH', ARGV[4], ARGV[2])`;
 
-/** The latest that was shown of a job. */
+/** The latest progress and preview of a job. */
 export interface LiveSnapshot {
   progress: Progress | null;
   preview: Preview | null;
 }
 
-/** Tells whoever listens. Nothing here is awaited by the work it tells of, and nothing is lost that Postgres does not hold. */
+/** Publishes the live events of jobs. No work waits for it, and what it loses is still in Postgres. */
 export class LivePublisher {
   constructor(private readonly redis: Redis) {}
 
@@ -30,14 +30,14 @@ export class LivePublisher {
     if (this.redis.status !== 'ready') return;
     const text = JSON.stringify(event);
     const { kind } = event;
-    const told =
+    const sent =
       kind === 'progress' || kind === 'preview'
-        ? this.redis.eval(SHOW, 1, snapshotOf(jobId), kind, text, SNAPSHOT_SECONDS, channelOf(jobId))
+        ? this.redis.eval(STORE_AND_PUBLISH, 1, snapshotOf(jobId), kind, text, SNAPSHOT_SECONDS, channelOf(jobId))
         : this.redis.publish(channelOf(jobId), text);
-    await told.catch(() => undefined);
+    await sent.catch(() => undefined);
   }
 
-  /** The latest progress and preview, as far as Redis remembers. Never rejects. */
+  /** The latest progress and preview, as far as Redis has them. Never rejects. */
   async snapshot(jobId: string): Promise<LiveSnapshot> {
     const stored = await this.redis.hgetall(snapshotOf(jobId)).catch((): Record<string, string> => ({}));
     const progress = parseEvent(stored.progress);
@@ -48,24 +48,24 @@ export class LivePublisher {
     };
   }
 
-  /** The latest progress, as far as Redis remembers. Never rejects. */
+  /** The latest progress, as far as Redis has it. Never rejects. */
   async progress(jobId: string): Promise<Progress | null> {
     const stored = await this.redis.hget(snapshotOf(jobId), 'progress').catch(() => null);
     const event = parseEvent(stored ?? undefined);
     return event?.kind === 'progress' ? event.progress : null;
   }
 
-  /** Forget what was shown of a job. Never rejects. */
+  /** Delete a job's snapshot. Never rejects. */
   async forget(jobId: string): Promise<void> {
     await this.redis.del(snapshotOf(jobId)).catch(() => undefined);
   }
 }
 
-/** What a listener hears: events, and that some may have been missed. */
+/** What a listener receives: events, and `gap` when some may have been missed. */
 export type HeardEvent = LiveEvent | { kind: 'gap' };
 type Listener = (event: HeardEvent) => void;
 
-/** Hears of jobs: one subscription per job and process, however many streams are open on it. */
+/** Receives the live events of jobs: one subscription per job and process, for any number of streams. */
 export class LiveSubscriber {
   private readonly listeners = new Map<string, Set<Listener>>();
 
@@ -75,16 +75,16 @@ export class LiveSubscriber {
       if (event === null) return;
       for (const listener of this.listeners.get(channel) ?? []) listener(event);
     });
-    // What was published while Redis was away is gone. The subscriptions are renewed by the client itself.
+    // What was published while Redis was away is lost. The client itself renews the subscriptions.
     redis.on('ready', () => {
       for (const listeners of this.listeners.values()) for (const listener of listeners) listener({ kind: 'gap' });
     });
   }
 
   /**
-   * Call `listener` for every event of a job from now on. While Redis is away nothing is heard and nothing fails.
+   * Call `listener` for every event of a job from now on. While Redis is away no event arrives and nothing fails.
    *
-   * @returns a promise of the moment from which events are heard, and the way to stop.
+   * @returns a promise of the moment from which events arrive, and the way to stop.
    */
   subscribe(jobId: string, listener: Listener): { heard: Promise<void>; stop: () => void } {
     const channel = channelOf(jobId);
@@ -95,7 +95,7 @@ export class LiveSubscriber {
       this.listeners.set(channel, listeners);
     }
     listeners.add(listener);
-    // Asked for every listener, not only the first: the answer says that the subscription stands.
+    // Sent for every listener, not only for the first: the answer shows that the subscription is active.
     if (this.redis.status === 'ready')
       heard = this.redis.subscribe(channel).then(
         () => undefined,

@@ -7,7 +7,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A server that tells its eviction policy and agrees to everything else. @returns its URL. */
+/** A server that reports its eviction policy and accepts everything else. @returns its URL. */
 async function serverWith(policy: string): Promise<string> {
   const info = `# Memory\r\nmaxmemory_policy:${policy}\r\n`;
   const server = createServer((socket) => {

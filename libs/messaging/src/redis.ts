@@ -2,14 +2,14 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { BootError, type Logger } from '@millrace/platform';
 
 const RECONNECT_CAP_MS = 2_000;
-/** A connection on which an answer is awaited this long is dead, though nothing has closed it. */
+/** A connection without an answer for this long is dead, though it was never closed. */
 const PRODUCER_SILENCE_MS = 5_000;
 const CONSUMER_SILENCE_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * The process's ways to Redis. Redis is disposable: whoever sends fails fast and goes on without it, whoever listens waits
- * for its return for as long as it takes.
+ * The process's connections to Redis. Redis is disposable: senders fail fast and go on without it, subscribers wait until it
+ * is back.
  */
 export class RedisConnections {
   private readonly open: Redis[] = [];
@@ -19,7 +19,7 @@ export class RedisConnections {
     private readonly logger: Logger,
   ) {}
 
-  /** For commands of a request: an absent server is an error at once, never a queue of commands in memory. */
+  /** For commands of a request: without a server they fail at once, and never queue in memory. */
   producer(): Redis {
     return this.connect({
       enableOfflineQueue: false,
@@ -60,7 +60,7 @@ export class RedisConnections {
   }
 
   /**
-   * Check once at boot that the server may hold a queue.
+   * Check once at boot that the server evicts nothing.
    *
    * @throws BootError when it is reachable and would evict keys. An unreachable server is no error: work waits in Postgres.
    */
@@ -71,7 +71,7 @@ export class RedisConnections {
       const policy = /^maxmemory_policy:(\S+)/m.exec(await probe.info('memory'))?.[1];
       if (policy !== undefined && policy !== 'noeviction') {
         throw new BootError(
-          `Redis runs with maxmemory-policy ${policy}; set it to noeviction, or jobs' locks get lost.`,
+          `Redis runs with maxmemory-policy ${policy}; set it to noeviction, or it evicts the locks of jobs.`,
         );
       }
     } catch (error) {
@@ -82,7 +82,7 @@ export class RedisConnections {
     }
   }
 
-  /** Close every connection. Commands under way are given up. */
+  /** Close every connection. Commands under way fail. */
   close(): void {
     for (const redis of this.open) redis.disconnect();
   }

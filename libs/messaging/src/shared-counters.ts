@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 
-/** Counters that all processes share. They may vanish with Redis at any time: whoever counts must be able to go on alone. */
+/** Counters that all processes share. Redis may lose them at any time: callers must be able to count alone. */
 export class SharedCounters {
   constructor(private readonly redis: Redis) {}
 
   /**
-   * Add to counters and learn their sums, all in one round trip.
+   * Add to counters and read their sums, in one round trip.
    *
-   * @param lifetimeMs a counter is forgotten when nobody has added to it for this long.
+   * @param lifetimeMs a counter expires when nothing was added to it for this long.
    * @returns the sum of each counter, this addition included.
    * @throws when Redis is away; some of the additions may have been made.
    */

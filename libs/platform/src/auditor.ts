@@ -1,4 +1,4 @@
-/** Something that must hold and does not. */
+/** A violated invariant. */
 export interface Finding {
   /** Name of the check, e.g. `one-end-per-job`. */
   check: string;
@@ -8,10 +8,10 @@ export interface Finding {
   detail: string;
 }
 
-/** Proves that what a lib owns is as its invariants say. For operators and for tests; reads only. */
+/** Checks that the invariants of a lib hold for its data. For operators and for tests; reads only. */
 export interface Auditor {
   /** What is audited, e.g. `jobs`. */
   readonly name: string;
-  /** Yields what is found, as it is found; nothing in a sound system. Memory stays bounded however much is read. */
+  /** Yields violations as they are found; none in a sound system. Memory is bounded for any amount of data. */
   findings(): AsyncIterable<Finding>;
 }

@@ -1,5 +1,5 @@
 /**
- * Wait between tries: exponential with full jitter, so that processes which failed together do not return together.
+ * Wait between tries: exponential with full jitter, so that processes that failed together do not all retry at once.
  *
  * @param attempt 0 for the first wait.
  * @returns milliseconds.

@@ -1,7 +1,7 @@
 import { createLogger, type Logger } from './logger';
 import { SettingsError } from './settings';
 
-/** A boot that cannot go on for a reason an operator can mend. The message is one sentence. */
+/** A boot that failed for a reason that an operator can fix. The message is one sentence. */
 export class BootError extends Error {
   constructor(message: string) {
     super(message);
@@ -10,13 +10,13 @@ export class BootError extends Error {
 }
 
 /**
- * Run a process's `main`. A failed boot prints one sentence per fault on standard error and exits with code 1; a rejection
- * nobody awaited ends the process, because its state is then unknown and the supervisor's fresh start is not.
+ * Run a process's `main`. A failed boot prints one sentence per fault on standard error and exits with code 1. An unhandled
+ * rejection ends the process: its state is then unknown, and the supervisor starts a fresh one.
  */
 export function runMain(role: string, main: (logger: Logger) => Promise<void>): void {
   const logger = createLogger(role, process.env.MILLRACE_LOG_LEVEL || 'info');
   const die = (error: unknown): void => {
-    logger.fatal({ err: error }, 'ended by an error that nobody caught');
+    logger.fatal({ err: error }, 'ended by an uncaught error');
     process.exit(1);
   };
   process.on('uncaughtException', die);

@@ -1,6 +1,5 @@
 /**
- * Places where a process may die between two writes that belong together. Each is a promise that the rest of the system goes
- * on from there; `test/faults/crash-points.e2e-spec.ts` dies at every one of them.
+ * Places where a process may die between two writes that belong together. From each of them the rest of the system goes on; `test/faults/crash-points.e2e-spec.ts` dies at every one of them.
  */
 export const CRASH_POINTS = [
   'submission:before-commit',
@@ -17,13 +16,13 @@ export const CRASH_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-/** What a process that was killed outright exits with. */
+/** Exit code of a process that was killed. */
 const KILLED = 137;
 
 /** Read once: in production there is no such variable, and a crash point costs one comparison. */
 const chosen = process.env.MILLRACE_CRASH_POINT ?? '';
 
-/** Die here, without a word, if this process was started to. */
+/** Exit here at once, if the process was started with this crash point. */
 export function crashPoint(name: CrashPoint): void {
   if (name !== chosen) return;
   process.stderr.write(`crash point ${name}\n`);

@@ -4,13 +4,13 @@ import { HealthCheck, HealthCheckService, HealthIndicatorService, type HealthChe
 import { Metrics } from './metrics';
 import { Shutdown } from './shutdown';
 
-/** A fact that must hold before a process takes work; rejects with the reason when it does not. */
+/** A condition for taking work; `check` rejects with the reason when it does not hold. */
 export type ReadinessCheck = { name: string; check: () => Promise<void> };
 export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
 
 const CHECK_TIMEOUT_MS = 3_000;
-const CHECK_BELIEVED_MS = 500;
-/** An event loop that stands still this long serves nobody: the process is better replaced. */
+const CHECK_TTL_MS = 500;
+/** A process whose event loop is blocked for this long should be replaced. */
 const STUCK_LOOP_MS = 20_000;
 
 /** Health and metrics of one process, on its ops listener. */
@@ -28,7 +28,7 @@ export class HealthController {
     this.loopDelay.enable();
   }
 
-  /** Alive: the event loop turns. The answer names the process, so that whoever started it can tell it from another. */
+  /** Alive: the event loop runs. The answer has the pid, so that a supervisor knows which process answered. */
   @Get('health/live')
   @HealthCheck()
   async live(): Promise<HealthCheckResult & { pid: number }> {
@@ -41,14 +41,14 @@ export class HealthController {
     return { ...result, pid: process.pid };
   }
 
-  /** Started: the schema was recognised, or the process would not be listening. */
+  /** Started: the process listens only after it has checked the schema. */
   @Get('health/startup')
   @HealthCheck()
   startup(): Promise<HealthCheckResult> {
     return this.health.check([() => this.indicators.check('schema').up()]);
   }
 
-  /** Ready: PostgreSQL answers and the process is not stopping. Redis and the blob store are not asked. */
+  /** Ready: PostgreSQL answers and the process is not stopping. Redis and the blob store are not checked. */
   @Get('health/ready')
   @HealthCheck()
   ready(): Promise<HealthCheckResult> {
@@ -58,7 +58,7 @@ export class HealthController {
       ...this.checks.map(
         ({ name, check }) =>
           () =>
-            this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS).cacheFor(CHECK_BELIEVED_MS),
+            this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS).cacheFor(CHECK_TTL_MS),
       ),
     ]);
   }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 export interface LoadingCacheOptions<V> {
   /** Answers kept at most; the one used longest ago goes first. */
   max: number;
-  /** Time to live of an answer, counted from before it was asked for. Absent: answers do not age. */
+  /** Time to live of an answer, from the beginning of its load. Absent: answers do not age. */
   ttlMs?: number;
   /** Where an answer comes from. A failure is not kept: the next request asks again. */
   load: (key: string) => Promise<V>;
@@ -14,11 +14,11 @@ export interface LoadingCacheOptions<V> {
 }
 
 /**
- * A cache that loads what it lacks. Requests for a key that is being loaded wait for that one load.
+ * A cache that loads what it lacks. Requests for a key that is being loaded share that load.
  *
- * What is kept is the promise, from the moment of the question: an answer is never older than its time to live, however long
- * it took, and a load that hangs is shared for no longer than that. (`fetchMethod` of lru-cache counts from the answer,
- * shares a load for as long as it takes, and rejects those who wait for it when the entry is deleted.)
+ * It keeps the promise, from the moment at which the load began. So an answer is never older than its time to live, also
+ * after a slow load, and a load that hangs is shared for no longer than that. (`fetchMethod` of lru-cache counts from the
+ * answer, shares a load for as long as it takes, and rejects those who wait for it when the entry is deleted.)
  */
 export class LoadingCache<V> {
   private readonly answers: LRUCache<string, Promise<V>>;
@@ -35,7 +35,7 @@ export class LoadingCache<V> {
     return this.answers.get(key) ?? this.reload(key);
   }
 
-  /** Ask now, whatever is cached; the answer is cached in its place. */
+  /** Load now, past the cache; the answer replaces the cached one. */
   reload(key: string): Promise<V> {
     const askedAt = this.now();
     const answer = this.options.load(key);

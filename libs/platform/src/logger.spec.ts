@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const MODULE = join(__dirname, '..', '..', '..', 'dist', 'libs', 'platform', 'src', 'logger.js');
 
-/** What a process of its own writes when it logs `record` with `message`. */
+/** What another process writes when it logs `record` with `message`. */
 function logged(record: unknown, message: string): string {
   const script = `require(${JSON.stringify(MODULE)}).createLogger('api', 'info').info(JSON.parse(process.argv[1]), process.argv[2])`;
   return execFileSync(process.execPath, ['-e', script, JSON.stringify(record), message], { encoding: 'utf8' });
@@ -26,7 +26,7 @@ describe('a log line', () => {
     expect(logged(record, 'request failed')).not.toContain(secret);
   });
 
-  it('cannot be forged by what it tells: line breaks and terminal codes stay inside it', () => {
+  it('cannot be forged by logged text: line breaks and terminal codes stay inside it', () => {
     const lines = logged({ name: 'a\r\n{"level":"fatal"}\u001b[2J' }, 'line\nbreak').trimEnd();
     expect(lines.split('\n')).toHaveLength(1);
     expect(lines).not.toContain('\u001b');

@@ -3,7 +3,7 @@ import { traceIds } from './tracing';
 
 export type { Logger } from 'pino';
 
-/** Field names whose values are never written, wherever they stand in a record. */
+/** Field names whose values are never written. */
 const REDACTED = [
   'authorization',
   'cookie',
@@ -21,7 +21,7 @@ const REDACTED = [
  * forge a line or move a terminal's cursor.
  */
 export function createLogger(role: string, level: string): Logger {
-  // The reader of the log may go before this process does; its own file destination would retry a broken pipe for ever.
+  // The reader of the log may end before this process; pino's file destination would retry a broken pipe without end.
   process.stdout.on('error', () => undefined);
   const options: LoggerOptions = {
     level,

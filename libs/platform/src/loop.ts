@@ -1,10 +1,10 @@
 /** A periodic chore: one bounded batch a run, safe to run twice and safe to stop anywhere. */
 export interface Loop {
   readonly name: string;
-  /** Pause between two runs, in milliseconds; a run that did something is followed by the next at once. */
+  /** Pause between two runs, in milliseconds; after a run that did work, the next follows at once. */
   readonly everyMs: number;
   /** Runs on every maintenance process; any other runs on one of them at a time. */
   readonly everywhere?: boolean;
-  /** Do one batch. @returns how many things were done; 0 when there was nothing to do. */
+  /** Do one batch. @returns how many items were done; 0 when there was no work. */
   runOnce(): Promise<number>;
 }

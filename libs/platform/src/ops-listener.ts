@@ -19,7 +19,7 @@ export interface OpsListener {
   metrics: Metrics;
   shutdown: Shutdown;
   readiness: ReadinessCheck[];
-  /** What else this process serves to operators. */
+  /** Further routes of this process for operators. */
   modules?: DynamicModule['imports'];
   /** Called before the listener opens. */
   configure?(app: INestApplication): unknown;
@@ -32,7 +32,7 @@ export interface OpenListener {
 }
 
 /**
- * Open a process's ops listener: health, metrics, and what its `modules` add. Never the listener that customers reach.
+ * Open a process's ops listener: health, metrics, and the routes of its `modules`. Customers never reach it.
  *
  * @throws BootError when the port is taken.
  */
@@ -52,7 +52,7 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
     abortOnError: false,
     bodyParser: false,
   });
-  // Express tells what it is, and hashes every answer for clients that never ask twice.
+  // Express names itself in every answer, and hashes each for an ETag that no client of this listener uses.
   const server = app.getHttpAdapter().getInstance() as { set(name: string, value: unknown): void };
   server.set('x-powered-by', false);
   server.set('etag', false);

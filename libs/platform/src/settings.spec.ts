@@ -17,7 +17,7 @@ const faultsOf = (env: NodeJS.ProcessEnv): string[] => {
 };
 
 describe('the settings of a process', () => {
-  it('are read by their full names, with defaults where nothing is said', () => {
+  it('are read by their full names, with defaults where they are unset', () => {
     const env = { DATABASE_URL: 'postgres://x', MILLRACE_LEASE_SECONDS: '15', MILLRACE_TOKEN: '' };
     expect(readSettings(shape, env)).toEqual({ lease: 15, token: undefined, database: 'postgres://x' });
     expect(readSettings(shape, { DATABASE_URL: 'postgres://x' }).lease).toBe(10);

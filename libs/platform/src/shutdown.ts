@@ -3,20 +3,20 @@ import type { Logger } from './logger';
 type Stop = () => Promise<void> | void;
 
 /**
- * Ends a process in order: on SIGTERM, SIGINT, or when the parent that supervises it goes away. What was opened last is
- * closed first; a step that fails does not keep the next from running.
+ * Ends a process in order: on SIGTERM, on SIGINT, or when its supervising parent has gone. What was opened last is closed
+ * first; after a step that fails the next ones still run.
  */
 export class Shutdown {
   private readonly steps: { name: string; stop: Stop }[] = [];
   private ending: Promise<void> | undefined;
 
-  /** @param deadlineMs the whole ending may take this long; then the process exits with code 1. */
+  /** @param deadlineMs all steps together may take this long; then the process exits with code 1. */
   constructor(
     private readonly logger: Logger,
     private readonly deadlineMs: number,
   ) {}
 
-  /** True once the ending has begun: readiness then says no. */
+  /** True once the process is stopping: it is then not ready. */
   get begun(): boolean {
     return this.ending !== undefined;
   }

@@ -17,14 +17,14 @@ export interface TraceExport {
   endpoint: string;
   /** From 0 to 1. */
   sampleRatio: number;
-  /** True where strangers call. */
+  /** True for a process that anyone can call. */
   edge: boolean;
 }
 
 /**
  * Send the spans of this process to a collector, from now on.
  *
- * @returns what sends the last spans and ends it.
+ * @returns `close`, which sends the last spans and stops.
  */
 export function exportTraces({ role, endpoint, sampleRatio, edge }: TraceExport): { close(): Promise<void> } {
   const ratio = new TraceIdRatioBasedSampler(sampleRatio);

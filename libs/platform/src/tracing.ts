@@ -11,7 +11,7 @@ import {
 import type { TracingSettings } from './tracing.settings';
 import { VERSION } from './version';
 
-/** What a span was for, in OpenTelemetry's words. */
+/** The kind of a span, by OpenTelemetry's names. */
 export type SpanRole = 'internal' | 'server' | 'client' | 'consumer';
 
 export interface SpanOptions {
@@ -28,12 +28,12 @@ const KINDS: Record<SpanRole, SpanKind> = {
 const tracer = trace.getTracer('millrace', VERSION);
 
 /**
- * Send this process's spans to the collector that the settings name; without one every function here costs next to
- * nothing, and what would send them is not even loaded (two hundred and fifty files).
+ * Send this process's spans to the collector that the settings name. Without one every function here costs next to nothing,
+ * and the exporter (250 files) is not loaded.
  *
- * @param edge true where strangers call: their word that a request be traced then counts no more than the sample ratio,
- *   while the trace they name is joined (W3C Trace Context, section 4.3 on abuse of the sampled flag).
- * @returns what sends the last spans and ends it.
+ * @param edge true for a process that anyone can call: the caller's sampled flag is then ignored in favour of the sample
+ *   ratio, while the caller's trace is joined (W3C Trace Context, section 4.3 on abuse of the sampled flag).
+ * @returns `close`, which sends the last spans and stops.
  */
 export async function openTracing(
   role: string,
@@ -45,7 +45,7 @@ export async function openTracing(
   return exportTraces({ role, endpoint, sampleRatio, edge });
 }
 
-/** Do work inside a span of this name, a child of the current one. An error that leaves it is noted on the span. */
+/** Do work inside a span of this name, a child of the current one. An error that it throws is noted on the span. */
 export function inSpan<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
   const { role = 'internal', attributes } = options;
   return tracer.startActiveSpan(name, { kind: KINDS[role], attributes }, async (span) => {
@@ -60,12 +60,12 @@ export function inSpan<T>(name: string, options: SpanOptions, work: (span: Span)
   });
 }
 
-/** As `inSpan`, only where somebody is already tracing: for work that is done often and matters as a part of something. */
+/** As `inSpan`, but only inside a traced span: for frequent work that is of interest only as a part of other work. */
 export function inChildSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
   return trace.getActiveSpan()?.isRecording() ? inSpan(name, options, work) : work();
 }
 
-/** Begin a span that ends when its holder says so, and make it the current one for everything that `work` starts. */
+/** Begin a span that `work` ends itself, and make it the current one for everything that `work` starts. */
 export function openSpan(name: string, options: SpanOptions & { parent?: string }, work: (span: Span) => void): void {
   const { role = 'internal', attributes, parent } = options;
   const outer = contextOf(parent ?? null);
@@ -73,20 +73,20 @@ export function openSpan(name: string, options: SpanOptions & { parent?: string 
   context.with(trace.setSpan(outer, span), () => work(span));
 }
 
-/** Note a span that is over already, as a child of the current one; times in milliseconds since the epoch. */
+/** Record a span that has already ended, as a child of the current one; times in milliseconds since the epoch. */
 export function recordSpan(name: string, times: { startMs: number; endMs: number }, options: SpanOptions = {}): void {
   const { role = 'internal', attributes } = options;
   tracer.startSpan(name, { kind: KINDS[role], attributes, startTime: times.startMs }).end(times.endMs);
 }
 
-/** The current span in the form in which it travels (W3C Trace Context), or null when nothing is traced. */
+/** The current span as a `traceparent` (W3C Trace Context), or null when nothing is traced. */
 export function currentTraceparent(): string | null {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent ?? null;
 }
 
-/** Do work as a part of a trace that was begun elsewhere. */
+/** Do work as part of a trace that began elsewhere. */
 export function underTrace<T>(traceparent: string | null | undefined, work: () => T): T {
   return context.with(contextOf(traceparent ?? null), work);
 }
@@ -101,7 +101,7 @@ function contextOf(traceparent: string | null): Context {
   return traceparent === null ? context.active() : propagation.extract(context.active(), { traceparent });
 }
 
-/** Only the class of an error: its text may carry what a customer sent. */
+/** Only the class of an error: its text may contain what a customer sent. */
 function noteError(span: Span, error: unknown): void {
   span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Version of this build, from the package.json above the code: two folders deeper when it runs built than from source. */
+/** Version of this build, from the nearest package.json above: built code lies two folders deeper than source. */
 export const VERSION: string = readVersion(__dirname);
 
 function readVersion(folder: string): string {

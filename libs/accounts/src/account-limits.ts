@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMITS, type AccountLimitName } from '@millrace/contracts';
 
-/** What an account may do, as far as it has rules of its own: null means the service's default. */
+/** An account's limits; null means the service's default. */
 export type AccountLimits = Record<AccountLimitName, number | null> & {
   /** Its share in the pools' rotation; 1 is a single share. */
   weight: number;

@@ -42,7 +42,7 @@ export class AccountStore {
   }
 }
 
-/** The database holds kind and status to these words (CHECK). */
+/** CHECKs in the database allow no other kind and status. */
 function accountOf(row: StoredAccount): Account {
   return { ...row, ...limitsOf(row), kind: row.kind as Account['kind'], status: row.status as Account['status'] };
 }

@@ -14,7 +14,7 @@ export class AccountsService {
     private readonly accounts: AccountStore,
     private readonly audit: AuditLog,
     /** Carries an account's new limits to where they are enforced, in the transaction that changes them. */
-    private readonly follow: (tx: Statements, account: Account) => Promise<void>,
+    private readonly applyLimits: (tx: Statements, account: Account) => Promise<void>,
     /** Called after a change has committed: what this process has cached of accounts may be wrong now. */
     private readonly onChange: () => void,
   ) {}
@@ -32,7 +32,7 @@ export class AccountsService {
     const account = await this.audit.record(operator, async (tx, note) => {
       const updated = await this.accounts.update(tx, id, changes);
       if (updated === null) throw noAccount(id);
-      await this.follow(tx, updated);
+      await this.applyLimits(tx, updated);
       note({ ...actOn(id, 'account.update'), details: detailsOf(changes) });
       return updated;
     });

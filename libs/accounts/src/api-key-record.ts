@@ -1,6 +1,6 @@
 import type { Scope } from '@millrace/contracts';
 
-/** A key as it is kept: never the key itself, nor its hash. */
+/** A key as it is stored, without its hash. */
 export interface ApiKeyRecord {
   id: string;
   accountId: string;
@@ -9,9 +9,9 @@ export interface ApiKeyRecord {
   scopes: Scope[];
   createdAt: Date;
   expiresAt: Date | null;
-  /** From when on it is refused; ahead of now during the overlap of a rotation. */
+  /** From then on it is refused; in the future during the overlap of a rotation. */
   revokedAt: Date | null;
-  /** Up to a minute late: uses are written down in batches. */
+  /** Up to a minute late: uses are recorded in batches. */
   lastUsedAt: Date | null;
   /** The key that replaced it. */
   rotatedTo: string | null;

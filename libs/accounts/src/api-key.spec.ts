@@ -10,7 +10,7 @@ describe('an API key', () => {
     expect(made.lastFour).toBe(made.key.slice(-4));
   });
 
-  it('is told from a mistyped one without a lookup', () => {
+  it('is distinguished from a mistyped one without a lookup', () => {
     const { key } = generateApiKey('live');
     fc.assert(
       fc.property(fc.integer({ min: 8, max: key.length - 1 }), fc.constantFrom(...'0aZ9'), (at, character) => {

@@ -50,7 +50,7 @@ export class ApiKeyStore {
     return row?.count ?? 0;
   }
 
-  /** Let `successor` take a key's place; the key itself ends after the overlap, if nothing ends it before. */
+  /** Record `successor` as the key's replacement; the key itself ends after the overlap, if it is not revoked before. */
   async supersede(
     tx: Statements,
     accountId: string,

@@ -6,7 +6,7 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const KEY = /^mr_([a-z]{1,10})_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
-/** A key at the one moment when it is known whole. `hash` and `lastFour` are what is kept. */
+/** A new key. Only `hash` and `lastFour` are stored. */
 export interface NewApiKey {
   key: string;
   hash: Buffer;
@@ -14,8 +14,8 @@ export interface NewApiKey {
 }
 
 /**
- * Make a key: `mr_<environment>_`, 30 random base62 digits (178 bits), and a CRC-32 of all before it in 6 more. The
- * checksum lets a mistyped key, and a scanner for leaked ones, be told from a real one without a lookup.
+ * Make a key: `mr_<environment>_`, 30 random base62 digits (178 bits), and a CRC-32 of all before it in 6 more. By the
+ * checksum a mistyped key is refused without a lookup, and scanners for leaked keys recognise real ones.
  */
 export function generateApiKey(environment: string): NewApiKey {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('');
@@ -24,7 +24,7 @@ export function generateApiKey(environment: string): NewApiKey {
   return { key, hash: hashApiKey(key), lastFour: key.slice(-4) };
 }
 
-/** True when the text has a key's form and its checksum fits. Says nothing about whether the key exists. */
+/** True when the text has a key's form and its checksum fits, whether or not the key exists. */
 export function isWellFormedApiKey(text: string): boolean {
   const match = KEY.exec(text);
   return match !== null && checksum(text.slice(0, -CHECKSUM_LENGTH)) === match[3];

@@ -17,15 +17,15 @@ export interface IssuedApiKey extends ApiKeyRecord {
   key: string;
 }
 
-/** What a new key shall be. */
+/** The fields of a new key. */
 export interface KeyWish {
   name: string;
-  /** Default: whatever the issuer may grant. */
+  /** Default: all that the issuer may grant. */
   scopes?: readonly Scope[];
   expiresAt?: Date | null;
 }
 
-/** Who manages keys: nobody hands on more than they have. */
+/** Who manages keys: a key can only get scopes that its issuer may grant. */
 export interface KeyIssuer extends Operator {
   /** Scopes that may be granted. */
   grantable: ReadonlySet<Scope>;
@@ -44,7 +44,7 @@ export class ApiKeysService {
     private readonly keys: ApiKeyStore,
     private readonly audit: AuditLog,
     private readonly keyEnvironment: string,
-    /** Called after a change of keys has committed: what this process remembers of them may be wrong now. */
+    /** Called after a change of keys has committed: what this process has cached of them may be wrong now. */
     private readonly onChange: () => void,
   ) {}
 
@@ -96,7 +96,7 @@ export class ApiKeysService {
   }
 
   /**
-   * End a key now, whatever overlap it was given. Ending an ended one changes nothing.
+   * End a key now, also during its overlap. Ending an ended key changes nothing.
    *
    * @throws Refusal `not_found`.
    */
@@ -115,16 +115,16 @@ function grantedScopes(issuer: KeyIssuer, scopes: readonly Scope[]): Scope[] {
   const beyond = scopes.filter((scope) => !issuer.grantable.has(scope));
   if (beyond.length === 0) return [...new Set(scopes)];
   const named = beyond.join(', ');
-  throw new Refusal('forbidden', `A key can hand on only what it may do itself, and yours lacks ${named}.`);
+  throw new Refusal('forbidden', `A key can grant only scopes that it has itself, and yours lacks ${named}.`);
 }
 
 function assertRotatable(old: ApiKeyRecord): void {
   if (old.rotatedTo !== null) {
-    throw new Refusal('invalid_request', `This API key was rotated before; rotate its successor ${old.rotatedTo}.`);
+    throw new Refusal('invalid_request', `This API key was already rotated; rotate its successor ${old.rotatedTo}.`);
   }
   const state = apiKeyState(old, new Date());
   if (state === 'live') return;
-  throw new Refusal('invalid_request', `This API key is ${state}; make a new one instead of rotating it.`);
+  throw new Refusal('invalid_request', `This API key is ${state}; create a new one instead of rotating it.`);
 }
 
 function actOn(key: ApiKeyRecord, action: string): Act {
@@ -140,6 +140,6 @@ function noKey(id: string): Refusal {
 }
 
 function tooManyKeys(): Refusal {
-  const message = `This account has ${KEYS_PER_ACCOUNT} API keys that work, which is the limit; revoke one first.`;
+  const message = `This account has ${KEYS_PER_ACCOUNT} live API keys, which is the limit; revoke one first.`;
   return new Refusal('invalid_request', message);
 }

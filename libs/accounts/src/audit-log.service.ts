@@ -3,7 +3,7 @@ import { decodeCursor, pageOf, type Database, type Page, type Statements } from 
 import type { Act, AuditEntry, AuditFilter, Operator } from './audit-log';
 import type { AuditLogStore } from './audit-log.store';
 
-/** Says what an act was, once it is known. */
+/** Records what an act was, once it is known. */
 export type NoteAct = (act: Act) => void;
 
 const CURSOR = 'audit-log';
@@ -19,13 +19,13 @@ export class AuditLog {
    * Do an administrative act and record it, in one transaction: neither exists without the other.
    *
    * @param work makes its writes through `tx` and notes each act; what it throws undoes all of it.
-   * @throws whatever `work` throws; an Error when it noted nothing, which undoes its writes too.
+   * @throws what `work` throws; an Error when it noted nothing, which undoes its writes too.
    */
   async record<T>(operator: Operator, work: (tx: Statements, note: NoteAct) => Promise<T>): Promise<T> {
     return this.database.transaction(async (tx) => {
       const acts: Act[] = [];
       const result = await work(tx, (act) => acts.push(act));
-      if (acts.length === 0) throw new Error('an administrative act did not say what it was');
+      if (acts.length === 0) throw new Error('an administrative act noted nothing for the audit log');
       for (const act of acts) await this.store.append(tx, operator, act);
       return result;
     });

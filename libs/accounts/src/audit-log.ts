@@ -2,7 +2,7 @@
 export interface Operator {
   /** `admin`, or `api_key:<id>` where a key of an account acts. */
   actor: string;
-  /** Network address; null where nobody is at the other end of a connection. */
+  /** Network address; null for an act without a connection. */
   address: string | null;
 }
 
@@ -12,13 +12,13 @@ export interface Act {
   action: string;
   subjectType: string;
   subjectId: string;
-  /** The account that it concerns; null when it concerns none alone. */
+  /** The account that it concerns; null when it is not about one account. */
   accountId: string | null;
-  /** What was set, as it can be read later. Never a secret. */
+  /** What was set. Never a secret. */
   details?: ActDetails;
 }
 
-/** What JSON can hold; whole numbers beyond 2^53 are written as strings. */
+/** JSON; whole numbers beyond 2^53 are strings. */
 export type ActDetails = Record<string, ActDetail>;
 export type ActDetail = string | number | boolean | null | readonly ActDetail[] | { [key: string]: ActDetail };
 

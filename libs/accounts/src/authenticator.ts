@@ -33,7 +33,7 @@ export class Authenticator {
 
   /**
    * @param authorization the request's Authorization header.
-   * @throws Refusal 401 `unauthorized`, saying which part is wrong and never whether a key exists.
+   * @throws Refusal 401 `unauthorized`, with a message that never reveals whether a key exists.
    */
   async authenticate(authorization: string | undefined): Promise<Caller> {
     const key = bearerOf(authorization);
@@ -49,12 +49,12 @@ export class Authenticator {
     return (await this.holders.get(hash.toString('base64')))?.caller ?? null;
   }
 
-  /** Look every key up anew: this very process changed keys, and its clients expect to see it at once. */
+  /** Look every key up again: this process changed keys, and its clients expect to see that at once. */
   forget(): void {
     this.holders.clear();
   }
 
-  /** Write down which keys were used. What fails to be written is written with the next. */
+  /** Record which keys were used. What fails to be written is written with the next. */
   async flush(): Promise<void> {
     if (this.used.size === 0) return;
     const uses = new Map(this.used);
@@ -74,9 +74,9 @@ export class Authenticator {
 }
 
 /**
- * Shared by every surface that asks for a bearer credential.
+ * The bearer credential of a request, for every surface that requires one.
  *
- * @param what it is, for whoever sent none.
+ * @param what the credential is called in the message when there is none.
  * @throws Refusal 401 when there is none.
  */
 export function bearerOf(authorization: string | undefined, what = 'API key'): string {

@@ -34,7 +34,7 @@ const passed = (of: RateLimiter, requests: number, limit: number): number =>
   Array.from({ length: requests }, () => of.take('a', limit)).filter(({ allowed }) => allowed).length;
 
 describe('a limit per minute', () => {
-  it('lets exactly as many pass, and tells what is left', () => {
+  it('lets exactly as many pass, and reports what is left', () => {
     const of = limiter();
     expect(of.take('a', 3)).toMatchObject({ allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
     expect(passed(of, 5, 3)).toBe(2);
@@ -51,7 +51,7 @@ describe('a limit per minute', () => {
     expect(passed(of, 200, 100)).toBe(100);
   });
 
-  it('holds over all processes, as soon as they have told each other', async () => {
+  it('holds over all processes, as soon as they have shared their counts', async () => {
     const [one, two] = [limiter(), limiter()];
     expect(passed(one, 60, 100)).toBe(60);
     await one.sync();
@@ -60,7 +60,7 @@ describe('a limit per minute', () => {
     expect(passed(two, 100, 100)).toBe(39);
   });
 
-  it('goes on by itself while Redis is away, and tells what it missed afterwards', async () => {
+  it('goes on by itself while Redis is away, and shares its counts afterwards', async () => {
     const [one, two] = [limiter(), limiter()];
     counters.away = true;
     expect(passed(one, 150, 100)).toBe(100);
@@ -73,7 +73,7 @@ describe('a limit per minute', () => {
   });
 });
 
-it('never lets more than the limit pass in a window, and who waits as told gets through', () => {
+it('never lets more than the limit pass in a window, and lets a caller pass that waited for retryAfterSeconds', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 200 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), steps, (limit, pauses) => {

@@ -4,7 +4,7 @@ const WINDOW_MS = WINDOW_SECONDS * 1_000;
 const SYNC_EVERY_MS = 1_000;
 /** What sums of fractions may be off by. */
 const ROUNDING = 1e-6;
-/** Callers remembered at most; the longest known are forgotten first. */
+/** Callers counted at most; the oldest counts are dropped first. */
 const MAX_CALLERS = 200_000;
 
 /** Counters shared by all processes: `SharedCounters` of messaging. */
@@ -24,7 +24,7 @@ export interface RateVerdict {
   retryAfterSeconds: number;
 }
 
-/** What is known of one caller's requests. */
+/** The count of one caller's requests. */
 interface Count {
   /** Number of the window, since the epoch: the same on every process. */
   window: number;
@@ -32,15 +32,15 @@ interface Count {
   previous: number;
   /** Requests in this window that this process let pass. */
   own: number;
-  /** How many of those the others have been told. */
-  told: number;
-  /** Requests in this window that other processes let pass, as far as they have told. */
+  /** How many of those were added to the shared counters. */
+  shared: number;
+  /** Requests in this window that other processes let pass, as of the last exchange. */
   others: number;
 }
 
 /**
- * Limits requests per minute over all processes without asking anybody per request. Each process counts what it lets pass;
- * once a second the counts are added up in Redis, in one pipeline, and the sums come back. A caller that spreads over n
+ * Limits requests per minute over all processes, without a round trip per request. Each process counts what it lets pass; once
+ * a second it adds its counts to the shared ones in Redis, in one pipeline, and reads the sums. A caller that spreads over n
  * processes can exceed its limit by what n - 1 of them let pass in one second. Without Redis every process limits alone.
  *
  * The window slides: the one before counts by the part of it that is less than a minute ago.
@@ -81,7 +81,7 @@ export class RateLimiter {
     const known = this.counts.get(caller);
     if (known?.window === window) return known;
     const previous = known?.window === window - 1 ? known.own + known.others : 0;
-    const count = { window, previous, own: 0, told: 0, others: 0 };
+    const count = { window, previous, own: 0, shared: 0, others: 0 };
     // Deleted first, so that the map's order is that of the latest windows.
     this.counts.delete(caller);
     this.counts.set(caller, count);
@@ -89,7 +89,7 @@ export class RateLimiter {
     return count;
   }
 
-  /** Tell the others what passed here, and learn what passed there. Never rejects; calls made meanwhile are one. */
+  /** Share what passed here, and read what passed elsewhere. Never rejects; concurrent calls are one. */
   async sync(): Promise<void> {
     this.syncing ??= this.exchange().finally(() => (this.syncing = null));
     return this.syncing;
@@ -100,8 +100,8 @@ export class RateLimiter {
     const amounts = new Map<string, number>();
     for (const [caller, count] of this.counts) {
       if (count.window < window - 1) this.counts.delete(caller);
-      else if (count.window === window && count.own > count.told) {
-        amounts.set(`rate:${window}:${caller}`, count.own - count.told);
+      else if (count.window === window && count.own > count.shared) {
+        amounts.set(`rate:${window}:${caller}`, count.own - count.shared);
       }
     }
     if (amounts.size === 0) return;
@@ -109,15 +109,15 @@ export class RateLimiter {
     try {
       sums = await this.counters.add(amounts, 2 * WINDOW_MS);
     } catch {
-      // Redis is away, which its connection has logged. What was not told is told with the next.
+      // Redis is away, which its connection has logged. The next exchange shares these counts too.
       return;
     }
     for (const [caller, count] of this.counts) {
       const name = `rate:${window}:${caller}`;
       const sum = sums.get(name);
       if (sum === undefined || count.window !== window) continue;
-      count.told += amounts.get(name) ?? 0;
-      count.others = Math.max(0, sum - count.told);
+      count.shared += amounts.get(name) ?? 0;
+      count.others = Math.max(0, sum - count.shared);
     }
   }
 
@@ -134,8 +134,8 @@ function usedBy({ previous, own, others }: Count, passedMs: number): number {
 function waitOf({ previous, own, others }: Count, limit: number, passedMs: number): number {
   const current = own + others;
   const room = limit - 1 - current;
-  // What came before weighs less from moment to moment; it was more than the room, or the request would have passed.
+  // The previous window weighs less from moment to moment; it was more than the room, or the request would have passed.
   if (room >= 0) return (1 - room / previous) * WINDOW_MS - passedMs;
-  // This window is full: it has to become the one before, and weigh less.
+  // This window is full: wait until it is the previous one and weighs less.
   return WINDOW_MS - passedMs + Math.max(0, 1 - (limit - 1) / current) * WINDOW_MS;
 }

@@ -10,7 +10,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The faces on which the contract is served (contract, section 1). */
+/** The surfaces on which the contract is served (contract, section 1). */
 export const SURFACE_KINDS = ['self_hosted', 'cloud', 'deployment'] as const;
 export type SurfaceKind = (typeof SURFACE_KINDS)[number];
 

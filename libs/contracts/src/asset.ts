@@ -15,11 +15,9 @@ export const AssetSchema = z
     created_new: z
       .boolean()
       .optional()
-      .meta({ description: 'Of answers that create: whether the bytes were new here.' }),
+      .meta({ description: 'In answers that create an asset: whether the account did not have these bytes before.' }),
     created_at: TimestampSchema,
-    url: z
-      .url()
-      .meta({ description: 'Where the bytes can be had until `url_expires_at`; a fresh one in every answer.' }),
+    url: z.url().meta({ description: 'Download link, valid until `url_expires_at`; every answer has a fresh one.' }),
     url_expires_at: TimestampSchema,
     expires_at: TimestampSchema.nullable().meta({ description: 'null: never.' }),
     tags: z.array(z.string()),
@@ -34,7 +32,7 @@ export const ExpiresInSchema = z
   .max(EXPIRES_IN_SECONDS.max)
   .meta({ description: 'Seconds until the asset expires.' });
 
-const Tags = z.array(z.string()).meta({ description: 'Words of your own to find assets by.' });
+const Tags = z.array(z.string()).meta({ description: 'Your own words to find assets by.' });
 
 export const AssetFromHashRequestSchema = z
   .object({
@@ -46,7 +44,7 @@ export const AssetFromHashRequestSchema = z
   .meta({ id: 'AssetFromHashRequest' });
 export type AssetFromHashRequest = z.infer<typeof AssetFromHashRequestSchema>;
 
-/** Parts of an upload, in any order. Described here; the bytes are read as they come, by no schema. */
+/** Parts of an upload form, in any order. For the description only: the form is read as a stream, without this schema. */
 export const AssetUploadFormSchema = z
   .object({
     content_type: z.string().meta({ description: 'Media type of the bytes, e.g. `image/png`.' }),
@@ -74,7 +72,7 @@ export type ResumableUploadRequest = z.infer<typeof ResumableUploadRequestSchema
 const ResumablePartSchema = z
   .object({
     number: z.int().min(1),
-    size_bytes: z.int().min(1).meta({ format: 'int64', description: 'Exactly so many bytes belong into it.' }),
+    size_bytes: z.int().min(1).meta({ format: 'int64', description: 'Exact size of this part.' }),
     received: z.boolean().meta({ description: 'Whether it has arrived; sending it again replaces it.' }),
     url: z
       .url()
@@ -91,11 +89,11 @@ export const ResumableUploadSchema = z
     parts: z.array(ResumablePartSchema),
     url_expires_at: TimestampSchema.meta({ description: 'Read the upload again for fresh links.' }),
     created_at: TimestampSchema,
-    expires_at: TimestampSchema.meta({ description: 'What has arrived by then and was not completed is dropped.' }),
+    expires_at: TimestampSchema.meta({ description: 'An upload that is not completed by then is dropped.' }),
     urls: z.object({
       self: z.string().meta({ format: 'uri-reference' }),
       complete: z.string().meta({ format: 'uri-reference' }),
     }),
   })
-  .meta({ id: 'ResumableUpload', description: 'A large file on its way in.' });
+  .meta({ id: 'ResumableUpload', description: 'An upload of a large file in parts.' });
 export type ResumableUploadView = z.infer<typeof ResumableUploadSchema>;

@@ -7,11 +7,11 @@ interface ErrorFacts {
   cure: string;
 }
 
-const WAIT = 'Wait as long as Retry-After says, then send the same request again.';
+const WAIT = 'Wait for the seconds in Retry-After, then send the same request again.';
 
 /**
- * Every error code that an HTTP answer can carry, except `invalid_request` (contract 7.2; wire supplement, section 2). The
- * one place where codes are listed: the HTTP mapping, the OpenAPI document and docs/errors.md are made from it.
+ * Every error code that an HTTP answer can have, except `invalid_request` (contract 7.2; wire supplement, section 2). The only
+ * list of them: the HTTP mapping, the OpenAPI documents and docs/errors.md are made from it.
  */
 export const ERROR_CATALOGUE = {
   invalid_workflow: {
@@ -42,7 +42,7 @@ export const ERROR_CATALOGUE = {
   },
   deployment_stopped: {
     status: 422,
-    cause: 'The deployment was stopped by its operator and takes no jobs.',
+    cause: 'The operator of the deployment has stopped it; it takes no jobs.',
     cure: 'Ask the operator of the deployment to start it.',
   },
   payments_not_configured: {
@@ -62,7 +62,7 @@ export const ERROR_CATALOGUE = {
   },
   unauthorized: {
     status: 401,
-    cause: 'There is no credential, or it is not valid: mistyped, expired, or revoked.',
+    cause: 'The credential is missing or not valid: mistyped, expired, or revoked.',
     cure: 'Send Authorization: Bearer <API key>.',
   },
   insufficient_credits: {
@@ -72,8 +72,8 @@ export const ERROR_CATALOGUE = {
   },
   forbidden: {
     status: 403,
-    cause: 'The key lacks a scope, the account is suspended, or a signed link is altered or has expired.',
-    cure: 'Use a key with the scope that the message names.',
+    cause: 'The key lacks a scope, the account is suspended, or a signed link was altered or has expired.',
+    cure: 'Use a key with the scope that the message names, or read a fresh link.',
   },
   not_found: {
     status: 404,
@@ -97,7 +97,7 @@ export const ERROR_CATALOGUE = {
   },
   asset_in_use: {
     status: 409,
-    cause: 'A job that has not ended takes the asset as input, or a retained job produced it.',
+    cause: 'A job that has not ended uses the asset as input, or a retained job produced it.',
     cure: 'Wait until the job that refers to it has ended or expired.',
   },
   upload_incomplete: {
@@ -112,7 +112,7 @@ export const ERROR_CATALOGUE = {
   },
   unsupported_media_type: {
     status: 415,
-    cause: 'The body is not of the content type that the operation reads, or is encoded.',
+    cause: 'The body has another content type than the operation reads, or a content encoding.',
     cure: 'Send the content type that the message names.',
   },
   queue_full: {
@@ -123,7 +123,7 @@ export const ERROR_CATALOGUE = {
   },
   deployment_not_ready: {
     status: 429,
-    cause: 'The deployment is being provisioned or is starting; it can still become ready.',
+    cause: 'The deployment is being provisioned or is starting.',
     cure: WAIT,
   },
   rate_limited: {
@@ -144,19 +144,19 @@ export const ERROR_CATALOGUE = {
 } as const satisfies Record<string, ErrorFacts>;
 
 /**
- * `invalid_request` is 400 for what cannot be read (malformed JSON, a bad query) and 422 for a field of the body. The others
- * are answered where not even a request could be read.
+ * `invalid_request` is 400 for what cannot be read (malformed JSON, a bad query) and 422 for a field of the body. The other
+ * statuses are for connections on which not even a request could be read.
  */
 export const INVALID_REQUEST_STATUSES = [400, 408, 417, 422, 431] as const;
 export const INVALID_REQUEST = {
-  cause: 'The request cannot be read, or a field of it is wrong; details.fields then names each field and its fault.',
+  cause: 'The request cannot be read, or a field is wrong; details.fields then has each field and the reason.',
   cure: 'Correct what the message names.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE | 'invalid_request';
 export const ERROR_CODES = [...Object.keys(ERROR_CATALOGUE), 'invalid_request'] as ErrorCode[];
 
-/** One fault of one field: `field` is a path such as `metadata.user`, `reason` a sentence or a listed word. */
+/** One fault of one field: `field` is a path such as `metadata.user`, `reason` a sentence or a listed code. */
 export interface FieldError {
   field: string;
   reason: string;
@@ -178,7 +178,7 @@ const NAMED_FAULTS = 3;
 /** Faults in the details: more help nobody, and an answer stays small. */
 const LISTED_FAULTS = 1_000;
 
-/** What may accompany a refusal. `retryAfterSeconds` is an integer of at least 1 (wire supplement, section 2). */
+/** Optional parts of a refusal. `retryAfterSeconds` is an integer of at least 1 (wire supplement, section 2). */
 export interface RefusalOptions {
   details?: Record<string, unknown>;
   retryAfterSeconds?: number;
@@ -219,9 +219,9 @@ export class Refusal extends Error {
     return new Refusal('invalid_request', message, { details: { fields: fields.slice(0, LISTED_FAULTS) }, status });
   }
 
-  /** Labels cannot be kept: `metadata_invalid` with `details.fields`. */
+  /** Labels are not valid: `metadata_invalid` with `details.fields`. */
   static ofMetadata(fields: FieldError[]): Refusal {
-    const message = `The metadata cannot be kept. ${namesOf(fields)}`;
+    const message = `The metadata is not valid. ${namesOf(fields)}`;
     return new Refusal('metadata_invalid', message, { details: { fields: fields.slice(0, LISTED_FAULTS) } });
   }
 }

@@ -11,7 +11,7 @@ export const PreviewSchema = z
   .meta({ id: 'Preview', description: 'A picture of work in progress.' });
 export type Preview = z.infer<typeof PreviewSchema>;
 
-/** What the data of each event is. */
+/** The data of each event. */
 export const JobEventSchemas = {
   status: JobSchema.omit({ logs: true }).meta({ id: 'JobWithoutLogs' }),
   progress: ProgressSchema,
@@ -20,8 +20,8 @@ export const JobEventSchemas = {
 } as const satisfies Record<JobEventName, z.ZodType>;
 
 /**
- * What processes tell each other about a job while it lives. Lossy: a reader that misses one finds the truth in
- * Postgres. `status` and `output` are hints to read; `progress` and `preview` carry their snapshot.
+ * What processes publish about a job while it lives. Lossy: a reader that misses one finds the state in Postgres. `status` and
+ * `output` only say that there is something to read; `progress` and `preview` contain their snapshot.
  */
 export const LiveEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('status'), seq: z.int() }),

@@ -9,12 +9,12 @@ export function newId(): string {
   return v7();
 }
 
-/** When a record was made, in milliseconds since the epoch, as its id tells (RFC 9562, section 5.7). */
+/** When a record was made, in milliseconds since the epoch, read from its id (RFC 9562, section 5.7). */
 export function createdAtOf(id: string): number {
   return parseInt(id.replace('-', '').slice(0, 12), 16);
 }
 
-/** True when `text` has the textual form of a UUID, any version. Anything else can never name one of our records. */
+/** True when `text` is a UUID of any version. No record of ours has another id. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }

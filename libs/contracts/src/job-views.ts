@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A job's graph as it was submitted; clients tell from `format` that it can be submitted again as it is. */
+/** A job's graph as it was submitted; `format` says that it can be submitted again as it is. */
 export const JobWorkflowSchema = z
   .object({
     workflow: z

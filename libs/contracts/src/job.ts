@@ -6,11 +6,11 @@ import { OutputSchema } from './output';
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'expired'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** States that nothing leaves (contract, section 3). */
+/** States in which a job has ended for good (contract, section 3). */
 export const TERMINAL_STATUSES = ['succeeded', 'canceled', 'failed', 'expired'] as const satisfies readonly JobStatus[];
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
-/** True for a state that nothing leaves. */
+/** True for a state in which a job has ended for good. */
 export function isTerminal(status: JobStatus): status is TerminalStatus {
   return (TERMINAL_STATUSES as readonly JobStatus[]).includes(status);
 }
@@ -41,7 +41,7 @@ export const JobErrorSchema = z
   .meta({ id: 'JobError', description: 'Execution failure detail. Not an HTTP error.' });
 export type JobError = z.infer<typeof JobErrorSchema>;
 
-/** A complete snapshot of how far a job is: any one of them re-synchronises a client (contract, 2.2). */
+/** A complete snapshot of a job's progress: any single one brings a client up to date (contract, 2.2). */
 export const ProgressSchema = z
   .object({
     value: z.number().min(0).max(1).meta({ description: 'Fraction of the whole.' }),
@@ -76,21 +76,21 @@ export type JobLogs = z.infer<typeof JobLogsSchema>;
 export const CapturedLogsSchema = JobLogsSchema.extend({
   complete: z
     .boolean()
-    .meta({ description: 'False when the run went on after this was read back, or broke off unheard.' }),
+    .meta({ description: 'False when the run went on after the log was read, or its worker was lost.' }),
 }).meta({
   id: 'CapturedLogs',
-  description: 'What a run printed, as an answer of its own. Untrusted: render as plain text.',
+  description: 'What a run printed. Untrusted: render as plain text.',
 });
 export type CapturedLogs = z.infer<typeof CapturedLogsSchema>;
 
-/** Labels of the caller's own, e.g. an end user's id. Limits: wire supplement, section 1. */
+/** Limits of the caller's labels, e.g. an end user's id (wire supplement, section 1). */
 export const METADATA_LIMITS = { pairs: 16, valueLength: 256 } as const;
 export const METADATA_KEY = /^[A-Za-z0-9_.-]{1,40}$/;
 
-// Control characters, and the bidirectional controls of Unicode (UAX 9) that make a label read as what it is not.
+// Control characters, and the bidirectional controls of Unicode (UAX 9), which can disguise a label.
 const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** Why a text cannot be the value of a label, to be read after its name; null when it can. */
+/** Why a text cannot be the value of a label, as the rest of a sentence; null when it can. */
 export function faultOfMetadataValue(value: string): string | null {
   const { valueLength } = METADATA_LIMITS;
   // A character outside the basic plane is two units of a string and still one character.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A hint in a pool's lane that an attempt of a job waits to be claimed. Never state: Postgres decides. */
+/** A message in a pool's lane: an attempt of a job may wait to be claimed. Never state: Postgres decides. */
 export const DispatchMessageSchema = z.object({
   jobId: z.uuid(),
   attempt: z.int().min(1),
@@ -8,12 +8,12 @@ export const DispatchMessageSchema = z.object({
   traceparent: z.string().optional(),
   /** Files of weights that the job loads. A worker that lacks them may leave the attempt to another. */
   models: z.array(z.string()).optional(),
-  /** How often workers have run another in its place; absent means never. */
+  /** How often workers have run another attempt first; absent means never. */
   passed: z.int().min(0).optional(),
 });
 export type DispatchMessage = z.infer<typeof DispatchMessageSchema>;
 
-/** A word to the workers of a pool. Lossy: the same fact is seen at the next heartbeat. */
+/** A message to the workers of a pool. Lossy: the next heartbeat reports the same. */
 export const ControlMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('cancel'), jobId: z.uuid() }),
   z.object({ kind: z.literal('drain'), workerId: z.uuid() }),

@@ -13,13 +13,13 @@ export const InputSpecSchema = z.object({
   min: z.string().optional(),
   max: z.string().optional(),
   default: z.unknown().optional(),
-  /** COMBO: the values accepted. Absent where the engine's list is not known beforehand. */
+  /** COMBO: the accepted values. Absent when the engine does not publish its list. */
   options: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
   multiple: z.boolean().optional(),
   multiline: z.boolean().optional(),
   /** The value names an input file of this kind: an asset reference is expected here. */
   file: z.enum(['image', 'video', 'audio', 'latent', 'any']).optional(),
-  /** True where only a link is accepted whatever the type. */
+  /** True where only a link is accepted, for any type. */
   linkOnly: z.boolean().optional(),
   tooltip: z.string().optional(),
 });
@@ -35,7 +35,7 @@ export const NodeClassSchema = z.object({
   /** In the order in which the node declares them. */
   inputs: z.record(z.string(), InputSpecSchema),
   outputs: z.array(OutputSpecSchema),
-  /** An output node: what it and its ancestors compute is what a run is for. */
+  /** An output node: a run computes it and its ancestors. */
   outputNode: z.boolean(),
   /** Input names beyond `inputs` are accepted if they match (autogrow and dynamic inputs of newer node packs). */
   acceptsUnknownInputs: z.boolean().optional(),

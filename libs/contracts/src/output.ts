@@ -15,9 +15,7 @@ export const OutputSchema = z
     size_bytes: z.int().min(0).meta({ format: 'int64' }),
     id: z.uuid(),
     hash: BlobHashSchema.nullable(),
-    url: z
-      .url()
-      .meta({ description: 'Where the bytes can be had until `url_expires_at`; a fresh one in every answer.' }),
+    url: z.url().meta({ description: 'Download link, valid until `url_expires_at`; every answer has a fresh one.' }),
     url_expires_at: TimestampSchema,
     job_id: z.uuid().nullable().optional(),
   })

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Fields that a later version will give a meaning to; their presence is refused (contract, section 9). */
+/** Fields that are reserved for a later version; a submission with one is refused (contract, section 9). */
 export const RESERVED_FIELDS = ['webhook_url', 'inputs'] as const;
 
-/** The closed set of keys of `extra_data`: the contract's own, and those that today's clients send. */
+/** The closed set of keys of `extra_data`: that of the contract, and those that existing clients send. */
 export const EXTRA_DATA_KEYS = ['api_key_vendor_org', 'api_key_comfy_org', 'auth_token_comfy_org'] as const;
 export type ExtraDataKey = (typeof EXTRA_DATA_KEYS)[number];
 export type ExtraData = Partial<Record<ExtraDataKey, string>>;
@@ -24,7 +24,7 @@ export const JobSubmissionSchema = z
   })
   .meta({ id: 'JobSubmission' });
 
-/** Words that say what is wrong with an input of a node (wire supplement, section 2). */
+/** What can be wrong with an input of a node (wire supplement, section 2). */
 export const NODE_ERROR_REASONS = [
   'missing_input',
   'unknown_node_class',
@@ -41,7 +41,7 @@ export const NODE_ERROR_REASONS = [
 ] as const;
 export type NodeErrorReason = (typeof NODE_ERROR_REASONS)[number];
 
-/** One fault of one node. `message` is additive: a sentence for people, naming what was expected. */
+/** One fault of one node. `message` is additive: a sentence for people that says what was expected. */
 export interface NodeError {
   field: string;
   reason: NodeErrorReason;
@@ -50,8 +50,8 @@ export interface NodeError {
 /** Node id (`""` for the graph as a whole) to its faults. */
 export type NodeErrors = Record<string, NodeError[]>;
 
-/** A client-made key that makes a retry safe: 1 to 255 visible ASCII characters. */
+/** A key made by the client, by which a retry is safe: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
-/** Operations that a key can be presented to; a key of one says nothing about the other. */
+/** Operations that take such a key; each has its own keys. */
 export const IDEMPOTENT_OPERATIONS = ['postJobs', 'postAssets'] as const;
 export type IdempotentOperation = (typeof IDEMPOTENT_OPERATIONS)[number];

@@ -25,11 +25,7 @@ describe('the state of a deployment', () => {
     ['ready with a ready worker', { everServed: true, readyWorkers: 1 }, 'ready'],
     ['ready when it was scaled to nothing in order', { everServed: true, wentInOrder: true }, 'ready'],
     ['starting when it is never to be without', { everServed: true, wentInOrder: true, minWorkers: 1 }, 'starting'],
-    [
-      'stopped when its operator says so, whatever its workers do',
-      { desiredState: 'stopped', readyWorkers: 2 },
-      'stopped',
-    ],
+    ['stopped when its operator wants that, with any workers', { desiredState: 'stopped', readyWorkers: 2 }, 'stopped'],
   ])('is %s', (_, facts, state) => expect(deploymentState({ ...running, ...facts })).toBe(state));
 
   it('is one of the four, stopped exactly when its operator wants that', () => {

@@ -1,21 +1,21 @@
 import type { DeploymentState } from '@millrace/contracts';
 
-/** What a deployment's state is derived from: what its operator wants, and what its workers are heard to do. */
+/** What a deployment's state follows from: what its operator wants, and its workers' heartbeats. */
 export interface DeploymentFacts {
   desiredState: 'running' | 'stopped';
-  /** Workers to be kept when there is no work; with 0 the deployment may be without any. */
+  /** Workers that are kept without work; 0: none has to be. */
   minWorkers: number;
-  /** A worker has belonged to it at some time. */
+  /** It has had a worker at some time. */
   everServed: boolean;
-  /** Workers that are ready and were heard of lately. */
+  /** Workers that are ready and sent a heartbeat lately. */
   readyWorkers: number;
-  /** A worker has been ready since the last start, and the last of them to go said so: none was lost. */
+  /** A worker has been ready since the last start, and the last one to stop reported it: it was not lost. */
   wentInOrder: boolean;
 }
 
 /**
  * The state of a deployment: `provisioning → starting → ready ⇄ starting`, and `stopped` from any of them until an operator
- * starts it. A deployment that was scaled to nothing in good order (`minWorkers` 0) is still ready: it takes jobs, and they
+ * starts it. A deployment that was scaled to zero in good order (`minWorkers` 0) is still ready: it takes jobs, and they
  * bring its workers back. One whose last worker was lost is starting.
  */
 export function deploymentState(facts: DeploymentFacts): DeploymentState {

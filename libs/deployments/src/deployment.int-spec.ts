@@ -49,7 +49,7 @@ describe('a deployment', () => {
     expect(await world.state(id)).toBe('ready');
   });
 
-  it('is ready again when a worker that was given up for its silence speaks, not when one that has left does', async () => {
+  it('is ready again when a worker that was marked lost reports, not when one that has left does', async () => {
     const { id, poolId } = await world.create({ minWorkers: 1 });
     const worker = await world.addReadyWorker(poolId);
     await world.pass(100);
@@ -62,7 +62,7 @@ describe('a deployment', () => {
     expect(await world.state(id)).toBe('starting');
   });
 
-  it('stays ready when it is scaled to nothing, also a week later and with its old workers forgotten', async () => {
+  it('stays ready when it is scaled to nothing, also a week later and with its old workers deleted', async () => {
     const { id, poolId } = await world.create();
     for (const worker of [await world.addReadyWorker(poolId), await world.addReadyWorker(poolId)]) {
       await world.pass(1);
@@ -127,7 +127,7 @@ describe('where a submission to a deployment goes', () => {
     expect(await wantedAt(id)).not.toBeNull();
   });
 
-  it('is nowhere while it is stopped, and nobody is wanted then', async () => {
+  it('is nowhere while it is stopped, and no worker is wanted then', async () => {
     const { id } = await world.create();
     await world.service.stop(world.test.database, id);
     world.service.forget(id);
@@ -139,7 +139,7 @@ describe('where a submission to a deployment goes', () => {
     await expect(world.targets.deployment(newId())).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('is told to wait for what is left of a start as its workers usually take', async () => {
+  it('is answered with what is left of a start as its workers usually take', async () => {
     const { id, poolId } = await world.create();
     const { database } = world.test;
     const earlier = await world.addReadyWorker(poolId);

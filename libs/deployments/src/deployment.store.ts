@@ -9,13 +9,13 @@ import { WORKER_SILENCE_SECONDS } from './worker.store';
 /** A deployment and what its state follows from. */
 type DeploymentRow = Omit<Deployment, 'state' | 'idle' | 'retryAfterSeconds'> & DeploymentFacts & StartOutlook;
 
-/** How many of the latest starts tell what a start typically takes. */
+/** How many of the latest starts the typical start is taken from. */
 const STARTS_COMPARED = 20;
 
 const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
 const startedAt = Prisma.sql`coalesce(d.started_at, d.created_at)`;
 
-/** Of all the workers a deployment ever had. One that fell silent is found `stopped` later than it was last seen. */
+/** All the workers that a deployment ever had. A lost one was marked `stopped` later than it was last seen. */
 const workersPart = Prisma.sql`
   SELECT count(*) > 0 AS ever_served,
          count(*) FILTER (WHERE w.state = 'ready' AND ${alive})::int AS ready_workers,
@@ -33,8 +33,8 @@ const typicalPart = Prisma.sql`
         ORDER BY w.ready_at DESC LIMIT ${STARTS_COMPARED}) l`;
 
 /**
- * Since when the present start is going on: since a worker that is starting was started; else since the workers went that
- * are always to be there, or since somebody wanted the deployment.
+ * When the present start began: when the worker that is starting was started; else when the last of the workers went that
+ * are always kept, or when a request first wanted the deployment.
  */
 const waitingSince = Prisma.sql`
   coalesce(workers.starting_since,
@@ -54,7 +54,7 @@ const selection = Prisma.sql`
 /** The SQL of deployments. */
 export class DeploymentStore {
   /**
-   * Create a deployment with a pool and a lane of its own, which bear its id.
+   * Create a deployment with a pool and a lane of its own, both named by its id.
    *
    * @returns its id; null when there is no such account.
    */
@@ -76,7 +76,7 @@ export class DeploymentStore {
     return id;
   }
 
-  /** A deployment of any account, for whoever is to find out whose it is. */
+  /** A deployment of any account. */
   async find(tx: Statements, id: string): Promise<Deployment | null> {
     const [row] = await tx.rows<DeploymentRow>(Prisma.sql`${selection} WHERE d.id = ${id}::uuid`);
     return row === undefined ? null : deploymentOf(row);
@@ -90,9 +90,9 @@ export class DeploymentStore {
   }
 
   /**
-   * Say what an operator wants. Saying the same again changes nothing.
+   * Record what an operator wants. Repeating it changes nothing.
    *
-   * @returns true when it was wanted otherwise before; false when not, or when there is no such deployment.
+   * @returns true when something else was wanted before; false when not, or when there is no such deployment.
    */
   async setDesired(tx: Statements, id: string, desired: DeploymentFacts['desiredState']): Promise<boolean> {
     const times =
@@ -105,7 +105,7 @@ export class DeploymentStore {
     return changed > 0;
   }
 
-  /** Note that somebody wants a deployment that has no ready worker; the first to want it counts until one is ready. */
+  /** Record that a request wants a deployment without a ready worker; the first such request counts until one is ready. */
   async noteWanted(tx: Statements, id: string): Promise<void> {
     await tx.execute(Prisma.sql`
       UPDATE deployments SET wanted_at = now()

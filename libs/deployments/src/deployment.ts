@@ -4,7 +4,7 @@ import type { DeploymentState } from '@millrace/contracts';
 export interface Deployment {
   id: string;
   accountId: string;
-  /** True while its account is suspended: nobody is to be served then, with a credential or without. */
+  /** True while its account is suspended: it then serves no one, with a credential or without. */
   ownerSuspended: boolean;
   name: string;
   /** Admits callers without a credential. */
@@ -12,9 +12,9 @@ export interface Deployment {
   poolId: string;
   engine: string;
   state: DeploymentState;
-  /** Ready without a worker: scaled to nothing until there is work. */
+  /** Ready without a worker: scaled to zero until there is work. */
   idle: boolean;
-  /** Workers that are ready and were heard of lately. */
+  /** Workers that are ready and sent a heartbeat lately. */
   readyWorkers: number;
   minWorkers: number;
   maxWorkers: number;
@@ -22,19 +22,19 @@ export interface Deployment {
   priceMicrosPerSecond: bigint | null;
   /** Jobs that may wait in it; null: the platform's limit for a pool. */
   queueLimit: number | null;
-  /** Null until a worker has said what it can run. */
+  /** Null until a worker has published what it can run. */
   catalogueDigest: string | null;
   createdAt: Date;
   /** When an operator last started it; its creation counts. */
   startedAt: Date;
-  /** When an operator stopped it; null while it is to run. */
+  /** When an operator stopped it; null while it is wanted. */
   stoppedAt: Date | null;
   firstReadyAt: Date | null;
-  /** Whole seconds after which asking again is worth it, while it is not ready. */
+  /** Whole seconds after which a retry may succeed, while it is not ready. */
   retryAfterSeconds: number;
 }
 
-/** What an operator says of a new deployment. */
+/** The fields of a new deployment. */
 export interface DeploymentDraft {
   accountId: string;
   name: string;

@@ -4,14 +4,14 @@ import { LoadingCache } from '@millrace/platform';
 import type { Deployment, DeploymentDraft } from './deployment';
 import type { DeploymentStore } from './deployment.store';
 
-/** How old a deployment may be that a request is answered by. */
+/** How old the reading of a deployment may be that a request is answered by. */
 const DEPLOYMENT_TTL_MS = 1_000;
 /** More than are asked for within a second. */
 const CACHED_DEPLOYMENTS = 1_000;
 
 /**
- * Deployments, as operators manage them and requests find them. Changes take the transaction of the administrative act they
- * are; `forget` follows its commit.
+ * Deployments, as operators manage them and requests find them. A change runs in the transaction of its administrative act;
+ * the caller calls `forget` after the commit.
  */
 export class DeploymentsService {
   private readonly cache: LoadingCache<Deployment | null>;
@@ -37,7 +37,7 @@ export class DeploymentsService {
   }
 
   /**
-   * Have a deployment run. It takes jobs as soon as a worker is ready; those that waited go on.
+   * Start a deployment. It takes jobs as soon as a worker is ready; jobs that waited go on.
    *
    * @throws Refusal `not_found`.
    */
@@ -46,7 +46,7 @@ export class DeploymentsService {
   }
 
   /**
-   * Have a deployment take no more jobs and start none. What runs is let run to its end.
+   * Stop a deployment: it takes no more jobs and starts none. Running jobs run to their end.
    *
    * @throws Refusal `not_found`.
    */
@@ -75,27 +75,27 @@ export class DeploymentsService {
     return deployment;
   }
 
-  /** A deployment of whichever account. @throws Refusal `not_found`. */
+  /** A deployment of any account. @throws Refusal `not_found`. */
   async getOfAny(id: string): Promise<Deployment> {
     return this.known(this.database, id);
   }
 
-  /** A deployment of whichever account, at most a second old; null when there is none. */
+  /** A deployment of any account, as it was at most a second ago; null when there is none. */
   find(id: string): Promise<Deployment | null> {
     return this.cache.get(id);
   }
 
-  /** A deployment of whichever account as it stands; null when there is none. */
+  /** A deployment of any account as it is now; null when there is none. */
   findNow(id: string): Promise<Deployment | null> {
     return this.cache.reload(id);
   }
 
-  /** Read it anew at the next request: this process changed something. */
+  /** Read it again at the next request: this process changed it. */
   forget(id: string): void {
     this.cache.delete(id);
   }
 
-  /** Note that a deployment without a ready worker was asked to run something. */
+  /** Record that a request wants a deployment without a ready worker. */
   async noteWanted(id: string): Promise<void> {
     await this.store.noteWanted(this.database, id);
   }

@@ -3,10 +3,10 @@ import type { Loop } from '@millrace/platform';
 import type { WorkerStore } from './worker.store';
 
 const BATCH = 500;
-/** A day of starts is plenty to know what a start takes; a deployment that scales to nothing starts often. */
+/** A day of starts is enough to estimate the next; a deployment that scales to zero starts often. */
 const KEPT_SECONDS = 86_400;
 
-/** Forgets workers that stopped long ago. */
+/** Deletes workers that stopped long ago. */
 export class SweepStoppedWorkersLoop implements Loop {
   readonly name = 'sweep-stopped-workers';
   readonly everyMs = 600_000;

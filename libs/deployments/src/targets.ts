@@ -10,7 +10,7 @@ import type { Pool, PoolStore } from './pool.store';
 export interface Target {
   poolId: string;
   catalogue: NodeCatalogue;
-  /** Jobs that may wait in the whole pool; null means no bound of its own. */
+  /** Jobs that may wait in the whole pool; null means the service's limit. */
   queueLimit: number | null;
   priceMicrosPerSecond: bigint;
 }
@@ -20,7 +20,7 @@ const POOL_TTL_MS = 1_000;
 const CACHED_POOLS = 1_000;
 const NO_WORKER_YET_SECONDS = 5;
 
-/** Finds where jobs run. Reads are cached briefly: every submission asks, and the answer changes by the day. */
+/** Finds where jobs run. Answers are cached briefly: every submission asks, and they rarely change. */
 export class Targets {
   private readonly cachedPools: LoadingCache<Pool | null>;
 
@@ -41,13 +41,13 @@ export class Targets {
   /**
    * Where jobs of the shared surfaces run.
    *
-   * @throws Refusal 429 `queue_full` while no worker of the pool has ever said what it can run: nothing could be
-   * validated, and the caller's right answer is to wait.
+   * @throws Refusal 429 `queue_full` while no worker of the pool has ever published what it can run: no graph can be validated
+   * then, and waiting helps.
    */
   async shared(poolId: string): Promise<Target> {
     const pool = await this.cachedPools.get(poolId);
     if (pool === null || pool.catalogueDigest === null) {
-      throw new Refusal('queue_full', 'No worker has announced which nodes it can run yet; try again shortly.', {
+      throw new Refusal('queue_full', 'No worker has published yet which nodes it can run; try again shortly.', {
         retryAfterSeconds: NO_WORKER_YET_SECONDS,
       });
     }
@@ -60,17 +60,17 @@ export class Targets {
   }
 
   /**
-   * Where jobs of a deployment run. Whoever calls has made sure that the caller may use it.
+   * Where jobs of a deployment run. The caller has checked that the request may use it.
    *
-   * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`, which is noted as a wish for workers; 404
-   * `not_found`.
+   * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`, which also records that workers are
+   * wanted; 404 `not_found`.
    */
   async deployment(id: string): Promise<Target> {
     const deployment = await this.readyDeployment(id);
     if (deployment.idle) await this.deployments.noteWanted(id);
     return {
       poolId: deployment.poolId,
-      // A deployment is ready only after a worker has said what it can run.
+      // A deployment is ready only after a worker has published what it can run.
       catalogue: await this.catalogues.read(deployment.catalogueDigest ?? ''),
       queueLimit: deployment.queueLimit,
       priceMicrosPerSecond: deployment.priceMicrosPerSecond ?? this.defaultPriceMicrosPerSecond,
@@ -86,13 +86,13 @@ export class Targets {
     if (deployment.state === 'stopped') {
       throw new Refusal(
         'deployment_stopped',
-        'This deployment is stopped and takes no jobs until its operator starts it.',
+        'This deployment is stopped; it takes no jobs until its operator starts it.',
       );
     }
     await this.deployments.noteWanted(id);
     throw new Refusal(
       'deployment_not_ready',
-      `This deployment is ${deployment.state}. Wait as long as Retry-After says and send the same request again.`,
+      `This deployment is ${deployment.state}. Wait for the seconds in Retry-After, then send the same request again.`,
       { retryAfterSeconds: deployment.retryAfterSeconds },
     );
   }

@@ -30,14 +30,14 @@ describe('the pace of a pool', () => {
     expect(await workers.pace(test.database, poolId)).toEqual({ capacity: 2, inFlight: 0, attemptMs: null });
   });
 
-  it('is the mean of what its workers tell, each as often as it runs attempts at once', async () => {
+  it('is the mean of what its workers report, each weighted by its capacity', async () => {
     await start(1, 1_000);
     await start(3, 2_000);
     await start(1, null);
     expect(await workers.pace(test.database, poolId)).toEqual({ capacity: 5, inFlight: 0, attemptMs: 1_750 });
   });
 
-  it('leaves out who is silent or about to go, and keeps what a worker told before', async () => {
+  it('leaves out workers that are silent or draining, and keeps what a worker reported before', async () => {
     const silent = await start(1, 9_000);
     const leaving = await start(1, 9_000);
     const well = await start(1, 1_000);
@@ -52,7 +52,7 @@ describe('the pace of a pool', () => {
 describe('the list of workers', () => {
   const WELL: WorkerReport = { state: 'ready', residentModels: ['a.safetensors'], problem: null };
 
-  /** Let a worker's last word be so old, on PostgreSQL's clock. */
+  /** Let a worker's last report be so old, on PostgreSQL's clock. */
   async function silence(id: string, seconds: number): Promise<void> {
     await test.database.execute(Prisma.sql`
       UPDATE workers SET last_seen_at = now() - make_interval(secs => ${seconds}) WHERE id = ${id}::uuid`);
@@ -63,7 +63,7 @@ describe('the list of workers', () => {
     return Object.fromEntries(list.map(({ id, state }) => [id, state]));
   }
 
-  it('tells who is lost by the last word of each, before anybody has noticed', async () => {
+  it('shows who is lost by the last report of each, before a loop has marked it', async () => {
     const [ready, silent, leaving] = [await start(1, null), await start(1, null), await start(1, null)];
     await workers.drain(test.database, leaving);
     await silence(silent, 16);
@@ -74,7 +74,7 @@ describe('the list of workers', () => {
     expect(await seen(false)).toEqual({ [ready]: 'ready', [silent]: 'ready', [leaving]: 'draining' });
   });
 
-  it('tells one that said that it stops from one that was given up', async () => {
+  it('distinguishes one that reported its stop from one that was marked stopped', async () => {
     const [ended, killed] = [await start(1, null), await start(1, null)];
     await workers.heartbeat(test.database, ended, { ...WELL, state: 'stopped' });
     await silence(killed, 61);
@@ -83,7 +83,7 @@ describe('the list of workers', () => {
     expect(await seen(true)).toEqual({ [ended]: 'stopped', [killed]: 'lost' });
   });
 
-  it('has everything that each has told, the newest first', async () => {
+  it('has everything that each has reported, the newest first', async () => {
     const older = await start(2, null);
     const newer = await start(1, null);
     await workers.heartbeat(test.database, older, WELL);

@@ -4,23 +4,23 @@ import type { Statements } from '@millrace/database';
 const WORKER_STATES = ['starting', 'ready', 'draining', 'stopped'] as const;
 export type WorkerState = (typeof WORKER_STATES)[number];
 
-/** As a worker is seen from outside. `lost`: it has gone, or fallen silent, without a word; only others can know. */
+/** The state of a worker as others see it. `lost`: it went, or stopped to send heartbeats, without reporting it. */
 export const SEEN_WORKER_STATES = [...WORKER_STATES, 'lost'] as const;
 export type SeenWorkerState = (typeof SEEN_WORKER_STATES)[number];
 
-/** More workers than this are no list for people. */
+/** The most that one list shows. */
 const MAX_LISTED = 1_000;
 
-/** A worker that has not been heard of for this long is not counted on. */
+/** A worker without a heartbeat for this long does not count. */
 export const WORKER_SILENCE_SECONDS = 15;
 
-const heardOf = Prisma.sql`last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+const seenLately = Prisma.sql`last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
 
-/** One that said that it stops was last seen at that moment; one that was given up for its silence, before. */
+/** A worker that reported its stop was last seen at that moment; one that was marked stopped by others, before. */
 const seen = Prisma.sql`
   id, pool_id, engine, version, host, pid, capacity, resident_models, problem, started_at, last_seen_at, stopped_at,
   CASE WHEN state = 'stopped' THEN CASE WHEN stopped_at > last_seen_at THEN 'lost' ELSE 'stopped' END
-       WHEN ${heardOf} THEN state ELSE 'lost' END AS state`;
+       WHEN ${seenLately} THEN state ELSE 'lost' END AS state`;
 
 export interface WorkerRegistration {
   id: string;
@@ -37,21 +37,21 @@ export interface WorkerReport {
   residentModels: string[];
   /** Why it is not ready, for an operator. */
   problem: string | null;
-  /** What an attempt has taken it of late, in milliseconds; null until it has run one. */
+  /** What its latest attempts took, in milliseconds; null until it has run one. */
   attemptMs?: number | null;
 }
 
-/** What a pool gets done. */
+/** How fast a pool works. */
 export interface PoolPace {
   /** Attempts that its live, ready workers run at once. */
   capacity: number;
   /** Attempts in its lane or on a worker. */
   inFlight: number;
-  /** What an attempt takes of late, in milliseconds; null until one has run. */
+  /** What the latest attempts took, in milliseconds; null until one has run. */
   attemptMs: number | null;
 }
 
-/** A worker as it is seen. */
+/** A worker as operators see it. */
 export interface WorkerRecord extends WorkerRegistration {
   state: SeenWorkerState;
   residentModels: string[];
@@ -74,10 +74,10 @@ export class WorkerStore {
   }
 
   /**
-   * Say that a worker lives and how it is. A draining worker stays draining whatever it reports. The first ready worker of a
-   * deployment makes it ready, and whoever wanted it has it. One that was given up for its silence is back with its next word.
+   * Record a worker's report. A draining worker stays draining until it reports its stop. The first ready worker of a
+   * deployment makes it ready, and no longer wanted. A worker that was marked lost is back with its next report.
    *
-   * @returns the state that holds now; null when the worker is not registered, or has said that it stops.
+   * @returns the state that holds now; null when the worker is not registered, or has reported its stop.
    */
   async heartbeat(tx: Statements, id: string, report: WorkerReport): Promise<WorkerState | null> {
     const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
@@ -102,26 +102,26 @@ export class WorkerStore {
   async capacity(tx: Statements, poolId: string): Promise<number> {
     const [row] = await tx.rows<{ capacity: number }>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${heardOf}
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${seenLately}
         AND NOT EXISTS (SELECT 1 FROM deployments d WHERE d.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
     return row?.capacity ?? 0;
   }
 
-  /** How fast a pool works at present, by what its workers tell. */
+  /** How fast a pool works now, by the reports of its workers. */
   async pace(tx: Statements, poolId: string): Promise<PoolPace> {
     const [row] = await tx.rows<PoolPace>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity, in_flight_of(${poolId})::int AS in_flight,
         (sum(capacity::float8 * attempt_ms) FILTER (WHERE attempt_ms IS NOT NULL)
           / sum(capacity) FILTER (WHERE attempt_ms IS NOT NULL))::float8 AS attempt_ms
       FROM workers
-      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${heardOf}`);
+      WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${seenLately}`);
     return row ?? { capacity: 0, inFlight: 0, attemptMs: null };
   }
 
   /**
-   * Workers, the newest first. Who is lost is told by this reading, on PostgreSQL's clock, not by what was noticed before.
+   * Workers, the newest first. Which are lost is decided in this reading, on PostgreSQL's clock.
    *
-   * @param filter a null pool means all; `withStopped`: also those that have stopped or were given up.
+   * @param filter a null pool means all; `withStopped`: also those that have stopped or were marked so.
    */
   async list(tx: Statements, { poolId, withStopped }: WorkerFilter): Promise<WorkerRecord[]> {
     return tx.rows(Prisma.sql`
@@ -137,7 +137,7 @@ export class WorkerStore {
     return worker ?? null;
   }
 
-  /** Mark workers stopped that went without a word, `limit` at most. @returns how many. */
+  /** Mark workers stopped that sent no heartbeat for `afterSeconds`, `limit` at most. @returns how many. */
   async retireSilent(tx: Statements, afterSeconds: number, limit: number): Promise<number> {
     return tx.execute(Prisma.sql`
       UPDATE workers SET state = 'stopped', stopped_at = now() WHERE id IN (
@@ -146,8 +146,8 @@ export class WorkerStore {
   }
 
   /**
-   * Forget workers that stopped long ago, `limit` at most; the latest of each pool stays, because it tells how the pool was
-   * left. @returns how many.
+   * Delete workers that stopped long ago, `limit` at most; the latest of each pool stays, because the state of its deployment
+   * depends on how it stopped. @returns how many.
    */
   async deleteStopped(tx: Statements, afterSeconds: number, limit: number): Promise<number> {
     return tx.execute(Prisma.sql`

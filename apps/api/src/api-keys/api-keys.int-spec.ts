@@ -107,7 +107,7 @@ describe('rotating a key', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => rotate(old.id, { overlap_seconds: 60 })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
     const live = (await list()).filter(({ status }) => status === 'live').length;
-    expect((await rotate(old.id, {})).text).toContain('was rotated before');
+    expect((await rotate(old.id, {})).text).toContain('was already rotated');
     expect((await list()).filter(({ status }) => status === 'live').length).toBe(live);
   });
 

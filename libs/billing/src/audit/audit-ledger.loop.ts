@@ -1,12 +1,12 @@
 import type { Logger, Loop, Metrics } from '@millrace/platform';
 import type { LedgerAudit } from './ledger-audit';
 
-/** Findings told one by one in the log, of each batch; the count of all is in the metric. */
+/** Findings of each batch that are logged one by one; the metric counts all. */
 const LOGGED = 20;
 
 /**
- * Proves the ledger, round after round, a batch of accounts a run. What it finds is in the log, and the number of findings
- * of the last whole round in `millrace_ledger_findings`: anything but 0 is worth waking somebody.
+ * Checks the ledger, round after round, a batch of accounts a run. Findings are logged, and `millrace_ledger_findings` has
+ * their number in the last whole round: alert on anything but 0.
  */
 export class AuditLedgerLoop implements Loop {
   readonly name = 'audit-ledger';
@@ -23,10 +23,11 @@ export class AuditLedgerLoop implements Loop {
   /** @returns 0 at the end of a round, so that the pause is between rounds. */
   async runOnce(): Promise<number> {
     const { findings, next } = await this.audit.batch(this.next);
-    for (const finding of findings.slice(0, LOGGED)) this.logger.error({ finding }, 'the ledger is not as it must be');
+    for (const finding of findings.slice(0, LOGGED))
+      this.logger.error({ finding }, 'an invariant of the ledger is violated');
     this.next = next;
     this.found += findings.length;
-    // Told at once when something is found, and taken back only by a whole round without.
+    // The metric rises at once with a finding, and returns to 0 only after a whole round without any.
     if (next === null || findings.length > 0) this.metrics.ledgerFindings.set(this.found);
     if (next !== null) return 1;
     this.found = 0;

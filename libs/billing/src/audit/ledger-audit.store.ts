@@ -3,15 +3,15 @@ import type { Statements } from '@millrace/database';
 import type { Finding } from '@millrace/platform';
 import { LEDGER_KINDS, MOVES } from '../ledger';
 
-/** Findings of one check in one batch of accounts: a broken rule breaks often, and the first thousand say which. */
+/** Findings of one check in one batch of accounts: a broken rule has many, and the first thousand are enough. */
 const MOST = 1_000;
 
 /** What each kind may move, for SQL: `grant:promotions>available`. */
 const POSSIBLE_MOVES = LEDGER_KINDS.flatMap((kind) => MOVES[kind].map((move) => `${kind}:${move}`));
 
 /**
- * The invariants of credits as SQL. Each check is one statement, so it sees one moment: state and money commit together,
- * and a check that looked twice would find what merely went on in between. It reads jobs, and only reads them.
+ * The invariants of credits as SQL. Each check is one statement, so it sees one moment: state and money commit together, and a
+ * check with two readings would find differences of what happened in between. It reads jobs, and never writes them.
  */
 export class LedgerAuditStore {
   /** Accounts that have credits, by id, for the checks below. */
@@ -81,7 +81,7 @@ function balances(ids: string[]): Prisma.Sql {
     WHERE f.found AND ${ofAccounts('b.account_id', ids)}`;
 }
 
-/** A job is held for once and ended once, charged once and within its hold; and its row says what the ledger says. */
+/** A job has one hold and one end of it, one charge within the hold; and its row agrees with the ledger. */
 function holds(ids: string[]): Prisma.Sql {
   return Prisma.sql`
     SELECT f."check", m.job_id::text AS subject, f.detail
@@ -138,7 +138,7 @@ function holds(ids: string[]): Prisma.Sql {
         check: 'job-agrees',
         found: Prisma.sql`j.held_micros <> m.held OR coalesce(j.charged_micros, 0) <> m.charged
           OR j.account_id <> m.account_id`,
-        detail: Prisma.sql`format('The job says %s held and %s charged, the ledger %s and %s.', j.held_micros,
+        detail: Prisma.sql`format('The job has %s held and %s charged, the ledger %s and %s.', j.held_micros,
           coalesce(j.charged_micros, 0), m.held, m.charged)`,
       },
     ])}
@@ -149,7 +149,7 @@ function holds(ids: string[]): Prisma.Sql {
 function usage(ids: string[]): Prisma.Sql {
   return Prisma.sql`
     SELECT 'usage-is-charged' AS "check", coalesce(u.job_id, c.job_id)::text AS subject,
-      format('Usage says %s micro-credits, the ledger charged %s.', coalesce(u.charged_micros::text, 'nothing of'),
+      format('The usage record has %s micro-credits, the ledger charged %s.', coalesce(u.charged_micros::text, 'nothing of'),
         coalesce(c.charged, 0)) AS detail
     FROM (SELECT * FROM usage_records WHERE ${ofAccounts('account_id', ids)}) u
     FULL JOIN (
@@ -161,7 +161,7 @@ function usage(ids: string[]): Prisma.Sql {
     WHERE u.job_id IS NULL OR u.charged_micros <> coalesce(c.charged, 0)`;
 }
 
-/** What brought credits has a lot, and a lot has what it brought less what was drawn and what has expired of it. */
+/** Every transaction that brought credits has a lot: what it brought, less what was drawn from it and has expired. */
 function lots(ids: string[]): Prisma.Sql {
   return Prisma.sql`
     SELECT 'lot-is-sum' AS "check", g.id::text AS subject,
@@ -188,7 +188,7 @@ function lots(ids: string[]): Prisma.Sql {
 function lotSums(ids: string[]): Prisma.Sql {
   return Prisma.sql`
     SELECT 'lots-are-balance' AS "check", b.account_id::text AS subject,
-      format('The lots have %s and %s drawn; the balance says %s and %s.', s.remaining, s.drawn,
+      format('The lots have %s and %s drawn; the balance has %s and %s.', s.remaining, s.drawn,
         b.available_micros + b.held_micros + b.consumed_micros - b.drawn_micros, b.drawn_micros) AS detail
     FROM balances b
     CROSS JOIN LATERAL (
@@ -235,11 +235,11 @@ function topUps(ids: string[]): Prisma.Sql {
     WHERE u.id IS NULL OR t.id IS NULL OR t.account_id <> u.account_id OR t.brought <> u.amount_micros`;
 }
 
-/** No top-up is paid unless its provider has said so. */
+/** Every paid top-up has a message of its provider about the payment. */
 function payments(ids: string[]): Prisma.Sql {
   return Prisma.sql`
-    SELECT 'payment-was-told' AS "check", u.id::text AS subject,
-      format('The top-up of %s micro-credits is paid, and no message of %s says so.', u.amount_micros, u.provider)
+    SELECT 'payment-is-recorded' AS "check", u.id::text AS subject,
+      format('The top-up of %s micro-credits is paid, but there is no message of %s about it.', u.amount_micros, u.provider)
         AS detail
     FROM top_ups u
     WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', ids)} AND NOT EXISTS (

@@ -2,11 +2,11 @@ import type { Statements } from '@millrace/database';
 import type { Auditor, Finding } from '@millrace/platform';
 import type { LedgerAuditStore } from './ledger-audit.store';
 
-/** Accounts looked at in one go. */
+/** Accounts in one batch. */
 const BATCH = 200;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Proves that every account's credits are as the invariants of the README say. */
+/** Checks the invariants of the README for the credits of every account. */
 export class LedgerAudit implements Auditor {
   readonly name = 'ledger';
 
@@ -24,7 +24,7 @@ export class LedgerAudit implements Auditor {
     }
   }
 
-  /** The accounts after one; `next` is where to go on, null at the end. */
+  /** Check the accounts after one; `next` is where to go on, null at the end. */
   async batch(afterAccountId: string | null): Promise<LedgerAuditBatch> {
     const accountIds = await this.store.listAccounts(this.database, afterAccountId ?? BEFORE_ALL, BATCH);
     const findings: Finding[] = [];

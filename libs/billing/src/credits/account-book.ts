@@ -4,7 +4,7 @@ import type { Balance, Book, LedgerKind, Move, Original, Posting, PostingStore }
 import type { LotStore } from './lot.store';
 import { afterDraws, drawFrom, expiring, type Draw, type Lot } from './lots';
 
-/** What every posting tells beside its amount. */
+/** The fields of a posting beside its amount. */
 export interface Note {
   cause: string;
   actor: string;
@@ -12,8 +12,7 @@ export interface Note {
 }
 
 /**
- * The credits of one account while a transaction holds its lock: what is posted here, and its lots, stay in step. Not on
- * any job's path.
+ * The credits of one account while a transaction holds its lock: keeps postings and lots in step. No job's statement uses it.
  */
 export class AccountBook {
   private constructor(
@@ -26,8 +25,8 @@ export class AccountBook {
   ) {}
 
   /**
-   * Lock the account's credits, and draw from its lots what has left it since the last time. Drawing before every change
-   * of the lots is what makes it right to draw late: each charge meets the lots that were there when it was made.
+   * Lock the account's credits, and draw from its lots what has left it since the last time. Lots are drawn late, but before
+   * every change of them, so each charge is drawn from the lots that were there when it was made.
    */
   static async open(
     tx: Statements,
@@ -60,7 +59,7 @@ export class AccountBook {
     return this.bring('top_up', note, 'payments', amountMicros, {});
   }
 
-  /** Bring again what was taken back of a top-up whose money stayed after all. */
+  /** Restore what was taken back of a top-up whose money stayed after all. */
   async restore(note: Note, { id: corrects }: Original, amountMicros: bigint): Promise<string> {
     return this.bring('correction', note, 'payments', amountMicros, { corrects });
   }
@@ -84,7 +83,7 @@ export class AccountBook {
     return id;
   }
 
-  /** Let go what has expired. @returns how much. */
+  /** Expire what is past its time. @returns how much. */
   async expire(at: Date, graceMs: number): Promise<bigint> {
     const draws = expiring(this.lots, this.balance, at, graceMs);
     let total = 0n;

@@ -5,9 +5,9 @@ import type { Balance, LedgerStore, Original, PostingStore } from '../ledger';
 import type { LotStore } from './lot.store';
 import { creditsText } from '../price';
 
-/** What an operator does to an account's credits. */
+/** An operator's change of an account's credits. */
 export interface Adjustment {
-  /** Above zero gives, below takes back. */
+  /** Above zero: give. Below: take back. */
   amountMicros: bigint;
   reason: string;
   /** When what is given expires; null: never. */
@@ -16,7 +16,7 @@ export interface Adjustment {
    * The transaction to correct. Null: a new grant, or a take-back from the account's grants, the latest first.
    */
   corrects: string | null;
-  /** Doing it twice under one key does it once; null where every time counts. */
+  /** Repeating it under one key does it once; null: every request counts. */
   key: string | null;
 }
 
@@ -36,7 +36,7 @@ export class CreditsService {
   /**
    * Give an account credits, or take some back, in the caller's transaction. The account must exist.
    *
-   * @returns its balance afterwards, and whether the key was known and nothing was done.
+   * @returns its balance afterwards, and whether it was a repetition, which changes nothing.
    * @throws Refusal `invalid_request` when there is less to take back or to correct; `idempotency_key_reuse` when the key
    * came with another adjustment; `not_found` for an unknown transaction to correct.
    */
@@ -54,9 +54,9 @@ export class CreditsService {
   }
 
   /**
-   * Let go what has expired of an account's grants.
+   * Expire what is past its time of an account's grants.
    *
-   * @param at the time to go by; PostgreSQL's own where none is given.
+   * @param at the time to expire by; PostgreSQL's clock where it is absent.
    * @returns how many micro-credits.
    */
   async expire(accountId: string, graceMs: number, at?: Date): Promise<bigint> {
@@ -82,7 +82,7 @@ export class CreditsService {
     if (known.amountMicros === adjustment.amountMicros && known.reason === adjustment.reason) return true;
     throw new Refusal(
       'idempotency_key_reuse',
-      `This Idempotency-Key came with another adjustment: ${creditsText(known.amountMicros)} credits, "${known.reason}".`,
+      `This Idempotency-Key was used for another adjustment: ${creditsText(known.amountMicros)} credits, "${known.reason}".`,
     );
   }
 
@@ -130,7 +130,7 @@ export class CreditsService {
   }
 }
 
-/** The latest first; each take-back is a correction of its own that names the grant it follows. */
+/** The latest grant first; each take-back is a correction of its own that names its grant. */
 async function takeFromGrants(book: AccountBook, grants: Original[], note: Note, amountMicros: bigint): Promise<void> {
   const granted = grants.reduce((sum, grant) => sum + grant.amountMicros - grant.takenBackMicros, 0n);
   assertWithin(amountMicros, granted, 'was granted and not yet taken back');

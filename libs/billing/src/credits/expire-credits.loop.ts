@@ -6,7 +6,7 @@ import type { LotStore } from './lot.store';
 const BATCH = 50;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Lets go what has expired of grants, a batch of accounts a run, round and round. */
+/** Expires grants past their time, a batch of accounts a run, round after round. */
 export class ExpireCreditsLoop implements Loop {
   readonly name = 'expire-credits';
   readonly everyMs = 30_000;
@@ -20,7 +20,7 @@ export class ExpireCreditsLoop implements Loop {
     private readonly graceMs: number,
   ) {}
 
-  /** Credits that holds keep leave nothing to do, so the round ends where the accounts do, not where the work does. */
+  /** Held credits do not expire yet, so a round ends with the last account, not with the last expiry. */
   async runOnce(): Promise<number> {
     const accountIds = await this.lots.listExpired(this.database, this.after, BATCH);
     for (const accountId of accountIds) await this.credits.expire(accountId, this.graceMs);

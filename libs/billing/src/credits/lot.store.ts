@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Draw, Lot } from './lots';
 
-/** The SQL of lots. Whoever writes has locked the account's balance first. */
+/** The SQL of lots. A caller that writes has locked the account's balance first. */
 export class LotStore {
   async open(tx: Statements, accountId: string, lot: Lot): Promise<void> {
     await tx.models.creditLot.create({ data: { accountId, ...lot } });
@@ -16,7 +16,7 @@ export class LotStore {
     });
   }
 
-  /** Draw what has left the account: from the lots, and on the balance, where it is then no longer outstanding. */
+  /** Draw what has left the account: take it from the lots, and count it as drawn on the balance. */
   async draw(tx: Statements, accountId: string, draws: readonly Draw[]): Promise<void> {
     await tx.execute(Prisma.sql`
       WITH lot AS (

@@ -148,7 +148,7 @@ describe('lots', () => {
     expect(expiring(rest, { availableMicros: 60n, heldMicros: 0n }, at, GRACE_MS)[0]?.amountMicros).toBe(60n);
   });
 
-  it('are not kept for ever by an account that always holds something', () => {
+  it('expire in the end, also for an account that always holds something', () => {
     const lots = [{ transactionId: 'g', remainingMicros: 60n, expiresAt: new Date(DAY_MS) }];
     const busy = { availableMicros: 500n, heldMicros: 60n };
     expect(expiring(lots, busy, new Date(DAY_MS), GRACE_MS)).toEqual([]);

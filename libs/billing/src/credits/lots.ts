@@ -1,6 +1,6 @@
 /**
- * Credits by where they came from, so that some of them can expire. A lot is what one grant or purchase brought; what
- * leaves the account is drawn from its lots, the ones that expire first, first.
+ * Credits by their origin, so that some of them can expire. A lot is what one grant or purchase brought; what leaves the
+ * account is drawn from its lots, first from the lot that expires first.
  */
 export interface Lot {
   /** The transaction that brought it. */
@@ -16,7 +16,7 @@ export interface Draw {
   amountMicros: bigint;
 }
 
-/** In the order in which they are drawn: by expiry, those without one last; of equals the older. */
+/** The order in which lots are drawn: by expiry, those without one last; of equals the older first. */
 export function byExpiry(a: Lot, b: Lot): number {
   const at = (lot: Lot): number => lot.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (at(a) !== at(b)) return at(a) < at(b) ? -1 : 1;
@@ -26,7 +26,7 @@ export function byExpiry(a: Lot, b: Lot): number {
 /**
  * Draw an amount from lots.
  *
- * @throws when the lots have less: they always have what has left the account, and what it still has.
+ * @throws Error when the lots have less, which an invariant rules out.
  */
 export function drawFrom(lots: readonly Lot[], amountMicros: bigint): Draw[] {
   const draws: Draw[] = [];
@@ -51,12 +51,12 @@ export function afterDraws(lots: readonly Lot[], draws: readonly Draw[]): Lot[] 
 }
 
 /**
- * What expires of an account's lots now. What is held counts as coming from the lots that expire first, so that a job keeps
- * the credits it was accepted on: that part stays until the hold ends, and goes when it comes back. Not for ever, though,
- * or an account that always holds something would never lose anything: every hold that an expiry met is over after
- * `graceMs`, the longest life of a job, and from then on only what the account has available counts.
+ * What expires of an account's lots now. Held credits count as those that expire first, so that a job keeps the credits it was
+ * accepted on: that part stays until the hold ends, and expires when it is released. After `graceMs`, the longest life of a
+ * job, every hold from before the expiry has ended: from then on the whole lot expires, or an account that always holds
+ * something would never lose anything.
  *
- * @param lots all of the account's, with everything drawn that has left it.
+ * @param lots all lots of the account, with everything drawn that has left it.
  */
 export function expiring(
   lots: readonly Lot[],

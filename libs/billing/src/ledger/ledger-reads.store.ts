@@ -3,7 +3,7 @@ import type { Statements } from '@millrace/database';
 import type { LedgerKind } from './ledger';
 import { isFinal, type Statement } from './statement';
 
-/** A transaction of the ledger as its account's holder sees it. */
+/** A transaction of the ledger as its account sees it. */
 export interface LedgerRecord {
   id: string;
   at: Date;
@@ -12,7 +12,7 @@ export interface LedgerRecord {
   corrects: string | null;
   reason: string | null;
   expiresAt: Date | null;
-  /** Change of what the account has free, and of what is set aside. */
+  /** Change of the available and of the held credits. */
   availableMicros: bigint;
   heldMicros: bigint;
 }
@@ -23,7 +23,7 @@ export interface LedgerPosition {
   id: string;
 }
 
-/** What the ledger is read for: pages, and statements. */
+/** Reads of the ledger: pages, and statements. */
 export class LedgerReadsStore {
   /** Transactions of an account, the latest first. */
   async page(tx: Statements, accountId: string, after: LedgerPosition | null, limit: number): Promise<LedgerRecord[]> {
@@ -40,7 +40,7 @@ export class LedgerReadsStore {
       ORDER BY t.at DESC, t.id DESC LIMIT ${limit}`);
   }
 
-  /** What came and went in [from, to), and what there was before. */
+  /** The sums of [from, to), and the balance before. */
   async statement(tx: Statements, accountId: string, span: { from: Date; to: Date }): Promise<Statement> {
     const { from, to } = span;
     const within = (kinds: Prisma.Sql): Prisma.Sql =>

@@ -1,7 +1,7 @@
 /**
  * The books of the ledger. An entry moves an amount from one book to another:
  *
- * - `available` and `held` are what the service owes an account, free and set aside for a running job;
+ * - `available` and `held` are what the service owes an account: free, and set aside for a running job;
  * - `revenue` is what was earned;
  * - `promotions` and `payments` are where credits come from: given, or paid for.
  */
@@ -44,12 +44,12 @@ export interface Move {
 }
 
 /**
- * The cause that makes a transaction unique for all time. A job has one hold, and one end of it, whether that charges
- * (`settle`) or gives everything back (`release`); an extension is named by what was held before it, which only grows.
+ * The cause that makes a transaction unique for all time. A job has one hold, and one end of it: a charge (`settle`) or a
+ * release of everything (`release`). The cause of an extension contains what was held before it, which only grows.
  */
 export const causeOfHold = (jobId: string): string => `job:${jobId}:hold`;
 
-/** What moves change of an account's balance. `consumed`: what has left the account for good, other than by expiry. */
+/** What moves change on an account's balance. `consumed`: what has left the account for good, other than by expiry. */
 export function effectOf(
   kind: LedgerKind,
   moves: readonly Move[],

@@ -8,7 +8,7 @@ export interface Posting {
   id: string;
   accountId: string;
   kind: LedgerKind;
-  /** Names the reason for all time: posting twice for one cause is refused by the database. */
+  /** Unique for all time: the database refuses a second posting for one cause. */
   cause: string;
   /** The transaction that this one takes back, in part or whole. */
   corrects: string | null;
@@ -27,7 +27,7 @@ export interface Original {
   reason: string | null;
   /** What it brought the account or, of a settlement, what it charged. */
   amountMicros: bigint;
-  /** What of it later transactions have taken back, expiries included. */
+  /** What later transactions have taken back of it, expiries included. */
   takenBackMicros: bigint;
 }
 
@@ -40,11 +40,11 @@ export interface LockedBalance extends Balance {
 export const CAUSE_CONSTRAINT = 'ledger_transactions_cause_key';
 
 /**
- * The SQL of transactions that no job's path depends on: grants, purchases, expiries, corrections. Use cases call it within
- * a transaction that has locked the balance first.
+ * The SQL of transactions outside a job's life: grants, purchases, expiries, corrections. Callers run it in a transaction that
+ * has locked the balance first.
  */
 export class PostingStore {
-  /** Take the lock of an account's balance, making it when there is none. Everything else about its credits waits. */
+  /** Lock an account's balance, and create it when there is none. All other changes of its credits wait. */
   async lockBalance(tx: Statements, accountId: string): Promise<LockedBalance> {
     const [balance] = await tx.rows<LockedBalance>(Prisma.sql`
       INSERT INTO balances AS b (account_id) VALUES (${accountId}::uuid)
@@ -85,13 +85,13 @@ export class PostingStore {
   /** PostgreSQL's clock, which every time of the ledger is on. */
   async now(tx: Statements): Promise<Date> {
     const [row] = await tx.rows<{ now: Date }>(Prisma.sql`SELECT now()`);
-    if (row === undefined) throw new Error('PostgreSQL told no time');
+    if (row === undefined) throw new Error('PostgreSQL returned no time');
     return row.now;
   }
 
   /**
-   * What was posted for a cause, to tell a repetition from a contradiction: the sum of its transactions, whose causes are
-   * this one or begin with it and a space, as the account saw it.
+   * What was posted for a cause, to distinguish a repetition from a contradiction: the sum of its transactions as the account
+   * saw it. Their causes are this one, or begin with it and a space.
    */
   async findByCause(
     tx: Statements,
@@ -108,14 +108,14 @@ export class PostingStore {
     return posted ?? null;
   }
 
-  /** A transaction of the account, as a correction of it needs to know it. */
+  /** A transaction of the account, for a correction of it. */
   async findOriginal(tx: Statements, accountId: string, id: string): Promise<Original | null> {
     const [original] = await tx.rows<Original>(Prisma.sql`
       ${originals} WHERE t.account_id = ${accountId}::uuid AND t.id = ${id}::uuid`);
     return original ?? null;
   }
 
-  /** Grants of the account that are not taken back wholly, the latest first. */
+  /** Grants of the account that are not wholly taken back, the latest first. */
   async listGrants(tx: Statements, accountId: string): Promise<Original[]> {
     return tx.rows(Prisma.sql`
       SELECT * FROM (${originals} WHERE t.account_id = ${accountId}::uuid AND t.kind = 'grant') o
@@ -123,7 +123,7 @@ export class PostingStore {
   }
 }
 
-/** A correction of a purchase can go either way (a dispute that was won), so what was taken back is a difference. */
+/** A correction of a purchase can add or take (a dispute that was won), so what was taken back is a difference. */
 const originals = Prisma.sql`
   SELECT t.id, t.at, t.kind, t.job_id, t.reason, coalesce(m.amount, 0)::bigint AS amount_micros,
          coalesce(c.amount, 0)::bigint AS taken_back_micros

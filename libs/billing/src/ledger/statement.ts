@@ -8,7 +8,7 @@ export interface Statement {
   /** Available and held together, at the beginning and at the end (of the month, or until now). */
   openingMicros: bigint;
   closingMicros: bigint;
-  /** Movements with their sign: what came is above zero, what went below. */
+  /** Movements with their sign: above zero adds, below zero takes. */
   grantsMicros: bigint;
   topUpsMicros: bigint;
   chargesMicros: bigint;
@@ -16,7 +16,7 @@ export interface Statement {
   correctionsMicros: bigint;
 }
 
-/** Postings carry the time at which their transaction began; one that is under way at midnight is over by then. */
+/** A posting has the time at which its transaction began; one that was under way at midnight has ended by then. */
 const SETTLED_AFTER_MS = 10 * 60_000;
 
 /** The span of a month given as `yyyy-mm`, UTC; null when it is none. */

@@ -4,7 +4,7 @@ import type { PaymentsService } from './payments.service';
 const BATCH = 50;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
-/** Takes back credits whose money has gone back, when jobs that held them have given them back. A batch a run. */
+/** Takes back credits whose money went back, once the jobs that held them have released them. A batch a run. */
 export class CollectOwedCreditsLoop implements Loop {
   readonly name = 'collect-owed-credits';
   readonly everyMs = 30_000;

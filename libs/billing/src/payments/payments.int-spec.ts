@@ -18,7 +18,7 @@ interface Refund {
   failed: boolean;
 }
 
-/** Up to three refunds and disputes of a payment of 700 cents, and an order in which all is told, some of it twice. */
+/** Up to three refunds and disputes of a payment of 700 cents, and an order in which all messages arrive, some of them twice. */
 const story = fc
   .array(fc.record({ minor: fc.integer({ min: 1, max: 400 }), failed: fc.boolean() }), { maxLength: 3 })
   .chain((refunds) => {
@@ -30,8 +30,8 @@ const story = fc
     });
   });
 
-describe('what a payment provider tells', () => {
-  it('comes to the same in whatever order and however often it is told', async () => {
+describe('the messages of a payment provider', () => {
+  it('have the same result in any order and any number of times', async () => {
     const provider = new ScriptedPayments();
     const billing = testBilling(test.database, provider);
     const topUps = composeTopUps(test.database, provider, TERMS);
@@ -56,7 +56,7 @@ describe('what a payment provider tells', () => {
 });
 
 describe('the records of payments', () => {
-  it('are kept for good: the database deletes none, and changes nothing that was told', async () => {
+  it('are kept for good: the database deletes none, and changes no message', async () => {
     const provider = new ScriptedPayments();
     const { payments } = testBilling(test.database, provider);
     const topUps = composeTopUps(test.database, provider, TERMS);
@@ -82,7 +82,7 @@ describe('the records of payments', () => {
       WHERE id = ${topUp.id}::uuid`);
     const found = [];
     for await (const { check, subject } of billing.audit.findings()) found.push({ check, subject });
-    expect(found).toContainEqual({ check: 'payment-was-told', subject: topUp.id });
+    expect(found).toContainEqual({ check: 'payment-is-recorded', subject: topUp.id });
   });
 });
 

@@ -8,7 +8,7 @@ import { creditsText } from '../price';
 import { reversedMicros, type PaymentNotice, type Reversal, type TopUp } from './top-up';
 import type { TopUpStore } from './top-up.store';
 
-/** What was done to an account because of a payment, for the audit log. */
+/** What a payment changed on an account, for the audit log. */
 export interface PaymentAct {
   action: 'top_up.pay' | 'top_up.refuse' | 'top_up.reverse';
   subjectType: 'top_up';
@@ -17,10 +17,10 @@ export interface PaymentAct {
   details: Record<string, string | number | null>;
 }
 
-/** Writes an act down in the transaction that does it. */
+/** Records an act in the transaction that does it. */
 export type RecordPaymentAct = (tx: Statements, act: PaymentAct) => Promise<void>;
 
-/** Payments as their provider tells of them, and what they do to accounts. */
+/** The messages of a payment provider, and what they change on accounts. */
 export class PaymentsService {
   /** @param provider null where credits are not sold. */
   constructor(
@@ -33,8 +33,8 @@ export class PaymentsService {
   ) {}
 
   /**
-   * Take in a message of the provider: in one transaction, once. What it tells is a fact that stays true, so messages may
-   * come in any order and again and again.
+   * Apply a message of the provider, in one transaction and once. A message states a fact that stays true, so messages may
+   * arrive in any order and any number of times.
    *
    * @throws Refusal `payments_not_configured`, or `invalid_request` when the provider has not signed it.
    */
@@ -51,16 +51,16 @@ export class PaymentsService {
     });
   }
 
-  /** Top-ups of which something can be taken that could not be at the time, after `afterId`, in the order of their ids. */
+  /** Top-ups that owe credits which their accounts now have, after `afterId`, in the order of their ids. */
   async listOwed(afterId: string, limit: number): Promise<string[]> {
     return this.store.listOwed(this.database, afterId, limit);
   }
 
-  /** Take back what refunds and disputes have called for and the account did not have then. */
+  /** Take back what refunds and disputes called for when the account did not have it. */
   async collect(id: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       const topUp = await this.store.lock(tx, id);
-      if (topUp !== null) await this.follow(tx, topUp);
+      if (topUp !== null) await this.applyReversals(tx, topUp);
     });
   }
 
@@ -74,18 +74,18 @@ export class PaymentsService {
     if (paymentRef !== null) await this.store.lockPayment(tx, provider.name, paymentRef);
     const topUp = await this.store.lock(tx, id);
     if (topUp === null) {
-      this.logger.error({ topUpId: id, event: notice.id }, 'a payment was made for a top-up that is not known here');
+      this.logger.error({ topUpId: id, event: notice.id }, 'a payment was made for an unknown top-up');
       return;
     }
     if (topUp.status === 'paid') return;
     const { accountId, amountMicros, priceMinor, currency } = topUp;
     const act = { subjectType: 'top_up' as const, subjectId: id, accountId };
-    const told = { event: notice.id, amountMicros: Number(amountMicros), currency: notice.currency };
-    const details = { ...told, paidMinor: notice.amountMinor === null ? null : Number(notice.amountMinor) };
+    const paid = { event: notice.id, amountMicros: Number(amountMicros), currency: notice.currency };
+    const details = { ...paid, paidMinor: notice.amountMinor === null ? null : Number(notice.amountMinor) };
     if (notice.amountMinor !== priceMinor || notice.currency !== currency) {
       await this.store.setStatus(tx, id, ['open', 'failed', 'expired'], 'refused');
       await record(tx, { ...act, action: 'top_up.refuse', details });
-      this.logger.error({ topUpId: id, ...details }, 'what was paid is not what was asked for; no credits were added');
+      this.logger.error({ topUpId: id, ...details }, 'another amount was paid than ordered; no credits were added');
       return;
     }
     const book = await this.credits.open(tx, accountId);
@@ -94,7 +94,7 @@ export class PaymentsService {
     const transactionId = await book.topUp(note, amountMicros);
     await this.store.setPaid(tx, id, { transactionId, checkoutRef, paymentRef });
     await record(tx, { ...act, action: 'top_up.pay', details });
-    await this.follow(tx, { ...topUp, status: 'paid', transactionId, paymentRef });
+    await this.applyReversals(tx, { ...topUp, status: 'paid', transactionId, paymentRef });
   }
 
   private async reverse(
@@ -108,7 +108,7 @@ export class PaymentsService {
     await this.store.putReversal(tx, provider.name, reversal);
     const id = await this.store.findIdByPayment(tx, provider.name, paymentRef);
     const topUp = id === null ? null : await this.store.lock(tx, id);
-    // Of a payment that is not known yet, or not ours.
+    // A payment that is not recorded yet, or not ours.
     if (topUp === null) return;
     if (currency !== topUp.currency) {
       this.logger.error(
@@ -117,7 +117,7 @@ export class PaymentsService {
       );
       return;
     }
-    const { changedMicros, owedMicros } = await this.follow(tx, topUp);
+    const { changedMicros, owedMicros } = await this.applyReversals(tx, topUp);
     await record(tx, {
       action: 'top_up.reverse',
       subjectType: 'top_up',
@@ -133,10 +133,10 @@ export class PaymentsService {
   }
 
   /**
-   * Bring the ledger to what the payment's refunds and disputes call for, as far as the account has it: what jobs hold or
-   * have spent is not taken, and stays owed.
+   * Bring the ledger to what the payment's refunds and disputes call for, as far as the account has it. What jobs hold or have
+   * spent is not taken, and stays owed.
    */
-  private async follow(tx: Statements, topUp: TopUp): Promise<{ changedMicros: bigint; owedMicros: bigint }> {
+  private async applyReversals(tx: Statements, topUp: TopUp): Promise<{ changedMicros: bigint; owedMicros: bigint }> {
     const { id, accountId, provider, transactionId } = topUp;
     if (transactionId === null) return { changedMicros: 0n, owedMicros: 0n };
     const book = await this.credits.open(tx, accountId);

@@ -8,7 +8,7 @@ export const TOP_UP_METADATA = 'millrace_top_up';
 const reference = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish();
 const amount = z.int().min(0).transform(BigInt);
 
-/** Of each object only what is read here: Stripe adds fields as it likes. */
+/** Only the fields that are read here: Stripe may add others at any time. */
 const SessionSchema = z.object({
   id: z.string(),
   payment_status: z.string(),
@@ -27,14 +27,13 @@ const RefundSchema = z.object({
 const DisputeSchema = RefundSchema.omit({ status: true });
 const EventSchema = z.object({ id: z.string(), type: z.string(), data: z.object({ object: z.unknown() }) });
 
-/** A refund in one of these states has brought, or will bring, the money back to us. */
+/** In these states of a refund the money stays with us, or comes back. */
 const FAILED_REFUNDS: (string | null | undefined)[] = ['failed', 'canceled'];
 
 /**
- * What an event of Stripe tells of a top-up. Each kind of event is read by its own shape, which holds in every version of
- * Stripe's API since these events exist.
+ * Read an event of Stripe. Each kind is read by its own schema, which holds in every version of Stripe's API that has the event.
  *
- * @throws ZodError when an event that concerns money is not of its shape: it is better delivered again than passed over.
+ * @throws ZodError when an event about money does not fit its schema: Stripe then delivers it again, and it is not lost.
  */
 export function noticeOf(event: unknown): PaymentNotice {
   const { id, type, data } = EventSchema.parse(event);
@@ -64,7 +63,7 @@ export function noticeOf(event: unknown): PaymentNotice {
 
 type Session = z.infer<typeof SessionSchema>;
 
-/** A checkout can complete before its money arrives; `checkout.session.async_payment_succeeded` then follows. */
+/** A checkout can complete before its money arrives; `checkout.session.async_payment_succeeded` follows then. */
 function paidNotice(id: string, session: Session): PaymentNotice {
   const topUpId = topUpOf(session);
   if (topUpId === null || session.payment_status === 'unpaid') return { kind: 'other', id };
@@ -90,7 +89,7 @@ function reversalNotice(id: string, object: z.infer<typeof DisputeSchema>, undon
   return { kind: 'reversal', id, reversal: { id: reversalId, paymentRef, amountMinor, currency, undone } };
 }
 
-/** Null: a checkout of something else that is sold through the same account of Stripe. */
+/** Null: a checkout of another product of the same Stripe account. */
 function topUpOf({ metadata }: Session): string | null {
   const id = z.uuid().safeParse(metadata?.[TOP_UP_METADATA]);
   return id.success ? id.data : null;

@@ -5,7 +5,7 @@ import { creditsText } from '../price';
 import { TOP_UP_METADATA, noticeOf } from './stripe-notice';
 import type { PaymentNotice, TopUpOrder } from './top-up';
 
-/** Somebody waits for the answer. */
+/** A customer waits for the answer. */
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 
@@ -28,8 +28,8 @@ export class StripePaymentProvider implements PaymentProvider {
   ) {}
 
   /**
-   * Load Stripe's library and set it up; nothing is connected. It takes half a second to load and 16 MB, so that only a
-   * process that collects payments does.
+   * Load Stripe's library and configure it, without a request. Loading takes half a second and 16 MB, so only a process that
+   * sells credits does it.
    */
   static async load({ secretKey, webhookSecrets, apiUrl }: StripeAccess): Promise<StripePaymentProvider> {
     const { default: library } = await import('stripe');
@@ -63,7 +63,7 @@ export class StripePaymentProvider implements PaymentProvider {
             },
           },
         ],
-        // What is collected is compared with what was asked for, so it must not be converted on the way.
+        // What is collected is compared with the order, so it must not be converted to another currency.
         adaptive_pricing: { enabled: false },
         success_url: returnUrl,
         cancel_url: returnUrl,
@@ -77,7 +77,7 @@ export class StripePaymentProvider implements PaymentProvider {
   readNotice(body: Buffer, signature: string | undefined): PaymentNotice {
     if (signature === undefined) throw refusal('There is no Stripe-Signature header.');
     if (!this.webhookSecrets.some((secret) => this.isSigned(body, signature, secret))) {
-      throw refusal('The Stripe-Signature does not fit the body, or is older than five minutes.');
+      throw refusal('The Stripe-Signature does not match the body, or is older than five minutes.');
     }
     return noticeOf(JSON.parse(body.toString('utf8')));
   }

@@ -26,7 +26,7 @@ describe('credits whose money goes back', () => {
 });
 
 describe('an event of Stripe', () => {
-  it('of a kind that means nothing here is no news, whatever it carries', () => {
+  it('of a kind that means nothing here is ignored, with any content', () => {
     const kinds = ['invoice.paid', 'charge.succeeded', 'charge.dispute.created', 'payment_intent.succeeded', 'x'];
     fc.assert(
       fc.property(fc.constantFrom(...kinds), fc.json(), (type, text) => {

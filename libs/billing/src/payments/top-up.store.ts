@@ -6,15 +6,15 @@ import type { PaymentProviderName, TopUpStatus } from './top-up';
 type TopUpRow = Prisma.TopUpGetPayload<object>;
 
 /**
- * The SQL of top-ups. What a provider tells names no account: those methods take the top-up's own id, which only its
- * signed messages know.
+ * The SQL of top-ups. The messages of a provider name no account: the methods for them take the id of the top-up, which only
+ * the provider's signed messages contain.
  */
 export class TopUpStore {
   /**
-   * Record an order before the provider hears of it.
+   * Record an order, before it is sent to the provider.
    *
    * @param most orders of the last hour that an account may not have paid.
-   * @returns false when it has them.
+   * @returns false when it has that many.
    */
   async insert(tx: Statements, provider: PaymentProviderName, order: TopUpOrder, most: number): Promise<boolean> {
     const { id, accountId, amountMicros, priceMinor, currency } = order;
@@ -36,7 +36,7 @@ export class TopUpStore {
     return row === null ? null : topUpOf(row);
   }
 
-  /** Take note of an event. @returns false when it was known. */
+  /** Record an event. @returns false when it was recorded before. */
   async insertEvent(
     tx: Statements,
     provider: PaymentProviderName,
@@ -48,8 +48,8 @@ export class TopUpStore {
   }
 
   /**
-   * Let what concerns one payment happen one after the other, to the end of the transaction: of a payment and its refund
-   * that are told at the same time, the later must see the earlier.
+   * Serialise the transactions about one payment: when a payment and its refund are reported at the same time, the second must
+   * see the first.
    */
   async lockPayment(tx: Statements, provider: PaymentProviderName, paymentRef: string): Promise<void> {
     const name = `payment:${provider}:${paymentRef}`;
@@ -74,12 +74,12 @@ export class TopUpStore {
       WHERE id = ${id}::uuid`);
   }
 
-  /** @param from the states that it may leave. */
+  /** @param from the states from which it may change. */
   async setStatus(tx: Statements, id: string, from: readonly TopUpStatus[], status: TopUpStatus): Promise<void> {
     await tx.models.topUp.updateMany({ where: { id, status: { in: [...from] } }, data: { status } });
   }
 
-  /** Record a refund or a dispute as the latest event of it tells. */
+  /** Record a refund or a dispute as its latest event has it. */
   async putReversal(tx: Statements, provider: PaymentProviderName, reversal: Reversal): Promise<void> {
     await tx.execute(Prisma.sql`
       INSERT INTO payment_reversals AS r (provider, id, payment_ref, amount_minor, currency, undone)
@@ -103,7 +103,7 @@ export class TopUpStore {
     await tx.models.topUp.update({ where: { id }, data: { owedMicros } });
   }
 
-  /** Top-ups whose account owes something and has something, in the order of their ids. */
+  /** Top-ups that owe something and whose account has credits, in the order of their ids. */
   async listOwed(tx: Statements, afterId: string, limit: number): Promise<string[]> {
     const rows = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT t.id FROM top_ups t JOIN balances b ON b.account_id = t.account_id

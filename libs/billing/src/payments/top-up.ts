@@ -3,8 +3,8 @@ export const PAYMENT_PROVIDERS = ['stripe'] as const;
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
 /**
- * Where a top-up stands: `open` until it is paid; `failed` and `expired` as the provider tells; `refused` when what was
- * paid is not what was asked for.
+ * The state of a top-up: `open` until it is paid; `failed` and `expired` as the provider reports; `refused` when another amount
+ * was paid than ordered.
  */
 export const TOP_UP_STATUSES = ['open', 'paid', 'failed', 'expired', 'refused'] as const;
 export type TopUpStatus = (typeof TOP_UP_STATUSES)[number];
@@ -25,7 +25,7 @@ export interface TopUpOrder {
 export interface TopUp extends TopUpOrder {
   provider: PaymentProviderName;
   status: TopUpStatus;
-  /** Where it is paid; null before the provider has told. */
+  /** Where it is paid; null until the provider has answered. */
   checkoutUrl: string | null;
   /** The provider's name of the payment, once there is one. */
   paymentRef: string | null;
@@ -35,7 +35,7 @@ export interface TopUp extends TopUpOrder {
   paidAt: Date | null;
 }
 
-/** What a provider tells of money, read from a message that it has signed. `id` is the same each time it tells it. */
+/** A message of a provider about money, its signature checked. `id` is the same each time it is delivered. */
 export type PaymentNotice =
   | {
       kind: 'paid';
@@ -43,7 +43,7 @@ export type PaymentNotice =
       topUpId: string;
       checkoutRef: string;
       paymentRef: string | null;
-      /** What was collected; null where the provider does not tell. */
+      /** What was collected; null where the message does not have it. */
       amountMinor: bigint | null;
       currency: string | null;
     }
@@ -51,7 +51,7 @@ export type PaymentNotice =
   | { kind: 'reversal'; id: string; reversal: Reversal }
   | { kind: 'other'; id: string };
 
-/** A refund or a dispute: money of a payment that has gone back, or has come again. */
+/** A refund or a dispute: money of a payment that went back, or was returned to us. */
 export interface Reversal {
   id: string;
   paymentRef: string;
@@ -62,8 +62,8 @@ export interface Reversal {
 }
 
 /**
- * How many of a top-up's credits go back with so much of its price: the same share, rounded down in favour of the account,
- * and all of them with all of it.
+ * How many of a top-up's credits go back with a part of its price: the same share, rounded down in favour of the account, and
+ * all of them with all of it.
  */
 export function reversedMicros(
   { amountMicros, priceMinor }: Pick<TopUpOrder, 'amountMicros' | 'priceMinor'>,

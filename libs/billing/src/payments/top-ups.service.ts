@@ -5,11 +5,11 @@ import { MICROS_PER_CREDIT } from '../price';
 import type { TopUp } from './top-up';
 import type { TopUpStore } from './top-up.store';
 
-/** Orders that an account may make in an hour without paying: each is a call of the provider's API. */
+/** Orders that an account may make in an hour without paying: each is a request to the provider. */
 const MOST_UNPAID = 100;
 const HOUR_SECONDS = 3_600;
 
-/** At what price how many credits are sold. */
+/** The price of credits, and how many are sold at once. */
 export interface TopUpTerms {
   topUpCurrency: string;
   creditPriceMinor: number;
@@ -28,8 +28,8 @@ export class TopUpsService {
   ) {}
 
   /**
-   * Open a checkout for so many credits. The order is recorded before the provider hears of it, so that whatever is paid
-   * is known here.
+   * Open a checkout for so many credits. The order is recorded before it is sent to the provider, so that every payment has
+   * one.
    *
    * @throws Refusal `payments_not_configured`, `invalid_request` for too few or too many, `rate_limited`.
    */
@@ -48,7 +48,7 @@ export class TopUpsService {
     if (!(await this.store.insert(this.database, provider.name, order, MOST_UNPAID))) {
       throw new Refusal(
         'rate_limited',
-        `This account has begun ${MOST_UNPAID} top-ups within an hour and paid none of them.`,
+        `This account has started ${MOST_UNPAID} top-ups within an hour and paid none of them.`,
         {
           retryAfterSeconds: HOUR_SECONDS,
         },
@@ -58,7 +58,7 @@ export class TopUpsService {
       const { reference, url } = await provider.openCheckout(order, withTopUp(returnUrl, id));
       await this.store.setCheckout(this.database, accountId, id, reference, url);
     } catch (error) {
-      // The checkout may exist all the same; what is paid on it counts.
+      // The checkout may exist anyway; a payment on it counts.
       await this.store.setStatus(this.database, id, ['open'], 'failed');
       throw new Error('the payment provider opened no checkout', { cause: error });
     }
@@ -79,7 +79,7 @@ export class TopUpsService {
   }
 }
 
-/** The page finds the top-up that its visitor comes from. */
+/** Names the top-up to the page that the payer returns to. */
 function withTopUp(returnUrl: string, id: string): string {
   const url = new URL(returnUrl);
   url.searchParams.set('top_up', id);

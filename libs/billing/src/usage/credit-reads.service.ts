@@ -6,7 +6,7 @@ import type { UsageStore } from './usage.store';
 const CURSOR = 'ledger';
 const POSITION = /^\d{1,14} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Everything that an account's holder can read of its credits. */
+/** Everything that an account can read of its credits. */
 export class CreditReads {
   constructor(
     private readonly database: Statements,
@@ -33,7 +33,7 @@ export class CreditReads {
     return pageOf(CURSOR, records, limit, ({ at, id }) => `${at.getTime()} ${id}`);
   }
 
-  /** What came and went in a span, usually a month. */
+  /** The sums of a span, usually a month. */
   statement(accountId: string, span: { from: Date; to: Date }): Promise<Statement> {
     return this.reads.statement(this.database, accountId, span);
   }

@@ -1,6 +1,6 @@
 /**
- * A table as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe in front: labels are the
- * callers' own, and whoever opens the file is not.
+ * A table as CSV (RFC 4180). Text that a spreadsheet would run as a formula gets an apostrophe in front: labels are written by
+ * callers, and others open the file.
  */
 export function csvText(header: readonly string[], rows: readonly (string | number | bigint | null)[][]): string {
   return [header, ...rows].map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');

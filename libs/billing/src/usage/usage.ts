@@ -1,11 +1,11 @@
-/** What usage can be summed by; `label` by the value of one label of the caller's own. */
+/** What usage can be summed by; `label` by the value of one label of the caller's jobs. */
 export type UsageGrouping = { by: 'day' | 'key' | 'deployment' } | { by: 'label'; label: string };
 
-/** Use of one group within the time asked for. */
+/** Use of one group within the span. */
 export interface UsageRow {
   /** A day (`2026-11-21`, UTC), an id, or the value of a label; null where jobs had none. */
   group: string | null;
-  /** Jobs that ended, by any end. */
+  /** Jobs that ended, in any state. */
   jobs: number;
   billableMs: bigint;
   chargedMicros: bigint;
@@ -13,7 +13,7 @@ export interface UsageRow {
 
 export interface UsageReport {
   rows: UsageRow[];
-  /** Of everything within the time, groups that are not listed included. */
+  /** Of everything within the span, groups that are not listed included. */
   total: Omit<UsageRow, 'group'>;
   /** True when there are more groups than are listed. */
   truncated: boolean;

@@ -6,13 +6,13 @@ const { newId } = built('libs/contracts/src/index');
 const { Database, databaseSettings } = built('libs/database/src/index');
 const { billingSettings } = built('libs/billing/src/index');
 const { PoolStore, WorkerStore } = built('libs/deployments/src/index');
-const { composeJobs, jobSettings } = built('libs/jobs/src/index');
+const { composeExecution, jobSettings } = built('libs/jobs/src/index');
 const { LaneConsumer, RedisConnections, messagingSettings } = built('libs/messaging/src/index');
 const { Metrics, createLogger, readSettings } = built('libs/platform/src/index');
 
 /**
  * @typedef {{ databaseUrl: string, redisUrl: string }} Stack
- * @typedef {ReturnType<typeof composeJobs>} Jobs
+ * @typedef {ReturnType<typeof composeExecution>} Jobs
  * @typedef {Parameters<Jobs['claims']['take']>[0]} Message
  * @typedef {{
  *   seconds: number,
@@ -23,8 +23,6 @@ const { Metrics, createLogger, readSettings } = built('libs/platform/src/index')
  * is one account.
  */
 
-/** Its jobs have no inputs and no outputs. */
-const NO_ASSETS = /** @type {Parameters<typeof composeJobs>[0]['assets']} */ (/** @type {unknown} */ (null));
 const WORKERS = 4;
 const REPORT_EVERY_MS = 3_000;
 const POLL_MS = 5;
@@ -165,7 +163,7 @@ class Run {
     for (let count = 0; count < WORKERS; count += 1) this.#members.push(await this.#join());
     this.#reports = setInterval(() => void this.#report('ready'), REPORT_EVERY_MS);
     for (const { lane } of this.#members) lane.start();
-    this.#members[0]?.jobs.dispatcher.poke(this.poolId);
+    this.#members[0]?.jobs.dispatcher.requestDispatch(this.poolId);
   }
 
   async #join() {
@@ -175,15 +173,8 @@ class Run {
     await workers.register(database, { id, poolId, ...about });
     await workers.heartbeat(database, id, report('ready'));
     const metrics = new Metrics('bench');
-    const jobs = composeJobs({
-      database,
-      redis: this.#redis,
-      logger,
-      metrics,
-      settings,
-      assets: NO_ASSETS,
-      secretKey: null,
-    });
+    const secretKey = Buffer.alloc(32);
+    const jobs = composeExecution({ database, redis: this.#redis, logger, metrics, settings, secretKey });
     const take = async (/** @type {Message} */ message) => {
       await this.#take(jobs, id, message).catch((error) => this.#failures.push(String(error)));
       return null;
@@ -204,7 +195,7 @@ class Run {
     this.starts.push(claimed.accountId);
     await this.#held;
     const nothing = { failure: null, engineMs: 0, progress: null, nodes: [], log: null };
-    await jobs.lifecycle.finish(claimed, { outcome: 'succeeded', ...nothing });
+    await jobs.lifecycle.finish(claimed, { ending: 'succeeded', ...nothing });
     this.#ended += 1;
   }
 

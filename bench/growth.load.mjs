@@ -11,11 +11,12 @@ import { recordJob } from './lib/recording.mjs';
 const { LedgerAuditStore } = built('libs/billing/src/audit/ledger-audit.store');
 const { Database } = built('libs/database/src/index');
 const { WorkerStore } = built('libs/deployments/src/index');
-const { Dispatcher, JobAudit, JobAuditStore, JobReads } = built('libs/jobs/src/index');
-const { DispatchStore } = built('libs/jobs/src/rotation/turn.store');
+const { Dispatcher, JobAudit, JobReads } = built('libs/jobs/src/index');
+const { AccountQueueStore, QueueEstimates, TurnStore } = built('libs/jobs/src/rotation/index');
 const { JobStore } = built('libs/jobs/src/follow/job.store');
-const { LifecycleStore, guards } = built('libs/jobs/src/lifecycle/lifecycle.store');
-const { QueueOutlook } = built('libs/jobs/src/rotation/queue-estimates');
+const { claimAttempt } = built('libs/jobs/src/lifecycle/claim.store');
+const { endJob } = built('libs/jobs/src/lifecycle/end.store');
+const { renewLease } = built('libs/jobs/src/lifecycle/renew.store');
 
 /**
  * @typedef {import('../libs/jobs/src/state/job').ClaimedAttempt} ClaimedAttempt
@@ -33,7 +34,6 @@ const TICKS_PER_SECOND = 5;
 const NO_PROGRESS = /** @type {ConstructorParameters<typeof JobReads>[3]} */ ({
   progress: () => Promise.resolve(null),
 });
-const lifecycle = new LifecycleStore();
 /** @type {Map<string, Promise<Service>>} */
 const services = new Map();
 
@@ -57,27 +57,25 @@ class Service {
   constructor(database, accounts) {
     this.database = database;
     this.accounts = accounts;
-    const store = new DispatchStore();
     this.reads = new JobReads(
       database,
       new JobStore(),
-      new QueueOutlook(database, store, new WorkerStore()),
+      new QueueEstimates(database, new AccountQueueStore(), new WorkerStore()),
       NO_PROGRESS,
     );
     /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
     this.lane = { room: 0, take: () => undefined };
-    this.dispatcher = this.dispatcherOn(store);
+    this.dispatcher = this.dispatcherOn();
   }
 
   /**
    * A dispatcher over a pool, a fleet and a lane that exist here only: `lane` says how much room there is, and gets the jobs.
-   *
-   * @param {InstanceType<typeof DispatchStore>} store
    */
-  dispatcherOn(store) {
+  dispatcherOn() {
     const parts = [
       this.database,
-      store,
+      new TurnStore(),
+      { list: async () => [] },
       { find: async () => ({ lookAhead: 0 }) },
       { capacity: async () => this.lane.room },
       { add: async (/** @type {string} */ _pool, /** @type {DispatchedJob} */ job) => this.lane.take(job) },
@@ -110,7 +108,7 @@ class Service {
   /** @param {DispatchedJob} job @returns {Promise<ClaimedAttempt>} */
   async claimOne({ jobId, attempt }) {
     const worker = { workerId: randomUUID(), leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
-    const claimed = await lifecycle.claim(this.database, { jobId, attempt, ...worker });
+    const claimed = await claimAttempt(this.database, { jobId, attempt, ...worker });
     if (claimed === null) throw new Error('a dispatched job could not be claimed');
     return claimed;
   }
@@ -122,17 +120,12 @@ class Service {
       const attempt = left.pop();
       if (attempt === undefined) throw new Error('nothing is left to finish');
       const beat = { progress: null, engineMs: 1, leaseSeconds: LEASE_SECONDS, holdExtensionSeconds: 60 };
-      await lifecycle.heartbeat(this.database, attempt, beat);
-      const ended = await lifecycle.end(this.database, guards.fence(attempt), {
-        status: 'succeeded',
-        cause: 'attempt succeeded',
-        failure: null,
-        engineMs: 1,
-        outcome: 'succeeded',
-        progress: null,
-        nodes: null,
-        log: null,
-      });
+      await renewLease(this.database, attempt, beat);
+      const ended = await endJob(
+        this.database,
+        { kind: 'fence', fence: attempt },
+        { ending: 'succeeded', failure: null, engineMs: 1, progress: null, nodes: null, log: null },
+      );
       if (ended === null) throw new Error('a claimed job could not be finished');
     });
   }
@@ -156,7 +149,7 @@ export async function audit({ url }) {
   const accounts = await database.models.account.findMany({ select: { id: true } });
   const ids = accounts.map(({ id }) => id);
   const findings = [];
-  for await (const finding of new JobAudit(database, new JobAuditStore()).findings()) findings.push(finding);
+  for await (const finding of new JobAudit(database).findings()) findings.push(finding);
   for await (const finding of new LedgerAuditStore().check(database, ids)) findings.push(finding);
   await database.close();
   for (const { check, subject, detail } of findings) throw new Error(`${check}: ${subject} ${detail}`);

@@ -7,7 +7,7 @@ import { openClient, submit } from './http.mjs';
 import { CONCURRENCY } from './rate.mjs';
 import { bareStatements } from './recording.mjs';
 
-const { LifecycleStore } = built('libs/jobs/src/lifecycle/lifecycle.store');
+const { claimAttempt } = built('libs/jobs/src/lifecycle/claim.store');
 
 /** @typedef {{ id: string, key: string }} RunningJob `key`: of the account whose job it is. */
 
@@ -34,12 +34,11 @@ export async function makeRunningJobs(stack, count) {
   });
   const ids = jobs.map(({ id }) => id);
   await dispatch(pool, ids);
-  const lifecycle = new LifecycleStore();
   const statements = bareStatements(pool);
   const workerId = randomUUID();
   const lease = { workerId, leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
   await inLanes(count, async (nth) => {
-    const claimed = await lifecycle.claim(statements, { jobId: ids[nth] ?? '', attempt: 1, ...lease });
+    const claimed = await claimAttempt(statements, { jobId: ids[nth] ?? '', attempt: 1, ...lease });
     if (claimed === null) throw new Error('a job of the bench could not be claimed');
   });
   await pool.end();

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { JobAudit, JobAuditStore } from '@millrace/jobs';
+import { JobAudit } from '@millrace/jobs';
 import { CRASH_POINTS, type CrashPoint, type Finding } from '@millrace/platform';
 import { ApiClient, TestStack, eventually, type TestProcess } from '@millrace/testing';
 
@@ -119,7 +119,7 @@ describe('a process that dies', () => {
       await eventually('every job to end', () => allEnded(), 90_000);
       for (const [id, status] of accepted) expect(await client.job(id)).toMatchObject({ id, status });
       const findings: Finding[] = [];
-      for await (const finding of new JobAudit(stack.test.database, new JobAuditStore()).findings()) {
+      for await (const finding of new JobAudit(stack.test.database).findings()) {
         findings.push(finding);
       }
       expect(findings).toEqual([]);

@@ -21,7 +21,7 @@ import {
   Targets,
   WorkerStore,
 } from '@millrace/deployments';
-import { composeJobs } from '@millrace/jobs';
+import { composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from './api.config';
@@ -57,7 +57,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const { secretKey } = settings;
 
   const assets = composeAssets({ database, store, settings });
-  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+  const jobs = composeSubmission({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
   const accounts = composeAccounts(database, settings, logger, jobs.queues);
   const limiter = new RateLimiter(new SharedCounters(redis.producer()));
@@ -70,8 +70,6 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   shutdown.add('API keys', () => accounts.authenticator.close());
   shutdown.add('rate limits', () => limiter.close());
 
-  // Lanes hold messages of ended jobs while work goes on; only a drained stack can be audited for them.
-  const liveAuditors = jobs.auditors.filter(({ name }) => name !== 'lanes');
   const services: (object | null)[] = [
     database,
     metrics,
@@ -93,12 +91,12 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.lifecycle,
     jobs.reads,
     jobs.queues,
-    jobs.feed(),
+    jobs.streams,
   ];
   const providers: Provider[] = [
     ...services.filter((service) => service !== null).map(underItsClass),
     { provide: API_SETTINGS, useValue: settings },
-    { provide: AUDITORS, useValue: [billing.audit, ...liveAuditors, new StorageAuditor(assets.audit, false)] },
+    { provide: AUDITORS, useValue: [billing.audit, jobs.audit, new StorageAuditor(assets.audit, false)] },
   ];
   return { database, metrics, module: { module: LibsModule, providers, exports: providers } };
 }
@@ -112,16 +110,16 @@ function composeAccounts(
   database: Database,
   { keyEnvironment }: ApiSettings,
   logger: Logger,
-  queues: Pick<ReturnType<typeof composeJobs>['queues'], 'follow'>,
+  queues: Pick<AccountQueues, 'applyLimits'>,
 ): { accounts: AccountsService; keys: ApiKeysService; audit: AuditLog; authenticator: Authenticator } {
   const accountStore = new AccountStore();
   const keyStore = new ApiKeyStore();
   const audit = new AuditLog(database, new AuditLogStore());
   const authenticator = new Authenticator(database, keyStore, logger);
   const forget = (): void => authenticator.forget();
-  const follow: typeof queues.follow = (tx, account) => queues.follow(tx, account);
+  const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
   return {
-    accounts: new AccountsService(database, accountStore, audit, follow, forget),
+    accounts: new AccountsService(database, accountStore, audit, applyLimits, forget),
     keys: new ApiKeysService(database, accountStore, keyStore, audit, keyEnvironment, forget),
     audit,
     authenticator,

@@ -1,7 +1,7 @@
 import { StorageAuditor, assetSettings, composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, assertSchema, databaseSettings } from '@millrace/database';
-import { JobAudit, JobAuditStore, jobSettings } from '@millrace/jobs';
+import { JobAudit, jobSettings } from '@millrace/jobs';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
 
 /** A whole ledger is read at once; that may take longer than anything a customer waits for. */
@@ -26,7 +26,7 @@ export async function openAudit(env: NodeJS.ProcessEnv): Promise<OpenAudit> {
     await assertSchema(database);
     const logger = createLogger('audit', 'fatal');
     const { audit } = composeBilling({ database, logger, metrics: new Metrics('audit'), settings });
-    const auditors: Auditor[] = [audit, new JobAudit(database, new JobAuditStore())];
+    const auditors: Auditor[] = [audit, new JobAudit(database)];
     if (settings.blobDir === undefined && settings.s3Bucket === undefined) {
       return { auditors, close: () => database.close() };
     }

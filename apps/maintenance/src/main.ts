@@ -3,7 +3,7 @@ import { composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
 import { RetireSilentWorkersLoop, SweepStoppedWorkersLoop, WorkerStore } from '@millrace/deployments';
-import { composeJobs } from '@millrace/jobs';
+import { composeMaintenance } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
   Metrics,
@@ -33,7 +33,7 @@ async function main(logger: Logger): Promise<void> {
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });
-  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
+  const jobs = composeMaintenance({ database, redis, logger, metrics, settings });
   shutdown.add('jobs', () => jobs.close());
 
   const billing = composeBilling({ database, logger, metrics, settings });

@@ -4,7 +4,7 @@ import { composeAssets, openBlobStore } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
 import { Database, awaitSchema } from '@millrace/database';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
-import { composeJobs } from '@millrace/jobs';
+import { composeExecution } from '@millrace/jobs';
 import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
 import {
   Metrics,
@@ -38,7 +38,7 @@ async function main(logger: Logger): Promise<void> {
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });
   const { secretKey } = settings;
-  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+  const jobs = composeExecution({ database, redis, logger, metrics, settings, secretKey });
   shutdown.add('jobs', () => jobs.close());
   await rm(settings.workDir, { recursive: true, force: true });
   await mkdir(settings.workDir, { recursive: true });

@@ -8,7 +8,14 @@ import { billingSettings } from '@millrace/billing';
 import { newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
 import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
-import { composeJobs, jobSettings, type JobRecord, type Jobs } from '@millrace/jobs';
+import {
+  composeExecution,
+  composeSubmission,
+  jobSettings,
+  type JobExecution,
+  type JobRecord,
+  type JobSubmission,
+} from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
@@ -44,7 +51,8 @@ let test: TestDatabase;
 let redis: RedisConnections;
 let folder: string;
 let assets: Assets;
-let jobs: Jobs;
+let jobs: JobExecution;
+let submission: JobSubmission;
 const workers: PoolWorker[] = [];
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -59,11 +67,14 @@ beforeAll(async () => {
   assets = composeAssets({ database, store: blobs, settings });
   const metrics = new Metrics('test');
   const secretKey = Buffer.alloc(32, 1);
-  jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+  const parts = { database, redis, logger, metrics, settings, secretKey };
+  jobs = composeExecution(parts);
+  submission = composeSubmission({ ...parts, assets: assets.assets });
 });
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.drain().then(() => worker.stop())));
   await jobs.close();
+  await submission.close();
   redis.close();
   await test.drop();
   await rm(folder, { recursive: true });
@@ -139,9 +150,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
 
 async function submitTo(worker: PoolWorker, poolId: string, accountId: string, image: object): Promise<World> {
   const scope = { accountId, surface: 'cloud', deploymentId: null } as const;
-  const { submissions } = jobs;
-  if (submissions === null) throw new Error('there is a key for credentials');
-  const { job } = await submissions.submit({
+  const { job } = await submission.submissions.submit({
     caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits },
     scope,
     body: JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } }),

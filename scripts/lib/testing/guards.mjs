@@ -5,13 +5,14 @@
  * @typedef {{ name: string, tests: string[], file?: string, find?: string, replace?: string, sql?: string }} Guard
  */
 
-const LIFECYCLE = 'libs/jobs/src/lifecycle/lifecycle.store.ts';
-const DISPATCH = 'libs/jobs/src/rotation/turn.store.ts';
-const SUBMISSION = 'libs/jobs/src/submission/submission.store.ts';
+const STATE = 'libs/jobs/src/state/job-guards.store.ts';
+const CLAIM = 'libs/jobs/src/lifecycle/claim.store.ts';
+const TURN = 'libs/jobs/src/rotation/turn.store.ts';
+const JOIN = 'libs/jobs/src/rotation/join.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
-const LEDGER = 'libs/billing/src/ledger/hold.store.ts';
+const HOLD = 'libs/billing/src/ledger/hold.store.ts';
 const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
 const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
 const BLOBS = 'libs/assets/src/records/blob-record.store.ts';
@@ -19,78 +20,73 @@ const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const LIVES = ['libs/assets/src/retention/lives.int-spec', 'libs/assets/src/retention/retention.int-spec'];
 const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
+const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
+const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
 
 /** @type {Guard[]} */
 export const GUARDS = [
-  of('the fence compares the attempt', LIFECYCLE, 'AND j.attempt = ${attempt} AND j.lease_token', 'AND j.lease_token'),
+  of('the fence compares the attempt', STATE, 'AND j.attempt = ${attempt} AND j.lease_token', 'AND j.lease_token'),
   of(
     'the fence compares the lease token',
-    LIFECYCLE,
-    "AND j.lease_token = ${leaseToken}::uuid AND ${delivery} = 'leased'`",
-    "AND ${delivery} = 'leased'`",
+    STATE,
+    "AND j.lease_token = ${leaseToken}::uuid\n    AND ${deliveryOfOne} = 'leased'`",
+    "AND ${deliveryOfOne} = 'leased'`",
   ),
   of(
     'only a lease that ran out is taken back',
-    LIFECYCLE,
-    "${delivery} = 'leased' AND j.lease_expires_at < now()`",
-    "${delivery} = 'leased'`",
+    STATE,
+    "${deliveryOfOne} = 'leased' AND j.lease_expires_at < now()`",
+    "${deliveryOfOne} = 'leased'`",
   ),
-  of('a claim takes the next attempt', LIFECYCLE, 'AND j.attempt = ${claim.attempt} - 1 AND', 'AND'),
-  of('a claim takes what was dispatched', LIFECYCLE, " - 1 AND ${delivery} = 'dispatched'", ' - 1'),
+  of('a claim takes the next attempt', CLAIM, 'AND j.attempt = ${attempt} - 1 AND', 'AND'),
+  of('a claim takes what was dispatched', CLAIM, " - 1 AND ${deliveryOfOne} = 'dispatched'", ' - 1'),
   of(
     'a claim respects the deadline',
-    LIFECYCLE,
+    CLAIM,
     "IN ('queued', 'running') AND j.deadline_at > now()",
     "IN ('queued', 'running')",
   ),
   of(
     'a claim leaves a job that is to be canceled',
-    LIFECYCLE,
+    CLAIM,
     "AND j.status IN ('queued', 'running') AND j.deadline_at",
     'AND j.deadline_at',
-    RULES,
   ),
-  of(
-    'attempts are bounded',
-    LIFECYCLE,
-    "AND j.status = 'running' AND j.attempt < j.max_attempts`;\n    return this.release(statements, guard, 'lost'",
-    "AND j.status = 'running'`;\n    return this.release(statements, guard, 'lost'",
-    RULES,
-  ),
+  of('attempts are bounded', STATE, "j.status = 'running' AND j.attempt < j.max_attempts`", "j.status = 'running'`"),
   of(
     'a cancel ends only what has not started',
-    LIFECYCLE,
-    "${scopeOf(scope)} AND j.status = 'queued'`",
-    '${scopeOf(scope)}`',
+    STATE,
+    "${isInScope(guard.scope)} AND j.status = 'queued'`",
+    '${isInScope(guard.scope)}`',
   ),
   of(
     'a worker cancels only when asked',
-    LIFECYCLE,
-    "${fenceOf(fence)} AND j.status = 'canceling'`",
-    '${fenceOf(fence)}`',
+    STATE,
+    "${holdsFence(guard.fence)} AND j.status = 'canceling'`",
+    '${holdsFence(guard.fence)}`',
   ),
-  of('only what is overdue expires', LIFECYCLE, ' AND j.deadline_at <= now()`', '`'),
+  of('only what is overdue expires', STATE, ' AND j.deadline_at <= now()`', '`'),
   of(
     'a job to be canceled is not ended under its worker',
-    LIFECYCLE,
+    STATE,
     "j.status = 'canceling' AND j.delivery <> 'leased'`",
     "j.status = 'canceling'`",
   ),
   of(
     'what can be tried again is not given up',
-    LIFECYCLE,
-    "${itsLeaseIsOver} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`",
-    '${itsLeaseIsOver}`',
+    STATE,
+    "${leaseOfOneIsOver(guard.jobId)} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`",
+    '${leaseOfOneIsOver(guard.jobId)}`',
   ),
   of(
     'a job is passed over for others a few times at most',
     WARM_CLAIMS,
-    '${hint.passed ?? 0} < (SELECT count(*) FROM member)',
+    '${message.passed ?? 0} < (SELECT count(*) FROM member)',
     'true',
     WARM,
   ),
   of(
-    'a hint that was taken and not taken up is offered again',
+    'a message that was received and not acted on is offered again',
     DISPATCHER,
     "states[index] !== 'waiting'",
     "states[index] === 'absent'",
@@ -110,12 +106,12 @@ export const GUARDS = [
     '::timestamptz`;',
     OUTPUTS,
   ),
-  of('an output needs the fence', OUTPUT, '${guards.fence(fence)} FOR', 'j.id = ${fence.jobId}::uuid FOR'),
+  of('an output needs the fence', OUTPUT, '${holdsFence(fence)} FOR', 'j.id = ${fence.jobId}::uuid FOR'),
   of(
     'an attempt is not lost while it records',
     OUTPUT,
-    '${guards.fence(fence)} FOR NO KEY UPDATE',
-    '${guards.fence(fence)}',
+    '${holdsFence(fence)} FOR NO KEY UPDATE',
+    '${holdsFence(fence)}',
     OUTPUTS,
   ),
   of('tries of an attempt record one after the other', OUTPUT, 'FOR NO KEY UPDATE`', 'FOR SHARE`', OUTPUTS),
@@ -141,23 +137,25 @@ export const GUARDS = [
     '',
     OUTPUTS,
   ),
-  of('a lane is filled to its room', DISPATCH, '(SELECT in_flight FROM gate) < ${room} AND', 'true AND'),
+  of('a lane is filled to its room', TURN, '(SELECT in_flight FROM gate) < ${room} AND', 'true AND', TURNS),
   without(
     'one process dispatches for a pool at a time',
     `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('dispatch_turn'::regproc),
       'NOT pg_try_advisory_xact_lock(hashtextextended(''dispatch:'' || pool, 0))', 'false'); END $$`,
+    TURNS,
   ),
-  of('an account runs no more than it may', DISPATCH, 'AND q.eligible', 'AND q.waiting > 0'),
-  of('accounts take turns', DISPATCH, ', pass = q.pass + ${STRIDE} / q.weight', ''),
-  of('a queue has an end', SUBMISSION, 'WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})', ''),
-  of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', ''),
+  of('an account runs no more than it may', TURN, 'AND q.eligible', 'AND q.waiting > 0', TURNS),
+  of('accounts take turns', TURN, ', pass = q.pass + ${STRIDE} / q.weight', '', TURNS),
+  of('a queue has an end', JOIN, 'WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})', '', SUBMISSIONS),
+  of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', '', SUBMISSIONS),
   of(
     'a hold is covered',
-    LEDGER,
+    HOLD,
     'WHERE b.available_micros >= ${hold.amountMicros} OR refuse(${INSUFFICIENT_CREDITS})',
     '',
+    SUBMISSIONS,
   ),
-  without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey'),
+  without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),
   without(
     'one hold and one end per job',
     'ALTER TABLE ledger_transactions DROP CONSTRAINT IF EXISTS ledger_transactions_cause_key; DROP INDEX IF EXISTS ledger_transactions_cause_key',
@@ -187,8 +185,9 @@ function of(name, file, find, replace, tests = RULES) {
 /**
  * @param {string} name
  * @param {string} sql
+ * @param {string[]} [tests]
  * @returns {Guard}
  */
-function without(name, sql) {
-  return { name, sql, tests: RULES };
+function without(name, sql, tests = RULES) {
+  return { name, sql, tests };
 }

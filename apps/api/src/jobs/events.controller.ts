@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { JobFeed, JobReads, type FeedItem } from '@millrace/jobs';
+import { JobReads, JobStreams, type StreamItem } from '@millrace/jobs';
 import { Serves, type InputOf, type Visitor } from '../endpoints';
 import { STREAM_HEADERS, Streams, type StreamEvent } from '../http';
 import { getJobEvents } from './events.endpoints';
@@ -9,7 +9,7 @@ import { JobPresenter } from './job.presenter';
 @Controller()
 export class EventsController {
   constructor(
-    private readonly feed: JobFeed,
+    private readonly jobStreams: JobStreams,
     private readonly reads: JobReads,
     private readonly presenter: JobPresenter,
     private readonly streams: Streams,
@@ -27,12 +27,12 @@ export class EventsController {
     await this.streams.serve(
       response,
       account,
-      (signal) => this.feed.follow(scope, params.id, signal),
+      (signal) => this.jobStreams.open(scope, params.id, signal),
       (item) => this.present(visitor, item),
     );
   }
 
-  private present(visitor: Visitor, item: FeedItem): StreamEvent {
+  private present(visitor: Visitor, item: StreamItem): StreamEvent {
     switch (item.kind) {
       case 'status':
         return { event: 'status', data: this.presenter.present(visitor, item.job, item.place) };

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import type { Assets } from '@millrace/assets';
 import type { NodeCatalogue, Progress } from '@millrace/contracts';
 import type { EngineFailure, EngineResult } from '@millrace/engines';
-import type { AttemptResult, ClaimedAttempt, JobFailure, Jobs } from '@millrace/jobs';
+import {
+  resubmitAdvice,
+  type AttemptResult,
+  type ClaimedAttempt,
+  type JobExecution,
+  type JobFailure,
+  type ReportedEnding,
+} from '@millrace/jobs';
 import { backoffMs, inSpan, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
 import type { EngineSlot } from '../engines/engine-slot';
@@ -21,7 +28,7 @@ const TELL_CAP_MS = 2_000;
 const KEEP_LOG_EVERY_MS = 5_000;
 
 export interface AttemptParts {
-  jobs: Pick<Jobs, 'lifecycle' | 'outputs' | 'signals' | 'secrets'>;
+  jobs: Pick<JobExecution, 'lifecycle' | 'outputs' | 'events' | 'secrets'>;
   assets: Pick<Assets, 'assets' | 'content'>;
   /** What the engine can run; asked anew for each attempt, because it may change. */
   catalogue: () => NodeCatalogue;
@@ -75,7 +82,7 @@ export class Attempt {
     this.lease = new LeaseKeeper(jobs.lifecycle, claimed, parts.leaseSeconds * 1000, run, this.log);
     const gone = this.lease.signal;
     this.outputs = new OutputPipeline(claimed, parts.assets.assets, jobs.outputs, classOf, gone, this.log);
-    this.observer = new RunObserver(claimed, plan, jobs.signals, parts.logTailBytes, (output) =>
+    this.observer = new RunObserver(claimed, plan, jobs.events, parts.logTailBytes, (output) =>
       this.outputs.add(output),
     );
     this.over = AbortSignal.any([this.lease.signal, draining]);
@@ -136,11 +143,11 @@ export class Attempt {
       staged = await stageInputs(this.parts.assets.content, accountId, this.graph, join(this.folder, 'in'), this.over);
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' }, 0);
-      if (error instanceof InputUnavailable) return this.failed(error.failure);
+      if (error instanceof InputUnavailable) return this.ended('input_not_staged', error.failure, 0);
       throw error;
     }
-    const extraData = this.claimed.hasSecrets ? await secrets?.get(this.claimed.jobId) : {};
-    if (extraData === null || extraData === undefined) return this.failed(credentialLost);
+    const extraData = this.claimed.hasSecrets ? await secrets.get(this.claimed.jobId) : {};
+    if (extraData === null) return this.ended('credentials_lost', credentialsLost, 0);
     const work = {
       runId: randomUUID(),
       cacheScope: this.claimed.accountId,
@@ -164,17 +171,17 @@ export class Attempt {
     if (outputs.status === 'lease_lost' || this.lease.end === 'lost') return { kind: 'lease_lost' };
     if (result.status === 'lost') return { kind: 'engine_lost', reason: result.reason };
     if (result.status === 'interrupted') {
-      if (this.lease.end === 'exhausted') return this.ended('failed', creditsExhausted, engineMs);
-      return this.lease.end === 'canceled' ? this.ended('canceled', null, engineMs) : { kind: 'handed_back' };
+      if (this.lease.end === 'exhausted') return this.ended('credits_exhausted', creditsExhausted, engineMs);
+      if (this.lease.end === 'canceled') return this.ended('canceled_while_running', null, engineMs);
+      return { kind: 'handed_back' };
     }
     if (result.status === 'failed') {
       this.observer.failedAt(result.failure.nodeId);
-      return this.ended('failed', failureOf(result.failure), engineMs);
+      return this.ended(ENDING_OF_FAILURE[result.failure.code], failureOf(result.failure), engineMs);
     }
     if (outputs.status === 'failed') {
-      // The store is the platform's: what the run cost is not the owner's loss on top.
-      const message = `An output could not be stored: ${outputs.reason}. Nothing was charged; submit the job again.`;
-      return this.ended('failed', { code: 'output_storage_error', message }, 0);
+      const message = `An output could not be stored: ${outputs.reason}. ${resubmitAdvice('output_not_stored')}`;
+      return this.ended('output_not_stored', { code: 'output_storage_error', message }, engineMs);
     }
     this.observer.succeeded();
     return this.ended('succeeded', null, engineMs);
@@ -186,13 +193,9 @@ export class Attempt {
     return this.lease.end === 'lost' ? { kind: 'lease_lost' } : { kind: 'engine_lost', reason: 'its worker failed' };
   }
 
-  private failed(failure: JobFailure): AttemptEnd {
-    return this.ended('failed', failure, 0);
-  }
-
-  private ended(outcome: AttemptResult['outcome'], failure: JobFailure | null, engineMs: number): AttemptEnd {
+  private ended(ending: ReportedEnding, failure: JobFailure | null, engineMs: number): AttemptEnd {
     const result: AttemptResult = {
-      outcome,
+      ending,
       failure,
       engineMs,
       progress: this.observer.snapshot(),
@@ -211,7 +214,7 @@ export class Attempt {
         if (end.kind === 'finished') await lifecycle.finish(this.claimed, end.result);
         else if (end.kind === 'handed_back') await lifecycle.handBack(this.claimed);
         else if (end.kind === 'engine_lost') await lifecycle.giveUp(this.claimed, end.reason);
-        this.log.info({ end: end.kind === 'finished' ? end.result.outcome : end.kind }, 'an attempt is over');
+        this.log.info({ end: end.kind === 'finished' ? end.result.ending : end.kind }, 'an attempt is over');
         return;
       } catch (error) {
         if (performance.now() > until) throw error;
@@ -222,7 +225,14 @@ export class Attempt {
   }
 }
 
-const credentialLost: JobFailure = {
+/** The end of an attempt whose engine reports a failure, by its code. */
+const ENDING_OF_FAILURE: Record<EngineFailure['code'], ReportedEnding> = {
+  node_execution_error: 'node_failed',
+  engine_error: 'engine_failed',
+  input_unavailable: 'input_rejected',
+};
+
+const credentialsLost: JobFailure = {
   code: 'credential_unavailable',
   message: 'The credentials sent with this job were lost before it started. Submit it again with them.',
 };

@@ -1,6 +1,6 @@
 import type { Progress } from '@millrace/contracts';
 import type { EngineEvent, EngineOutput } from '@millrace/engines';
-import type { ClaimedAttempt, JobSignals, NodeTiming } from '@millrace/jobs';
+import type { ClaimedAttempt, JobEvents, NodeTiming } from '@millrace/jobs';
 import { ProgressTracker, type ProgressPlan } from '@millrace/workflow';
 import { LogTail } from './log-tail';
 import { NodeClock } from './node-clock';
@@ -24,7 +24,7 @@ export class RunObserver {
   constructor(
     claimed: ClaimedAttempt,
     plan: ProgressPlan,
-    signals: Pick<JobSignals, 'progressed' | 'previewed'>,
+    events: Pick<JobEvents, 'progressed' | 'previewed'>,
     logTailBytes: number,
     private readonly onOutput: (output: EngineOutput) => void,
   ) {
@@ -32,11 +32,11 @@ export class RunObserver {
     this.clock = new NodeClock(plan);
     this.log = new LogTail(logTailBytes);
     this.progress = new Throttle(PROGRESS_EVERY_MS, (progress) =>
-      signals.progressed(claimed.jobId, claimed.attempt, progress),
+      events.progressed(claimed.jobId, claimed.attempt, progress),
     );
     this.previews = new Throttle(PREVIEW_EVERY_MS, (event) => {
       void previewOf(event).then((preview) => {
-        if (preview !== null) signals.previewed(claimed.jobId, claimed.attempt, preview);
+        if (preview !== null) events.previewed(claimed.jobId, claimed.attempt, preview);
       });
     });
   }

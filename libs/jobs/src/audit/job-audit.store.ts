@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { TRANSITIONS } from '../state/job-state';
+import { TRANSITIONS } from '../state';
 
 /** One thing that is not as it must be: what it was found on, and what is there. */
 export interface AuditRow {
@@ -8,7 +8,7 @@ export interface AuditRow {
   detail: string;
 }
 
-/** A check by name, and the query that finds what breaks it. Every row is a breach; there are none in a sound system. */
+/** A check by name, and the query that finds what breaks it. Every row is a breach; a sound system has none. */
 interface Check {
   name: string;
   sql: Prisma.Sql;
@@ -158,24 +158,20 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The SQL of the audit of jobs. Each check is one statement, so it sees one moment; none takes a lock. */
-export class JobAuditStore {
-  readonly checks: readonly string[] = CHECKS.map(({ name }) => name);
+/** Names of the checks, in the order in which they are made. */
+export const JOB_CHECKS: readonly string[] = CHECKS.map(({ name }) => name);
 
-  /** What breaks a check, `limit` rows at most. */
-  async breaches(statements: Statements, check: string, limit: number): Promise<AuditRow[]> {
-    const found = CHECKS.find(({ name }) => name === check);
-    if (found === undefined) throw new Error(`there is no check ${check}`);
-    return statements.query<AuditRow>(
-      Prisma.sql`SELECT * FROM (${found.sql}) breaches ORDER BY subject LIMIT ${limit}`,
-    );
-  }
+/** What breaks a check, `limit` rows at most. Each check is one statement, so it sees one moment; none takes a lock. */
+export async function findBreaches(statements: Statements, check: string, limit: number): Promise<AuditRow[]> {
+  const found = CHECKS.find(({ name }) => name === check);
+  if (found === undefined) throw new Error(`there is no check ${check}`);
+  return statements.query<AuditRow>(Prisma.sql`SELECT * FROM (${found.sql}) breaches ORDER BY subject LIMIT ${limit}`);
+}
 
-  /** Which of these jobs have ended, or are not there any more. */
-  async ended(statements: Statements, jobIds: string[]): Promise<Set<string>> {
-    const rows = await statements.query<{ id: string }>(Prisma.sql`
-      SELECT id::text FROM unnest(${jobIds}::uuid[]) AS given (id)
-      WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = given.id AND j.delivery <> 'done')`);
-    return new Set(rows.map((row) => row.id));
-  }
+/** Which of these jobs have ended, or are not there any more. */
+export async function findEnded(statements: Statements, jobIds: string[]): Promise<Set<string>> {
+  const rows = await statements.query<{ id: string }>(Prisma.sql`
+    SELECT id::text FROM unnest(${jobIds}::uuid[]) AS given (id)
+    WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = given.id AND j.delivery <> 'done')`);
+  return new Set(rows.map((row) => row.id));
 }

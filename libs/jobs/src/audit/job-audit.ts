@@ -1,6 +1,6 @@
 import type { Statements } from '@millrace/database';
 import type { Auditor, Finding } from '@millrace/platform';
-import type { JobAuditStore } from './job-audit.store';
+import { JOB_CHECKS, findBreaches } from './job-audit.store';
 
 /** A check that finds more than this has found enough; one more row says so. */
 const MOST_PER_CHECK = 100;
@@ -8,23 +8,17 @@ const MOST_PER_CHECK = 100;
 /** Proves the invariants of jobs, queues and outputs (README) on the rows themselves. Safe at any time: it only reads. */
 export class JobAudit implements Auditor {
   readonly name = 'jobs';
-
-  constructor(
-    private readonly database: Statements,
-    private readonly store: JobAuditStore,
-  ) {}
-
   /** Names of the checks, in the order in which they are made. */
-  get checks(): readonly string[] {
-    return this.store.checks;
-  }
+  readonly checks = JOB_CHECKS;
+
+  constructor(private readonly database: Statements) {}
 
   async *findings(): AsyncGenerator<Finding> {
     for (const check of this.checks) {
-      const rows = await this.store.breaches(this.database, check, MOST_PER_CHECK + 1);
+      const rows = await findBreaches(this.database, check, MOST_PER_CHECK + 1);
       for (const { subject, detail } of rows.slice(0, MOST_PER_CHECK)) yield { check, subject, detail };
       if (rows.length > MOST_PER_CHECK) {
-        yield { check, subject: '…', detail: `and more than the ${MOST_PER_CHECK} that are told` };
+        yield { check, subject: '…', detail: `and more than the ${MOST_PER_CHECK} that are listed` };
       }
     }
   }

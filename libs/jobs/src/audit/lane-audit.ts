@@ -2,12 +2,12 @@ import type { Statements } from '@millrace/database';
 import type { PoolStore } from '@millrace/deployments';
 import type { LaneProducer } from '@millrace/messaging';
 import type { Auditor, Finding } from '@millrace/platform';
-import type { JobAuditStore } from './job-audit.store';
+import { findEnded } from './job-audit.store';
 
 const BATCH = 500;
 
 /**
- * Looks for entries in the lanes whose job has ended. While work goes on there are some: a job that is canceled on its way
+ * Looks for messages in the lanes whose job has ended. While work goes on there are some: a job that is canceled on its way
  * leaves one, and a worker drops it when its turn comes. After a drain there are none.
  */
 export class LaneAudit implements Auditor {
@@ -15,25 +15,24 @@ export class LaneAudit implements Auditor {
 
   constructor(
     private readonly database: Statements,
-    private readonly store: JobAuditStore,
-    private readonly pools: PoolStore,
-    private readonly lanes: LaneProducer,
+    private readonly pools: Pick<PoolStore, 'listIds'>,
+    private readonly lanes: Pick<LaneProducer, 'list'>,
   ) {}
 
   /** @throws when Redis is away. */
   async *findings(): AsyncGenerator<Finding> {
     for (const poolId of await this.pools.listIds(this.database)) {
       for (let from = 0; ; from += BATCH) {
-        const entries = await this.lanes.list(poolId, from, BATCH);
-        if (entries.length === 0) break;
-        const ended = await this.store.ended(
+        const messages = await this.lanes.list(poolId, from, BATCH);
+        if (messages.length === 0) break;
+        const ended = await findEnded(
           this.database,
-          entries.map(({ jobId }) => jobId),
+          messages.map(({ jobId }) => jobId),
         );
-        for (const { jobId, attempt } of entries) {
+        for (const { jobId, attempt } of messages) {
           if (!ended.has(jobId)) continue;
           const detail = `attempt ${attempt} is in the lane of pool ${poolId}, and the job has ended`;
-          yield { check: 'no-entry-of-an-ended-job', subject: jobId, detail };
+          yield { check: 'no-message-of-an-ended-job', subject: jobId, detail };
         }
       }
     }

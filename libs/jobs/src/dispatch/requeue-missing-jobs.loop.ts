@@ -1,16 +1,16 @@
-import type { Loop } from '@millrace/platform';
 import type { Statements } from '@millrace/database';
 import type { PoolStore } from '@millrace/deployments';
+import type { Loop } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
 
-/** Puts attempts back that Postgres believes in a lane and the lane does not know: Redis lost them, or never got them. */
+/** Puts attempts back that are in a lane by Postgres and not by the lane: Redis lost them, or never received them. */
 export class RequeueMissingJobsLoop implements Loop {
   readonly name = 'requeue-missing-jobs';
   readonly everyMs = 2_000;
 
   constructor(
     private readonly database: Statements,
-    private readonly pools: PoolStore,
+    private readonly pools: Pick<PoolStore, 'listIds'>,
     private readonly dispatcher: Dispatcher,
   ) {}
 

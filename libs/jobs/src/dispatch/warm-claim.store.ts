@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
-import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotation/turn.store';
+import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotation';
 
 /** How long an attempt is left to an idle worker that holds its models, from its dispatch on. */
 export const LEFT_FOR_SECONDS = 2;
@@ -13,14 +13,14 @@ export interface ColdOffer {
   workerId: string;
   /** Files of weights that the worker holds. */
   warm: readonly string[];
-  hint: DispatchMessage;
+  message: DispatchMessage;
 }
 
-/** What would be better than to load the models of what was offered. */
+/** What would be better than loading the models of the offered attempt. */
 export interface WarmChoice {
   /** The attempt in the lane longest whose models the worker holds. */
   instead: DispatchedJob | null;
-  /** Another worker holds the models of what was offered, and has nothing to do. */
+  /** Another worker holds the models of the offered attempt, and has nothing to do. */
   hasWarmWorker: boolean;
 }
 
@@ -28,28 +28,28 @@ interface ChoiceRow extends Partial<DispatchedRow> {
   has_warm_worker: boolean;
 }
 
-/** The SQL that finds whom an attempt suits. It only reads: what it finds is then claimed like anything else. */
+/** The SQL that finds the best match of workers and attempts. It only reads: what it finds is claimed like anything else. */
 export class WarmClaimStore {
   /**
    * Look for a better match among what fairness has already chosen: the attempts in the pool's lane, a few more than its
-   * workers can run. It is passed over for another as often as the pool has workers, so that it waits for one job of each at
-   * most; and is left to an idle worker for a moment only, whatever keeps that one from it.
+   * workers can run. The offered attempt is passed over for another as often as the pool has workers at most, so that it
+   * waits for one job of each; and is left to an idle worker for a moment only, in case that one does not take it.
    */
-  async choose(statements: Statements, { poolId, workerId, warm, hint }: ColdOffer): Promise<WarmChoice> {
+  async choose(statements: Statements, { poolId, workerId, warm, message }: ColdOffer): Promise<WarmChoice> {
     const [row] = await statements.query<ChoiceRow>(Prisma.sql`
       WITH member AS MATERIALIZED (
         SELECT w.id, w.capacity, w.resident_models FROM workers w
-        WHERE w.pool_id = ${poolId} AND w.state = 'ready' AND w.state <> 'stopped'
+        WHERE w.pool_id = ${poolId} AND w.state = 'ready'
           AND w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
       ), in_flight AS MATERIALIZED (
         SELECT j.id, j.attempt, j.delivery, j.worker_id, j.status, j.deadline_at, j.dispatched_at, j.traceparent, j.models
         FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased')
       ), offered AS (
         SELECT j.id, j.models, j.dispatched_at FROM in_flight j
-        WHERE j.id = ${hint.jobId}::uuid AND j.delivery = 'dispatched' AND j.models IS NOT NULL
+        WHERE j.id = ${message.jobId}::uuid AND j.delivery = 'dispatched' AND j.models IS NOT NULL
       ), instead AS (
         SELECT j.id, j.attempt + 1 AS attempt, j.traceparent, j.models FROM in_flight j, offered
-        WHERE ${hint.passed ?? 0} < (SELECT count(*) FROM member)
+        WHERE ${message.passed ?? 0} < (SELECT count(*) FROM member)
           AND j.delivery = 'dispatched' AND j.models <@ ${[...warm]}::text[] AND j.id <> offered.id
           AND j.status IN ('queued', 'running') AND j.deadline_at > now()
         ORDER BY j.dispatched_at, j.id LIMIT 1

@@ -1,16 +1,12 @@
 import { Prisma } from '@prisma/client';
-import { assetSettings, composeAssets, type BlobStore } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { newId, type DispatchMessage } from '@millrace/contracts';
 import { LaneConsumer, LaneProducer, RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
-import { composeJobs, type Jobs } from '../composition';
-import { DispatchStore } from '../rotation/turn.store';
-import type { ClaimedAttempt } from '../state/job';
+import { composeExecution, type JobExecution } from '../composition';
+import { JobWorld } from '../fixtures/job-world';
 import { jobSettings } from '../job.settings';
-import { LifecycleStore, guards } from '../lifecycle/lifecycle.store';
-import { SubmissionStore } from '../submission/submission.store';
 import { LEFT_FOR_SECONDS } from './warm-claim.store';
 import { WarmClaims, type ClaimingWorker } from './warm-claims.service';
 
@@ -19,27 +15,26 @@ const LARGE = 'large.safetensors';
 const OTHER = 'other.safetensors';
 
 const logger = createLogger('test', 'fatal');
-const settings = readSettings({ ...jobSettings, ...assetSettings, ...billingSettings }, {});
-const submissions = new SubmissionStore(settings);
-const lifecycle = new LifecycleStore();
-const dispatch = new DispatchStore();
+const settings = readSettings({ ...jobSettings, ...billingSettings }, {});
 
 let test: TestDatabase;
 let redis: RedisConnections;
 let lanes: LaneProducer;
-let jobs: Jobs;
+let execution: JobExecution;
+let world: JobWorld;
 const consumers: LaneConsumer[] = [];
 beforeAll(async () => {
   test = await createTestDatabase();
   redis = new RedisConnections(testRedisUrl(), logger);
   lanes = new LaneProducer(redis.producer());
+  world = new JobWorld(test, { priceMicrosPerSecond: 0n, holdMicros: 0n });
   const { database } = test;
-  const { assets } = composeAssets({ database, store: {} as BlobStore, settings });
-  jobs = composeJobs({ database, redis, assets, logger, metrics: new Metrics('test'), settings, secretKey: null });
+  const secretKey = Buffer.alloc(32);
+  execution = composeExecution({ database, redis, logger, metrics: new Metrics('test'), settings, secretKey });
 });
 afterAll(async () => {
   await Promise.all(consumers.map((consumer) => consumer.close()));
-  await jobs.close();
+  await execution.close();
   await lanes.close();
   redis.close();
   await test.drop();
@@ -58,73 +53,45 @@ async function makePool(...holding: string[][]): Promise<{ poolId: string; worke
   return { poolId, workers };
 }
 
-async function submit(poolId: string, accountId: string, models: string[]): Promise<string> {
-  const id = newId();
-  await submissions.record(test.database, {
-    id,
-    accountId,
-    poolId,
-    surface: 'cloud',
-    deploymentId: null,
-    apiKeyId: null,
-    workflow: '{}',
-    nodeCount: 1,
-    inputAssetIds: [],
-    metadata: {},
-    idempotencyKey: null,
-    weight: 1,
-    runningLimit: 100,
-    queueLimit: 100,
-    priceMicrosPerSecond: 0n,
-    holdMicros: 0n,
-    hasSecrets: false,
-    models,
-    traceparent: null,
-  });
-  return id;
+async function submit(poolId: string, accountId: string, models: string[]): Promise<void> {
+  await world.submit({ poolId, accountId, models });
 }
 
-/** Submit a job for each list of models and dispatch them all. @returns their hints, in this order. */
-async function hintsFor(poolId: string, ...models: string[][]): Promise<DispatchMessage[]> {
+/** Submit a job for each list of models and dispatch them all. @returns their messages, in this order. */
+async function messagesFor(poolId: string, ...models: string[][]): Promise<DispatchMessage[]> {
   const accountId = await makeAccount(test.database);
-  const hints: DispatchMessage[] = [];
+  const messages: DispatchMessage[] = [];
   for (const names of models) {
     await submit(poolId, accountId, names);
-    const hint = await dispatch.dispatchNext(test.database, poolId, 100);
-    if (hint === null) throw new Error('nothing was dispatched');
-    hints.push(hint);
+    const message = await world.dispatch(poolId);
+    if (message === null) throw new Error('nothing was dispatched');
+    messages.push(message);
   }
-  return hints;
+  return messages;
 }
 
-async function end(claimed: ClaimedAttempt): Promise<void> {
-  const nothing = { failure: null, engineMs: 0, progress: null, nodes: null, log: null };
-  const how = { status: 'succeeded', outcome: 'succeeded', cause: 'test' } as const;
-  await lifecycle.end(test.database, guards.fence(claimed), { ...nothing, ...how });
-}
-
-/** Has a worker take hints from the lane, until the end of the tests. */
-function consume(worker: ClaimingWorker, take: (hint: DispatchMessage) => Promise<DispatchMessage | null>): void {
-  const leave = (left: DispatchMessage): void => void jobs.dispatcher.leave(worker.poolId, left);
+/** Has a worker take messages from the lane, until the end of the tests. */
+function consume(worker: ClaimingWorker, take: (message: DispatchMessage) => Promise<DispatchMessage | null>): void {
+  const leave = (left: DispatchMessage): void => void execution.dispatcher.leave(worker.poolId, left);
   const consumer = new LaneConsumer(redis.consumer(), worker.poolId, 1, take, leave, () => undefined);
   consumers.push(consumer);
   consumer.start();
 }
 
 describe('a job that names models', () => {
-  it('tells of them with its hint, and one that names none says nothing of them', async () => {
+  it('names them in its message, and one without models names none', async () => {
     const { poolId } = await makePool([]);
-    const hints = await hintsFor(poolId, [SMALL, LARGE], []);
-    expect(hints.map((hint) => hint.models)).toEqual([[SMALL, LARGE], undefined]);
+    const messages = await messagesFor(poolId, [SMALL, LARGE], []);
+    expect(messages.map(({ models }) => models)).toEqual([[SMALL, LARGE], undefined]);
   });
 
   it('is claimed without another statement by a worker that holds them, as is one that names none', async () => {
     const choose = jest.fn();
-    const claims = new WarmClaims(test.database, { choose }, jobs.lifecycle, jobs.dispatcher);
+    const claims = new WarmClaims(test.database, { choose }, execution.lifecycle, execution.dispatcher);
     const { poolId, workers } = await makePool([SMALL, LARGE]);
     const [worker] = workers as [ClaimingWorker];
-    for (const hint of await hintsFor(poolId, [SMALL], [])) {
-      expect(await claims.take(hint, worker)).toMatchObject({ claimed: { jobId: hint.jobId }, left: null });
+    for (const message of await messagesFor(poolId, [SMALL], [])) {
+      expect(await claims.take(message, worker)).toMatchObject({ claimed: { jobId: message.jobId }, left: null });
     }
     expect(choose).not.toHaveBeenCalled();
   });
@@ -132,10 +99,10 @@ describe('a job that names models', () => {
   it('makes way for one in the lane whose models the worker holds, and is offered again', async () => {
     const { poolId, workers } = await makePool([SMALL]);
     const [worker] = workers as [ClaimingWorker];
-    const [cold, plain, warm] = await hintsFor(poolId, [LARGE], [], [SMALL]);
+    const [cold, plain, warm] = await messagesFor(poolId, [LARGE], [], [SMALL]);
     if (!cold || !plain || !warm) throw new Error('there are three');
-    expect(await jobs.claims.take(cold, worker)).toMatchObject({ claimed: { jobId: warm.jobId }, left: null });
-    await eventually('the hint to be back', async () => {
+    expect(await execution.claims.take(cold, worker)).toMatchObject({ claimed: { jobId: warm.jobId }, left: null });
+    await eventually('the message to be back', async () => {
       const waiting = await lanes.list(poolId, 0, 10);
       return waiting.some(({ jobId, passed }) => jobId === cold.jobId && passed === 1);
     });
@@ -144,17 +111,19 @@ describe('a job that names models', () => {
   it('is passed over once for each worker of its pool at most', async () => {
     const { poolId, workers } = await makePool([SMALL], [SMALL]);
     const [worker] = workers as [ClaimingWorker];
-    const [first, second] = await hintsFor(poolId, [LARGE], [LARGE], [SMALL], [SMALL]);
+    const [first, second] = await messagesFor(poolId, [LARGE], [LARGE], [SMALL], [SMALL]);
     if (!first || !second) throw new Error('there are two');
-    expect(await jobs.claims.take({ ...first, passed: 2 }, worker)).toMatchObject({ claimed: { jobId: first.jobId } });
-    const { claimed } = await jobs.claims.take({ ...second, passed: 1 }, worker);
+    expect(await execution.claims.take({ ...first, passed: 2 }, worker)).toMatchObject({
+      claimed: { jobId: first.jobId },
+    });
+    const { claimed } = await execution.claims.take({ ...second, passed: 1 }, worker);
     expect(claimed?.models).toEqual([SMALL]);
   });
 
   it('is left for a moment to an idle worker that holds them, and to none that is busy, silent or about to go', async () => {
     const { poolId, workers } = await makePool([], [LARGE]);
     const [cold, warm] = workers as [ClaimingWorker, ClaimingWorker];
-    const [first, second, third, fourth, fifth] = await hintsFor(poolId, ...Array<string[]>(5).fill([LARGE]));
+    const [first, second, third, fourth, fifth] = await messagesFor(poolId, ...Array<string[]>(5).fill([LARGE]));
     if (!first || !second || !third || !fourth || !fifth) throw new Error('there are five');
     const change = (data: Prisma.WorkerUpdateInput): Promise<unknown> =>
       test.database.models.worker.update({ where: { id: warm.id }, data });
@@ -162,25 +131,28 @@ describe('a job that names models', () => {
       test.database.execute(Prisma.sql`
         UPDATE jobs SET dispatched_at = now() - make_interval(secs => ${seconds}) WHERE pool_id = ${poolId}`);
     await dispatchedAgo(-60);
-    expect(await jobs.claims.take(first, cold)).toEqual({ claimed: null, left: first });
+    expect(await execution.claims.take(first, cold)).toEqual({ claimed: null, left: first });
     await dispatchedAgo(60);
-    expect((await jobs.claims.take(first, cold)).claimed?.jobId).toBe(first.jobId);
+    expect((await execution.claims.take(first, cold)).claimed?.jobId).toBe(first.jobId);
     await dispatchedAgo(-60);
     await change({ state: 'draining' });
-    expect((await jobs.claims.take(second, cold)).claimed?.jobId).toBe(second.jobId);
+    expect((await execution.claims.take(second, cold)).claimed?.jobId).toBe(second.jobId);
     await change({ state: 'ready', lastSeenAt: new Date(Date.now() - 60_000) });
-    expect((await jobs.claims.take(third, cold)).claimed?.jobId).toBe(third.jobId);
+    expect((await execution.claims.take(third, cold)).claimed?.jobId).toBe(third.jobId);
     await change({ lastSeenAt: new Date() });
-    expect((await jobs.claims.take(fourth, warm)).claimed?.jobId).toBe(fourth.jobId);
-    expect((await jobs.claims.take(fifth, cold)).claimed?.jobId).toBe(fifth.jobId);
+    expect((await execution.claims.take(fourth, warm)).claimed?.jobId).toBe(fourth.jobId);
+    expect((await execution.claims.take(fifth, cold)).claimed?.jobId).toBe(fifth.jobId);
   });
 
-  it('is run by whoever comes first when nobody holds them', async () => {
+  it('is run by the first worker when none holds them', async () => {
     const { poolId, workers } = await makePool([OTHER], []);
     const [worker] = workers as [ClaimingWorker];
-    const [hint] = await hintsFor(poolId, [LARGE], [SMALL]);
-    if (!hint) throw new Error('there is one');
-    expect(await jobs.claims.take(hint, worker)).toMatchObject({ claimed: { jobId: hint.jobId }, left: null });
+    const [message] = await messagesFor(poolId, [LARGE], [SMALL]);
+    if (!message) throw new Error('there is one');
+    expect(await execution.claims.take(message, worker)).toMatchObject({
+      claimed: { jobId: message.jobId },
+      left: null,
+    });
   });
 });
 
@@ -189,10 +161,10 @@ describe('workers on a lane', () => {
     const { poolId, workers } = await makePool([SMALL], [LARGE], []);
     const runs: { jobId: string; isMatch: boolean }[] = [];
     for (const worker of workers) {
-      consume(worker, async (hint) => {
-        const { claimed, left } = await jobs.claims.take(hint, worker);
+      consume(worker, async (message) => {
+        const { claimed, left } = await execution.claims.take(message, worker);
         if (claimed !== null) {
-          await end(claimed);
+          await world.end(claimed);
           runs.push({ jobId: claimed.jobId, isMatch: claimed.models.join() === worker.warm.join() });
         }
         return left;
@@ -201,11 +173,11 @@ describe('workers on a lane', () => {
     const accountId = await makeAccount(test.database);
     for (let n = 1; n <= 12; n += 1) {
       await submit(poolId, accountId, [n % 2 === 0 ? SMALL : LARGE]);
-      await jobs.dispatcher.fill(poolId);
+      await execution.dispatcher.fill(poolId);
       await eventually('the job to run', () => runs.length === n);
     }
     const cold = runs.filter(({ isMatch }) => !isMatch).map(({ jobId }) => jobId);
-    // On a machine that stands still the moment may pass for which a job is left to another.
+    // On a slow machine the moment may pass for which a job is left to another.
     const early = await test.database.query(Prisma.sql`
       SELECT j.id FROM jobs j JOIN job_attempts a ON a.job_id = j.id
       WHERE j.id = ANY(${cold}::uuid[]) AND a.claimed_at < j.dispatched_at + make_interval(secs => ${LEFT_FOR_SECONDS})`);
@@ -218,16 +190,16 @@ describe('workers on a lane', () => {
     const [worker] = workers as [ClaimingWorker];
     const heavy = await makeAccount(test.database);
     for (let n = 0; n < 30; n += 1) await submit(poolId, heavy, [SMALL]);
-    await jobs.dispatcher.fill(poolId);
+    await execution.dispatcher.fill(poolId);
     const light = await makeAccount(test.database);
     await submit(poolId, light, [LARGE]);
     const starts: string[] = [];
-    consume(worker, async (hint) => {
-      const { claimed, left } = await jobs.claims.take(hint, worker);
+    consume(worker, async (message) => {
+      const { claimed, left } = await execution.claims.take(message, worker);
       if (claimed === null) return left;
       starts.push(claimed.accountId);
-      await end(claimed);
-      await jobs.dispatcher.fill(poolId);
+      await world.end(claimed);
+      await execution.dispatcher.fill(poolId);
       return null;
     });
     await eventually('every job to run', () => starts.length === 31);
@@ -238,26 +210,26 @@ describe('workers on a lane', () => {
   it('claim each job once and forget none, however they pass them over', async () => {
     const { poolId, workers } = await makePool([SMALL], [LARGE], [], [SMALL, LARGE]);
     const models = Array.from({ length: 20 }, (_, n) => [[SMALL], [LARGE], [OTHER], []][n % 4] ?? []);
-    const hints = await hintsFor(poolId, ...models);
+    const messages = await messagesFor(poolId, ...models);
     const claimed: string[] = [];
-    const take = async (hint: DispatchMessage, index: number): Promise<DispatchMessage | null> => {
+    const take = async (message: DispatchMessage, index: number): Promise<DispatchMessage | null> => {
       const worker = workers[index % workers.length];
-      const taken = worker && (await jobs.claims.take(hint, worker));
+      const taken = worker && (await execution.claims.take(message, worker));
       if (taken?.claimed) claimed.push(taken.claimed.jobId);
       return taken?.left ?? null;
     };
-    const left = await Promise.all(hints.map((hint, index) => take(hint, index * 3)));
-    for (const hint of left) if (hint !== null) await jobs.dispatcher.leave(poolId, hint);
+    const left = await Promise.all(messages.map((message, index) => take(message, index * 3)));
+    for (const message of left) if (message !== null) await execution.dispatcher.leave(poolId, message);
     await eventually('all of them to be claimed', async () => {
-      for (const [index, hint] of (await lanes.list(poolId, 0, 100)).entries()) await take(hint, index);
+      for (const [index, message] of (await lanes.list(poolId, 0, 100)).entries()) await take(message, index);
       return claimed.length === 20;
     });
-    expect([...claimed].sort()).toEqual(hints.map(({ jobId }) => jobId).sort());
+    expect([...claimed].sort()).toEqual(messages.map(({ jobId }) => jobId).sort());
   });
 });
 
-describe('an attempt whose hint a worker sits on', () => {
-  it('is offered to others, who run it whatever they hold', async () => {
+describe('an attempt whose message a worker does not act on', () => {
+  it('is offered to others, who run it whichever models they hold', async () => {
     const { poolId, workers } = await makePool([SMALL], []);
     const [sitting, other] = workers as [ClaimingWorker, ClaimingWorker];
     let taken = false;
@@ -267,24 +239,24 @@ describe('an attempt whose hint a worker sits on', () => {
       await new Promise<void>((resolve) => (release = resolve));
       return null;
     });
-    const [hint] = await hintsFor(poolId, [SMALL]);
-    if (!hint) throw new Error('there is one');
-    await lanes.add(poolId, hint);
-    await eventually('the hint to be taken', () => taken);
+    const [message] = await messagesFor(poolId, [SMALL]);
+    if (!message) throw new Error('there is one');
+    await lanes.add(poolId, message);
+    await eventually('the message to be received', () => taken);
     await test.database.execute(
-      Prisma.sql`UPDATE jobs SET dispatched_at = now() - interval '1 min' WHERE id = ${hint.jobId}::uuid`,
+      Prisma.sql`UPDATE jobs SET dispatched_at = now() - interval '1 min' WHERE id = ${message.jobId}::uuid`,
     );
-    expect(await jobs.dispatcher.redeliver(poolId)).toBe(1);
-    const heard: DispatchMessage[] = [];
+    expect(await execution.dispatcher.redeliver(poolId)).toBe(1);
+    const received: DispatchMessage[] = [];
     consume(other, async (message) => {
-      heard.push(message);
-      return (await jobs.claims.take(message, other)).left;
+      received.push(message);
+      return (await execution.claims.take(message, other)).left;
     });
     await eventually('the attempt to be claimed', async () => {
-      const { delivery } = await test.database.models.job.findUniqueOrThrow({ where: { id: hint.jobId } });
+      const { delivery } = await test.database.models.job.findUniqueOrThrow({ where: { id: message.jobId } });
       return delivery === 'leased';
     });
-    expect(heard[0]).not.toHaveProperty('models');
+    expect(received[0]).not.toHaveProperty('models');
     release();
   });
 });

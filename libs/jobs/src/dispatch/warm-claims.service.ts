@@ -1,30 +1,30 @@
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import type { Lifecycle } from '../lifecycle';
+import type { ClaimedAttempt } from '../state';
 import type { Dispatcher } from './dispatcher';
-import type { ClaimedAttempt } from '../state/job';
-import type { Lifecycle } from '../lifecycle/lifecycle.service';
 import type { WarmClaimStore } from './warm-claim.store';
 
-/** Who takes hints from a pool's lane. */
+/** A worker that receives messages from a pool's lane. */
 export interface ClaimingWorker {
   id: string;
   poolId: string;
-  /** Files of weights that it holds. */
+  /** Files of weights that it holds in memory. */
   warm: readonly string[];
 }
 
-/** What became of a hint. */
-export interface TakenHint {
+/** What a worker's claim came to. */
+export interface ClaimResult {
   /** What the worker is to run now. */
   claimed: ClaimedAttempt | null;
-  /** To be offered to others once the worker is done with its hint. */
+  /** The message of an attempt that is left to another worker: to be offered again once this worker is done with it. */
   left: DispatchMessage | null;
 }
 
 /**
- * Claims attempts with an eye on the models that a worker holds: loading them may take longer than the run. Dispatching
- * stays what decides whose turn it is; among what it has put into a lane, a worker prefers what it need not load anything
- * for, and leaves what another, idle worker holds the models of to that one. Claiming stays the guarded statement it is.
+ * Claims attempts with regard to the models that a worker holds: loading them may take longer than the run. Whose turn it is,
+ * dispatching has decided; among what it has put into a lane, a worker prefers what it can run without loading anything, and
+ * leaves an attempt to an idle worker that holds its models. A claim stays the one guarded statement.
  */
 export class WarmClaims {
   constructor(
@@ -35,25 +35,25 @@ export class WarmClaims {
   ) {}
 
   /**
-   * Take a hint up: its own attempt, or one in the lane that suits the worker better. One statement where no models are
-   * named or all of them are held.
+   * Claim the attempt of a message, or one in the lane that suits the worker better. One statement where no models are named
+   * or all of them are held.
    */
-  async take(hint: DispatchMessage, worker: ClaimingWorker): Promise<TakenHint> {
-    if (isWarm(hint, worker.warm)) return { claimed: await this.lifecycle.claim(hint, worker.id), left: null };
-    const offer = { poolId: worker.poolId, workerId: worker.id, warm: worker.warm, hint };
+  async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
+    if (isWarm(message, worker.warm)) return { claimed: await this.lifecycle.claim(message, worker.id), left: null };
+    const offer = { poolId: worker.poolId, workerId: worker.id, warm: worker.warm, message };
     const { instead, hasWarmWorker } = await this.store.choose(this.database, offer);
     const better = instead === null ? null : await this.lifecycle.claim(instead, worker.id);
     if (better !== null) {
-      // The worker sits on its hint until its engine is free again, so that others must hear of it now.
-      void this.dispatcher.passOn(worker.poolId, hint);
+      // The worker keeps its message until its engine is free again: others need one of their own now.
+      void this.dispatcher.passOn(worker.poolId, message);
       return { claimed: better, left: null };
     }
-    if (hasWarmWorker) return { claimed: null, left: hint };
-    return { claimed: await this.lifecycle.claim(hint, worker.id), left: null };
+    if (hasWarmWorker) return { claimed: null, left: message };
+    return { claimed: await this.lifecycle.claim(message, worker.id), left: null };
   }
 }
 
-/** Whether a worker that holds `warm` can run what a hint is about without loading models. */
-export function isWarm(hint: Pick<DispatchMessage, 'models'>, warm: readonly string[]): boolean {
-  return (hint.models ?? []).every((name) => warm.includes(name));
+/** Whether a worker that holds `warm` can run a job without loading models. */
+export function isWarm({ models }: Pick<DispatchMessage, 'models'>, warm: readonly string[]): boolean {
+  return (models ?? []).every((name) => warm.includes(name));
 }

@@ -1,33 +1,34 @@
-import { BELIEVED_MS, DispatchMemory, type DispatchMarks } from './watermark-cache';
+import type { Watermarks } from '../rotation/turn.store';
+import { WATERMARK_TTL_MS, WatermarkCache } from './watermark-cache';
 
-const at = (pass: bigint, second: number): DispatchMarks => ({ pass, inFlightSince: new Date(second * 1_000) });
+const at = (pass: bigint, second: number): Watermarks => ({ pass, inFlightSince: new Date(second * 1_000) });
 
-describe('what a dispatcher remembers of a pool', () => {
-  it('is nothing until two readings lie far enough apart', () => {
-    const memory = new DispatchMemory();
-    expect(memory.marks(0)).toBeNull();
-    memory.keep(at(1n, 1), 0);
-    expect(memory.marks(1)).toBeNull();
-    memory.keep(at(2n, 2), BELIEVED_MS - 1);
-    expect(memory.marks(BELIEVED_MS - 1)).toBeNull();
-    memory.keep(at(3n, 3), BELIEVED_MS);
-    expect(memory.marks(BELIEVED_MS)).toEqual(at(1n, 1));
+describe('the watermarks of a pool', () => {
+  it('are there once two readings lie far enough apart', () => {
+    const cache = new WatermarkCache();
+    expect(cache.get(0)).toBeNull();
+    cache.set(at(1n, 1), 0);
+    expect(cache.get(1)).toBeNull();
+    cache.set(at(2n, 2), WATERMARK_TTL_MS - 1);
+    expect(cache.get(WATERMARK_TTL_MS - 1)).toBeNull();
+    cache.set(at(3n, 3), WATERMARK_TTL_MS);
+    expect(cache.get(WATERMARK_TTL_MS)).toEqual(at(1n, 1));
   });
 
-  it('is the lower of the last two readings, each mark by itself', () => {
-    const memory = new DispatchMemory();
-    memory.keep(at(5n, 1), 0);
-    memory.keep(at(3n, 2), BELIEVED_MS);
-    expect(memory.marks(BELIEVED_MS)).toEqual(at(3n, 1));
-    memory.keep(at(7n, 0), 2 * BELIEVED_MS);
-    expect(memory.marks(2 * BELIEVED_MS)).toEqual(at(3n, 0));
+  it('are the lower of the last two readings, each by itself', () => {
+    const cache = new WatermarkCache();
+    cache.set(at(5n, 1), 0);
+    cache.set(at(3n, 2), WATERMARK_TTL_MS);
+    expect(cache.get(WATERMARK_TTL_MS)).toEqual(at(3n, 1));
+    cache.set(at(7n, 0), 2 * WATERMARK_TTL_MS);
+    expect(cache.get(2 * WATERMARK_TTL_MS)).toEqual(at(3n, 0));
   });
 
-  it('is believed for a moment only', () => {
-    const memory = new DispatchMemory();
-    memory.keep(at(1n, 1), 0);
-    memory.keep(at(2n, 2), BELIEVED_MS);
-    expect(memory.marks(2 * BELIEVED_MS - 1)).not.toBeNull();
-    expect(memory.marks(2 * BELIEVED_MS)).toBeNull();
+  it('are used for a moment only', () => {
+    const cache = new WatermarkCache();
+    cache.set(at(1n, 1), 0);
+    cache.set(at(2n, 2), WATERMARK_TTL_MS);
+    expect(cache.get(2 * WATERMARK_TTL_MS - 1)).not.toBeNull();
+    expect(cache.get(2 * WATERMARK_TTL_MS)).toBeNull();
   });
 });

@@ -1,13 +1,13 @@
 /**
- * Lets callers that ask for the same thing at about the same time share one reading. A caller never gets one that had begun
- * before it asked: what it was told of must be in it.
+ * Lets callers that ask for the same thing at about the same time share one read. No caller gets a read that began before it
+ * asked: the event that made it ask must be in it.
  */
-export class SharedReading<T> {
+export class CoalescedReads<T> {
   private readonly current = new Map<string, Promise<T>>();
   private readonly next = new Map<string, Promise<T>>();
 
   /** @param key callers with the same key get the same result; `read` of the first of them makes it. */
-  ask(key: string, read: () => Promise<T>): Promise<T> {
+  get(key: string, read: () => Promise<T>): Promise<T> {
     const waiting = this.next.get(key);
     if (waiting !== undefined) return waiting;
     const current = this.current.get(key);

@@ -1,4 +1,4 @@
-import { Alarm } from './interruptible-sleep';
+import { InterruptibleSleep } from './interruptible-sleep';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -13,52 +13,52 @@ const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 describe('a sleep', () => {
   it('lasts as long as it was asked to', async () => {
-    const sleep = watch(new Alarm(new AbortController().signal).sleep(100));
+    const sleep = watch(new InterruptibleSleep(new AbortController().signal).sleep(100));
     await pass(99);
     expect(sleep.ended).toBe(false);
     await pass(1);
     expect(sleep.ended).toBe(true);
   });
 
-  it('ends with a ring, also with one that came before it', async () => {
-    const alarm = new Alarm(new AbortController().signal);
-    const sleep = watch(alarm.sleep(1_000));
-    alarm.ring();
+  it('ends when woken, also before it begins', async () => {
+    const idle = new InterruptibleSleep(new AbortController().signal);
+    const sleep = watch(idle.sleep(1_000));
+    idle.wake();
     await pass(0);
     expect(sleep.ended).toBe(true);
-    alarm.ring();
-    const next = watch(alarm.sleep(1_000));
+    idle.wake();
+    const next = watch(idle.sleep(1_000));
     await pass(0);
     expect(next.ended).toBe(true);
   });
 
-  it('that is shorter than one rung out of before is not kept waiting by it', async () => {
-    const alarm = new Alarm(new AbortController().signal);
-    watch(alarm.sleep(10_000));
-    alarm.ring();
-    const sleep = watch(alarm.sleep(10));
+  it('that is shorter than an interrupted one before is not kept waiting by it', async () => {
+    const idle = new InterruptibleSleep(new AbortController().signal);
+    watch(idle.sleep(10_000));
+    idle.wake();
+    const sleep = watch(idle.sleep(10));
     await pass(10);
     expect(sleep.ended).toBe(true);
   });
 
-  it('costs no timer of its own while one that goes off sooner is set', async () => {
-    const alarm = new Alarm(new AbortController().signal);
+  it('costs no timer of its own while one that fires sooner is set', async () => {
+    const idle = new InterruptibleSleep(new AbortController().signal);
     for (let nth = 0; nth < 100; nth += 1) {
-      watch(alarm.sleep(1_000 + nth));
-      alarm.ring();
+      watch(idle.sleep(1_000 + nth));
+      idle.wake();
     }
     expect(jest.getTimerCount()).toBe(1);
-    alarm.close();
+    idle.close();
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('ends when its signal aborts, and none begins after that', async () => {
     const stop = new AbortController();
-    const alarm = new Alarm(stop.signal);
-    const sleep = watch(alarm.sleep(1_000));
+    const idle = new InterruptibleSleep(stop.signal);
+    const sleep = watch(idle.sleep(1_000));
     stop.abort();
-    const next = watch(alarm.sleep(1_000));
+    const next = watch(idle.sleep(1_000));
     await pass(0);
-    expect([sleep.ended, next.ended, alarm.aborted]).toEqual([true, true, true]);
+    expect([sleep.ended, next.ended, idle.aborted]).toEqual([true, true, true]);
   });
 });

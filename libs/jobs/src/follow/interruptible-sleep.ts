@@ -1,10 +1,10 @@
 /**
- * A sleep that can be rung out of, by an event or by the end of the whole. One at a time: a second takes the bell from the
- * first. Thousands of them sleep for long and are rung out of often, so a timer that has not gone off is kept.
+ * A sleep that an event or an abort ends early. One at a time. Thousands of streams sleep for long and are woken often, so a
+ * timer that has not fired is kept for the next sleep.
  */
-export class Alarm {
-  private wake: (() => void) | undefined;
-  private rung = false;
+export class InterruptibleSleep {
+  private resolve: (() => void) | undefined;
+  private woken = false;
   private over: boolean;
   private timer: NodeJS.Timeout | undefined;
   private timerAt = Number.POSITIVE_INFINITY;
@@ -19,23 +19,23 @@ export class Alarm {
   }
 
   /** End the present sleep, or the next before it begins. */
-  ring(): void {
-    const { wake } = this;
-    if (wake === undefined) {
-      this.rung = true;
+  wake(): void {
+    const { resolve } = this;
+    if (resolve === undefined) {
+      this.woken = true;
       return;
     }
-    this.wake = undefined;
-    wake();
+    this.resolve = undefined;
+    resolve();
   }
 
   /**
-   * Resolves after `ms`, on `ring`, or when the signal aborts, whichever is first; earlier where an earlier sleep would have
+   * Resolves after `ms`, on `wake`, or when the signal aborts, whichever is first; earlier where an earlier sleep would have
    * ended then.
    */
   sleep(ms: number): Promise<void> {
-    if (this.rung || this.over) {
-      this.rung = false;
+    if (this.woken || this.over) {
+      this.woken = false;
       return Promise.resolve();
     }
     const at = performance.now() + ms;
@@ -44,10 +44,10 @@ export class Alarm {
       this.timer = setTimeout(this.expire, ms);
       this.timerAt = at;
     }
-    return new Promise((resolve) => (this.wake = resolve));
+    return new Promise((resolve) => (this.resolve = resolve));
   }
 
-  /** Let go of the timer and of the signal; nothing rings any more. */
+  /** Release the timer and the signal; nothing wakes it any more. */
   close(): void {
     clearTimeout(this.timer);
     this.signal.removeEventListener('abort', this.end);
@@ -55,11 +55,11 @@ export class Alarm {
 
   private readonly expire = (): void => {
     this.timer = undefined;
-    this.ring();
+    this.wake();
   };
 
   private readonly end = (): void => {
     this.over = true;
-    this.ring();
+    this.wake();
   };
 }

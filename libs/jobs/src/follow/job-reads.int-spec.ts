@@ -1,12 +1,12 @@
 import type { Progress } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { DispatchStore } from '../rotation/turn.store';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import type { ClaimedAttempt, JobScope } from '../state/job';
 import { JobReads } from './job-reads.service';
 import { JobStore } from './job.store';
-import { QueueOutlook } from '../rotation/queue-estimates';
+import { AccountQueueStore } from '../rotation/account-queue.store';
+import { QueueEstimates } from '../rotation/queue-estimates';
 
 let test: TestDatabase;
 let jobs: CreditJobs;
@@ -14,7 +14,7 @@ let scope: JobScope;
 beforeAll(async () => {
   test = await createTestDatabase();
   jobs = await CreditJobs.make(test);
-  scope = { accountId: jobs.accountId, surface: 'cloud', deploymentId: null };
+  ({ scope } = jobs);
 });
 afterAll(() => test.drop());
 
@@ -26,8 +26,8 @@ async function startOne(): Promise<ClaimedAttempt> {
 }
 
 function readsThatShow(progress: () => Promise<Progress | null>): JobReads {
-  const outlook = new QueueOutlook(test.database, new DispatchStore(), new WorkerStore());
-  return new JobReads(test.database, new JobStore(), outlook, { progress });
+  const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
+  return new JobReads(test.database, new JobStore(), estimates, { progress });
 }
 
 describe('a running job that is polled', () => {
@@ -38,7 +38,7 @@ describe('a running job that is polled', () => {
     expect(job).toMatchObject({ status: 'running', progress: shown });
   });
 
-  it('and ends while it is read is told as ended, not with what Postgres held before', async () => {
+  it('and ends while it is read has ended in the answer, not with what Postgres held before', async () => {
     const claimed = await startOne();
     const reads = readsThatShow(async () => {
       await jobs.end(claimed, 0, 'succeeded');

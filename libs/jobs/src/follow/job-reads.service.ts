@@ -1,9 +1,9 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
 import type { LivePublisher } from '@millrace/messaging';
-import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state/job';
+import type { QueueEstimates, QueuePlace } from '../rotation';
+import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
 import type { JobFilter, JobStore } from './job.store';
-import type { QueueOutlook, QueuePlace } from '../rotation/queue-estimates';
 
 const LIST = 'jobs';
 
@@ -13,12 +13,12 @@ export interface JobRecordPage {
   nextCursor: string | undefined;
 }
 
-/** Reading jobs, always within a scope: whatever is outside it is not found. */
+/** Reading jobs, always within a scope: a job outside it is not found. */
 export class JobReads {
   constructor(
     private readonly database: Statements,
     private readonly store: JobStore,
-    private readonly outlook: QueueOutlook,
+    private readonly estimates: QueueEstimates,
     private readonly live: Pick<LivePublisher, 'progress'>,
   ) {}
 
@@ -38,7 +38,7 @@ export class JobReads {
     const job = await this.get(scope, id, options);
     if (job.delivery !== 'leased') return job;
     const shown = await this.live.progress(job.id);
-    // What was shown is forgotten at a job's end, which may have come since it was read.
+    // What was shown is deleted at a job's end, which may have come since it was read.
     if (shown === null) return this.get(scope, id, options);
     return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;
   }
@@ -80,12 +80,12 @@ export class JobReads {
   /** An estimate of a queued job's place; null for any other. */
   async queuePlace(job: JobRecord): Promise<QueuePlace | null> {
     if (job.status !== 'queued') return null;
-    if (job.delivery === 'dispatched') return this.outlook.placeInLane(job.poolId);
+    if (job.delivery === 'dispatched') return this.estimates.placeInLane(job.poolId);
     const ahead = await this.store.countAhead(this.database, job);
-    return this.outlook.place(job.poolId, job.accountId, ahead);
+    return this.estimates.place(job.poolId, job.accountId, ahead);
   }
 
-  /** The same of every job of a page, by id; two statements at most, whatever the page's length. */
+  /** The same of every job of a page, by id; two statements at most, however long the page. */
   async queuePlaces(scope: JobScope, jobs: readonly JobRecord[]): Promise<Map<string, QueuePlace>> {
     const queued = jobs.filter((job) => job.status === 'queued');
     const waiting = queued.filter((job) => job.delivery === 'waiting');
@@ -94,8 +94,8 @@ export class JobReads {
         ? new Map<string, number>()
         : await this.store.countAheadOfEach(this.database, scope.accountId, waiting);
     const places = queued.map(async (job): Promise<[string, QueuePlace]> => {
-      if (job.delivery !== 'waiting') return [job.id, await this.outlook.placeInLane(job.poolId)];
-      return [job.id, await this.outlook.place(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
+      if (job.delivery !== 'waiting') return [job.id, await this.estimates.placeInLane(job.poolId)];
+      return [job.id, await this.estimates.place(job.poolId, job.accountId, ahead.get(job.id) ?? 0)];
     });
     return new Map(await Promise.all(places));
   }

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { isTerminal, newId, Refusal, type JobStatus, type Progress } from '@millrace/contracts';
 import type { HeardEvent } from '@millrace/messaging';
-import type { FeedItem } from './stream-state';
+import type { StreamItem } from './stream-state';
 import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord } from '../state/job';
-import { JobFeed } from './job-streams';
+import { JobStreams } from './job-streams';
 
 const SCOPE: JobScope = { accountId: newId(), surface: 'cloud', deploymentId: null };
 const TIMING = { rereadMs: 12, positionMs: 8, progressMs: 2, previewMs: 2, subscribeMs: 5 };
 
-/** A job that moves, with a messenger that may lose, repeat and delay what it is given. */
+/** A job that moves, with events that may be lost, repeated and delayed. */
 class MovingJob {
   readonly transitions: JobTransitionRecord[] = [{ seq: 1, status: 'queued', at: new Date() }];
   readonly outputs: JobOutputRecord[] = [];
@@ -16,7 +16,7 @@ class MovingJob {
   private progress: Progress | null = null;
   private failing = 0;
 
-  feed(timing = TIMING): JobFeed {
+  streams(timing = TIMING): JobStreams {
     const read = async <T>(make: () => T): Promise<T> => {
       await Promise.resolve();
       if (this.failing > 0) {
@@ -42,7 +42,7 @@ class MovingJob {
     };
     const snapshot = (): Promise<{ progress: Progress | null; preview: null }> =>
       Promise.resolve({ progress: this.progress, preview: null });
-    return new JobFeed(reads, subscriber, { snapshot }, timing);
+    return new JobStreams(reads, subscriber, { snapshot }, timing);
   }
 
   move(status: JobStatus): HeardEvent {
@@ -67,7 +67,7 @@ class MovingJob {
     this.failing = times;
   }
 
-  tell(event: HeardEvent): void {
+  publish(event: HeardEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 
@@ -111,8 +111,8 @@ const LIVES: JobStatus[][] = [
   ['running', 'expired'],
 ];
 
-/** What befalls a message. */
-const fate = fc.constantFrom('told', 'lost', 'repeated', 'late');
+/** What happens to an event on its way. */
+const fate = fc.constantFrom('received', 'lost', 'repeated', 'late');
 const step = fc.record({
   kind: fc.constantFrom('move', 'output', 'progress', 'progress back', 'gap', 'reads fail', 'wait'),
   fate,
@@ -147,27 +147,27 @@ async function live(
         return null;
     }
   };
-  for (const { kind, fate: befalls, pauseMs } of steps) {
+  for (const { kind, fate: becomes, pauseMs } of steps) {
     const event = happen(kind);
-    if (event !== null && befalls === 'late') late.push(event);
-    if (event !== null && (befalls === 'told' || befalls === 'repeated')) job.tell(event);
-    if (event !== null && befalls === 'repeated') job.tell(event);
+    if (event !== null && becomes === 'late') late.push(event);
+    if (event !== null && (becomes === 'received' || becomes === 'repeated')) job.publish(event);
+    if (event !== null && becomes === 'repeated') job.publish(event);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
-  for (const event of late) job.tell(event);
+  for (const event of late) job.publish(event);
   while (moves.length > 0) job.move(moves.shift() ?? 'failed');
 }
 
 describe('a stream of a job', () => {
-  it('tells every transition once and in order, every output once and before the end, and no progress backwards, whatever is lost', async () => {
+  it('sends every transition once and in order, every output once and before the end, and no progress backwards, whatever is lost', async () => {
     const property = fc.asyncProperty(
       fc.constantFrom(...LIVES),
       fc.array(step, { maxLength: 12 }),
       async (life, steps) => {
         const job = new MovingJob();
-        const items: FeedItem[] = [];
+        const items: StreamItem[] = [];
         const living = live(job, life, steps);
-        for await (const item of job.feed().follow(SCOPE, JOB, new AbortController().signal)) items.push(item);
+        for await (const item of job.streams().open(SCOPE, JOB, new AbortController().signal)) items.push(item);
         await living;
         const statuses = items.flatMap((item) => (item.kind === 'status' ? [item.job] : []));
         const from = statuses[0]?.seq ?? 0;
@@ -179,95 +179,95 @@ describe('a stream of a job', () => {
         expect(last?.kind === 'status' && isTerminal(last.job.status)).toBe(true);
         const values = items.flatMap((item) => (item.kind === 'progress' ? [item.progress.value] : []));
         expect(values).toEqual([...values].sort((a, b) => a - b));
-        // A stream that opened on the end has told everything with that one status.
+        // A stream that opened on the end has sent everything with that one status.
         if (items.length === 1) return;
-        const told = items.flatMap((item) => (item.kind === 'output' ? [item.output.assetId] : []));
-        expect(told).toEqual(job.outputs.map((output) => output.assetId));
+        const sent = items.flatMap((item) => (item.kind === 'output' ? [item.output.assetId] : []));
+        expect(sent).toEqual(job.outputs.map((output) => output.assetId));
       },
     );
     await fc.assert(property, { numRuns: 150, seed: 71 });
   });
 
-  it('that opens late tells the outputs there are, after the status', async () => {
+  it('that opens late sends the outputs there are, after the status', async () => {
     const job = new MovingJob();
     job.move('running');
     job.put();
     const stop = new AbortController();
     const kinds: string[] = [];
-    for await (const item of job.feed().follow(SCOPE, JOB, stop.signal)) {
+    for await (const item of job.streams().open(SCOPE, JOB, stop.signal)) {
       kinds.push(item.kind);
       if (item.kind === 'output') stop.abort();
     }
     expect(kinds).toEqual(['status', 'output']);
   });
 
-  it('that opens on a job that has ended tells that, and ends', async () => {
+  it('that opens on a job that has ended sends that, and ends', async () => {
     const job = new MovingJob();
     job.move('running');
     job.put();
     job.move('succeeded');
-    const items: FeedItem[] = [];
-    for await (const item of job.feed().follow(SCOPE, JOB, new AbortController().signal)) items.push(item);
+    const items: StreamItem[] = [];
+    for await (const item of job.streams().open(SCOPE, JOB, new AbortController().signal)) items.push(item);
     expect(items).toMatchObject([{ kind: 'status', job: { status: 'succeeded', outputs: [{}] } }]);
   });
 
   it('read slowly gets the latest progress and not those in between', async () => {
     const job = new MovingJob();
     job.move('running');
-    const items = job.feed().follow(SCOPE, JOB, new AbortController().signal);
+    const items = job.streams().open(SCOPE, JOB, new AbortController().signal);
     expect((await items.next()).value).toMatchObject({ kind: 'status' });
     await new Promise((resolve) => setTimeout(resolve, 5));
     const first = items.next();
-    for (let nth = 0; nth <= 10_000; nth += 1) job.tell(job.advance(nth / 10_000));
+    for (let nth = 0; nth <= 10_000; nth += 1) job.publish(job.advance(nth / 10_000));
     await first;
-    job.tell(job.move('succeeded'));
-    const rest: FeedItem[] = [];
+    job.publish(job.move('succeeded'));
+    const rest: StreamItem[] = [];
     for await (const item of items) rest.push(item);
     expect(rest.length).toBeLessThan(4);
   });
 
-  it('tells what happens as soon as it hears of it, however long ago it was opened', async () => {
+  it('sends what happens as soon as its event arrives, however long ago it was opened', async () => {
     jest.useFakeTimers();
     try {
       const job = new MovingJob();
-      const feed = job.feed({ ...TIMING, rereadMs: 60_000, positionMs: 60_000 });
-      const items = feed.follow(SCOPE, JOB, new AbortController().signal);
+      const streams = job.streams({ ...TIMING, rereadMs: 60_000, positionMs: 60_000 });
+      const items = streams.open(SCOPE, JOB, new AbortController().signal);
       await items.next();
-      const told: unknown[] = [];
-      const telling = items.next().then(({ value }) => told.push(value));
+      const sent: unknown[] = [];
+      const sending = items.next().then(({ value }) => sent.push(value));
       await jest.advanceTimersByTimeAsync(2 * TIMING.subscribeMs);
-      job.tell(job.move('canceled'));
+      job.publish(job.move('canceled'));
       await jest.advanceTimersByTimeAsync(1);
-      expect(told).toMatchObject([{ kind: 'status', job: { status: 'canceled' } }]);
-      await telling;
+      expect(sent).toMatchObject([{ kind: 'status', job: { status: 'canceled' } }]);
+      await sending;
     } finally {
       jest.useRealTimers();
     }
   });
 
-  it('ends when its client goes, and listens no longer', async () => {
+  it('ends when its client goes, and unsubscribes', async () => {
     const job = new MovingJob();
     const stop = new AbortController();
-    const items = job.feed().follow(SCOPE, JOB, stop.signal);
+    const items = job.streams().open(SCOPE, JOB, stop.signal);
     await items.next();
     setTimeout(() => stop.abort(), 1);
     expect((await items.next()).done).toBe(true);
     expect(job).toHaveProperty('listeners.size', 0);
   });
 
-  it('of a job that is not there is refused before anything is told', async () => {
+  it('of a job that is not there is refused before anything is sent', async () => {
     const job = new MovingJob();
-    const feed = new JobFeed(
+    const streams = new JobStreams(
       { ...reads(), get: () => Promise.reject(new Refusal('not_found', 'There is none.')) },
       { subscribe: () => ({ heard: Promise.resolve(), stop: () => undefined }) },
       { snapshot: () => Promise.resolve({ progress: null, preview: null }) },
     );
-    await expect(feed.follow(SCOPE, JOB, new AbortController().signal).next()).rejects.toThrow('There is none.');
+    await expect(streams.open(SCOPE, JOB, new AbortController().signal).next()).rejects.toThrow('There is none.');
     expect(job.over).toBe(false);
   });
 });
 
-const reads = (): ConstructorParameters<typeof JobFeed>[0] => ({
+const reads = (): ConstructorParameters<typeof JobStreams>[0] => ({
   get: () => Promise.reject(new Error('not asked')),
   queuePlace: () => Promise.resolve(null),
   sinceTransition: () => Promise.reject(new Error('not asked')),

@@ -9,9 +9,15 @@ import {
   type SurfaceKind,
 } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state/job';
-import type { Delivery } from '../state/job-state';
-import { scopeOf } from '../lifecycle/lifecycle.store';
+import {
+  isInScope,
+  type Delivery,
+  type JobOutputRecord,
+  type JobRecord,
+  type JobScope,
+  type JobTransitionRecord,
+  type NodeTiming,
+} from '../state';
 
 interface JobRow {
   id: string;
@@ -81,7 +87,7 @@ export class JobStore {
           'captured_at', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done')`
       : Prisma.sql`NULL::json`;
     const [row] = await statements.query<JobRow>(Prisma.sql`
-      SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
+      SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
     return row === undefined ? null : recordOf(row);
   }
 
@@ -120,7 +126,7 @@ export class JobStore {
   async workflow(statements: Statements, scope: JobScope, id: string): Promise<string | null> {
     const [row] = await statements.query<{ workflow: string }>(Prisma.sql`
       SELECT g.workflow FROM jobs j JOIN job_graphs g ON g.job_id = j.id
-      WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
+      WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
     return row?.workflow ?? null;
   }
 
@@ -136,16 +142,8 @@ export class JobStore {
     const [row] = await statements.query<{ nodes: NodeTiming[] | null }>(Prisma.sql`
       SELECT (SELECT t.nodes FROM job_attempts t WHERE t.job_id = j.id AND t.nodes IS NOT NULL
               ORDER BY t.attempt DESC LIMIT 1) AS nodes
-      FROM jobs j WHERE j.id = ${id}::uuid AND ${scopeOf(scope)}`);
+      FROM jobs j WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
     return row === undefined ? null : (row.nodes ?? []);
-  }
-
-  /** Delete terminal jobs past their retention, of every account; what belongs to them goes too. @returns how many. */
-  async deleteExpired(statements: Statements, limit: number): Promise<number> {
-    return statements.execute(Prisma.sql`
-      DELETE FROM jobs WHERE id IN (
-        SELECT id FROM jobs WHERE delivery = 'done' AND expires_at <= now()
-        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
   }
 
   /** How many jobs of its account are before a waiting job: an index range, as long as the account's queue at most. */

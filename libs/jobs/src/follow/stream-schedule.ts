@@ -1,17 +1,17 @@
-import type { FeedItem, Following } from './stream-state';
+import type { StreamItem, StreamState } from './stream-state';
 
-export interface FeedTiming {
-  /** Postgres is read again this often whatever was heard: it holds what a lost message told. */
+export interface StreamTiming {
+  /** Postgres is read this often even when no event arrives: events can be lost. */
   rereadMs: number;
-  /** A queued job's place is looked up this often at most; more and more seldom, up to `rereadMs`, while it stays. */
+  /** A queued job's place is looked up this often at most, and less and less often, down to `rereadMs`, while it stays. */
   positionMs: number;
   progressMs: number;
   previewMs: number;
-  /** How long the first reading waits for the subscription to stand. */
+  /** How long the first reading waits for the subscription to be confirmed. */
   subscribeMs: number;
 }
 
-export const FEED_TIMING: FeedTiming = {
+export const STREAM_TIMING: StreamTiming = {
   rereadMs: 10_000,
   positionMs: 3_000,
   progressMs: 300,
@@ -20,14 +20,14 @@ export const FEED_TIMING: FeedTiming = {
 };
 
 /** When one stream is to read again and what it may send, on the clock of `performance.now()`. */
-export class FeedSchedule {
+export class StreamSchedule {
   private rereadAt: number;
   private positionAt: number;
   private positionMs: number;
   private progressAt = 0;
   private previewAt = 0;
 
-  constructor(private readonly timing: FeedTiming) {
+  constructor(private readonly timing: StreamTiming) {
     const now = performance.now();
     this.rereadAt = now + timing.rereadMs;
     this.positionMs = timing.positionMs;
@@ -43,7 +43,7 @@ export class FeedSchedule {
     this.rereadAt = performance.now() + this.timing.rereadMs;
   }
 
-  /** @param reading.waiting whether the job is queued, so that its place may change without a word. */
+  /** @param reading.waiting whether the job is queued, so that its place can change without an event. */
   endReading({ hadNews, waiting }: { hadNews: boolean; waiting: boolean }): void {
     const { positionMs, rereadMs } = this.timing;
     this.positionMs = hadNews ? positionMs : Math.min(this.positionMs * 2, rereadMs);
@@ -51,23 +51,23 @@ export class FeedSchedule {
   }
 
   /** The latest progress, when it may be sent. */
-  takeProgress(following: Following): FeedItem[] {
+  takeProgress(state: StreamState): StreamItem[] {
     const now = performance.now();
-    const items = now >= this.progressAt ? following.takeProgress() : [];
+    const items = now >= this.progressAt ? state.takeProgress() : [];
     if (items.length > 0) this.progressAt = now + this.timing.progressMs;
     return items;
   }
 
   /** The latest preview, when it may be sent. */
-  takePreview(following: Following): FeedItem[] {
+  takePreview(state: StreamState): StreamItem[] {
     const now = performance.now();
-    const items = now >= this.previewAt ? following.takePreview() : [];
+    const items = now >= this.previewAt ? state.takePreview() : [];
     if (items.length > 0) this.previewAt = now + this.timing.previewMs;
     return items;
   }
 
-  /** Milliseconds until something falls due. Only what is there waits to be sent. */
-  idleMs({ hasProgress, hasPreview }: Pick<Following, 'hasProgress' | 'hasPreview'>): number {
+  /** Milliseconds until something is due. Progress and previews count while there is one to send. */
+  idleMs({ hasProgress, hasPreview }: Pick<StreamState, 'hasProgress' | 'hasPreview'>): number {
     let at = Math.min(this.rereadAt, this.positionAt);
     if (hasProgress) at = Math.min(at, this.progressAt);
     if (hasPreview) at = Math.min(at, this.previewAt);

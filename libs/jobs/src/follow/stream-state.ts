@@ -1,37 +1,37 @@
 import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
 import type { HeardEvent } from '@millrace/messaging';
-import type { QueuePlace } from '../rotation/queue-estimates';
-import type { JobOutputRecord, JobRecord, JobTransitionRecord } from '../state/job';
+import type { QueuePlace } from '../rotation';
+import type { JobOutputRecord, JobRecord, JobTransitionRecord } from '../state';
 
-/** What a stream shows of a job. */
-export type FeedItem =
+/** What a stream sends of a job. */
+export type StreamItem =
   | { kind: 'status'; job: JobRecord; place: QueuePlace | null }
   | { kind: 'progress'; progress: Progress }
   | { kind: 'preview'; preview: Preview }
   | { kind: 'output'; job: JobRecord; output: JobOutputRecord };
 
 /**
- * What one stream has told and has still to tell. Pure: it neither reads nor waits. Of progress and previews it keeps the
- * latest, of everything else only that there is something to read: a reader however slow costs the same.
+ * What one stream has sent and has still to send. Pure: it neither reads nor waits. Of progress and previews it keeps the
+ * latest, of everything else only that there is something to read: a slow reader costs no more than a fast one.
  */
-export class Following {
-  /** Number of the last transition told. */
+export class StreamState {
+  /** Number of the last transition sent. */
   seq = 0;
-  private readonly told = new Set<string>();
+  private readonly sentAssets = new Set<string>();
   private position: number | null = null;
   private value = 0;
   private progress: Progress | null = null;
   private preview: Preview | null = null;
-  /** True while a hint to read has not been followed. */
+  /** True while there is more to read of the job than was sent. */
   stale = false;
 
-  /** Begin where a first snapshot stands. */
+  /** Begin at a first snapshot, which has been sent. */
   constructor(job: JobRecord, place: QueuePlace | null) {
     this.seq = job.seq;
     this.position = place?.position ?? null;
   }
 
-  hear(event: HeardEvent): void {
+  receive(event: HeardEvent): void {
     if (event.kind === 'progress') this.offerProgress(event.progress);
     else if (event.kind === 'preview') this.preview = event.preview;
     else if (event.kind !== 'status' || event.seq > this.seq) this.stale = true;
@@ -54,7 +54,7 @@ export class Following {
     return this.preview !== null;
   }
 
-  takeProgress(): FeedItem[] {
+  takeProgress(): StreamItem[] {
     const { progress } = this;
     this.progress = null;
     if (progress === null || progress.value < this.value) return [];
@@ -62,14 +62,14 @@ export class Following {
     return [{ kind: 'progress', progress }];
   }
 
-  takePreview(): FeedItem[] {
+  takePreview(): StreamItem[] {
     const { preview } = this;
     this.preview = null;
     return preview === null ? [] : [{ kind: 'preview', preview }];
   }
 
-  /** A queued job's place, when it is another than was told. */
-  takePlace(job: JobRecord, place: QueuePlace | null): FeedItem[] {
+  /** A queued job's place, when it has changed since it was sent. */
+  takePlace(job: JobRecord, place: QueuePlace | null): StreamItem[] {
     const position = place?.position ?? null;
     if (job.status !== 'queued' || position === this.position) return [];
     this.position = position;
@@ -77,22 +77,22 @@ export class Following {
   }
 
   /**
-   * Outputs that this stream has not told. A stream that opens late tells those before it too: clients read outputs from
-   * these events alone, and one that was cut off would else miss what landed meanwhile.
+   * Outputs that this stream has not sent. A stream that opens late sends those before it too: clients read outputs from
+   * these events alone, and one that was cut off would otherwise miss what landed meanwhile.
    */
-  takeOutputs(job: JobRecord): FeedItem[] {
-    const outputs = job.outputs.filter((output) => !this.told.has(output.assetId));
-    for (const output of outputs) this.told.add(output.assetId);
+  takeOutputs(job: JobRecord): StreamItem[] {
+    const outputs = job.outputs.filter((output) => !this.sentAssets.has(output.assetId));
+    for (const output of outputs) this.sentAssets.add(output.assetId);
     return outputs.map((output) => ({ kind: 'output', job, output }));
   }
 
   /**
-   * What a reading tells: every transition since the last told, the outputs since then, and the end last of all, after the
-   * final progress and every output.
+   * What a reading has that was not sent: every transition since the last one, the outputs since then, and the end last of
+   * all, after the final progress and every output.
    */
-  takeNews(job: JobRecord, transitions: JobTransitionRecord[]): FeedItem[] {
+  takeNews(job: JobRecord, transitions: JobTransitionRecord[]): StreamItem[] {
     const moves = transitions.filter((transition) => transition.seq > this.seq);
-    const statuses = moves.map((move): FeedItem => ({ kind: 'status', job: asOf(job, move), place: null }));
+    const statuses = moves.map((move): StreamItem => ({ kind: 'status', job: asOf(job, move), place: null }));
     this.seq = moves.at(-1)?.seq ?? this.seq;
     const end = isTerminal(job.status) && moves.length > 0 ? statuses.splice(-1) : [];
     const outputs = this.takeOutputs(job);
@@ -101,7 +101,7 @@ export class Following {
   }
 }
 
-/** The job as it stood when a transition had just been made: what came later is not in it. */
+/** The job as it was right after a transition, without what came later. */
 function asOf(job: JobRecord, { status, at, seq }: JobTransitionRecord): JobRecord {
   if (seq === job.seq) return job;
   return {

@@ -1,23 +1,23 @@
-import type { Preview, Progress } from '@millrace/contracts';
+import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
 import type { LivePublisher } from '@millrace/messaging';
-import { isTerminal } from '@millrace/contracts';
-import type { MovedJob } from './lifecycle.store';
+import type { MovedJob } from '../state';
 
-/** Says a word to the workers of a pool; lossy. */
+/** Sends a message to the workers of a pool; it may be lost. */
 export type ControlSender = (poolId: string, message: { kind: 'cancel'; jobId: string }) => Promise<void>;
 
 /**
- * Tells the outside what has been committed. Called after the commit, never before; nothing is awaited by the work itself,
- * and whoever misses a word finds the fact in Postgres.
+ * Publishes what has been committed. Called after the commit, never before; no statement waits for it, and a subscriber that
+ * misses a message finds the fact in Postgres.
  */
-export class JobSignals {
+export class JobEvents {
   constructor(
     private readonly live: LivePublisher,
-    /** Deletes what was handed over for a run; any process that ends a job does. */
+    /** Deletes what was handed over for a run; the process that ends a job calls it. */
     private readonly forgetSecret: (jobId: string) => Promise<void>,
     private readonly control: ControlSender,
   ) {}
 
+  /** The job's status changed. */
   moved(job: MovedJob): void {
     void this.live.publish(job.id, { kind: 'status', seq: job.seq });
     if (job.status === 'canceling') void this.control(job.poolId, { kind: 'cancel', jobId: job.id });
@@ -40,8 +40,8 @@ export class JobSignals {
     void this.live.publish(jobId, { kind: 'progress', attempt, progress });
   }
 
-  /** The progress that was shown last, as far as Redis remembers. Never rejects. */
-  lastShown(jobId: string): Promise<Progress | null> {
+  /** The progress that was published last, if Redis still has it. Never rejects. */
+  lastProgress(jobId: string): Promise<Progress | null> {
     return this.live.progress(jobId);
   }
 

@@ -3,48 +3,44 @@ import type { BillingSettings } from '@millrace/billing';
 import { isTerminal, type DispatchMessage, type Progress } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
-import type { Dispatcher } from '../dispatch/dispatcher';
-import type { ClaimedAttempt, Fence, JobFailure, JobScope, NodeTiming } from '../state/job';
 import type { JobSettings } from '../job.settings';
-import type { JobSignals } from './job-events';
+import type { ClaimedAttempt, EndGuard, Fence, JobLog, JobScope, MovedJob } from '../state';
+import { requestCancel } from './cancel.store';
+import { claimAttempt } from './claim.store';
+import { listLostJobs, listOverdueJobs, type LostJob } from './due-jobs.store';
+import { endJob } from './end.store';
 import {
-  guards,
-  type Ending,
-  type HeartbeatAnswer,
-  type LifecycleStore,
-  type LostJob,
-  type MovedJob,
-} from './lifecycle.store';
+  attemptsUsedUp,
+  canceledEnding,
+  deadlinePassed,
+  engineLost,
+  type AttemptResult,
+  type JobEnding,
+} from './job-ending';
+import type { JobEvents } from './job-events';
+import { keepLog } from './log.store';
+import { giveUpAttempt, handBackAttempt, recallFromStopped, takeBackAttempt } from './release.store';
+import { renewLease, type HeartbeatAnswer } from './renew.store';
 
-/** How a worker's attempt came out. */
-export interface AttemptResult {
-  outcome: 'succeeded' | 'failed' | 'canceled';
-  failure: JobFailure | null;
-  /** Engine time used, in milliseconds. */
-  engineMs: number;
-  progress: Progress | null;
-  nodes: NodeTiming[];
-  /** The tail of what the run printed, where logs are kept. */
-  log: { text: string; truncated: boolean } | null;
-}
+/** Has the pool's lane filled soon. Never throws, never waits. */
+export type RequestDispatch = (poolId: string) => void;
 
 /**
- * The one writer of job status. Every move is a guarded statement of `LifecycleStore`; what follows a move (telling,
- * dispatching, counting) happens here, after the commit, for whoever caused it.
+ * The one writer of job status. Every move is a guarded statement; what follows a move (publishing, dispatching, counting)
+ * happens here, after the commit, whichever process caused it.
  */
 export class Lifecycle {
   constructor(
     private readonly database: Statements,
-    private readonly store: LifecycleStore,
-    private readonly signals: JobSignals,
-    private readonly dispatcher: Dispatcher,
+    private readonly events: JobEvents,
+    private readonly requestDispatch: RequestDispatch,
     private readonly metrics: Metrics,
     private readonly settings: JobSettings & Pick<BillingSettings, 'holdExtensionSeconds'>,
   ) {}
 
   /**
-   * Ask for a job's end. Queued: ended at once. Running: `canceling`, and its worker is told. Anything else is left as it
-   * is: canceling twice is canceling once.
+   * Ask for a job's end. Queued: ended at once. Running: `canceling`, and its worker receives a message. In any other state
+   * it stays as it is: canceling twice is canceling once.
    */
   async cancel(scope: JobScope, jobId: string): Promise<void> {
     this.announce(await this.cancelIn(this.database, scope, jobId));
@@ -53,20 +49,20 @@ export class Lifecycle {
   /**
    * The writes of `cancel`, where they are to commit with others.
    *
-   * @returns what moved, in order; it is to be announced after the commit.
+   * @returns the moves in order, to be announced after the commit.
    */
   async cancelIn(tx: Statements, scope: JobScope, jobId: string): Promise<MovedJob[]> {
-    const queued = await this.store.end(tx, guards.queued(scope, jobId), canceled);
+    const queued = await endJob(tx, { kind: 'queued', scope, jobId }, canceledEnding('canceled_while_queued'));
     if (queued !== null) return [queued];
-    const moved = await this.store.requestCancel(tx, scope, jobId);
+    const moved = await requestCancel(tx, scope, jobId);
     if (moved === null) return [];
     crashPoint('cancel:after-request');
-    // Between two attempts there is no worker to tell.
-    const ended = await this.store.end(tx, guards.cancelingUnleased(jobId), canceled);
+    // Between two attempts there is no worker to end it.
+    const ended = await endJob(tx, { kind: 'canceling_unleased', jobId }, canceledEnding('canceled_between_attempts'));
     return ended === null ? [moved] : [moved, ended];
   }
 
-  /** Tell of moves that have committed. */
+  /** Publish, count and follow up moves that have committed. */
   announce(moved: MovedJob[]): void {
     for (const job of moved) this.moved(job);
   }
@@ -74,24 +70,21 @@ export class Lifecycle {
   /** Take an attempt from the lane. @returns null when it is no longer there to be taken; that is no error. */
   async claim(message: DispatchMessage, workerId: string): Promise<ClaimedAttempt | null> {
     crashPoint('claim:before-commit');
-    const claimed = await this.store.claim(this.database, {
-      jobId: message.jobId,
-      attempt: message.attempt,
-      workerId,
-      leaseToken: randomUUID(),
-      leaseSeconds: this.settings.leaseSeconds,
-    });
+    const { jobId, attempt } = message;
+    const { leaseSeconds } = this.settings;
+    const claim = { jobId, attempt, workerId, leaseToken: randomUUID(), leaseSeconds };
+    const claimed = await claimAttempt(this.database, claim);
     if (claimed === null) return null;
     crashPoint('claim:after-commit');
-    if (claimed.attempt === 1) {
+    if (attempt === 1) {
       this.metrics.startDelaySeconds.observe({ pool: claimed.poolId }, claimed.waitedMs / 1000);
-      this.signals.started(claimed.jobId, claimed.seq);
+      this.events.started(jobId, claimed.seq);
       return claimed;
     }
-    // What an earlier attempt showed is newer than its last heartbeat, and the next must not fall behind it.
-    const shown = await this.signals.lastShown(claimed.jobId);
-    const newer = shown !== null && shown.value > (claimed.progress?.value ?? 0);
-    return newer ? { ...claimed, progress: shown } : claimed;
+    // An earlier attempt may have published more than its last heartbeat, and progress never goes back.
+    const published = await this.events.lastProgress(jobId);
+    const isNewer = published !== null && published.value > (claimed.progress?.value ?? 0);
+    return isNewer ? { ...claimed, progress: published } : claimed;
   }
 
   /**
@@ -103,134 +96,92 @@ export class Lifecycle {
    */
   async heartbeat(fence: Fence, run: { progress: Progress | null; engineMs: number }): Promise<HeartbeatAnswer | null> {
     const { leaseSeconds, holdExtensionSeconds } = this.settings;
-    return this.store.heartbeat(this.database, fence, { ...run, leaseSeconds, holdExtensionSeconds });
+    return renewLease(this.database, fence, { ...run, leaseSeconds, holdExtensionSeconds });
   }
 
   /** End a job with the result of its attempt. @returns null when the lease was lost: the result counts for nothing. */
   async finish(fence: Fence, result: AttemptResult): Promise<MovedJob | null> {
-    // A worker that believes its job to be canceled when nobody asked is mistaken, and changes nothing.
-    const guard = result.outcome === 'canceled' ? guards.canceling(fence) : guards.fence(fence);
+    // A worker that takes its job for canceled when nobody asked for it is mistaken, and changes nothing.
+    const kind = result.ending === 'canceled_while_running' ? 'canceling_fence' : 'fence';
     crashPoint('finish:before-commit');
-    const moved = await this.end(guard, {
-      status: result.outcome,
-      cause: `attempt ${result.outcome}`,
-      failure: result.failure,
-      engineMs: result.engineMs,
-      outcome: result.outcome,
-      progress: result.progress,
-      nodes: result.nodes,
-      log: result.log,
-    });
+    const moved = await this.end({ kind, fence }, result);
     if (moved !== null) crashPoint('finish:after-commit');
     return moved;
   }
 
   /** Give an attempt back unfinished, for another worker to take. */
   async handBack(fence: Fence): Promise<MovedJob | null> {
-    const moved = await this.store.handBack(this.database, fence);
-    if (moved !== null) this.dispatcher.poke(moved.poolId);
+    const moved = await handBackAttempt(this.database, fence);
+    if (moved !== null) this.requestDispatch(moved.poolId);
     return moved;
   }
 
   /**
-   * Tell that the engine lost the attempt, through no fault of the workflow: the job gets its next, or fails with
+   * Report that the engine lost the attempt, through no fault of the workflow: the job gets its next, or fails with
    * `engine_error` when this was the last.
+   *
+   * @param reason as a part of a sentence, for the job's owner.
    */
   async giveUp(fence: Fence, reason: string): Promise<MovedJob | null> {
-    const moved = await this.store.giveUp(this.database, fence);
-    if (moved === null) return this.end(guards.fence(fence), engineLost(reason));
-    this.dispatcher.poke(moved.poolId);
+    const moved = await giveUpAttempt(this.database, fence);
+    if (moved === null) return this.end({ kind: 'fence', fence }, engineLost(reason));
+    this.requestDispatch(moved.poolId);
     return moved;
   }
 
-  /** Keep what a run has printed so far, in case its end is never told. */
-  async keepLog(fence: Fence, log: { text: string; truncated: boolean }): Promise<void> {
-    await this.store.keepLog(this.database, fence, log);
+  /** Keep what a run has printed so far, in case its end is never reported. */
+  async keepLog(fence: Fence, log: JobLog): Promise<void> {
+    await keepLog(this.database, fence, log);
   }
 
   /** Have jobs of stopped deployments wait that no worker has claimed yet. @returns how many. */
   async recallFromStopped(): Promise<number> {
-    return this.store.recallFromStopped(this.database);
+    return recallFromStopped(this.database);
   }
 
   /** Act on jobs whose worker is lost: next attempt, or the end. @returns how many were acted on. */
   async rescueLost(limit: number): Promise<number> {
-    const lost = await this.store.listLost(this.database, limit);
+    const lost = await listLostJobs(this.database, limit);
     const moved = await Promise.all(lost.map((job) => this.rescue(job)));
     return moved.filter((job) => job !== null).length;
   }
 
-  private async rescue(job: LostJob): Promise<MovedJob | null> {
-    if (job.status === 'canceling') {
+  private async rescue({ id: jobId, status, last }: LostJob): Promise<MovedJob | null> {
+    if (status === 'canceling') {
       return (
-        (await this.end(guards.lost(job.id), lostWhileCanceling)) ??
-        this.end(guards.cancelingUnleased(job.id), canceled)
+        (await this.end({ kind: 'lost_for_good', jobId }, canceledEnding('canceled_with_worker_lost'))) ??
+        this.end({ kind: 'canceling_unleased', jobId }, canceledEnding('canceled_between_attempts'))
       );
     }
-    const moved = job.last
-      ? await this.end(guards.lost(job.id), attemptsUsedUp)
-      : await this.store.takeBack(this.database, job.id);
+    const moved = last
+      ? await this.end({ kind: 'lost_for_good', jobId }, attemptsUsedUp)
+      : await takeBackAttempt(this.database, jobId);
     if (moved !== null) {
       crashPoint('rescue:after-take-back');
       this.metrics.leaseLosses.inc({ pool: moved.poolId });
-      this.dispatcher.poke(moved.poolId);
+      this.requestDispatch(moved.poolId);
     }
     return moved;
   }
 
   /** Expire jobs past their execution deadline. @returns how many. */
   async expireOverdue(limit: number): Promise<number> {
-    const ids = await this.store.listOverdue(this.database, limit);
-    const moved = await Promise.all(ids.map((id) => this.end(guards.overdue(id), overdue)));
+    const ids = await listOverdueJobs(this.database, limit);
+    const moved = await Promise.all(ids.map((jobId) => this.end({ kind: 'overdue', jobId }, deadlinePassed)));
     return moved.filter((job) => job !== null).length;
   }
 
-  private async end(guard: Parameters<LifecycleStore['end']>[1], ending: Ending): Promise<MovedJob | null> {
-    const moved = await this.store.end(this.database, guard, ending);
+  private async end(guard: EndGuard, ending: JobEnding): Promise<MovedJob | null> {
+    const moved = await endJob(this.database, guard, ending);
     if (moved !== null) this.moved(moved);
     return moved;
   }
 
   private moved(job: MovedJob): void {
-    this.signals.moved(job);
+    this.events.moved(job);
     if (!isTerminal(job.status)) return;
     this.metrics.jobsFinished.inc({ pool: job.poolId, status: job.status });
     this.metrics.creditsSettled.inc(Number(job.chargedMicros ?? 0n));
-    this.dispatcher.poke(job.poolId);
+    this.requestDispatch(job.poolId);
   }
 }
-
-const nothingUsed = { engineMs: 0, progress: null, nodes: null, failure: null, log: null };
-
-const canceled: Ending = { ...nothingUsed, status: 'canceled', cause: 'cancel requested', outcome: 'canceled' };
-
-const lostWhileCanceling: Ending = { ...canceled, cause: 'worker lost while canceling', outcome: 'lost' };
-
-const attemptsUsedUp: Ending = {
-  ...nothingUsed,
-  status: 'failed',
-  cause: 'attempts used up',
-  outcome: 'lost',
-  failure: {
-    code: 'worker_lost',
-    message: 'Every worker that ran this job was lost. Nothing was charged; submit the job again.',
-  },
-};
-
-const overdue: Ending = {
-  ...nothingUsed,
-  status: 'expired',
-  cause: 'execution deadline',
-  outcome: 'expired',
-  engineMs: null,
-  failure: {
-    code: 'execution_timeout',
-    message: 'The job did not end before its execution deadline.',
-  },
-};
-
-const engineLost = (reason: string): Ending => ({
-  ...attemptsUsedUp,
-  cause: 'engine lost every attempt',
-  failure: { code: 'engine_error', message: `The engine could not finish this job: ${reason}. Nothing was charged.` },
-});

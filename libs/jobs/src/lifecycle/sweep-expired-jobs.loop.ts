@@ -1,6 +1,6 @@
 import type { Statements } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
-import type { JobStore } from '../follow/job.store';
+import { deleteExpiredJobs } from './due-jobs.store';
 
 const BATCH = 200;
 
@@ -9,12 +9,9 @@ export class SweepExpiredJobsLoop implements Loop {
   readonly name = 'sweep-expired-jobs';
   readonly everyMs = 15_000;
 
-  constructor(
-    private readonly database: Statements,
-    private readonly jobs: JobStore,
-  ) {}
+  constructor(private readonly database: Statements) {}
 
   runOnce(): Promise<number> {
-    return this.jobs.deleteExpired(this.database, BATCH);
+    return deleteExpiredJobs(this.database, BATCH);
   }
 }

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata, JobStatus, SurfaceKind } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobScope } from '../state/job';
+import type { JobScope } from '../state';
 
 /** What an operator's act on a job needs to know of it. */
 export interface OperatorJob extends JobScope {

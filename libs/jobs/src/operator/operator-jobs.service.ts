@@ -2,12 +2,12 @@ import { Refusal, isTerminal, type JobStatus } from '@millrace/contracts';
 import type { Caller } from '@millrace/accounts';
 import type { Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
-import type { Lifecycle } from '../lifecycle/lifecycle.service';
-import type { MovedJob } from '../lifecycle/lifecycle.store';
+import type { Lifecycle } from '../lifecycle';
+import type { MovedJob } from '../state';
+import type { AcceptedJob, SubmissionService } from '../submission';
 import type { OperatorJob, OperatorJobStore } from './operator-job.store';
-import type { AcceptedJob, SubmissionService } from '../submission/submission.service';
 
-/** What operators do to jobs, whosever they are. Their acts commit in a transaction of the caller's, with its record. */
+/** What operators do to jobs of any account. It commits in the transaction of the caller, with the caller's audit record. */
 export class OperatorJobs {
   constructor(
     private readonly database: Statements,
@@ -28,7 +28,7 @@ export class OperatorJobs {
     return this.lifecycle.cancelIn(tx, scope, id);
   }
 
-  /** Tell of a committed cancellation. @returns the job's status now. */
+  /** Publish a committed cancellation. @returns the job's status now. */
   async announce(job: OperatorJob, moved: MovedJob[]): Promise<JobStatus> {
     this.lifecycle.announce(moved);
     return moved.at(-1)?.status ?? (await this.get(job.id)).status;

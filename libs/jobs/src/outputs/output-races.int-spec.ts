@@ -6,7 +6,6 @@ import { SEED } from '../fixtures/operations';
 import { OutputJobs } from '../fixtures/output-jobs';
 import type { ClaimedAttempt } from '../state/job';
 import { JobAudit } from '../audit/job-audit';
-import { JobAuditStore } from '../audit/job-audit.store';
 
 const TEXTS = ['one', 'two'];
 const PLACES = 2;
@@ -89,7 +88,7 @@ class Race {
     if (kind === 'upload') this.uploaded.push(await world.upload(text));
     else if (kind === 'sweep') await world.runLoop('sweep-blobs');
     else if (kind === 'expire') await world.runLoop('expire-assets');
-    else if (kind === 'end') await world.jobs.end(attempt, 0, 'failed');
+    else if (kind === 'end') await world.jobs.end(attempt, 0, 'node_failed');
     else if (kind === 'lose') {
       await world.jobs.lose(attempt);
       await this.start();
@@ -131,7 +130,7 @@ async function isSound({ jobIds, recorded }: Race): Promise<void> {
   for (const blob of await world.blobs()) expect(blob.live).toBe(blob.assets > 0);
   expect(await world.assets.audit.run(true)).toMatchObject({ lostBlobs: [], corruptBlobs: [] });
   const findings: unknown[] = [];
-  for await (const finding of new JobAudit(test.database, new JobAuditStore()).findings()) findings.push(finding);
+  for await (const finding of new JobAudit(test.database).findings()) findings.push(finding);
   expect(findings).toEqual([]);
 }
 

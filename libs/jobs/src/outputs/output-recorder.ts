@@ -1,11 +1,11 @@
 import { blobGone, outputTypeOf, type StoredBlob } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
 import { RefusedError, type Statements } from '@millrace/database';
-import type { Fence } from '../state/job';
-import type { JobSignals } from '../lifecycle/job-events';
+import type { JobEvents } from '../lifecycle';
+import type { Fence } from '../state';
 import { OUTPUT_OVERTAKEN, type OutputRow, type OutputStore, type RecordedOutput } from './output.store';
 
-/** An output whose bytes are stored and that no record tells of yet. */
+/** An output whose bytes are stored and that is not recorded yet. */
 export interface OutputDraft {
   nodeId: string;
   /** Position among the outputs of its node. */
@@ -22,7 +22,7 @@ export class OutputRecorder {
   constructor(
     private readonly database: Statements,
     private readonly store: OutputStore,
-    private readonly signals: Pick<JobSignals, 'outputRecorded'>,
+    private readonly events: Pick<JobEvents, 'outputRecorded'>,
   ) {}
 
   /**
@@ -36,11 +36,11 @@ export class OutputRecorder {
     const type = outputTypeOf(contentType, name);
     const outcome = await this.inTurn(fence, { ...place, type, asset: { id: newId(), blob, contentType, name } });
     if (outcome === 'blob_gone') throw blobGone(blob);
-    if (outcome === 'recorded') this.signals.outputRecorded(fence.jobId, draft.ordinal);
+    if (outcome === 'recorded') this.events.outputRecorded(fence.jobId, draft.ordinal);
     return outcome === 'recorded';
   }
 
-  /** Each time it is overtaken another has recorded, and there are no more of them than tries of one attempt. */
+  /** Each time it is overtaken, another has recorded; there are as many of those as the attempt has tries. */
   private async inTurn(fence: Fence, output: OutputRow): Promise<RecordedOutput> {
     for (;;) {
       try {

@@ -3,10 +3,11 @@ import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
-import { endingOf } from '../fixtures/credit-jobs';
+import { endingOf } from '../fixtures/job-world';
 import { OutputJobs, rowOf } from '../fixtures/output-jobs';
 import type { ClaimedAttempt } from '../state/job';
-import { guards } from '../lifecycle/lifecycle.store';
+import { endJob } from '../lifecycle/end.store';
+import { takeBackAttempt } from '../lifecycle/release.store';
 
 const MISSING = { name: 'BlobStoreError', fault: 'missing' };
 
@@ -125,7 +126,7 @@ describe('an output', () => {
     expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
   });
 
-  it('whose bytes were swept before it was recorded is told to be stored again, and nothing changes', async () => {
+  it('whose bytes were swept before it was recorded must be stored again, and nothing changes', async () => {
     const lost = await running();
     await world.record(lost, 'first');
     const next = await after(lost);
@@ -156,7 +157,7 @@ describe('an output that is recorded while', () => {
     const run = await running();
     const draft = await world.stored('made');
     const ended = (tx: Statements): Promise<unknown> =>
-      world.jobs.lifecycle.end(tx, guards.fence(run), endingOf('failed', 0));
+      endJob(tx, { kind: 'fence', fence: run }, endingOf('node_failed'));
     expect(await behind(ended, () => world.recorder.record(run, draft))).toBe(false);
     expect(await world.outputs(run.jobId)).toEqual([]);
     expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
@@ -165,19 +166,17 @@ describe('an output that is recorded while', () => {
   it('its lease is renewed is recorded', async () => {
     const run = await running();
     const draft = await world.stored('made');
-    const beat = { leaseSeconds: 10, holdExtensionSeconds: 60, progress: null, engineMs: 1 };
-    const renewed = (tx: Statements): Promise<unknown> => world.jobs.lifecycle.heartbeat(tx, run, beat);
+    const renewed = (tx: Statements): Promise<unknown> => world.jobs.world.beat(run, 1, tx);
     expect(await behind(renewed, () => world.recorder.record(run, draft))).toBe(true);
   });
 
   it('its lease runs out is recorded before the attempt is taken back, and what comes after replaces it', async () => {
     const run = await running();
-    await test.database.execute(Prisma.sql`
-      UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = ${run.jobId}::uuid`);
+    await world.jobs.world.passLease(run.jobId);
     const row = rowOf(await world.stored('first'));
     const taken = await behind(
       (tx) => world.store.record(tx, run, row),
-      () => world.jobs.lifecycle.takeBack(test.database, run.jobId),
+      () => takeBackAttempt(test.database, run.jobId),
     );
     expect(taken).not.toBeNull();
     expect(await world.outputs(run.jobId)).toMatchObject([{ attempt: 1, text: 'first' }]);
@@ -237,7 +236,7 @@ describe('an output that is recorded while', () => {
     expect(await world.keptAssets(next.jobId)).toEqual([outputs[0]?.assetId]);
   });
 
-  it('its bytes are condemned is told to be stored again', async () => {
+  it('its bytes are condemned must be stored again', async () => {
     const run = await running();
     const draft = await world.stored('made');
     await expect(behind(condemnAll, () => world.recorder.record(run, draft))).rejects.toMatchObject(MISSING);

@@ -1,8 +1,7 @@
 import { mintOutputPart, retireAssetPart, type OutputAsset } from '@millrace/assets';
 import type { OutputType } from '@millrace/contracts';
 import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
-import type { Fence } from '../state/job';
-import { guards } from '../lifecycle/lifecycle.store';
+import { holdsFence, type Fence } from '../state';
 
 /** An output as it is recorded. */
 export interface OutputRow {
@@ -56,7 +55,7 @@ export class OutputStore {
 function jobPart(fence: Fence): StatementPart<'id' | 'account_id' | 'expires_at' | 'attempt'> {
   return statementPart<'id' | 'account_id' | 'expires_at' | 'attempt'>('job')`
     SELECT j.id, j.account_id, j.expires_at, j.attempt
-    FROM jobs j WHERE ${guards.fence(fence)} FOR NO KEY UPDATE`;
+    FROM jobs j WHERE ${holdsFence(fence)} FOR NO KEY UPDATE`;
 }
 
 /** What was recorded for the place, once the new asset is there. */

@@ -95,7 +95,7 @@ const beat = fc.tuple(index, engineMs).map(([which, ms]) =>
   ),
 );
 const end = fc
-  .tuple(index, engineMs, fc.constantFrom('succeeded' as const, 'failed' as const))
+  .tuple(index, engineMs, fc.constantFrom('succeeded' as const, 'node_failed' as const))
   .map(([which, ms, how]) =>
     command(
       `end ${which} ${how} at ${ms}`,

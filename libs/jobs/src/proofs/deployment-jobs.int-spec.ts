@@ -1,26 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { newId } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
-import { Metrics, readSettings } from '@millrace/platform';
+import { Metrics } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
-import { DispatchStore } from '../rotation/turn.store';
-import type { ClaimedAttempt, JobScope } from '../state/job';
-import { jobSettings } from '../job.settings';
+import { JobWorld, endingOf } from '../fixtures/job-world';
 import { JobStore } from '../follow/job.store';
-import { LifecycleStore, guards, type Ending } from '../lifecycle/lifecycle.store';
+import { endJob } from '../lifecycle/end.store';
+import { keepLog } from '../lifecycle/log.store';
+import { handBackAttempt, recallFromStopped } from '../lifecycle/release.store';
 import { MeasureQueuesLoop } from '../rotation/measure-queues.loop';
 import { QueueDepthStore, pendingJobs } from '../rotation/queue-depth.store';
-import { SubmissionStore } from '../submission/submission.store';
+import type { JobScope } from '../state/job';
 
-const submissions = new SubmissionStore(readSettings(jobSettings, {}));
-const lifecycle = new LifecycleStore();
-const dispatch = new DispatchStore();
 const reads = new JobStore();
 const depths = new QueueDepthStore();
 
 let test: TestDatabase;
+let world: JobWorld;
 beforeAll(async () => {
   test = await createTestDatabase();
+  world = new JobWorld(test, { priceMicrosPerSecond: 0n, holdMicros: 0n });
 });
 afterAll(() => test.drop());
 
@@ -38,54 +36,11 @@ async function makeDeployment(): Promise<Place> {
   return { accountId, surface: 'deployment', deploymentId, poolId };
 }
 
-async function submit(place: Omit<Place, 'deploymentId'> & { deploymentId: string | null }): Promise<string> {
-  const id = newId();
-  await submissions.record(test.database, {
-    ...place,
-    id,
-    apiKeyId: null,
-    workflow: '{"1":{"class_type":"EmptyImage","inputs":{}}}',
-    nodeCount: 1,
-    inputAssetIds: [],
-    metadata: {},
-    idempotencyKey: null,
-    weight: 1,
-    runningLimit: 10,
-    queueLimit: 10,
-    priceMicrosPerSecond: 0n,
-    holdMicros: 0n,
-    hasSecrets: false,
-    models: [],
-    traceparent: null,
-  });
-  return id;
-}
-
-async function start({ poolId }: Place): Promise<ClaimedAttempt> {
-  const dispatched = await dispatch.dispatchNext(test.database, poolId, 100);
-  const claimed = await lifecycle.claim(test.database, {
-    jobId: dispatched?.jobId ?? '',
-    attempt: dispatched?.attempt ?? 0,
-    workerId: newId(),
-    leaseToken: randomUUID(),
-    leaseSeconds: 10,
-  });
-  if (claimed === null) throw new Error('nothing was claimed');
-  return claimed;
-}
-
-const ending = (overrides: Partial<Ending>): Ending => ({
-  status: 'succeeded',
-  cause: 'test',
-  failure: null,
-  engineMs: 0,
-  outcome: 'succeeded',
-  progress: null,
-  nodes: null,
-  log: null,
-  ...overrides,
-});
-const lost = ending({ status: 'failed', outcome: 'lost', failure: { code: 'worker_lost', message: 'It is gone.' } });
+const submit = async (place: Omit<Place, 'deploymentId'> & { deploymentId: string | null }): Promise<string> =>
+  (await world.submit(place)).id;
+const cancel = (scope: JobScope, jobId: string): Promise<unknown> =>
+  endJob(test.database, { kind: 'queued', scope, jobId }, endingOf('canceled_while_queued'));
+const lost = endingOf('attempts_used_up');
 
 const logsOf = async (place: Place, id: string): Promise<unknown> =>
   (await reads.find(test.database, place, id, true))?.logs;
@@ -94,61 +49,61 @@ const stop = ({ deploymentId: id }: Place): Promise<unknown> =>
   test.database.models.deployment.update({ where: { id }, data: { desiredState: 'stopped' } });
 
 describe('the log of a job of a deployment', () => {
-  it('is there whole when its worker told the end, and stands in place of what was kept meanwhile', async () => {
+  it('is there whole when its worker reported the end, and stands in place of what was kept meanwhile', async () => {
     const place = await makeDeployment();
     const id = await submit(place);
-    const attempt = await start(place);
-    await lifecycle.keepLog(test.database, attempt, { text: 'half', truncated: false });
+    const attempt = await world.start(place);
+    await keepLog(test.database, attempt, { text: 'half', truncated: false });
     expect(await logsOf(place, id)).toBeNull();
     const log = { text: 'half and half', truncated: true };
-    await lifecycle.end(test.database, guards.fence(attempt), ending({ log }));
+    await world.end(attempt, endingOf('succeeded', { log }));
     const whole = { text: 'half and half', truncated: true, complete: true, capturedAt: expect.any(Date) as Date };
     expect(await logsOf(place, id)).toEqual(whole);
-    await lifecycle.keepLog(test.database, attempt, { text: 'late', truncated: false });
+    await keepLog(test.database, attempt, { text: 'late', truncated: false });
     expect(await logsOf(place, id)).toEqual(whole);
   });
 
   it('is what was kept of it when its worker is lost', async () => {
     const place = await makeDeployment();
     const id = await submit(place);
-    const attempt = await start(place);
-    await lifecycle.keepLog(test.database, attempt, { text: 'before the end', truncated: false });
-    await lifecycle.end(test.database, guards.fence(attempt), lost);
+    const attempt = await world.start(place);
+    await keepLog(test.database, attempt, { text: 'before the end', truncated: false });
+    await world.end(attempt, lost);
     expect(await logsOf(place, id)).toMatchObject({ text: 'before the end', complete: false });
   });
 
   it('is empty and not whole when nothing was kept, and may still come from its worker', async () => {
     const place = await makeDeployment();
     const id = await submit(place);
-    const attempt = await start(place);
-    await lifecycle.end(test.database, guards.fence(attempt), ending({ status: 'expired', outcome: 'expired' }));
+    const attempt = await world.start(place);
+    await world.end(attempt, endingOf('deadline_passed'));
     expect(await logsOf(place, id)).toMatchObject({ text: '', truncated: false, complete: false });
-    await lifecycle.keepLog(test.database, attempt, { text: 'late', truncated: false });
+    await keepLog(test.database, attempt, { text: 'late', truncated: false });
     expect(await logsOf(place, id)).toMatchObject({ text: 'late', complete: false });
   });
 
   it('is empty and whole for a job that never ran', async () => {
     const place = await makeDeployment();
     const id = await submit(place);
-    await lifecycle.end(test.database, guards.queued(place, id), ending({ status: 'canceled', outcome: 'canceled' }));
+    await cancel(place, id);
     expect(await logsOf(place, id)).toMatchObject({ text: '', truncated: false, complete: true });
   });
 
   it('is not written by an attempt that is over when another has begun', async () => {
     const place = await makeDeployment();
     const id = await submit(place);
-    const first = await start(place);
-    await lifecycle.handBack(test.database, first);
-    const second = await start(place);
-    await lifecycle.keepLog(test.database, first, { text: 'of the first', truncated: false });
-    await lifecycle.end(test.database, guards.fence(second), lost);
+    const first = await world.start(place);
+    await handBackAttempt(test.database, first);
+    const second = await world.start(place);
+    await keepLog(test.database, first, { text: 'of the first', truncated: false });
+    await world.end(second, lost);
     expect(await logsOf(place, id)).toMatchObject({ text: '', complete: false });
   });
 
   it('goes with its job', async () => {
     const place = await makeDeployment();
     const id = await submit(place);
-    await lifecycle.end(test.database, guards.queued(place, id), ending({ status: 'canceled', outcome: 'canceled' }));
+    await cancel(place, id);
     await test.database.models.job.delete({ where: { id } });
     expect(await test.database.models.jobLog.count({ where: { jobId: id } })).toBe(0);
   });
@@ -157,7 +112,7 @@ describe('the log of a job of a deployment', () => {
     const { poolId, accountId } = await makeDeployment();
     const place = { accountId, poolId, surface: 'cloud', deploymentId: null } as const;
     const id = await submit(place);
-    await lifecycle.end(test.database, guards.queued(place, id), ending({ status: 'canceled', outcome: 'canceled' }));
+    await cancel(place, id);
     expect(await test.database.models.jobLog.count({ where: { jobId: id } })).toBe(0);
   });
 });
@@ -166,20 +121,20 @@ describe('stopping a deployment', () => {
   it('leaves no room for jobs, and takes back what no worker has claimed', async () => {
     const place = await makeDeployment();
     const ids = [await submit(place), await submit(place), await submit(place)];
-    const running = await start(place);
-    await dispatch.dispatchNext(test.database, place.poolId, 100);
+    const running = await world.start(place);
+    await world.dispatch(place.poolId);
     const { poolId, accountId } = place;
     const queue = async (): Promise<unknown> =>
       test.database.models.accountQueue.findUnique({ where: { poolId_accountId: { poolId, accountId } } });
     expect(await queue()).toMatchObject({ waiting: 1, inFlight: 2 });
-    expect(await lifecycle.recallFromStopped(test.database)).toBe(0);
+    expect(await recallFromStopped(test.database)).toBe(0);
     await stop(place);
     expect(await new WorkerStore().capacity(test.database, place.poolId)).toBe(0);
-    expect(await lifecycle.recallFromStopped(test.database)).toBe(1);
+    expect(await recallFromStopped(test.database)).toBe(1);
     expect(await queue()).toMatchObject({ waiting: 2, inFlight: 1 });
     const rows = await test.database.models.job.findMany({ where: { id: { in: ids } } });
     expect(rows.map(({ delivery }) => delivery).sort()).toEqual(['leased', 'waiting', 'waiting']);
-    const end = await lifecycle.end(test.database, guards.fence(running), ending({}));
+    const end = await world.end(running);
     expect(end?.status).toBe('succeeded');
   });
 
@@ -187,22 +142,12 @@ describe('stopping a deployment', () => {
     const place = await makeDeployment();
     for (let i = 0; i < 8; i += 1) await submit(place);
     const dispatched = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        eventually('a turn', () => dispatch.dispatchNext(test.database, place.poolId, 100)),
-      ),
+      Array.from({ length: 8 }, () => eventually('a turn', () => world.dispatch(place.poolId))),
     );
     await stop(place);
-    const claims = dispatched.map(({ jobId, attempt }) =>
-      lifecycle.claim(test.database, {
-        jobId,
-        attempt,
-        workerId: newId(),
-        leaseToken: randomUUID(),
-        leaseSeconds: 10,
-      }),
-    );
-    const [recalled] = await Promise.all([lifecycle.recallFromStopped(test.database), ...claims]);
-    const again = await lifecycle.recallFromStopped(test.database);
+    const claims = dispatched.map((one) => world.claim(one));
+    const [recalled] = await Promise.all([recallFromStopped(test.database), ...claims]);
+    const again = await recallFromStopped(test.database);
     const leased = await test.database.models.job.count({ where: { poolId: place.poolId, delivery: 'leased' } });
     const waiting = await test.database.models.job.count({ where: { poolId: place.poolId, delivery: 'waiting' } });
     expect(leased + waiting).toBe(8);
@@ -219,8 +164,8 @@ describe('the measure of a pool', () => {
   it('counts what waits, what is in the lane and what runs, and how long the first has waited', async () => {
     const place = await makeDeployment();
     for (let i = 0; i < 4; i += 1) await submit(place);
-    await start(place);
-    await dispatch.dispatchNext(test.database, place.poolId, 100);
+    await world.start(place);
+    await world.dispatch(place.poolId);
     const [depth] = await depthOf(place);
     expect(depth).toMatchObject({ waiting: 2, dispatched: 1, leased: 1, stopped: false, wanted: false });
     expect(depth?.oldestSeconds).toBeGreaterThan(0);
@@ -238,7 +183,7 @@ describe('the measure of a pool', () => {
     expect(await pending()).toEqual([1]);
     await submit(place);
     await submit(place);
-    await start(place);
+    await world.start(place);
     expect(await pending()).toEqual([2]);
     await stop(place);
     expect(await pending()).toEqual([1]);

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { Prisma } from '@prisma/client';
 import { Redis } from 'ioredis';
-import { composeAssets, type BlobStore } from '@millrace/assets';
-import { assetSettings } from '@millrace/assets';
 import { LedgerStore, billingSettings } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
@@ -16,29 +14,28 @@ import {
   testRedisUrl,
   type TestDatabase,
 } from '@millrace/testing';
-import { composeJobs, type Jobs } from '../composition';
-import { DispatchStore, type DispatchedJob } from '../rotation/turn.store';
+import { JobAudit } from '../audit/job-audit';
+import { composeExecution, type JobExecution } from '../composition';
+import { UnclaimedStore } from '../dispatch/unclaimed.store';
 import { JobModel, MODEL_LIMITS, type Operation } from '../fixtures/job-model';
 import { SEED, anyOrder, type System } from '../fixtures/operations';
+import { JobWorld, cloudScope } from '../fixtures/job-world';
 import type { ClaimedAttempt, JobScope } from '../state/job';
 import { jobSettings } from '../job.settings';
-import type { AttemptResult } from '../lifecycle/lifecycle.service';
-import { SubmissionStore } from '../submission/submission.store';
+import type { AttemptResult } from '../lifecycle/job-ending';
 
 const logger = createLogger('test', 'fatal');
 const settings = {
-  ...readSettings({ ...jobSettings, ...billingSettings, ...assetSettings }, {}),
+  ...readSettings({ ...jobSettings, ...billingSettings }, {}),
   maxAttempts: MODEL_LIMITS.attempts,
 };
 const ledger = new LedgerStore();
-const submissions = new SubmissionStore(settings);
-const dispatch = new DispatchStore();
 
 let test: TestDatabase;
 let redis: RedisConnections;
 let server: Redis;
 let lanes: LaneProducer;
-let jobs: Jobs;
+let jobs: JobExecution;
 beforeAll(async () => {
   test = await createTestDatabase();
   redis = new RedisConnections(testRedisUrl(), logger);
@@ -47,8 +44,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => producer.once('ready', () => resolve()));
   lanes = new LaneProducer(producer);
   const { database } = test;
-  const { assets } = composeAssets({ database, store: {} as BlobStore, settings });
-  jobs = composeJobs({ database, redis, assets, logger, metrics: new Metrics('test'), settings, secretKey: null });
+  const secretKey = Buffer.alloc(32);
+  jobs = composeExecution({ database, redis, logger, metrics: new Metrics('test'), settings, secretKey });
 });
 afterAll(async () => {
   await jobs.close();
@@ -62,11 +59,17 @@ afterAll(async () => {
 class RealJobs implements System {
   private readonly ids: string[] = [];
   private readonly fences: ClaimedAttempt[] = [];
+  private readonly scope: JobScope;
+  private readonly world: JobWorld;
 
   private constructor(
     private readonly accountId: string,
     private readonly poolId: string,
-  ) {}
+  ) {
+    this.scope = cloudScope(accountId);
+    const limits = { runningLimit: MODEL_LIMITS.running, queueLimit: MODEL_LIMITS.queue };
+    this.world = new JobWorld(test, { accountId, poolId, ...limits, holdMicros: BigInt(MODEL_LIMITS.hold) }, settings);
+  }
 
   static async open(): Promise<RealJobs> {
     const accountId = await makeAccount(test.database, { micros: BigInt(MODEL_LIMITS.credits) });
@@ -146,42 +149,19 @@ class RealJobs implements System {
     expect(alive).toBe(0);
   }
 
-  private get scope(): JobScope {
-    return { accountId: this.accountId, surface: 'cloud', deploymentId: null };
-  }
-
   private async submit(key: number | null): Promise<string> {
-    const id = newId();
     try {
-      await submissions.record(test.database, {
-        ...this.scope,
-        id,
-        apiKeyId: null,
-        poolId: this.poolId,
-        workflow: '{}',
-        nodeCount: 1,
-        inputAssetIds: [],
-        metadata: {},
-        idempotencyKey: key === null ? null : `key ${key}`.replace(' ', '-'),
-        weight: 1,
-        runningLimit: MODEL_LIMITS.running,
-        queueLimit: MODEL_LIMITS.queue,
-        priceMicrosPerSecond: 1_000n,
-        holdMicros: BigInt(MODEL_LIMITS.hold),
-        hasSecrets: false,
-        models: [],
-        traceparent: null,
-      });
+      const idempotencyKey = key === null ? null : `key-${key}`;
+      this.ids.push((await this.world.submit({ idempotencyKey })).id);
+      return 'accepted';
     } catch (error) {
       if (error instanceof RefusedError) return error.reason;
       throw error;
     }
-    this.ids.push(id);
-    return 'accepted';
   }
 
   private async dispatch(): Promise<string | null> {
-    const next = await dispatch.dispatchNext(test.database, this.poolId, 100);
+    const next = await this.world.dispatch(this.poolId);
     if (next === null) return null;
     await lanes.add(this.poolId, next);
     return `job ${this.ids.indexOf(next.jobId)} attempt ${next.attempt}`;
@@ -201,7 +181,7 @@ class RealJobs implements System {
     await this.sql(Prisma.sql`
       UPDATE jobs SET dispatched_at = now() - interval '1 min'
       WHERE account_id = ${this.accountId}::uuid AND delivery = 'dispatched'`);
-    const waiting: DispatchedJob[] = await dispatch.listUnclaimed(test.database, this.poolId, 1);
+    const waiting = await new UnclaimedStore().list(test.database, this.poolId, 1);
     expect(await jobs.dispatcher.redeliver(this.poolId)).toBe(waiting.length);
     expect(await lanes.states(this.poolId, waiting)).toEqual(waiting.map(() => 'waiting'));
     return null;
@@ -211,14 +191,8 @@ class RealJobs implements System {
     const jobId = this.ids[operation.job % this.ids.length];
     if (jobId === undefined) return null;
     if (operation.kind === 'cancel') await jobs.lifecycle.cancel(this.scope, jobId);
-    if (operation.kind === 'lose lease') {
-      await this.sql(Prisma.sql`
-        UPDATE jobs SET lease_expires_at = now() - interval '1 s' WHERE id = ${jobId}::uuid AND delivery = 'leased'`);
-    }
-    if (operation.kind === 'pass deadline') {
-      await this.sql(Prisma.sql`
-        UPDATE jobs SET deadline_at = now() - interval '1 s' WHERE id = ${jobId}::uuid AND delivery <> 'done'`);
-    }
+    if (operation.kind === 'lose lease') await this.world.passLease(jobId);
+    if (operation.kind === 'pass deadline') await this.world.passDeadline(jobId);
     return operation.kind === 'claim' ? this.claim(jobId, operation.stale) : null;
   }
 
@@ -255,9 +229,11 @@ class RealJobs implements System {
   }
 }
 
+const ENDINGS = { succeeded: 'succeeded', failed: 'node_failed', canceled: 'canceled_while_running' } as const;
+
 function resultOf({ outcome, engineMs }: Extract<Operation, { kind: 'finish' }>): AttemptResult {
   const failure = outcome === 'failed' ? ({ code: 'node_execution_error', message: 'a test' } as const) : null;
-  return { outcome, failure, engineMs, progress: null, nodes: [], log: null };
+  return { ending: ENDINGS[outcome], failure, engineMs, progress: null, nodes: [], log: null };
 }
 
 const TIME_MS = 12_000;
@@ -271,7 +247,7 @@ describe('jobs on PostgreSQL and Redis', () => {
     });
     await fc.assert(property, { seed: SEED, numRuns: 300, interruptAfterTimeLimit: TIME_MS, endOnFailure: true });
     const findings: unknown[] = [];
-    for await (const finding of jobs.auditors[0]?.findings() ?? []) findings.push(finding);
+    for await (const finding of new JobAudit(test.database).findings()) findings.push(finding);
     expect(findings).toEqual([]);
   }, 60_000);
 });

@@ -1,22 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
-import { readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
-import { DispatchStore } from '../rotation/turn.store';
-import type { ClaimedAttempt } from '../state/job';
-import { jobSettings } from '../job.settings';
-import { LifecycleStore, guards, type Ending } from '../lifecycle/lifecycle.store';
-import type { JobDraft } from '../submission/submission';
-import { SubmissionStore } from '../submission/submission.store';
-
-const submissions = new SubmissionStore(readSettings(jobSettings, {}));
-const lifecycle = new LifecycleStore();
-const dispatch = new DispatchStore();
+import { JobWorld, endingOf } from '../fixtures/job-world';
+import { endJob } from '../lifecycle/end.store';
 
 let test: TestDatabase;
 let accountId: string;
-let poolId: string;
+let world: JobWorld;
 /** A session of our own, which holds locks while a statement waits for them. */
 let holder: pg.Client;
 /** One that looks which locks that statement has. */
@@ -26,62 +16,14 @@ beforeAll(async () => {
   [holder, looker] = [new pg.Client({ connectionString: test.url }), new pg.Client({ connectionString: test.url })];
   await Promise.all([holder.connect(), looker.connect()]);
   accountId = await makeAccount(test.database, { micros: 10_000_000n });
-  ({ poolId } = await makePool(test.database));
-  await queued();
+  const { poolId } = await makePool(test.database);
+  world = new JobWorld(test, { accountId, poolId });
+  await world.submit();
 });
 afterAll(async () => {
   await Promise.all([holder.end(), looker.end()]);
   await test.drop();
 });
-
-const draft = (): JobDraft => ({
-  id: newId(),
-  accountId,
-  surface: 'cloud',
-  deploymentId: null,
-  apiKeyId: null,
-  poolId,
-  workflow: '{"1":{"class_type":"EmptyImage","inputs":{}}}',
-  nodeCount: 1,
-  inputAssetIds: [],
-  metadata: {},
-  idempotencyKey: newId(),
-  weight: 1,
-  runningLimit: 100,
-  queueLimit: 100,
-  priceMicrosPerSecond: 1_000n,
-  holdMicros: 60_000n,
-  hasSecrets: false,
-  models: [],
-  traceparent: null,
-});
-
-const ending: Ending = {
-  status: 'succeeded',
-  cause: 'test',
-  failure: null,
-  engineMs: 0,
-  outcome: 'succeeded',
-  progress: null,
-  nodes: null,
-  log: null,
-};
-
-async function queued(): Promise<JobDraft> {
-  const made = draft();
-  await submissions.record(test.database, made);
-  return made;
-}
-
-async function running(): Promise<ClaimedAttempt> {
-  await queued();
-  const next = await dispatch.dispatchNext(test.database, poolId, 100);
-  if (next === null) throw new Error('nothing was dispatched');
-  const claim = { ...next, workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
-  const claimed = await lifecycle.claim(test.database, claim);
-  if (claimed === null) throw new Error('nothing was claimed');
-  return claimed;
-}
 
 const QUEUE = 'SELECT FROM account_queues WHERE account_id = $1 FOR UPDATE';
 const BALANCE = 'SELECT FROM balances WHERE account_id = $1 FOR UPDATE';
@@ -106,19 +48,20 @@ const isWaiting = async (): Promise<boolean> => {
 
 describe('a statement that locks both the queue and the balance of an account', () => {
   it.each<[string, () => Promise<() => Promise<unknown>>]>([
-    ['records a submission', () => Promise.resolve(() => submissions.record(test.database, draft()))],
+    ['records a submission', () => Promise.resolve(() => world.submit({ idempotencyKey: newId() }))],
     [
       'ends a run',
       async () => {
-        const run = await running();
-        return () => lifecycle.end(test.database, guards.fence(run), ending);
+        const run = await world.start(await world.submit());
+        return () => world.end(run);
       },
     ],
     [
       'ends a job that waits',
       async () => {
-        const job = await queued();
-        return () => lifecycle.end(test.database, guards.queued(job, job.id), { ...ending, status: 'canceled' });
+        const job = await world.submit();
+        const guard = { kind: 'queued', scope: job, jobId: job.id } as const;
+        return () => endJob(test.database, guard, endingOf('canceled_while_queued'));
       },
     ],
   ])('and %s takes the queue first, so that no two of them wait for each other', async (_, prepare) => {

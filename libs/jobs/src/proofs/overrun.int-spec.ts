@@ -1,7 +1,6 @@
-import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
-import { guards } from '../lifecycle/lifecycle.store';
+import { requestCancel } from '../lifecycle/cancel.store';
 
 const PRICE = 1_000n;
 
@@ -34,13 +33,13 @@ describe('a run that outlasts its hold', () => {
     expect(await jobs.findings()).toEqual([]);
   });
 
-  it('is told to stop when there is nothing left, and is charged exactly what was held', async () => {
+  it('is stopped when there is nothing left, and is charged exactly what was held', async () => {
     const { jobs, claimed } = await running(50_000n, 30_000n);
     expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'running', exhausted: false });
     expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 50_000n });
     expect(await jobs.beat(claimed, 49_999)).toEqual({ status: 'running', exhausted: false });
     expect(await jobs.beat(claimed, 50_000)).toEqual({ status: 'running', exhausted: true });
-    const moved = await jobs.end(claimed, 52_000, 'failed');
+    const moved = await jobs.end(claimed, 52_000, 'credits_exhausted');
     expect(moved?.chargedMicros).toBe(50_000n);
     expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 0n });
     expect(await jobs.findings()).toEqual([]);
@@ -55,8 +54,7 @@ describe('a run that outlasts its hold', () => {
 
   it('is not extended once it is to be canceled, and pays for what it used', async () => {
     const { jobs, claimed } = await running(1_000_000n, 30_000n);
-    const scope = { accountId: jobs.accountId, surface: 'cloud', deploymentId: null } as const;
-    await jobs.lifecycle.requestCancel(test.database, scope, claimed.jobId);
+    await requestCancel(test.database, jobs.scope, claimed.jobId);
     expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'canceling', exhausted: false });
     expect((await jobs.balance()).heldMicros).toBe(30_000n);
     expect(await jobs.end(claimed, 26_000, 'succeeded')).toMatchObject({ status: 'canceled', chargedMicros: 26_000n });
@@ -79,34 +77,17 @@ describe('a run that outlasts its hold', () => {
 });
 
 describe('a run past its execution deadline', () => {
-  const expire = (jobs: CreditJobs, jobId: string) => {
-    const failure = { code: 'execution_timeout', message: 'a test' } as const;
-    const ending = { status: 'expired', outcome: 'expired', cause: 'a test', failure, engineMs: null } as const;
-    return jobs.lifecycle.end(test.database, guards.overdue(jobId), {
-      ...ending,
-      progress: null,
-      nodes: null,
-      log: null,
-    });
-  };
-  const overdue = (jobId: string) =>
-    test.database.execute(Prisma.sql`UPDATE jobs SET deadline_at = now() - interval '1 s' WHERE id = ${jobId}::uuid`);
-
-  it('is charged for the engine time that its worker last told', async () => {
+  it('is charged for the engine time that its worker last reported', async () => {
     const { jobs, claimed } = await running(1_000_000n, 30_000n);
     await jobs.beat(claimed, 7_000);
-    await overdue(claimed.jobId);
-    expect((await expire(jobs, claimed.jobId))?.chargedMicros).toBe(7_000n);
+    expect((await jobs.expire(claimed.jobId))?.chargedMicros).toBe(7_000n);
   });
 
   it('is charged nothing when its worker is lost', async () => {
     const { jobs, claimed } = await running(1_000_000n, 30_000n);
     await jobs.beat(claimed, 7_000);
-    await overdue(claimed.jobId);
-    await test.database.execute(
-      Prisma.sql`UPDATE jobs SET lease_expires_at = now() - interval '1 s' WHERE id = ${claimed.jobId}::uuid`,
-    );
-    expect((await expire(jobs, claimed.jobId))?.chargedMicros).toBe(0n);
+    await jobs.world.passLease(claimed.jobId);
+    expect((await jobs.expire(claimed.jobId))?.chargedMicros).toBe(0n);
     expect(await jobs.balance()).toEqual({ availableMicros: 1_000_000n, heldMicros: 0n });
   });
 });

@@ -1,7 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
-import { DispatchStore } from '../rotation/turn.store';
 import { CreditJobs } from '../fixtures/credit-jobs';
 
 const PRICE = 1_000n;
@@ -40,9 +39,8 @@ async function running(micros: bigint, hold: bigint) {
 describe('a statement that waited for another counts with what that one left', () => {
   it('when a job ends while its hold is extended', async () => {
     const { jobs, claimed } = await running(1_000_000n, 30_000n);
-    const beat = { leaseSeconds: 10, holdExtensionSeconds: 60, progress: null, engineMs: 25_000 };
     const moved = await behind(
-      (tx) => jobs.lifecycle.heartbeat(tx, claimed, beat),
+      (tx) => jobs.world.beat(claimed, 25_000, tx),
       () => jobs.end(claimed, 70_000, 'succeeded'),
     );
     expect(moved?.chargedMicros).toBe(70_000n);
@@ -66,7 +64,7 @@ describe('a statement that waited for another counts with what that one left', (
     const jobs = await CreditJobs.make(test, 100_000n);
     const jobId = await jobs.submit(30_000n, PRICE);
     const moved = await behind(
-      (tx) => new DispatchStore().dispatchNext(tx, jobs.poolId, 10),
+      (tx) => jobs.world.dispatch(jobs.poolId, tx),
       () => jobs.cancelQueued(jobId ?? ''),
     );
     expect(moved?.status).toBe('canceled');

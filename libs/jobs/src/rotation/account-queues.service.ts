@@ -1,9 +1,9 @@
 import type { Statements } from '@millrace/database';
-import type { QueueDepth, QueueDepthStore } from './queue-depth.store';
 import type { JobSettings } from '../job.settings';
 import type { AccountLoad, AccountQueueStore } from './account-queue.store';
+import type { QueueDepth, QueueDepthStore } from './queue-depth.store';
 
-/** An account's places in the queues of all pools. */
+/** What accounts have in the queues of all pools, and the limits by which they take their turns. */
 export class AccountQueues {
   constructor(
     private readonly database: Statements,
@@ -22,8 +22,11 @@ export class AccountQueues {
     return this.depth.measure(this.database);
   }
 
-  /** Let jobs that wait go by the account's limits as they are now, in the transaction that changes them. */
-  async follow(tx: Statements, account: { id: string; weight: number; runningLimit: number | null }): Promise<void> {
+  /** Apply the account's limits to the jobs that it has waiting, in the transaction that changes the limits. */
+  async applyLimits(
+    tx: Statements,
+    account: { id: string; weight: number; runningLimit: number | null },
+  ): Promise<void> {
     const runningLimit = account.runningLimit ?? this.settings.runningLimitPerAccount;
     await this.store.setTerms(tx, account.id, { weight: account.weight, runningLimit });
   }

@@ -1,11 +1,11 @@
 import type { Statements } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
-import type { AccountQueueStore } from './account-queue.store';
 import type { JobSettings } from '../job.settings';
+import type { AccountQueueStore } from './account-queue.store';
 
 /**
- * Lets every place in a queue go by its account's weight and running limit. A change of an account does so itself; this
- * catches the first job of an account that was submitted at the same moment, and a default that was changed.
+ * Applies the weight and the running limit of every account to its places in the rotations. A change of an account does so
+ * itself; this catches the first job of an account that was submitted at the same moment, and a default that was changed.
  */
 export class FollowAccountLimitsLoop implements Loop {
   readonly name = 'follow-account-limits';
@@ -18,6 +18,6 @@ export class FollowAccountLimitsLoop implements Loop {
   ) {}
 
   runOnce(): Promise<number> {
-    return this.store.followAccounts(this.database, this.settings.runningLimitPerAccount);
+    return this.store.applyAllLimits(this.database, this.settings.runningLimitPerAccount);
   }
 }

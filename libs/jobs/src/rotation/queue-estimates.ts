@@ -1,81 +1,59 @@
 import type { Statements } from '@millrace/database';
 import type { PoolPace, WorkerStore } from '@millrace/deployments';
-import type { DispatchStore } from './turn.store';
-import { Rotation } from './rotation-snapshot';
+import { LoadingCache } from '@millrace/platform';
+import type { AccountQueueStore } from './account-queue.store';
+import { RotationSnapshot } from './rotation-snapshot';
 
-/** How old a pool's picture may be. Places in a queue are estimates, and every submission asks. */
-const BELIEVED_MS = 500;
+/** How old a snapshot may be. Places in a queue are estimates, and every submission asks. */
+const SNAPSHOT_TTL_MS = 500;
+/** Pools whose snapshots are kept. */
+const CACHED_POOLS = 10_000;
 
 /** Where a queued job stands; both are estimates. */
 export interface QueuePlace {
   /** 1 for the next to start. */
   position: number;
-  /** Until its start, in milliseconds; null where nobody can say. */
+  /** Until its start, in milliseconds; null where there is nothing to estimate from. */
   waitMs: number | null;
 }
 
-/** A pool's queues as they stood a moment ago: how full the pool is, and where in the rotation a job stands. */
-export class QueueOutlook {
-  private readonly rotations = new Believed<Rotation>();
-  private readonly paces = new Believed<PoolPace>();
+/** Estimates from a snapshot of a pool: how full it is, and where in its rotation a job stands. */
+export class QueueEstimates {
+  private readonly rotations: LoadingCache<RotationSnapshot>;
+  private readonly paces: LoadingCache<PoolPace>;
 
-  constructor(
-    private readonly database: Statements,
-    private readonly store: DispatchStore,
-    private readonly workers: Pick<WorkerStore, 'pace'>,
-  ) {}
+  constructor(database: Statements, store: AccountQueueStore, workers: Pick<WorkerStore, 'pace'>) {
+    const cached = { max: CACHED_POOLS, ttlMs: SNAPSHOT_TTL_MS };
+    this.rotations = new LoadingCache({
+      ...cached,
+      load: async (poolId) => new RotationSnapshot(await store.listBusy(database, poolId)),
+    });
+    this.paces = new LoadingCache({ ...cached, load: (poolId) => workers.pace(database, poolId) });
+  }
 
   /** Jobs waiting in the pool. */
   async waiting(poolId: string): Promise<number> {
-    // A submission asks for its place next, when it has written: all that is read is read before.
-    const [rotation] = await Promise.all([this.rotation(poolId), this.pace(poolId)]);
+    // A submission asks for its place once it is recorded: both are read before.
+    const [rotation] = await Promise.all([this.rotations.get(poolId), this.paces.get(poolId)]);
     return rotation.waiting;
   }
 
-  /**
-   * An estimate of a waiting job's place in its pool.
-   *
-   * @param ahead jobs of its own account before it.
-   * @returns position 1 for the next to start.
-   */
+  /** @param ahead jobs of its own account before it. */
   async place(poolId: string, accountId: string, ahead: number): Promise<QueuePlace> {
-    const [rotation, pace] = await Promise.all([this.rotation(poolId), this.pace(poolId)]);
+    const [rotation, pace] = await Promise.all([this.rotations.get(poolId), this.paces.get(poolId)]);
     const position = rotation.positionOf(accountId, ahead);
     return { position, waitMs: waitMsAt(position, pace) };
   }
 
   /** The place of a job that is in the pool's lane already. */
   async placeInLane(poolId: string): Promise<QueuePlace> {
-    return { position: 1, waitMs: waitMsAt(0, await this.pace(poolId)) };
-  }
-
-  private rotation(poolId: string): Promise<Rotation> {
-    return this.rotations.get(poolId, async () => new Rotation(await this.store.listBusy(this.database, poolId)));
-  }
-
-  private pace(poolId: string): Promise<PoolPace> {
-    return this.paces.get(poolId, () => this.workers.pace(this.database, poolId));
-  }
-}
-
-/** What was read of a pool a moment ago. */
-class Believed<T> {
-  private readonly known = new Map<string, { value: Promise<T>; until: number }>();
-
-  get(poolId: string, read: () => Promise<T>): Promise<T> {
-    const now = performance.now();
-    const known = this.known.get(poolId);
-    if (known !== undefined && known.until > now) return known.value;
-    const value = read();
-    this.known.set(poolId, { value, until: now + BELIEVED_MS });
-    value.catch(() => this.known.delete(poolId));
-    return value;
+    return { position: 1, waitMs: waitMsAt(0, await this.paces.get(poolId)) };
   }
 }
 
 /**
  * How long a waiting job will wait: as many attempts as must end before it starts, at the pace at which the pool's workers
- * end them. Null where nobody can say: no worker is there, or none has run anything yet.
+ * end them. Null when no worker is there, or none has run anything yet.
  */
 export function waitMsAt(position: number, { capacity, inFlight, attemptMs }: PoolPace): number | null {
   const endsBefore = Math.max(0, position + inFlight - capacity);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { BusyAccount } from './turn.store';
-import { Rotation } from './rotation-snapshot';
+import type { BusyAccount } from './account-queue.store';
+import { RotationSnapshot } from './rotation-snapshot';
 
 /** The same place by its definition, an account at a time. */
 function positionByCounting(busy: readonly BusyAccount[], accountId: string, ahead: number): number {
@@ -22,7 +22,7 @@ const busyAccounts = fc.uniqueArray(
 
 describe('the place of a queued job', () => {
   it('is after its own and after as many of the others as have their turn meanwhile', () => {
-    const rotation = new Rotation([
+    const rotation = new RotationSnapshot([
       { accountId: 'a', waiting: 5, weight: 1 },
       { accountId: 'b', waiting: 100, weight: 1 },
       { accountId: 'c', waiting: 1, weight: 1 },
@@ -36,7 +36,9 @@ describe('the place of a queued job', () => {
     const asked = fc.tuple(fc.constantFrom(...'abcdefghijk'), fc.nat({ max: 40 }));
     fc.assert(
       fc.property(busyAccounts, asked, (busy, [accountId, ahead]) => {
-        expect(new Rotation(busy).positionOf(accountId, ahead)).toBe(positionByCounting(busy, accountId, ahead));
+        expect(new RotationSnapshot(busy).positionOf(accountId, ahead)).toBe(
+          positionByCounting(busy, accountId, ahead),
+        );
       }),
       { numRuns: 2_000 },
     );

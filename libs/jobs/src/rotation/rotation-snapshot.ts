@@ -1,4 +1,4 @@
-import type { BusyAccount } from './turn.store';
+import type { BusyAccount } from './account-queue.store';
 
 /** Accounts of one weight that have jobs waiting. */
 interface Peers {
@@ -9,10 +9,10 @@ interface Peers {
 }
 
 /**
- * A pool's rotation as it stood at one moment, laid out so that a place in it costs the logarithm of the number of
- * accounts: every submission asks for one.
+ * A pool's rotation at one moment, in a shape in which finding a place takes the logarithm of the number of accounts: every
+ * submission asks for one.
  */
-export class Rotation {
+export class RotationSnapshot {
   /** Jobs waiting in the pool. */
   readonly waiting: number;
   private readonly accounts: ReadonlyMap<string, BusyAccount>;

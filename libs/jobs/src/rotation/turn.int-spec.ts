@@ -1,37 +1,28 @@
-import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
-import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
-import type { DispatchMarks } from '../dispatch/watermark-cache';
-import { DispatchStore, type DispatchedJob } from './turn.store';
-import { LifecycleStore, guards } from '../lifecycle/lifecycle.store';
+import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { JobWorld } from '../fixtures/job-world';
+import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
 
-const dispatch = new DispatchStore();
-const lifecycle = new LifecycleStore();
+const turns = new TurnStore();
 
 let test: TestDatabase;
+let world: JobWorld;
 beforeAll(async () => {
   test = await createTestDatabase();
+  world = new JobWorld(test);
 });
 afterAll(() => test.drop());
 
-/** Queue `count` jobs of an account at once: what thousands of submissions leave behind, in a second. */
-async function queue(poolId: string, accountId: string, count: number): Promise<void> {
-  await test.database.transaction(async (tx) => {
-    await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
-    await tx.execute(Prisma.sql`
-      INSERT INTO account_queues (pool_id, account_id, waiting, running_limit, pass)
-      SELECT id, ${accountId}::uuid, ${count}, 1000, virtual_time FROM pools WHERE id = ${poolId}`);
-    await tx.execute(Prisma.sql`
-      WITH job AS (
-        INSERT INTO jobs (id, account_id, pool_id, surface, max_attempts, deadline_at, expires_at)
-        SELECT gen_random_uuid(), ${accountId}::uuid, ${poolId}, 'cloud', 3, now() + interval '1 h', now() + interval '1 h'
-        FROM generate_series(1, ${count}) RETURNING id
-      ), graph AS (INSERT INTO job_graphs (job_id, workflow, node_count) SELECT id, '{}', 1 FROM job)
-      INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause) SELECT id, 1, 'queued', 0, 'submitted' FROM job`);
-  });
+/** A turn in the pool, if its lane has room. */
+async function take(
+  poolId: string,
+  room: number,
+  statements: Statements = test.database,
+): Promise<DispatchedJob | null> {
+  return (await turns.take(statements, poolId, room, null)).job;
 }
 
 async function accountOf({ jobId }: DispatchedJob): Promise<string> {
@@ -39,17 +30,10 @@ async function accountOf({ jobId }: DispatchedJob): Promise<string> {
 }
 
 /** A worker takes the attempt and ends it. */
-async function runThrough({ jobId, attempt }: DispatchedJob): Promise<void> {
-  const worker = { workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
-  const claimed = await lifecycle.claim(test.database, { jobId, attempt, ...worker });
+async function runThrough(dispatched: DispatchedJob): Promise<void> {
+  const claimed = await world.claim(dispatched);
   if (claimed === null) throw new Error('the attempt was not there to be claimed');
-  const nothing = { failure: null, engineMs: 0, progress: null, nodes: null, log: null };
-  await lifecycle.end(test.database, guards.fence(claimed), {
-    ...nothing,
-    status: 'succeeded',
-    outcome: 'succeeded',
-    cause: 'test',
-  });
+  await world.end(claimed);
 }
 
 /** Jain, Chiu, Hawe (1984): 1 when everyone has the same, 1/n when one has it all. */
@@ -63,11 +47,11 @@ describe('an account that queues ten thousand jobs', () => {
     const room = 4;
     const { poolId } = await makePool(test.database);
     const heavy = await makeAccount(test.database);
-    await queue(poolId, heavy, 10_000);
+    await world.queueMany(poolId, heavy, 10_000);
     const lane: DispatchedJob[] = [];
     const fill = async (): Promise<void> => {
       for (;;) {
-        const next = await dispatch.dispatchNext(test.database, poolId, room);
+        const next = await take(poolId, room);
         if (next === null) return;
         lane.push(next);
       }
@@ -75,7 +59,7 @@ describe('an account that queues ten thousand jobs', () => {
     // The lane is full of its jobs when the others come.
     await fill();
     const small = await Promise.all(Array.from({ length: 4 }, () => makeAccount(test.database)));
-    for (const accountId of small) await queue(poolId, accountId, 10);
+    for (const accountId of small) await world.queueMany(poolId, accountId, 10);
     const starts: string[] = [];
     while (starts.length < room + 50) {
       const next = lane.shift();
@@ -91,20 +75,6 @@ describe('an account that queues ten thousand jobs', () => {
     expect(jain(shares)).toBeGreaterThanOrEqual(0.98);
   }, 120_000);
 });
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}
 
 /** Try something in a transaction that is then undone. */
 async function tried<T>(attempt: (tx: Statements) => Promise<T>): Promise<T> {
@@ -127,7 +97,7 @@ async function tried<T>(attempt: (tx: Statements) => Promise<T>): Promise<T> {
 async function readsOf(poolId: string): Promise<{ reads: Record<string, number>; scanned: string[] }> {
   const nodes = await tried(async (tx) => {
     const [row] = await tx.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-      Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${dispatch.nextSql(poolId, 100)}`,
+      Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${turns.takeSql(poolId, 100)}`,
     );
     return row?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan)) ?? [];
   });
@@ -142,18 +112,18 @@ async function readsOf(poolId: string): Promise<{ reads: Record<string, number>;
   return { reads, scanned: whole.flatMap((node) => node['Relation Name'] ?? []) };
 }
 
-describe('choosing the next job', () => {
+describe('the plan of a turn', () => {
   // Of the few accounts there are here the planner may read an index or all: only jobs are many.
   const ofJobs = (reads: Record<string, number>): Record<string, number> =>
     Object.fromEntries(Object.entries(reads).filter(([index]) => index.startsWith('jobs_')));
 
   it('reads the same jobs by the same indexes with a thousand jobs queued and with a hundred thousand', async () => {
     const { poolId } = await makePool(test.database);
-    await queue(poolId, await makeAccount(test.database), 1_000);
+    await world.queueMany(poolId, await makeAccount(test.database), 1_000);
     await test.database.execute(Prisma.sql`ANALYZE jobs`);
     await test.database.execute(Prisma.sql`ANALYZE account_queues`);
     const few = await readsOf(poolId);
-    for (let n = 0; n < 11; n += 1) await queue(poolId, await makeAccount(test.database), 9_000);
+    for (let n = 0; n < 11; n += 1) await world.queueMany(poolId, await makeAccount(test.database), 9_000);
     await test.database.execute(Prisma.sql`ANALYZE jobs`);
     const many = await readsOf(poolId);
     expect(ofJobs(many.reads)).toEqual(ofJobs(few.reads));
@@ -164,9 +134,9 @@ describe('choosing the next job', () => {
   }, 120_000);
 });
 
-describe('choosing the next job from the marks of an earlier reading', () => {
+describe('a turn from the watermarks of an earlier one', () => {
   /** Entries that the statement meets in the indexes of the rotation and of what is in flight, dead ones too. */
-  const entriesMet = (poolId: string, marks: DispatchMarks | null): Promise<number> =>
+  const entriesMet = (poolId: string, watermarks: Watermarks | null): Promise<number> =>
     tried(async (tx) => {
       const met = async (): Promise<number> => {
         const [row] = await tx.query<{ met: number }>(Prisma.sql`
@@ -175,11 +145,11 @@ describe('choosing the next job from the marks of an earlier reading', () => {
         return row?.met ?? NaN;
       };
       const before = await met();
-      expect((await dispatch.dispatchFrom(tx, poolId, 100, marks)).job).not.toBeNull();
+      expect((await turns.take(tx, poolId, 100, watermarks)).job).not.toBeNull();
       return (await met()) - before;
     });
-  const marksNow = async (poolId: string): Promise<DispatchMarks> => {
-    const { job, found } = await dispatch.dispatchFrom(test.database, poolId, 100, null);
+  const watermarksNow = async (poolId: string): Promise<Watermarks> => {
+    const { job, found } = await turns.take(test.database, poolId, 100, null);
     if (job === null || found === null) throw new Error('there was nothing to be dispatched');
     await runThrough(job);
     return found;
@@ -188,16 +158,16 @@ describe('choosing the next job from the marks of an earlier reading', () => {
   it('passes over what died before them and is kept by an open transaction', async () => {
     const LIVES = 150;
     const { poolId } = await makePool(test.database);
-    for (let n = 0; n < 30; n += 1) await queue(poolId, await makeAccount(test.database), 10);
+    for (let n = 0; n < 30; n += 1) await world.queueMany(poolId, await makeAccount(test.database), 10);
     const console = new pg.Client({ connectionString: test.url });
     await console.connect();
     try {
       await console.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
       await console.query('SELECT FROM jobs LIMIT 1');
-      for (let n = 0; n < LIVES; n += 1) await marksNow(poolId);
-      const marks = await marksNow(poolId);
+      for (let n = 0; n < LIVES; n += 1) await watermarksNow(poolId);
+      const watermarks = await watermarksNow(poolId);
       expect(await entriesMet(poolId, null)).toBeGreaterThan(2 * LIVES);
-      expect(await entriesMet(poolId, marks)).toBeLessThan(10);
+      expect(await entriesMet(poolId, watermarks)).toBeLessThan(10);
     } finally {
       await console.end();
     }
@@ -205,32 +175,32 @@ describe('choosing the next job from the marks of an earlier reading', () => {
 
   it('takes no more than there is room for: the oldest in flight is where the count begins', async () => {
     const { poolId } = await makePool(test.database);
-    await queue(poolId, await makeAccount(test.database), 5);
-    await dispatch.dispatchNext(test.database, poolId, 5);
-    const { found } = await dispatch.dispatchFrom(test.database, poolId, 5, null);
+    await world.queueMany(poolId, await makeAccount(test.database), 5);
+    await take(poolId, 5);
+    const { found } = await turns.take(test.database, poolId, 5, null);
     for (const room of [1, 2]) {
       const full = { job: null, inFlight: 2, found: null };
-      expect(await dispatch.dispatchFrom(test.database, poolId, room, found)).toEqual(full);
+      expect(await turns.take(test.database, poolId, room, found)).toEqual(full);
     }
-    expect((await dispatch.dispatchFrom(test.database, poolId, 3, found)).job).not.toBeNull();
+    expect((await turns.take(test.database, poolId, 3, found)).job).not.toBeNull();
   });
 
-  it('still serves an account behind the mark, when there is none after it', async () => {
+  it('still serves an account behind the watermark, when there is none after it', async () => {
     const { poolId } = await makePool(test.database);
     const behind = await makeAccount(test.database);
     const after = await makeAccount(test.database);
-    for (const accountId of [behind, after]) await queue(poolId, accountId, 1);
+    for (const accountId of [behind, after]) await world.queueMany(poolId, accountId, 1);
     await test.database.execute(
       Prisma.sql`UPDATE account_queues SET pass = 9 WHERE pool_id = ${poolId} AND account_id = ${after}::uuid`,
     );
-    const marks = { pass: 5n, inFlightSince: new Date(0) };
+    const watermarks = { pass: 5n, inFlightSince: new Date(0) };
     const served = [];
     for (let n = 0; n < 2; n += 1) {
-      const { job } = await dispatch.dispatchFrom(test.database, poolId, 100, marks);
+      const { job } = await turns.take(test.database, poolId, 100, watermarks);
       served.push(job === null ? null : await accountOf(job));
     }
     expect(served).toEqual([after, behind]);
-    expect(await dispatch.dispatchFrom(test.database, poolId, 100, marks)).toEqual({
+    expect(await turns.take(test.database, poolId, 100, watermarks)).toEqual({
       job: null,
       inFlight: 2,
       found: null,
@@ -238,45 +208,102 @@ describe('choosing the next job from the marks of an earlier reading', () => {
   });
 });
 
-describe('a statement that moves one job', () => {
-  const fence = { jobId: newId(), attempt: 1, leaseToken: randomUUID() };
-  const ending = { cause: 'test', failure: null, engineMs: 0, progress: null, nodes: null, log: null };
-  const beat = { progress: null, engineMs: 0, leaseSeconds: 10, holdExtensionSeconds: 60 };
-  const moves: [string, (statements: Statements) => Promise<unknown>][] = [
-    ['a claim', (to) => lifecycle.claim(to, { ...fence, workerId: newId(), leaseSeconds: 10 })],
-    ['a heartbeat', (to) => lifecycle.heartbeat(to, fence, beat)],
-    ['the end', (to) => lifecycle.end(to, guards.fence(fence), { ...ending, status: 'failed', outcome: 'failed' })],
-    [
-      'the end of a lost one',
-      (to) => lifecycle.end(to, guards.lost(fence.jobId), { ...ending, status: 'failed', outcome: 'failed' }),
-    ],
-    ['handing it back', (to) => lifecycle.handBack(to, fence)],
-    ['taking it back', (to) => lifecycle.takeBack(to, fence.jobId)],
-  ];
-
-  beforeAll(async () => {
+describe('a turn', () => {
+  it('takes turns between accounts, whoever queued first and how many', async () => {
     const { poolId } = await makePool(test.database);
-    await queue(poolId, await makeAccount(test.database), 5_000);
-    // Whatever was analyzed while nothing was in flight.
-    await test.database.execute(Prisma.sql`ANALYZE jobs`);
+    const heavy = await makeAccount(test.database);
+    const light = await makeAccount(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId, queueLimit: 1_000, runningLimit: 100 };
+    for (let i = 0; i < 20; i += 1) await world.submit({ ...free, accountId: heavy });
+    for (let i = 0; i < 3; i += 1) await world.submit({ ...free, accountId: light });
+    const order: string[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const next = await take(poolId, 100);
+      const row = await test.database.models.job.findUniqueOrThrow({ where: { id: next?.jobId } });
+      order.push(row.accountId === heavy ? 'heavy' : 'light');
+    }
+    expect(order.filter((who) => who === 'light')).toHaveLength(3);
+    expect(order.slice(0, 6).filter((who) => who === 'light')).toHaveLength(3);
   });
 
-  it.each(moves)('finds it by its id: %s', async (_what, move) => {
-    const heard: Prisma.Sql[] = [];
-    const query = (sql: Prisma.Sql): Promise<never[]> => {
-      heard.push(sql);
-      return Promise.resolve([]);
-    };
-    await move({ query, rows: query, execute: () => Promise.resolve(0), models: test.database.models });
-    const [sql] = heard;
-    if (sql === undefined) throw new Error('it has no statement');
-    const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-      Prisma.sql`EXPLAIN (FORMAT JSON) ${sql}`,
-    );
-    const readings = (row?.['QUERY PLAN'] ?? [])
-      .flatMap(({ Plan }) => nodesOf(Plan))
-      .filter((node) => node['Relation Name'] === 'jobs' && node['Node Type'] !== 'ModifyTable');
-    expect(readings.length).toBeGreaterThan(0);
-    for (const reading of readings) expect(reading['Index Name']).toBe('jobs_pkey');
+  it("takes an account's jobs by priority, then by age, and gives no account more turns for it", async () => {
+    const { poolId } = await makePool(test.database, 10);
+    const urgent = await makeAccount(test.database);
+    const other = await makeAccount(test.database);
+    const free = { poolId, priceMicrosPerSecond: 0n, holdMicros: 0n };
+    const [first, second, third] = [
+      await world.submit({ ...free, accountId: urgent }),
+      await world.submit({ ...free, accountId: urgent }),
+      await world.submit({ ...free, accountId: urgent }),
+    ];
+    const theirs = [
+      await world.submit({ ...free, accountId: other }),
+      await world.submit({ ...free, accountId: other }),
+    ];
+    await test.database.models.job.updateMany({ where: { id: { in: [second.id, third.id] } }, data: { priority: 5 } });
+    const order: string[] = [];
+    for (let n = 0; n < 5; n += 1) order.push((await take(poolId, 10))?.jobId ?? '');
+    expect(order.filter((id) => [first.id, second.id, third.id].includes(id))).toEqual([second.id, third.id, first.id]);
+    expect(order.slice(0, 4).filter((id) => theirs.some((job) => job.id === id))).toHaveLength(2);
+  });
+
+  it('gives an account of weight 3 three turns to one', async () => {
+    const { poolId } = await makePool(test.database);
+    const triple = await makeAccount(test.database);
+    const single = await makeAccount(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId, queueLimit: 1_000, runningLimit: 100 };
+    for (let i = 0; i < 12; i += 1) {
+      await world.submit({ ...free, accountId: triple, weight: 3 });
+      await world.submit({ ...free, accountId: single });
+    }
+    let tripleTurns = 0;
+    for (let i = 0; i < 12; i += 1) {
+      const next = await take(poolId, 100);
+      const row = await test.database.models.job.findUniqueOrThrow({ where: { id: next?.jobId } });
+      if (row.accountId === triple) tripleTurns += 1;
+    }
+    expect(tripleTurns).toBe(9);
+  });
+
+  it('never fills more than the room there is, however many processes dispatch at once', async () => {
+    const { poolId } = await makePool(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId, queueLimit: 1_000, runningLimit: 100 };
+    const accountId = await makeAccount(test.database);
+    for (let i = 0; i < 12; i += 1) await world.submit({ ...free, accountId });
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(Array.from({ length: 8 }, () => take(poolId, 3)));
+    }
+    expect(await test.database.models.job.count({ where: { poolId, delivery: 'dispatched' } })).toBe(3);
+  });
+
+  it('leaves a pool to the process that dispatches for it, without waiting', async () => {
+    const { poolId } = await makePool(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId };
+    await world.submit(free);
+    await world.submit(free);
+    const answers: (DispatchedJob | null)[] = [];
+    await test.database.transaction(async (tx) => {
+      answers.push(await take(poolId, 1, tx));
+      void take(poolId, 1).then((answer) => answers.push(answer));
+      await eventually('the other has answered, or waits', async () => {
+        const waiting = await test.database.query(Prisma.sql`
+          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        return answers.length > 1 || waiting.length > 0;
+      });
+    });
+    expect(answers).toEqual([expect.objectContaining({ attempt: 1 }), null]);
+  });
+
+  it('stops at the room there is, and at what an account may run', async () => {
+    const { poolId } = await makePool(test.database);
+    const free = { priceMicrosPerSecond: 0n, holdMicros: 0n, poolId };
+    const limited = await makeAccount(test.database);
+    for (let i = 0; i < 4; i += 1) await world.submit({ ...free, accountId: limited, runningLimit: 2 });
+    let count = 0;
+    while ((await take(poolId, 10)) !== null) count += 1;
+    expect(count).toBe(2);
+    await world.submit(free);
+    expect(await take(poolId, 2)).toBeNull();
+    expect(await take(poolId, 3)).not.toBeNull();
   });
 });

@@ -1,8 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import type { DispatchMarks } from '../dispatch/watermark-cache';
 
-/** One turn of an account of weight 1 in the rotation; an account of weight w waits a w-th of it. */
+/** What one turn of an account of weight 1 adds to its pass; an account of weight w pays a w-th of it. */
 const STRIDE = 1_000_000;
 
 export interface DispatchedJob {
@@ -14,13 +13,25 @@ export interface DispatchedJob {
   models?: string[];
 }
 
-/** An account's share in a pool's rotation, while it has jobs waiting. */
-export interface BusyAccount {
-  accountId: string;
-  waiting: number;
-  weight: number;
+/** Where the live part of a pool's rotation and lane begins: a later turn need not read what is before it. */
+export interface Watermarks {
+  /** The lowest pass of the accounts that can have a turn. */
+  pass: bigint;
+  /** When the oldest of the attempts in flight was dispatched. */
+  inFlightSince: Date;
 }
 
+/** What a turn came to, and what its statement read. */
+export interface Turn {
+  /** Null where no account can have a turn, or the lane is full. */
+  job: DispatchedJob | null;
+  /** Attempts of the pool in flight before it; null where another process was dispatching for the pool. */
+  inFlight: number | null;
+  /** Null where no account could have a turn. */
+  found: Watermarks | null;
+}
+
+/** A job on its way to the lane, as the statements of dispatching read it. */
 export interface DispatchedRow {
   id: string;
   attempt: number;
@@ -28,67 +39,47 @@ export interface DispatchedRow {
   models: string[] | null;
 }
 
-/** What a statement of the dispatcher has done, and what it has read where it began. */
-export interface Dispatch {
-  job: DispatchedJob | null;
-  /** Attempts of the pool in flight before it; null where another process was dispatching for the pool. */
-  inFlight: number | null;
-  /** Null where it found no account's turn. */
-  found: DispatchMarks | null;
-}
-
-interface NextRow extends Omit<DispatchedRow, 'id'> {
+interface TurnRow extends Omit<DispatchedRow, 'id'> {
   id: string | null;
   in_flight: number | null;
   pass: bigint | null;
   in_flight_since: Date;
 }
 
-/** The SQL that chooses whose job is next. */
-export class DispatchStore {
+/** The SQL of turns. */
+export class TurnStore {
   /**
-   * Move the next waiting job of a pool towards its lane: of the account whose turn it is (stride scheduling: Waldspurger
-   * and Weihl, 1995), the first by priority, then age. Reads one row of each of three indexes, however many jobs wait.
+   * Give a turn to the account with the lowest pass (stride scheduling): its first waiting job, by priority, then age, moves
+   * towards the lane. Reads one row of each of three indexes, however many jobs wait.
    *
    * Nothing happens while another process dispatches for this pool, or when `room` attempts are in flight already.
+   *
+   * @param watermarks of an earlier turn, to read from there on; null: from the start.
    */
-  async dispatchNext(statements: Statements, poolId: string, room: number): Promise<DispatchedJob | null> {
-    return (await this.dispatchFrom(statements, poolId, room, null)).job;
-  }
-
-  /** The same, reading from the marks of an earlier time; null: from the start. */
-  async dispatchFrom(
-    statements: Statements,
-    poolId: string,
-    room: number,
-    marks: DispatchMarks | null,
-  ): Promise<Dispatch> {
-    const [row] = await statements.query<NextRow>(this.nextSql(poolId, room, marks));
-    if (row === undefined) throw new Error('the statement of the dispatcher told nothing');
+  async take(statements: Statements, poolId: string, room: number, watermarks: Watermarks | null): Promise<Turn> {
+    const [row] = await statements.query<TurnRow>(this.takeSql(poolId, room, watermarks));
+    if (row === undefined) throw new Error('the statement of a turn returned no row');
     const { id, in_flight: inFlight, pass, in_flight_since: inFlightSince } = row;
     const found = pass === null ? null : { pass, inFlightSince };
     return { job: id === null ? null : dispatchedOf({ ...row, id }), inFlight, found };
   }
 
-  /**
-   * The statement of `dispatchFrom`; a test holds its plan to what is said there. An account behind the mark has its turn
-   * when there is none after it.
-   */
-  nextSql(poolId: string, room: number, marks: DispatchMarks | null = null): Prisma.Sql {
+  /** The statement of `take`, whose plan a test checks. An account behind the watermark has its turn when none is after it. */
+  takeSql(poolId: string, room: number, watermarks: Watermarks | null = null): Prisma.Sql {
     const turn = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`
       SELECT q.account_id, q.pass FROM account_queues q
       WHERE q.pool_id = ${poolId} AND q.eligible AND (SELECT in_flight FROM gate) < ${room} AND ${condition}
       ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE`;
     const turns =
-      marks === null
+      watermarks === null
         ? Prisma.sql`turn AS (${turn(Prisma.sql`true`)})`
         : Prisma.sql`
-          near AS (${turn(Prisma.sql`q.pass >= ${marks.pass}`)}),
+          near AS (${turn(Prisma.sql`q.pass >= ${watermarks.pass}`)}),
           far AS (${turn(Prisma.sql`NOT EXISTS (SELECT FROM near)`)}),
           turn AS (SELECT * FROM near UNION ALL SELECT * FROM far)`;
     return Prisma.sql`
       WITH gate AS MATERIALIZED (
-        SELECT in_flight, oldest FROM dispatch_turn(${poolId}, ${marks?.inFlightSince ?? null}::timestamptz)
+        SELECT in_flight, oldest FROM dispatch_turn(${poolId}, ${watermarks?.inFlightSince ?? null}::timestamptz)
       ), ${turns}, next AS (
         SELECT j.id FROM jobs j
         WHERE j.pool_id = ${poolId} AND j.account_id = (SELECT account_id FROM turn) AND j.delivery = 'waiting'
@@ -106,23 +97,6 @@ export class DispatchStore {
       SELECT job.id, job.attempt + 1 AS attempt, job.traceparent, job.models, turn.pass,
         gate.in_flight::int AS in_flight, coalesce(gate.oldest, now()) AS in_flight_since
       FROM gate LEFT JOIN turn ON true LEFT JOIN job ON true`;
-  }
-
-  /** Attempts that went to the lane more than `olderThanSeconds` ago and were not claimed: the lane may have lost them. */
-  async listUnclaimed(statements: Statements, poolId: string, olderThanSeconds: number): Promise<DispatchedJob[]> {
-    const rows = await statements.query<DispatchedRow>(Prisma.sql`
-      SELECT id, attempt + 1 AS attempt, traceparent, models FROM jobs
-      WHERE pool_id = ${poolId} AND delivery IN ('dispatched', 'leased') AND delivery = 'dispatched'
-        AND dispatched_at < now() - make_interval(secs => ${olderThanSeconds})
-      ORDER BY dispatched_at`);
-    return rows.map(dispatchedOf);
-  }
-
-  /** The accounts with jobs waiting in a pool. */
-  async listBusy(statements: Statements, poolId: string): Promise<BusyAccount[]> {
-    const rows = await statements.query<{ account_id: string; waiting: number; weight: number }>(Prisma.sql`
-      SELECT account_id, waiting, weight FROM account_queues WHERE pool_id = ${poolId} AND waiting > 0`);
-    return rows.map((row) => ({ accountId: row.account_id, waiting: row.waiting, weight: row.weight }));
   }
 }
 

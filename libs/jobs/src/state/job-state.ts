@@ -27,8 +27,3 @@ export type Delivery = (typeof DELIVERIES)[number];
 /** How an attempt ended. `lost` and `handed_back` are the platform's doing: never billed, never the workflow's fault. */
 export const ATTEMPT_OUTCOMES = ['succeeded', 'failed', 'canceled', 'expired', 'lost', 'handed_back'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
-
-/** True when the table has the move. */
-export function canMove(from: JobStatus | null, to: JobStatus): boolean {
-  return TRANSITIONS.some((transition) => transition.from === from && transition.to === to);
-}

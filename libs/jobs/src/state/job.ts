@@ -54,11 +54,15 @@ export interface JobOutputRecord {
 }
 
 /** The tail of what a run printed. */
-export interface JobLogRecord {
+export interface JobLog {
   text: string;
   /** Something before `text` was left out. */
   truncated: boolean;
-  /** False when it was kept while the run went on, and its worker never told the rest. */
+}
+
+/** A log as it is kept. */
+export interface JobLogRecord extends JobLog {
+  /** False when it was kept while the run went on, and its worker never reported the rest. */
   complete: boolean;
   capturedAt: Date;
 }
@@ -70,7 +74,23 @@ export interface JobTransitionRecord {
   at: Date;
 }
 
-/** The right to run one attempt of a job. Whatever does not carry all three changes nothing. */
+/** A job after a statement that moved it. */
+export interface MovedJob {
+  id: string;
+  accountId: string;
+  poolId: string;
+  from: JobStatus;
+  status: JobStatus;
+  seq: number;
+  attempt: number;
+  workerId: string | null;
+  /** Micro-credits; null until the job has ended. */
+  chargedMicros: bigint | null;
+  /** Whether credentials were handed over for it. */
+  hasSecrets: boolean;
+}
+
+/** The right to run one attempt of a job. A statement of a worker names all three, and changes nothing if one is wrong. */
 export interface Fence {
   jobId: string;
   attempt: number;
@@ -89,7 +109,7 @@ export interface ClaimedAttempt extends Fence {
   models: string[];
   progress: Progress | null;
   traceparent: string | null;
-  /** Where logs are kept for jobs of deployments. */
+  /** Logs are kept of jobs of deployments alone. */
   keepsLogs: boolean;
 }
 

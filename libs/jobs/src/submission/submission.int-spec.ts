@@ -7,9 +7,9 @@ import type { Statements } from '@millrace/database';
 import { Metrics, readSettings } from '@millrace/platform';
 import { WorkerStore, type Target } from '@millrace/deployments';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
-import { DispatchStore } from '../rotation/turn.store';
 import { jobSettings } from '../job.settings';
-import { QueueOutlook } from '../rotation/queue-estimates';
+import { AccountQueueStore } from '../rotation/account-queue.store';
+import { QueueEstimates } from '../rotation/queue-estimates';
 import { SubmissionService, type Submission } from './submission.service';
 import { SubmissionStore } from './submission.store';
 
@@ -56,10 +56,10 @@ beforeEach(() => {
     },
   };
   metrics = new Metrics('test');
-  service = serviceWith(counted, new QueueOutlook(counted, new DispatchStore(), new WorkerStore()));
+  service = serviceWith(counted, new QueueEstimates(counted, new AccountQueueStore(), new WorkerStore()));
 });
 
-function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' | 'place'>): SubmissionService {
+function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiting' | 'place'>): SubmissionService {
   return new SubmissionService(
     counted,
     new SubmissionStore(settings),
@@ -69,8 +69,8 @@ function serviceWith(counted: Statements, outlook: Pick<QueueOutlook, 'waiting' 
       put: (id: string) => Promise.resolve(void kept.add(id)),
       delete: (id: string) => Promise.resolve(void kept.delete(id)),
     },
-    outlook,
-    { poke: () => undefined },
+    estimates,
+    { requestDispatch: () => undefined },
     metrics,
     settings,
   );
@@ -112,7 +112,7 @@ describe('a submission', () => {
     }
   });
 
-  it('sends one statement alone while the picture of the pool is fresh', async () => {
+  it('sends one statement alone while the snapshot of the pool is fresh', async () => {
     await service.submit(await submission());
     const next = await submission();
     await service.submit(next);
@@ -129,7 +129,7 @@ describe('a submission', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('that asks for a target only when its body can be read tells of the body first', async () => {
+  it('that asks for a target only when its body can be read refuses the body first', async () => {
     const target = (): Promise<never> => Promise.reject(new Refusal('deployment_not_ready', 'It is starting.'));
     await expect(service.submit(await submission({ body: '{}', target }))).rejects.toMatchObject({
       code: 'invalid_request',
@@ -137,12 +137,12 @@ describe('a submission', () => {
     await expect(service.submit(await submission({ target }))).rejects.toMatchObject({ code: 'deployment_not_ready' });
   });
 
-  it('is refused with a time to wait while its pool is full, whoever filled it', async () => {
+  it('is refused with a time to wait while its pool is full', async () => {
     const full = await makePool(test.database);
     const target = (): Promise<Target> =>
       Promise.resolve({ poolId: full.poolId, catalogue, queueLimit: 1, priceMicrosPerSecond: 1_000n });
     await service.submit(await submission({ target }));
-    await eventually('the picture of the pool to be anew', async () => {
+    await eventually('a new snapshot of the pool', async () => {
       const refused: unknown = await service.submit(await submission({ target })).catch((error: unknown) => error);
       if (!(refused instanceof Refusal)) return false;
       expect(refused).toMatchObject({ code: 'queue_full', retryAfterSeconds: expect.any(Number) as number });
@@ -173,11 +173,11 @@ describe('a submission', () => {
   });
 
   it('that has committed is answered, though its place in the queue cannot be looked up', async () => {
-    const outlook = {
+    const estimates = {
       waiting: () => Promise.resolve(0),
       place: () => Promise.reject(new Error('the connection was lost')),
     };
-    const { job, place } = await serviceWith(test.database, outlook).submit(await submission());
+    const { job, place } = await serviceWith(test.database, estimates).submit(await submission());
     expect([job.status, place.position]).toEqual(['queued', 1]);
   });
 

@@ -13,13 +13,13 @@ import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
 import { assetReferences, modelsOf, sliceOf, type WorkflowGraph } from '@millrace/workflow';
 import { crashPoint, type Metrics } from '@millrace/platform';
-import type { Dispatcher } from '../dispatch/dispatcher';
-import type { JobRecord, JobScope } from '../state/job';
+import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import type { QueueOutlook, QueuePlace } from '../rotation/queue-estimates';
+import { QUEUE_FULL, type QueueEstimates, type QueuePlace } from '../rotation';
+import type { JobRecord, JobScope } from '../state';
 import { readSubmission, type RequestedJob } from './read-submission.step';
 import type { JobDraft } from './submission';
-import { INPUT_ASSET_CONSTRAINT, QUEUE_FULL, type RecordedJob, type SubmissionStore } from './submission.store';
+import { INPUT_ASSET_CONSTRAINT, type RecordedJob, type SubmissionStore } from './submission.store';
 import { validateGraph } from './validate-workflow.step';
 
 /** A submission as it arrives: who, where to, and the body's text. */
@@ -45,7 +45,7 @@ const QUEUE_RETRY_SECONDS = 2;
 
 /**
  * Turns a request into a durable job. Everything that can be refused without writing is refused first; then one statement
- * records the job with all that belongs to it. What is told afterwards (dispatching) may fail without harm.
+ * records the job with all that belongs to it. Dispatching comes after that, and may fail without harm.
  */
 export class SubmissionService {
   constructor(
@@ -54,8 +54,8 @@ export class SubmissionService {
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
-    private readonly outlook: Pick<QueueOutlook, 'waiting' | 'place'>,
-    private readonly dispatcher: Pick<Dispatcher, 'poke'>,
+    private readonly estimates: Pick<QueueEstimates, 'waiting' | 'place'>,
+    private readonly dispatcher: Pick<Dispatcher, 'requestDispatch'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings,
   ) {}
@@ -63,8 +63,8 @@ export class SubmissionService {
   /**
    * Accept a job, or refuse it and leave nothing behind.
    *
-   * @throws Refusal with the reason; any other error means that the outcome is Postgres's to tell: the key, if it was
-   * claimed, stays claimed exactly if the job exists (contract, 4.1).
+   * @throws Refusal with the reason; after any other error the outcome is not known here: the key, if there is one, is claimed
+   * exactly if the job exists (contract, 4.1).
    */
   async submit(submission: Submission): Promise<AcceptedJob> {
     try {
@@ -72,9 +72,9 @@ export class SubmissionService {
       this.metrics.submissions.inc({ outcome: 'accepted' });
       return accepted;
     } catch (error) {
-      const told = await this.preferReuse(submission, error);
-      this.metrics.submissions.inc({ outcome: told instanceof Refusal ? told.code : 'upstream_error' });
-      throw told;
+      const thrown = await this.preferReuse(submission, error);
+      this.metrics.submissions.inc({ outcome: thrown instanceof Refusal ? thrown.code : 'upstream_error' });
+      throw thrown;
     }
   }
 
@@ -87,7 +87,7 @@ export class SubmissionService {
     return this.record(submission, target, requested, inputAssetIds);
   }
 
-  /** A key that was used is refused as such, whatever else is wrong with the request that repeats it. */
+  /** A key that was used is refused as such, even when more is wrong with the request that repeats it. */
   private async preferReuse({ caller, idempotencyKey }: Submission, error: unknown): Promise<unknown> {
     if (!(error instanceof Refusal) || idempotencyKey === undefined || error.code === KEY_REUSED) return error;
     const claimed = await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey);
@@ -108,7 +108,7 @@ export class SubmissionService {
 
   private async checkRoom(target: Target): Promise<void> {
     const limit = target.queueLimit ?? this.settings.queueLimitPerPool;
-    if ((await this.outlook.waiting(target.poolId)) >= limit) throw queueFull('The queue of this service is full.');
+    if ((await this.estimates.waiting(target.poolId)) >= limit) throw queueFull('The queue of this service is full.');
   }
 
   private async record(
@@ -133,13 +133,13 @@ export class SubmissionService {
       }
       throw await this.refusalOf(error, draft);
     }
-    this.dispatcher.poke(draft.poolId);
+    this.dispatcher.requestDispatch(draft.poolId);
     return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded) };
   }
 
-  /** The job is committed: a place that cannot be looked up now is told as that among the account's own, not as a failure. */
+  /** The job is committed: where its place cannot be looked up now, it is that among the account's own jobs, not a failure. */
   private async placeOf({ poolId, accountId }: JobDraft, { ahead }: RecordedJob): Promise<QueuePlace> {
-    return this.outlook.place(poolId, accountId, ahead).catch(() => ({ position: ahead + 1, waitMs: null }));
+    return this.estimates.place(poolId, accountId, ahead).catch(() => ({ position: ahead + 1, waitMs: null }));
   }
 
   private async refusalOf(error: unknown, draft: JobDraft): Promise<unknown> {

@@ -1,10 +1,9 @@
 import { holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
+import { joinRotationPart } from '../rotation';
 import type { JobDraft } from './submission';
 
-/** The reason with which the statement refuses itself when the account has too many jobs waiting. */
-export const QUEUE_FULL = 'queue_full';
 /** The constraint that a submission meets when an asset went between its check and its commit. */
 export const INPUT_ASSET_CONSTRAINT = 'job_inputs_asset_id_fkey';
 
@@ -37,7 +36,7 @@ export class SubmissionStore {
    * @throws RefusedError KEY_REUSED, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
-    const queue = this.queuePart(draft, this.keyPart(draft));
+    const queue = joinRotationPart(draft, this.keyPart(draft));
     const job = this.jobPart(draft, this.holdPart(draft, queue));
     const [row] = await statements.query<RecordedRow>(
       composeStatement(
@@ -53,6 +52,7 @@ export class SubmissionStore {
     };
   }
 
+  /** Without a key there is nothing to claim, and nothing to wait for. */
   private keyPart(draft: JobDraft): StatementPart {
     if (draft.idempotencyKey === null) return statementPart('key')`SELECT`;
     return claimKeyPart({
@@ -62,23 +62,6 @@ export class SubmissionStore {
       subjectId: draft.id,
       lifetimeSeconds: this.settings.idempotencySeconds,
     });
-  }
-
-  /**
-   * An account that had nothing waiting joins at the pool's present virtual time: idling earns no credit in the rotation.
-   * Its limits are set with its first job and followed by `AccountQueues` from then on: what a request knows of them may be
-   * older than their last change.
-   */
-  private queuePart(draft: JobDraft, key: StatementPart): StatementPart<'waiting'> {
-    return statementPart<'waiting'>('queue')`
-      INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
-      SELECT p.id, ${draft.accountId}::uuid, 1, ${draft.weight}, ${draft.runningLimit}, p.virtual_time
-      FROM pools p, ${key} WHERE p.id = ${draft.poolId} AND (${draft.queueLimit} > 0 OR refuse(${QUEUE_FULL}))
-      ON CONFLICT (pool_id, account_id) DO UPDATE
-        SET waiting = q.waiting + 1,
-            pass = CASE WHEN q.waiting = 0 THEN greatest(q.pass, excluded.pass) ELSE q.pass END
-        WHERE q.waiting < ${draft.queueLimit} OR refuse(${QUEUE_FULL})
-      RETURNING q.waiting`;
   }
 
   private holdPart({ accountId, id, holdMicros }: JobDraft, queue: StatementPart): StatementPart {

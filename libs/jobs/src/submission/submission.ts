@@ -1,5 +1,5 @@
 import type { JobMetadata } from '@millrace/contracts';
-import type { JobScope } from '../state/job';
+import type { JobScope } from '../state';
 
 /** A submission that passed every check: what the one writing statement records. */
 export interface JobDraft extends JobScope {

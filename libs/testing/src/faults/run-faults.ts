@@ -3,7 +3,7 @@ import pg from 'pg';
 import { StorageAuditor, composeAssets, openBlobStore, assetSettings } from '@millrace/assets';
 import { billingSettings, composeBilling } from '@millrace/billing';
 import { Database } from '@millrace/database';
-import { composeJobs, jobSettings } from '@millrace/jobs';
+import { composeAudits, jobSettings } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
 import { History } from './history';
@@ -175,13 +175,13 @@ async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; 
   const store = await openBlobStore(settings);
   const assets = composeAssets({ database, store, settings });
   const metrics = new Metrics('audit');
-  const jobs = composeJobs({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey: null });
+  const audits = composeAudits({ database, redis });
   const billing = composeBilling({ database, logger, metrics, settings });
   const storage = new StorageAuditor(assets.audit, true);
   return {
-    auditors: [...jobs.auditors, billing.audit, storage],
+    auditors: [audits.jobs, audits.lanes, billing.audit, storage],
     close: async () => {
-      await jobs.close();
+      await audits.close();
       redis.close();
       store.close();
       await database.close();

@@ -1,0 +1,2 @@
+export { JobAudit } from './job-audit';
+export { LaneAudit } from './lane-audit';

@@ -1,0 +1,73 @@
+import type { JobStatus, Progress, SurfaceKind } from '@millrace/contracts';
+import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { deliveryOfOne, type ClaimedAttempt, type Fence } from '../state';
+
+/** An attempt that a worker wants, and the lease that it wants it with. */
+export interface Claim extends Fence {
+  workerId: string;
+  leaseSeconds: number;
+}
+
+interface ClaimedRow {
+  account_id: string;
+  pool_id: string;
+  surface: SurfaceKind;
+  status: JobStatus;
+  workflow: string;
+  deadline_at: Date;
+  has_secrets: boolean;
+  models: string[] | null;
+  progress: Progress | null;
+  traceparent: string | null;
+  seq: number;
+  waited_ms: number;
+}
+
+/**
+ * Take a dispatched attempt. The status becomes `running` with the first one and stays so with later ones.
+ *
+ * @returns null when it cannot be taken any more.
+ */
+export async function claimAttempt(
+  statements: Statements,
+  { jobId, attempt, leaseToken, workerId, leaseSeconds }: Claim,
+): Promise<(ClaimedAttempt & { seq: number; waitedMs: number }) | null> {
+  const job = statementPart('job')`
+    UPDATE jobs j
+    SET status = 'running', delivery = 'leased', attempt = ${attempt}, worker_id = ${workerId}::uuid,
+        lease_token = ${leaseToken}::uuid, lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
+        started_at = coalesce(j.started_at, now()), engine_ms = 0, updated_at = now(),
+        seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
+    FROM (SELECT id, status FROM jobs WHERE id = ${jobId}::uuid FOR UPDATE) old
+    WHERE j.id = old.id AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched'
+      AND j.status IN ('queued', 'running') AND j.deadline_at > now()
+    RETURNING j.*, old.status AS from_status`;
+  const transition = statementPart('transition')`
+    INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
+    SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM ${job} WHERE from_status = 'queued'`;
+  const begun = statementPart('attempt')`
+    INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM ${job}`;
+  const [row] = await statements.query<ClaimedRow>(composeStatement([transition, begun])`
+    SELECT job.account_id, job.pool_id, job.surface, job.status, job.deadline_at, job.has_secrets, job.progress,
+           job.models, job.traceparent, job.seq, g.workflow,
+           (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
+    FROM ${job} job JOIN job_graphs g ON g.job_id = job.id`);
+  if (row === undefined) return null;
+  return {
+    jobId,
+    attempt,
+    leaseToken,
+    accountId: row.account_id,
+    poolId: row.pool_id,
+    status: row.status,
+    workflow: row.workflow,
+    deadlineAt: row.deadline_at,
+    hasSecrets: row.has_secrets,
+    models: row.models ?? [],
+    progress: row.progress,
+    traceparent: row.traceparent,
+    seq: row.seq,
+    waitedMs: row.waited_ms,
+    keepsLogs: row.surface === 'deployment',
+  };
+}

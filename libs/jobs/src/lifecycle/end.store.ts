@@ -1,0 +1,76 @@
+import { type BilledColumn, chargePart, endHoldParts } from '@millrace/billing';
+import { statementPart, type StatementPart, type Statements } from '@millrace/database';
+import { leaveRotationPart } from '../rotation';
+import { mayEnd, type EndGuard, type MovedJob } from '../state';
+import { RECORDED_AS, type JobEnding } from './job-ending';
+import { lastLogPart } from './log.store';
+import { runMove, transitionPart, type MovedColumn } from './moved-job.store';
+import { SETTLEMENT } from './settlement';
+import { billedMs } from './settlement.store';
+import { jsonOrNull } from './storable';
+
+type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms';
+
+/**
+ * End a job: status, attempt, charge, hold and counters together. A job that is `canceling` ends `canceled`, whatever was
+ * reported.
+ *
+ * @returns null when the guard did not hold, or the job has ended.
+ */
+export async function endJob(statements: Statements, guard: EndGuard, ending: JobEnding): Promise<MovedJob | null> {
+  const { status, cause } = RECORDED_AS[ending.ending];
+  const charged = chargePart(runPart(guard, ending));
+  const job = statementPart<EndedColumn>('job')`
+    UPDATE jobs j
+    SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${status} END,
+        delivery = 'done', lease_token = NULL, lease_expires_at = NULL, completed_at = now(), updated_at = now(),
+        seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
+        error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
+        billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
+    FROM ${charged} old WHERE j.id = old.id
+    RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms`;
+  return runMove(statements, job, [
+    transitionPart(job, cause),
+    attemptPart(job, ending),
+    ...endHoldParts(leaveRotationPart<EndedColumn>(job)),
+    ...belongingParts(job),
+    lastLogPart(job, ending.log),
+  ]);
+}
+
+/**
+ * The job, locked, with the time that is billed of it. What the end writes is made from this row: the version in the
+ * statement's snapshot may be from before an extension of the hold.
+ */
+function runPart(guard: EndGuard, ending: JobEnding): StatementPart<BilledColumn> {
+  const billed = billedMs(SETTLEMENT[ending.ending], 'engineMs' in ending ? ending.engineMs : 0);
+  return statementPart<BilledColumn>('old')`
+    SELECT j.id, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
+           j.billable_ms + u.used_ms AS billable_ms
+    FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+    CROSS JOIN LATERAL (SELECT CASE WHEN j.delivery = 'leased' THEN ${billed} ELSE 0 END AS used_ms) u
+    WHERE ${mayEnd(guard)} FOR UPDATE OF j`;
+}
+
+/** The attempt that was under way, if there was one. */
+function attemptPart(job: StatementPart<EndedColumn>, ending: JobEnding): StatementPart {
+  return statementPart('attempt')`
+    UPDATE job_attempts a
+    SET ended_at = now(), engine_ms = job.used_ms, nodes = ${jsonOrNull(ending.nodes)}::jsonb,
+        outcome = CASE WHEN job.status = 'canceled' THEN 'canceled' ELSE ${RECORDED_AS[ending.ending].outcome} END
+    FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt AND job.from_delivery = 'leased'`;
+}
+
+/** The usage to be billed by, and what an ended job lets go of: its inputs, and outputs of attempts that did not end it. */
+function belongingParts(job: StatementPart<EndedColumn>): StatementPart[] {
+  const usage = statementPart('usage')`
+    INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros,
+      labels, finished_at)
+    SELECT id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, metadata, completed_at
+    FROM ${job} WHERE surface <> 'self_hosted'`;
+  const inputs = statementPart('inputs')`DELETE FROM job_inputs i USING ${job} job WHERE i.job_id = job.id`;
+  const staleOutputs = statementPart('stale_outputs')`
+    DELETE FROM job_outputs o USING ${job} job
+    WHERE o.job_id = job.id AND o.attempt < job.attempt AND job.status = 'succeeded'`;
+  return [usage, inputs, staleOutputs];
+}

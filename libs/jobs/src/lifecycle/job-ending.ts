@@ -1,0 +1,83 @@
+import type { Progress, TerminalStatus } from '@millrace/contracts';
+import type { AttemptOutcome, JobFailure, JobLog, NodeTiming } from '../state';
+import { SETTLEMENT, resubmitAdvice, type ReportedEnding, type UnreportedEnding } from './settlement';
+
+/** What is recorded with the end of a job. */
+interface EndDetails {
+  failure: JobFailure | null;
+  progress: Progress | null;
+  nodes: NodeTiming[] | null;
+  /** Null where no worker reports one. */
+  log: JobLog | null;
+}
+
+/** How the attempt of a worker came out, and what it reports of it. */
+export interface AttemptResult extends EndDetails {
+  ending: ReportedEnding;
+  /** Engine time used, in milliseconds. Whether it is billed, `SETTLEMENT` says. */
+  engineMs: number;
+}
+
+/** How a job ends. */
+export type JobEnding = AttemptResult | (EndDetails & { ending: UnreportedEnding });
+
+interface Recorded {
+  status: TerminalStatus;
+  outcome: AttemptOutcome;
+  /** For the history: what brought the end about. */
+  cause: string;
+}
+
+const succeeded: Recorded = { status: 'succeeded', outcome: 'succeeded', cause: 'attempt succeeded' };
+const failed: Recorded = { status: 'failed', outcome: 'failed', cause: 'attempt failed' };
+const lost: Recorded = { status: 'failed', outcome: 'lost', cause: 'attempts used up' };
+const canceled: Recorded = { status: 'canceled', outcome: 'canceled', cause: 'cancel requested' };
+
+/** The status, the outcome of the attempt and the cause that each end is recorded with. */
+export const RECORDED_AS: Record<JobEnding['ending'], Recorded> = {
+  succeeded,
+  node_failed: failed,
+  engine_failed: failed,
+  input_rejected: failed,
+  output_not_stored: failed,
+  input_not_staged: failed,
+  credentials_lost: failed,
+  credits_exhausted: failed,
+  canceled_while_running: { ...canceled, cause: 'attempt canceled' },
+
+  canceled_while_queued: canceled,
+  canceled_between_attempts: canceled,
+  canceled_with_worker_lost: { ...canceled, outcome: 'lost', cause: 'worker lost while canceling' },
+  attempts_used_up: lost,
+  engine_lost: { ...lost, cause: 'engine lost every attempt' },
+  deadline_passed: { status: 'expired', outcome: 'expired', cause: 'execution deadline' },
+};
+
+const nothingReported = { progress: null, nodes: null, log: null };
+
+/** The end of a job that its owner canceled, without a worker to report one. */
+export function canceledEnding(ending: Extract<UnreportedEnding, `canceled_${string}`>): JobEnding {
+  return { ...nothingReported, ending, failure: null };
+}
+
+export const attemptsUsedUp: JobEnding = {
+  ...nothingReported,
+  ending: 'attempts_used_up',
+  failure: {
+    code: 'worker_lost',
+    message: `Every worker that ran this job was lost. ${resubmitAdvice('attempts_used_up')}`,
+  },
+};
+
+/** @param reason of the engine's loss, as a part of a sentence. */
+export function engineLost(reason: string): JobEnding {
+  const charge = SETTLEMENT.engine_lost === 'waived' ? ' Nothing was charged.' : '';
+  const message = `The engine could not finish this job: ${reason}.${charge}`;
+  return { ...nothingReported, ending: 'engine_lost', failure: { code: 'engine_error', message } };
+}
+
+export const deadlinePassed: JobEnding = {
+  ...nothingReported,
+  ending: 'deadline_passed',
+  failure: { code: 'execution_timeout', message: 'The job did not end before its execution deadline.' },
+};

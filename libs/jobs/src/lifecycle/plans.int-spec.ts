@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { JobWorld, endingOf } from '../fixtures/job-world';
+import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { claimAttempt } from './claim.store';
+import { endJob } from './end.store';
+import { handBackAttempt, takeBackAttempt } from './release.store';
+import { renewLease } from './renew.store';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+describe('a statement that moves one job', () => {
+  const fence = { jobId: newId(), attempt: 1, leaseToken: randomUUID() };
+  const lost = { kind: 'lost_for_good', jobId: fence.jobId } as const;
+  const beat = { progress: null, engineMs: 0, leaseSeconds: 10, holdExtensionSeconds: 60 };
+  const moves: [string, (statements: Statements) => Promise<unknown>][] = [
+    ['a claim', (to) => claimAttempt(to, { ...fence, workerId: newId(), leaseSeconds: 10 })],
+    ['a heartbeat', (to) => renewLease(to, fence, beat)],
+    ['the end', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'))],
+    ['the end of a lost one', (to) => endJob(to, lost, endingOf('attempts_used_up'))],
+    ['handing it back', (to) => handBackAttempt(to, fence)],
+    ['taking it back', (to) => takeBackAttempt(to, fence.jobId)],
+  ];
+
+  beforeAll(async () => {
+    const { poolId } = await makePool(test.database);
+    await new JobWorld(test).queueMany(poolId, await makeAccount(test.database), 5_000);
+    // Statistics of a moment at which nothing was in flight.
+    await test.database.execute(Prisma.sql`ANALYZE jobs`);
+  });
+
+  it.each(moves)('finds it by its id: %s', async (_what, move) => {
+    const sent: Prisma.Sql[] = [];
+    const query = (sql: Prisma.Sql): Promise<never[]> => {
+      sent.push(sql);
+      return Promise.resolve([]);
+    };
+    await move({ query, rows: query, execute: () => Promise.resolve(0), models: test.database.models });
+    const [sql] = sent;
+    if (sql === undefined) throw new Error('it has no statement');
+    const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+      Prisma.sql`EXPLAIN (FORMAT JSON) ${sql}`,
+    );
+    const readings = (row?.['QUERY PLAN'] ?? [])
+      .flatMap(({ Plan }) => nodesOf(Plan))
+      .filter((node) => node['Relation Name'] === 'jobs' && node['Node Type'] !== 'ModifyTable');
+    expect(readings.length).toBeGreaterThan(0);
+    for (const reading of readings) expect(reading['Index Name']).toBe('jobs_pkey');
+  });
+});

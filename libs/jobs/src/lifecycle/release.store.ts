@@ -1,0 +1,60 @@
+import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { returnToRotationPart } from '../rotation';
+import { mayRelease, type AttemptOutcome, type Fence, type MovedJob, type ReleaseGuard } from '../state';
+import { runMove, type MovedColumn } from './moved-job.store';
+import { SETTLEMENT, type Release } from './settlement';
+import { billedMs } from './settlement.store';
+
+/** How an attempt ends whose job goes on: it waits for its next. */
+interface ReleaseTerms {
+  kind: Release;
+  outcome: AttemptOutcome;
+  /** 1 where the attempt does not count against the attempts of the job. */
+  attemptsAdded: 0 | 1;
+}
+
+/** Give an attempt back, so that another worker takes the next. Does not count against the attempts. */
+export async function handBackAttempt(statements: Statements, fence: Fence): Promise<MovedJob | null> {
+  const terms: ReleaseTerms = { kind: 'handed_back', outcome: 'handed_back', attemptsAdded: 1 };
+  return release(statements, { kind: 'fence', fence }, terms);
+}
+
+/** Give up an attempt that the engine lost. @returns null where the job has no attempts left. */
+export async function giveUpAttempt(statements: Statements, fence: Fence): Promise<MovedJob | null> {
+  const terms: ReleaseTerms = { kind: 'given_up', outcome: 'lost', attemptsAdded: 0 };
+  return release(statements, { kind: 'fence_with_attempts_left', fence }, terms);
+}
+
+/** Take a lost attempt from its worker, whose lease must have run out. @returns null where the job has no attempts left. */
+export async function takeBackAttempt(statements: Statements, jobId: string): Promise<MovedJob | null> {
+  const terms: ReleaseTerms = { kind: 'taken_back', outcome: 'lost', attemptsAdded: 0 };
+  return release(statements, { kind: 'lost_with_attempts_left', jobId }, terms);
+}
+
+async function release(
+  statements: Statements,
+  guard: ReleaseGuard,
+  { kind, outcome, attemptsAdded }: ReleaseTerms,
+): Promise<MovedJob | null> {
+  const job = statementPart<MovedColumn>('job')`
+    UPDATE jobs j SET delivery = 'waiting', lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
+      max_attempts = j.max_attempts + ${attemptsAdded}, billable_ms = j.billable_ms + ${billedMs(SETTLEMENT[kind], 0)},
+      updated_at = now()
+    WHERE ${mayRelease(guard)}
+    RETURNING j.*, j.status AS from_status`;
+  const attempt = statementPart('attempt')`
+    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}
+    FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
+  return runMove(statements, job, [attempt, returnToRotationPart(job)]);
+}
+
+/** Take back from the lanes of stopped deployments what no worker has claimed. @returns how many jobs wait again. */
+export async function recallFromStopped(statements: Statements): Promise<number> {
+  const job = statementPart<'id' | 'pool_id' | 'account_id'>('job')`
+    UPDATE jobs j SET delivery = 'waiting', dispatched_at = NULL, updated_at = now()
+    FROM deployments d
+    WHERE d.desired_state = 'stopped' AND j.pool_id = d.pool_id AND j.delivery = 'dispatched'
+    RETURNING j.id, j.pool_id, j.account_id`;
+  const rows = await statements.query(composeStatement([returnToRotationPart(job)])`SELECT id FROM ${job}`);
+  return rows.length;
+}

@@ -1,0 +1,49 @@
+import { extendHold, type MeteredColumn } from '@millrace/billing';
+import type { JobStatus, Progress } from '@millrace/contracts';
+import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { holdsFence, type Fence } from '../state';
+import { elapsedMs } from './settlement.store';
+import { jsonOrNull } from './storable';
+
+/** What a worker reports with a heartbeat, and the terms on which it goes on. */
+export interface Heartbeat {
+  progress: Progress | null;
+  /** Engine time of the attempt so far, in milliseconds. */
+  engineMs: number;
+  leaseSeconds: number;
+  holdExtensionSeconds: number;
+}
+
+export interface HeartbeatAnswer {
+  status: JobStatus;
+  /** True when the run has used up its hold and the account has nothing to extend it from. */
+  exhausted: boolean;
+}
+
+/**
+ * Renew a lease, keep what is known of the run, and extend its hold before that is used up: one statement, which touches the
+ * account's balance only when an extension is due.
+ *
+ * @returns null when the lease is lost.
+ */
+export async function renewLease(
+  statements: Statements,
+  fence: Fence,
+  { progress, engineMs, leaseSeconds, holdExtensionSeconds }: Heartbeat,
+): Promise<HeartbeatAnswer | null> {
+  const run = statementPart<MeteredColumn | 'account_id' | 'may_extend'>('run')`
+    SELECT j.id, j.account_id, j.held_micros, j.price_micros_per_second, e.engine_ms,
+           j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend
+    FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+    CROSS JOIN LATERAL (SELECT greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs})) AS engine_ms) e
+    WHERE ${holdsFence(fence)} FOR UPDATE OF j`;
+  const { hold, writes } = extendHold(run, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
+  const job = statementPart('job')`
+    UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
+      progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
+      held_micros = hold.held_micros
+    FROM ${run} run, ${hold} hold WHERE j.id = run.id AND hold.id = run.id
+    RETURNING j.status, hold.is_exhausted AS exhausted`;
+  const [row] = await statements.query<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
+  return row ?? null;
+}

@@ -1,0 +1,24 @@
+import { Prisma } from '@prisma/client';
+import type { Billed } from './settlement';
+
+/**
+ * Milliseconds since the attempt `a` was claimed: no attempt can have used more engine time, whatever its worker's clock
+ * says.
+ */
+export const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
+
+/**
+ * What `Billed` comes to, in milliseconds: of the leased job `j` and its attempt `a`.
+ *
+ * @param reportedMs engine time that its worker reports with the end; only `billable` reads it.
+ */
+export function billedMs(billed: Billed, reportedMs: number): Prisma.Sql {
+  switch (billed) {
+    case 'billable':
+      return Prisma.sql`least(${reportedMs}::bigint, ${elapsedMs})`;
+    case 'waived':
+      return Prisma.sql`0`;
+    case 'as_last_reported':
+      return Prisma.sql`CASE WHEN j.lease_expires_at < now() THEN 0 ELSE j.engine_ms END`;
+  }
+}

@@ -1,0 +1,96 @@
+/*
+ * What is charged for a job: `SETTLEMENT` says, for every way in which an attempt can end, what is billed of its engine time.
+ * `settlement.store.ts` is what the statements make of the answer, `chargePart` of `libs/billing` the price of it.
+ */
+
+/** What is billed of the attempt that ended. */
+export const BILLED = [
+  /** The engine time that its worker reports with the end, and at most the time since the claim. */
+  'billable',
+  /** Nothing. */
+  'waived',
+  /** The engine time of the last heartbeat; nothing where the lease has run out, because the worker is lost then. */
+  'as_last_reported',
+] as const;
+export type Billed = (typeof BILLED)[number];
+
+/** Ends of a job that the worker which holds the lease reports, with the engine time. */
+export const REPORTED_ENDINGS = [
+  'succeeded',
+  /** A node of the graph failed. */
+  'node_failed',
+  /** The engine could not run the graph, or not finish it. */
+  'engine_failed',
+  /** The engine could not read an input that was staged for it. */
+  'input_rejected',
+  /** An output could not be stored or recorded. */
+  'output_not_stored',
+  /** An input could not be brought to the worker: the engine did not start. */
+  'input_not_staged',
+  /** The credentials of the job were lost before the engine started. */
+  'credentials_lost',
+  /** The run used up all that its account could hold for it. */
+  'credits_exhausted',
+  /** It was asked to stop while it ran. */
+  'canceled_while_running',
+] as const;
+export type ReportedEnding = (typeof REPORTED_ENDINGS)[number];
+
+/** Ends of a job of whose last attempt nobody reports the engine time. */
+export const UNREPORTED_ENDINGS = [
+  'canceled_while_queued',
+  'canceled_between_attempts',
+  /** It was to be canceled, and its worker was lost first. */
+  'canceled_with_worker_lost',
+  /** The worker of its last attempt was lost. */
+  'attempts_used_up',
+  /** The worker of its last attempt lost the engine. */
+  'engine_lost',
+  'deadline_passed',
+] as const;
+export type UnreportedEnding = (typeof UNREPORTED_ENDINGS)[number];
+
+/** Ends of an attempt after which its job waits for the next. */
+export const RELEASES = [
+  /** Its worker stops. */
+  'handed_back',
+  /** Its worker lost the engine. */
+  'given_up',
+  /** Its worker was lost. */
+  'taken_back',
+] as const;
+export type Release = (typeof RELEASES)[number];
+
+type Settlement = Record<ReportedEnding, Billed> & Record<UnreportedEnding | Release, Exclude<Billed, 'billable'>>;
+
+/**
+ * The rule of charging: engine time that the customer's own graph used is billed, and what the platform lost is not. A job
+ * that was canceled meanwhile is billed by the end that was reported.
+ */
+export const SETTLEMENT: Settlement = {
+  succeeded: 'billable',
+  node_failed: 'billable',
+  engine_failed: 'billable',
+  input_rejected: 'billable',
+  output_not_stored: 'waived',
+  input_not_staged: 'waived',
+  credentials_lost: 'waived',
+  credits_exhausted: 'billable',
+  canceled_while_running: 'billable',
+
+  canceled_while_queued: 'waived',
+  canceled_between_attempts: 'waived',
+  canceled_with_worker_lost: 'waived',
+  attempts_used_up: 'waived',
+  engine_lost: 'waived',
+  deadline_passed: 'as_last_reported',
+
+  handed_back: 'waived',
+  given_up: 'waived',
+  taken_back: 'waived',
+};
+
+/** The end of a message about a job that failed through no fault of its own: what it cost, and what to do. */
+export function resubmitAdvice(ending: ReportedEnding | UnreportedEnding): string {
+  return SETTLEMENT[ending] === 'waived' ? 'Nothing was charged; submit the job again.' : 'Submit the job again.';
+}

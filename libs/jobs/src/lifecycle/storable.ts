@@ -1,0 +1,9 @@
+/** A value as JSON text that PostgreSQL can store; null for null. */
+export function jsonOrNull(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value, (_, inner: unknown) => storable(inner));
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair; engines and their nodes print both. */
+export function storable<T>(value: T): T {
+  return (typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value) as T;
+}

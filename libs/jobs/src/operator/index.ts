@@ -1,0 +1,2 @@
+export { OperatorJobStore, type OperatorJob } from './operator-job.store';
+export { OperatorJobs } from './operator-jobs.service';

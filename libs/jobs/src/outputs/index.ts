@@ -1,0 +1,2 @@
+export { OutputRecorder, type OutputDraft } from './output-recorder';
+export { OutputStore } from './output.store';

@@ -1,0 +1,24 @@
+export {
+  type ClaimedAttempt,
+  type Fence,
+  type JobFailure,
+  type JobLog,
+  type JobLogRecord,
+  type JobOutputRecord,
+  type JobRecord,
+  type JobScope,
+  type JobTransitionRecord,
+  type MovedJob,
+  type NodeTiming,
+} from './job';
+export {
+  type EndGuard,
+  type ReleaseGuard,
+  deliveryOfOne,
+  holdsFence,
+  isInScope,
+  leaseIsOver,
+  mayEnd,
+  mayRelease,
+} from './job-guards.store';
+export { ATTEMPT_OUTCOMES, DELIVERIES, TRANSITIONS, type AttemptOutcome, type Delivery } from './job-state';

@@ -1,0 +1,94 @@
+import { Prisma } from '@prisma/client';
+import type { Fence, JobScope } from './job';
+
+/*
+ * What must hold of a job for a statement to find or move it: conditions on the row `j` of `jobs`. Where one does not hold the
+ * statement has no row and changes nothing.
+ */
+
+/** The job is on the surface that it was made on, and has not expired. */
+export function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
+  return Prisma.sql`j.account_id = ${accountId}::uuid AND j.surface = ${surface}
+    AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND j.expires_at > now()`;
+}
+
+/**
+ * The delivery of a job that is found by its id: an expression, so that no partial index can answer for it. By the planner's
+ * statistics the indexes of jobs in flight are nearly empty and cheaper than the primary key; under a transaction that stays
+ * open they keep every job that has been in flight since, and each heartbeat would read them all.
+ */
+export const deliveryOfOne = Prisma.sql`(j.delivery || '')`;
+
+/** The caller holds the lease: it names the job, the attempt and the token of the last claim. */
+export function holdsFence({ jobId, attempt, leaseToken }: Fence): Prisma.Sql {
+  return Prisma.sql`
+    j.id = ${jobId}::uuid AND j.attempt = ${attempt} AND j.lease_token = ${leaseToken}::uuid
+    AND ${deliveryOfOne} = 'leased'`;
+}
+
+/** The lease has run out. For lists: `jobs_lease_idx` has the leases in the order in which they run out. */
+export const leaseIsOver = Prisma.sql`j.delivery = 'leased' AND j.lease_expires_at < now()`;
+
+const leaseOfOneIsOver = (jobId: string): Prisma.Sql =>
+  Prisma.sql`j.id = ${jobId}::uuid AND ${deliveryOfOne} = 'leased' AND j.lease_expires_at < now()`;
+
+/** The job gets another attempt when it loses the present one. */
+const hasAttemptsLeft = Prisma.sql`j.status = 'running' AND j.attempt < j.max_attempts`;
+
+/** Who may end a job. */
+export type EndGuard =
+  /** The worker that holds the lease. */
+  | { kind: 'fence'; fence: Fence }
+  /** The worker that holds the lease, once the job is to be canceled. */
+  | { kind: 'canceling_fence'; fence: Fence }
+  /** Its owner, before it has started. */
+  | { kind: 'queued'; scope: JobScope; jobId: string }
+  /** Anyone, once it is to be canceled and no worker has it. */
+  | { kind: 'canceling_unleased'; jobId: string }
+  /** Anyone, when its worker is lost and it gets no other attempt. */
+  | { kind: 'lost_for_good'; jobId: string }
+  /** Anyone, when its execution deadline has passed. */
+  | { kind: 'overdue'; jobId: string };
+
+/** The condition that lets a caller end a job which has not ended. */
+export function mayEnd(guard: EndGuard): Prisma.Sql {
+  return Prisma.sql`${endCondition(guard)} AND ${deliveryOfOne} <> 'done'`;
+}
+
+function endCondition(guard: EndGuard): Prisma.Sql {
+  switch (guard.kind) {
+    case 'fence':
+      return holdsFence(guard.fence);
+    case 'canceling_fence':
+      return Prisma.sql`${holdsFence(guard.fence)} AND j.status = 'canceling'`;
+    case 'queued':
+      return Prisma.sql`j.id = ${guard.jobId}::uuid AND ${isInScope(guard.scope)} AND j.status = 'queued'`;
+    case 'canceling_unleased':
+      return Prisma.sql`j.id = ${guard.jobId}::uuid AND j.status = 'canceling' AND j.delivery <> 'leased'`;
+    case 'lost_for_good':
+      return Prisma.sql`${leaseOfOneIsOver(guard.jobId)} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`;
+    case 'overdue':
+      return Prisma.sql`j.id = ${guard.jobId}::uuid AND j.deadline_at <= now()`;
+  }
+}
+
+/** Who may have a job wait for its next attempt. */
+export type ReleaseGuard =
+  /** The worker that holds the lease, which hands the attempt back unharmed. */
+  | { kind: 'fence'; fence: Fence }
+  /** The worker that holds the lease and lost its engine, while the job has attempts left. */
+  | { kind: 'fence_with_attempts_left'; fence: Fence }
+  /** Anyone, when its worker is lost and it has attempts left. */
+  | { kind: 'lost_with_attempts_left'; jobId: string };
+
+/** The condition that lets a caller have a job wait again. */
+export function mayRelease(guard: ReleaseGuard): Prisma.Sql {
+  switch (guard.kind) {
+    case 'fence':
+      return holdsFence(guard.fence);
+    case 'fence_with_attempts_left':
+      return Prisma.sql`${holdsFence(guard.fence)} AND ${hasAttemptsLeft}`;
+    case 'lost_with_attempts_left':
+      return Prisma.sql`${leaseOfOneIsOver(guard.jobId)} AND ${hasAttemptsLeft}`;
+  }
+}

@@ -1,0 +1,59 @@
+import { LedgerStore } from '@millrace/billing';
+import { newId } from '@millrace/contracts';
+import { RefusedError } from '@millrace/database';
+import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { JobWorld } from '../fixtures/job-world';
+
+const ledger = new LedgerStore();
+
+let test: TestDatabase;
+let world: JobWorld;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  world = new JobWorld(test);
+});
+afterAll(() => test.drop());
+
+describe('a submission', () => {
+  it('records job, graph, history, queue and hold together', async () => {
+    const job = await world.submit({ metadata: { user: 'u1' } });
+    const row = await test.database.models.job.findUniqueOrThrow({ where: { id: job.id }, include: { graph: true } });
+    expect(row).toMatchObject({ status: 'queued', delivery: 'waiting', heldMicros: 60_000n, metadata: { user: 'u1' } });
+    expect(row.graph?.workflow).toBe(job.workflow);
+    expect(await world.history(job.id)).toEqual(['queued']);
+    expect(await world.queueOf(job)).toEqual({ waiting: 1, inFlight: 0 });
+    expect(await ledger.balance(test.database, job.accountId)).toEqual({
+      availableMicros: 940_000n,
+      heldMicros: 60_000n,
+    });
+  });
+
+  it('refused for want of credits leaves nothing behind, and its key is free again', async () => {
+    const accountId = await makeAccount(test.database, { micros: 100n });
+    const refused = await world.draft({ accountId, idempotencyKey: 'k1' });
+    await expect(world.submissions.record(test.database, refused)).rejects.toEqual(
+      new RefusedError('insufficient_credits'),
+    );
+    expect(await test.database.models.job.count({ where: { accountId } })).toBe(0);
+    expect(await test.database.models.idempotencyKey.count({ where: { accountId } })).toBe(0);
+    expect(await test.database.models.accountQueue.count({ where: { accountId } })).toBe(0);
+    await world.submissions.record(test.database, { ...refused, holdMicros: 100n });
+  });
+
+  it('is refused when the account has as many jobs waiting as it may', async () => {
+    const first = await world.submit({ queueLimit: 1 });
+    const second = await world.draft({ accountId: first.accountId, poolId: first.poolId, queueLimit: 1 });
+    await expect(world.submissions.record(test.database, second)).rejects.toEqual(new RefusedError('queue_full'));
+  });
+
+  it('sent twenty times at once with one key is accepted once', async () => {
+    const one = await world.draft({ idempotencyKey: 'same', queueLimit: 100 });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => world.submissions.record(test.database, { ...one, id: newId() })),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).toHaveLength(19);
+    for (const { reason } of refused) expect(reason).toEqual(new RefusedError('idempotency_key_reuse'));
+    expect(await test.database.models.job.count({ where: { accountId: one.accountId } })).toBe(1);
+  });
+});

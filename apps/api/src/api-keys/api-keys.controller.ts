@@ -1,6 +1,8 @@
 import { Controller } from '@nestjs/common';
+import type { Request } from 'express';
 import { ApiKeysService, type KeyIssuer } from '@millrace/accounts';
 import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
+import { addressOf } from '../http';
 import { presentApiKey, presentIssuedKey } from './api-key.presenter';
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './api-keys.endpoints';
 
@@ -15,26 +17,33 @@ export class ApiKeysController {
   }
 
   @Serves(createApiKey)
-  async create({ visitor, body }: InputOf<typeof createApiKey>): Promise<AnswerOf<typeof createApiKey>> {
+  async create({ visitor, body, request }: InputOf<typeof createApiKey>): Promise<AnswerOf<typeof createApiKey>> {
     const { name, scopes, expires_at: expiresAt } = body;
     const { accountId } = visitor.caller;
-    return presentIssuedKey(await this.keys.issue(issuerOf(visitor), accountId, { name, scopes, expiresAt }));
+    return presentIssuedKey(await this.keys.issue(issuerOf(visitor, request), accountId, { name, scopes, expiresAt }));
   }
 
   @Serves(rotateApiKey)
-  async rotate({ visitor, params, body }: InputOf<typeof rotateApiKey>): Promise<AnswerOf<typeof rotateApiKey>> {
+  async rotate({
+    visitor,
+    params,
+    body,
+    request,
+  }: InputOf<typeof rotateApiKey>): Promise<AnswerOf<typeof rotateApiKey>> {
     const { accountId } = visitor.caller;
-    return presentIssuedKey(await this.keys.rotate(issuerOf(visitor), accountId, params.id, body.overlap_seconds));
+    return presentIssuedKey(
+      await this.keys.rotate(issuerOf(visitor, request), accountId, params.id, body.overlap_seconds),
+    );
   }
 
   @Serves(revokeApiKey)
-  async revoke({ visitor, params }: InputOf<typeof revokeApiKey>): Promise<void> {
-    await this.keys.revoke(issuerOf(visitor), visitor.caller.accountId, params.id);
+  async revoke({ visitor, params, request }: InputOf<typeof revokeApiKey>): Promise<void> {
+    await this.keys.revoke(issuerOf(visitor, request), visitor.caller.accountId, params.id);
   }
 }
 
 /** The caller's key as the one who acts, for the audit log. */
-function issuerOf({ caller, address }: Visitor): KeyIssuer {
+function issuerOf({ caller }: Visitor, request: Request): KeyIssuer {
   const actor = caller.apiKeyId === null ? 'self_hosted' : `api_key:${caller.apiKeyId}`;
-  return { actor, address, grantable: caller.scopes };
+  return { actor, address: addressOf(request), grantable: caller.scopes };
 }

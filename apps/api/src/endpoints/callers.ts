@@ -4,7 +4,6 @@ import { Authenticator, DEFAULT_LIMITS, assertScope, bearerOf, type Caller } fro
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import { DeploymentsService, noDeployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { addressOf } from '../http';
 import { contextOf } from '../http';
 import type { Access } from './access';
 import { equalTexts } from './equal-texts';
@@ -56,7 +55,6 @@ export class Callers {
       surface,
       demo,
       requestId,
-      address: addressOf(request),
     };
   }
 

@@ -4,7 +4,7 @@ import { parseFields, readJson } from '../http';
 import type { Endpoint } from './endpoint';
 import { idempotencyKeyOf } from './idempotency-key';
 import { pathParametersOf, type PathParameter } from './path-parameters';
-import { admittedOf } from './visitor';
+import { guestOf } from './visitor';
 
 /** Both ends of a request's connection. */
 export interface Exchange {
@@ -26,8 +26,10 @@ export class InputPipe implements PipeTransform<Exchange, Promise<object>> {
   /** @throws Refusal for the first part that does not fit, with all its fields. */
   async transform({ request, response }: Exchange): Promise<object> {
     const { query, idempotencyKey, body } = this.endpoint;
+    const guest = guestOf(request);
     return {
-      ...admittedOf(request),
+      visitor: guest?.visitor,
+      operator: guest?.operator,
       params: this.readParams(request),
       query: query === undefined ? undefined : parseFields(query, request.query, 400),
       idempotencyKey: idempotencyKey === undefined ? undefined : idempotencyKeyOf(request),

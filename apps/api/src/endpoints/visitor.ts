@@ -1,6 +1,6 @@
 import type { Caller, Operator } from '@millrace/accounts';
 import type { JobScope } from '@millrace/jobs';
-import type { Surface } from '../http';
+import { contextOf, type Surface } from '../http';
 import type { Access } from './access';
 
 /** Who sent a request and where it came to. Made by `VisitorGuard` before any handler runs; nothing changes it. */
@@ -12,8 +12,6 @@ export interface Visitor {
   /** The surface is a demo deployment: all its callers share one account. */
   readonly demo: boolean;
   readonly requestId: string;
-  /** Network address of the client; null when the connection has gone already. */
-  readonly address: string | null;
 }
 
 /** What the guard of an endpoint found out about its caller. */
@@ -23,14 +21,17 @@ export type Admitted<A extends Access = Access> = A extends { by: 'surface' | 'a
     ? { readonly operator: Operator }
     : unknown;
 
-const ADMITTED = Symbol('admitted');
+/** Who a guard let in. */
+export type Guest =
+  | { readonly visitor: Visitor; readonly operator?: undefined }
+  | { readonly visitor?: undefined; readonly operator: Operator };
 
-/** Keep what a guard found out, for the handler of this request. */
-export function admit(request: object, admitted: { visitor: Visitor } | { operator: Operator }): void {
-  Object.assign(request, { [ADMITTED]: admitted });
+/** Keep who a guard let in, for the handler of this request. */
+export function admit(request: object, guest: Guest): void {
+  contextOf(request).guest = guest;
 }
 
-/** What the guard of this request found out; undefined where the endpoint has none. */
-export function admittedOf(request: object): { visitor: Visitor } | { operator: Operator } | undefined {
-  return (request as { [ADMITTED]?: { visitor: Visitor } | { operator: Operator } })[ADMITTED];
+/** Who the guard of this request let in; null where the endpoint has no guard. */
+export function guestOf(request: object): Guest | null {
+  return contextOf(request).guest as Guest | null;
 }

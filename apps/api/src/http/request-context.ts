@@ -4,10 +4,12 @@ import { Refusal } from '@millrace/contracts';
 import { targetOf } from './request-target';
 import { resolveSurface, type Surface, type SurfaceRules } from './surface';
 
-/** What is known of a request before its caller is. */
+/** What is known of a request. */
 export interface RequestContext {
   readonly requestId: string;
   readonly surface: Surface;
+  /** Who the endpoint's guard let in; null until then. */
+  guest: unknown;
 }
 
 /** On the request itself: a WeakMap of every request costs the garbage collector more than all else in this file. */
@@ -36,7 +38,7 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
     const known = HOST.test(request.headers.host ?? '') && HOST.test(target.host);
     const { surface, url } = resolveSurface(rules, known ? target : { ...target, host: 'localhost' });
     request.url = url;
-    Object.assign(request, { [CONTEXT]: { requestId, surface } satisfies RequestContext });
+    Object.assign(request, { [CONTEXT]: { requestId, surface, guest: null } satisfies RequestContext });
     if (known || request.httpVersion === '1.0') next();
     else next(new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 }));
   };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Prisma } from '@prisma/client';
+import { DEFAULT_LIMITS } from '@millrace/accounts';
 import { BlobStoreError, assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
@@ -35,14 +36,6 @@ const catalogue: NodeCatalogue = {
 };
 const logger = createLogger('test', 'fatal');
 const settings = readSettings({ ...jobSettings, ...billingSettings, ...assetSettings }, {});
-const limits = {
-  weight: 1,
-  runningLimit: null,
-  queueLimit: null,
-  requestsPerMinute: null,
-  streamLimit: null,
-  uploadBytesPerDay: null,
-};
 
 /** What the store does with the next bytes that are read or written; a test decides. */
 const store = { open: async (): Promise<void> => undefined, stage: async (): Promise<void> => undefined };
@@ -151,7 +144,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
 async function submitTo(worker: PoolWorker, poolId: string, accountId: string, image: object): Promise<World> {
   const scope = { accountId, surface: 'cloud', deploymentId: null } as const;
   const { job } = await submission.submissions.submit({
-    caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits },
+    caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: DEFAULT_LIMITS },
     scope,
     body: JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } }),
     target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE }),

@@ -8,6 +8,8 @@ interface AccountLimit {
   shownAs: string;
   least: number;
   most: number;
+  /** The API's setting with the default of the service; null: an account without a limit of its own has none. */
+  default: string | null;
   /** What it counts, in one sentence. */
   description: string;
 }
@@ -15,8 +17,8 @@ interface AccountLimit {
 const COUNT = { least: 1, most: 2_000_000_000 };
 
 /**
- * The limits that an account can have of its own; where it has none, the default of the service holds. The account's
- * columns, callers, the admin API, the account's own view and the command line go by this list. A new limit is a line here, a
+ * The limits that an account can have of its own; where it has none, the default of the service holds. The account's columns,
+ * callers, the admin API, the account's own view and the command line follow from this list. A new limit is an entry here, a
  * migration with its column (and the column in prisma/schema.prisma), and the place that enforces it.
  */
 export const ACCOUNT_LIMITS = [
@@ -24,6 +26,7 @@ export const ACCOUNT_LIMITS = [
     name: 'runningLimit',
     field: 'running_limit',
     shownAs: 'running_jobs',
+    default: 'runningLimitPerAccount',
     ...COUNT,
     description: 'Jobs that may run at once in a pool.',
   },
@@ -31,6 +34,7 @@ export const ACCOUNT_LIMITS = [
     name: 'queueLimit',
     field: 'queue_limit',
     shownAs: 'queued_jobs',
+    default: 'queueLimitPerAccount',
     ...COUNT,
     description: 'Jobs that may wait in a pool.',
   },
@@ -38,6 +42,7 @@ export const ACCOUNT_LIMITS = [
     name: 'requestsPerMinute',
     field: 'requests_per_minute',
     shownAs: 'requests_per_minute',
+    default: 'rateLimitPerMinute',
     ...COUNT,
     description: 'Requests of one key in a minute, polls not counted.',
   },
@@ -45,6 +50,7 @@ export const ACCOUNT_LIMITS = [
     name: 'streamLimit',
     field: 'stream_limit',
     shownAs: 'event_streams',
+    default: 'maxStreamsPerAccount',
     ...COUNT,
     description: 'Event streams that may be open at once, on each API process.',
   },
@@ -54,6 +60,7 @@ export const ACCOUNT_LIMITS = [
     shownAs: 'upload_bytes_per_day',
     least: 0,
     most: Number.MAX_SAFE_INTEGER,
+    default: null,
     description: 'Bytes that may be uploaded in a day of UTC.',
   },
 ] as const satisfies readonly AccountLimit[];

@@ -5,8 +5,13 @@ const count = z.int().min(0);
 
 /** The limits that apply: the account's own, or the service's defaults. */
 const limits = Object.fromEntries(
-  ACCOUNT_LIMITS.map(({ shownAs, description }) => [shownAs, count.meta({ description })]),
-) as Record<(typeof ACCOUNT_LIMITS)[number]['shownAs'], z.ZodInt>;
+  ACCOUNT_LIMITS.map((limit) => [
+    limit.shownAs,
+    limit.default === null
+      ? count.nullable().meta({ description: `${limit.description} Null means any number.` })
+      : count.meta({ description: limit.description }),
+  ]),
+) as Record<(typeof ACCOUNT_LIMITS)[number]['shownAs'], z.ZodInt | z.ZodNullable<z.ZodInt>>;
 
 export const AccountOverviewSchema = z
   .object({
@@ -22,9 +27,6 @@ export const AccountOverviewSchema = z
       .object({
         ...limits,
         polls_per_minute: count.meta({ description: 'Polls of one key in a minute: `GET /api/v2/jobs/{id}`.' }),
-        upload_bytes_per_day: count
-          .nullable()
-          .meta({ description: 'Bytes that may be uploaded in a day of UTC; null means any number.' }),
       })
       .meta({ description: 'The limits of the account.' }),
     use: z

@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
-import { AccountsService, type Caller } from '@millrace/accounts';
+import { AccountsService, type Account, type Caller } from '@millrace/accounts';
 import { UploadService } from '@millrace/assets';
+import { ACCOUNT_LIMITS } from '@millrace/contracts';
 import { AccountQueues } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { RequestLimits } from '../endpoints';
 import { Streams } from '../http';
 import type { AccountOverviewSchema } from './account-overview.schemas';
 
-/** What the service allows where an account has no limit of its own. */
-type DefaultLimits = Pick<ApiSettings, 'runningLimitPerAccount' | 'queueLimitPerAccount' | 'maxStreamsPerAccount'>;
+type ShownLimit = (typeof ACCOUNT_LIMITS)[number]['shownAs'];
 
 /** An account at a glance: its limits, and how much of them it uses. */
 @Injectable()
@@ -20,7 +20,7 @@ export class AccountOverview {
     private readonly uploads: UploadService,
     private readonly streams: Streams,
     private readonly requests: RequestLimits,
-    @Inject(API_SETTINGS) private readonly defaults: DefaultLimits,
+    @Inject(API_SETTINGS) private readonly settings: ApiSettings,
   ) {}
 
   /** @param caller the key that asks. @throws Refusal `not_found`. */
@@ -30,8 +30,7 @@ export class AccountOverview {
       this.queues.load(caller.accountId),
       this.uploads.bytesToday(caller.accountId),
     ]);
-    const { uploadBytesPerDay, requestsPerMinute } = account;
-    const perMinute = this.requests.of(requestsPerMinute);
+    const perMinute = this.requests.of(account.requestsPerMinute);
     return {
       id: account.id,
       name: account.name,
@@ -40,12 +39,8 @@ export class AccountOverview {
       created_at: account.createdAt.toISOString(),
       key: { id: caller.apiKeyId, scopes: [...caller.scopes] },
       limits: {
-        running_jobs: account.runningLimit ?? this.defaults.runningLimitPerAccount,
-        queued_jobs: account.queueLimit ?? this.defaults.queueLimitPerAccount,
-        requests_per_minute: perMinute.requests,
+        ...this.limitsOf(account),
         polls_per_minute: perMinute.polls,
-        event_streams: account.streamLimit ?? this.defaults.maxStreamsPerAccount,
-        upload_bytes_per_day: uploadBytesPerDay,
       },
       use: {
         running_jobs: load.inFlight,
@@ -54,5 +49,14 @@ export class AccountOverview {
         event_streams: this.streams.openOf(account.id),
       },
     };
+  }
+
+  /** The limits that apply to an account: its own, or the defaults of the service. */
+  private limitsOf(account: Account): Record<ShownLimit, number | null> {
+    const limits = ACCOUNT_LIMITS.map((limit) => [
+      limit.shownAs,
+      account[limit.name] ?? (limit.default === null ? null : this.settings[limit.default]),
+    ]);
+    return Object.fromEntries(limits) as Record<ShownLimit, number | null>;
   }
 }

@@ -1,4 +1,4 @@
-import { ACCOUNT_STATUSES, SCOPES } from '@millrace/contracts';
+import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, SCOPES } from '@millrace/contracts';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './typed-value';
 
 /** A field of a request, and how it is given on the command line. */
@@ -41,11 +41,9 @@ const PAGE = [
 const ACCOUNT_FLAGS = [
   flag('plan', '<plan>', 'its plan'),
   flag('weight', NUMBER, "its share of each pool's turns; 1 is a single share", wholeNumber(1, 1_000)),
-  flag('running_limit', LIMIT, 'jobs that run at once in a pool', limitOrDefault(1, MAX_LIMIT)),
-  flag('queue_limit', LIMIT, 'jobs that wait in a pool', limitOrDefault(1, MAX_LIMIT)),
-  flag('requests_per_minute', LIMIT, 'requests of one key in a minute', limitOrDefault(1, MAX_LIMIT)),
-  flag('stream_limit', LIMIT, 'event streams open at once, per API process', limitOrDefault(1, MAX_LIMIT)),
-  flag('upload_bytes_per_day', LIMIT, 'bytes uploaded in a day (UTC)', limitOrDefault(0)),
+  ...ACCOUNT_LIMITS.map(({ field, least, most, description }) =>
+    flag(field, LIMIT, inHelp(description), limitOrDefault(least, most)),
+  ),
 ];
 const DEPLOYMENT_FLAGS = [
   flag('demo', '', 'admit callers without a credential'),
@@ -149,4 +147,9 @@ function flag(field: string, shape: string, text: string, read?: ReadValue): Typ
 
 function argument(field: string, name: string, text: string, read?: ReadValue): TypedField {
   return { field, typed: `<${name}>`, text, read };
+}
+
+/** A sentence of the API's description as the help writes it: `Jobs that wait.` is `jobs that wait`. */
+function inHelp(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 }

@@ -16,7 +16,7 @@ import {
   runMain,
   type Logger,
 } from '@millrace/platform';
-import { openEngines } from './engines/open-engines';
+import { openEngines } from './engines';
 import { PoolWorker } from './worker';
 import { workerSettings } from './worker.config';
 

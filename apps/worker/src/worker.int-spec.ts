@@ -176,31 +176,31 @@ async function deliveryOf(id: string): Promise<string> {
 class World {
   constructor(
     readonly worker: PoolWorker,
-    private readonly hint: DispatchMessage,
+    private readonly message: DispatchMessage,
     private readonly scope: Pick<JobRecord, 'accountId' | 'surface' | 'deploymentId'>,
     /** Submit another job, for the same worker. */
     readonly another: () => Promise<World>,
   ) {}
 
-  /** Hand the hint to the worker; resolves when the worker is free for the next. */
+  /** Hand the message to the worker; resolves when the worker is free for the next. */
   take(attempt = 1): Promise<unknown> {
-    return this.worker.take({ ...this.hint, attempt });
+    return this.worker.take({ ...this.message, attempt });
   }
 
-  /** Hand the hint to the worker; resolves when that has come to an end. */
+  /** Hand the message to the worker; resolves when that has come to an end. */
   async run(): Promise<void> {
     await this.take();
     await this.isOver();
   }
 
   isOver(): Promise<unknown> {
-    const where = { jobId: this.hint.jobId, outcome: null };
+    const where = { jobId: this.message.jobId, outcome: null };
     return eventually('the attempt to end', async () => (await test.database.models.jobAttempt.count({ where })) === 0);
   }
 
   async cancel(): Promise<void> {
-    await jobs.lifecycle.cancel(this.scope, this.hint.jobId);
-    await this.worker.cancel(this.hint.jobId);
+    await jobs.lifecycle.cancel(this.scope, this.message.jobId);
+    await this.worker.cancel(this.message.jobId);
   }
 
   isRunning(): Promise<unknown> {
@@ -208,12 +208,12 @@ class World {
   }
 
   isDelivered(delivery: string): Promise<unknown> {
-    return eventually(`the job to be ${delivery}`, async () => (await deliveryOf(this.hint.jobId)) === delivery);
+    return eventually(`the job to be ${delivery}`, async () => (await deliveryOf(this.message.jobId)) === delivery);
   }
 
-  /** As if the worker had not been heard of for the length of its lease: the job gets its next attempt. */
+  /** As if the worker had been silent for the length of its lease: the job gets its next attempt. */
   async loseLease(): Promise<void> {
-    const { jobId } = this.hint;
+    const { jobId } = this.message;
     await test.database.execute(
       Prisma.sql`UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = ${jobId}::uuid`,
     );
@@ -223,7 +223,7 @@ class World {
 
   /** The job, the outcomes of its attempts, and what is still held for it. */
   async outcome(): Promise<object> {
-    const { jobId } = this.hint;
+    const { jobId } = this.message;
     const include = { attempts: true, outputs: true };
     const job = await test.database.models.job.findUniqueOrThrow({ where: { id: jobId }, include });
     const { heldMicros } = await test.database.models.balance.findUniqueOrThrow({
@@ -243,7 +243,7 @@ class World {
 
 const away = (): Promise<void> => Promise.reject(new BlobStoreError('unreachable', 'the bucket does not answer'));
 
-/** Something that has been reached, and goes on when it is told to. */
+/** Something that has been reached, and goes on when it is opened. */
 function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise<void> } {
   let reach: () => void = () => undefined;
   let open: () => void = () => undefined;
@@ -389,7 +389,7 @@ describe('a worker whose attempt stores what it made', () => {
     expect(await third.outcome()).toMatchObject({ status: 'succeeded' });
   });
 
-  it('has stored and told all of it when it has stopped', async () => {
+  it('has stored and recorded all of it when it has stopped', async () => {
     const { world, writing } = await storing(makesFile);
     const drained = world.worker.drain();
     await eventually('it to take nothing more', () => !world.worker.isReady);
@@ -431,7 +431,7 @@ describe('a worker that stops', () => {
     expect(await world.outcome()).toMatchObject({ status: 'running', attempts: ['handed_back'], held: true });
   });
 
-  it('leaves a hint that reaches it late to others', async () => {
+  it('leaves a message that reaches it late to others', async () => {
     const world = await openWorld(succeeds);
     await world.worker.drain();
     await world.run();

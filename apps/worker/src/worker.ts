@@ -1,28 +1,16 @@
-import { hostname } from 'node:os';
 import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
-import { BOOT_PATIENCE_MS, ConstraintError, patiently, type Database } from '@millrace/database';
-import type { CatalogueStore, PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
+import { BOOT_PATIENCE_MS, patiently } from '@millrace/database';
+import type { CatalogueStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
-import { Attempt, type AttemptParts } from './attempt/attempt';
-import type { EngineSlot } from './engines/engine-slot';
-import { EngineSlots, type Release } from './engines/engine-slots';
-import { PublishedCatalogue } from './engines/published-catalogue';
+import { Attempt, type AttemptParts } from './attempt';
+import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
+import { PoolMembership, type MembershipParts } from './pool-membership';
 
 const REPORT_EVERY_MS = 3_000;
 
-export interface WorkerIdentity {
-  id: string;
-  poolId: string;
-  version: string;
-}
-
-export interface WorkerParts {
-  identity: WorkerIdentity;
-  database: Database;
-  pools: PoolStore;
-  workers: WorkerStore;
+export interface WorkerParts extends MembershipParts {
   catalogues: CatalogueStore;
   claims: Pick<WarmClaims, 'take'>;
   engines: Engine[];
@@ -34,85 +22,71 @@ export interface WorkerParts {
 }
 
 /**
- * One member of a pool: announces itself and what it can run, runs the attempts it is handed, each on an engine of its own,
- * and goes in order.
+ * One member of a pool: registers, publishes what it can run, runs the attempts that it takes, each on an engine of its own,
+ * and drains before it stops.
  */
 export class PoolWorker {
   private readonly slots: EngineSlots;
-  /** Everything that was taken and has not ended, stored and told. */
+  private readonly membership: PoolMembership;
+  private readonly catalogue: PublishedCatalogue;
+  /** Everything that was taken and has not ended, stored and recorded. */
   private readonly underWay = new Set<Promise<void>>();
   /** An attempt that cleans up may be here beside the next of the same job. */
   private readonly running = new Set<{ jobId: string; attempt: Attempt }>();
   private readonly leaving = new AbortController();
-  private readonly catalogue: PublishedCatalogue;
   private state: WorkerState = 'starting';
-  private timer: NodeJS.Timeout | undefined;
+  private reporting: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: WorkerParts) {
-    this.slots = new EngineSlots(parts.engines, parts.logger);
     const { catalogues, database, engines, identity, logger } = parts;
-    const kind = engines[0]?.kind ?? 'cpu';
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
-      catalogues.publish(database, identity.poolId, kind, catalogue);
+      catalogues.publish(database, identity.poolId, kindOf(engines), catalogue);
+    this.slots = new EngineSlots(engines, logger);
+    this.membership = new PoolMembership(parts);
     this.catalogue = new PublishedCatalogue(engines, publish, logger);
   }
 
-  /**
-   * Announce itself, bring the engines up, publish what they can run, and be counted on. From its announcement to its
-   * readiness is what a start takes.
-   */
+  /** Register, bring the engines up, publish what they can run, and report to be ready. */
   async start(): Promise<void> {
-    const { database, engines, identity, pools } = this.parts;
-    const kind = engines[0]?.kind ?? 'cpu';
-    await patiently(BOOT_PATIENCE_MS, () => pools.ensure(database, identity.poolId, kind));
-    await patiently(BOOT_PATIENCE_MS, () => this.register(kind));
-    this.timer = setInterval(() => void this.report(), REPORT_EVERY_MS);
+    const { engines } = this.parts;
+    await this.membership.register(kindOf(engines), engines.length);
+    this.reporting = setInterval(() => void this.report(), REPORT_EVERY_MS);
     await Promise.all(engines.map((engine) => engine.start()));
     await patiently(BOOT_PATIENCE_MS, () => this.catalogue.refresh());
     this.state = 'ready';
     await this.report();
   }
 
-  private async register(kind: string): Promise<void> {
-    const { database, engines, identity, workers } = this.parts;
-    const registration = { ...identity, engine: kind, host: hostname(), pid: process.pid, capacity: engines.length };
-    try {
-      await workers.register(database, registration);
-    } catch (error) {
-      // An earlier try came through, and its answer did not.
-      if (!(error instanceof ConstraintError && error.kind === 'unique')) throw error;
-    }
-  }
-
-  /** Say how it is, and learn whether to drain. Never rejects. */
+  /** Report how this worker is, and learn whether to drain. Never rejects. */
   private async report(): Promise<void> {
-    const { database, identity, logger, workers } = this.parts;
     try {
       const healths = await this.slots.healths();
-      const problem = healths.find((health) => !health.ready)?.problem ?? null;
-      const state = this.state === 'ready' && problem !== null ? 'starting' : this.state;
-      const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
-      const report = { state, residentModels, problem, attemptMs: this.slots.attemptMs };
-      const told = await workers.heartbeat(database, identity.id, report);
-      if (told === 'draining' && this.state === 'ready') {
+      const { attemptMs } = this.slots;
+      const { mustDrain, reported } = await this.membership.report(this.state, { healths, attemptMs });
+      if (mustDrain && this.state === 'ready') {
         this.state = 'draining';
         this.parts.onDraining();
       }
-      // After the heartbeat: to read the catalogue can take its time.
-      if (state === 'ready') await this.catalogue.refresh();
+      // After the heartbeat: reading the catalogue can take its time.
+      if (reported === 'ready') await this.catalogue.refresh();
     } catch (error) {
-      logger.warn({ err: error }, 'the worker could not report');
+      this.parts.logger.warn({ err: error }, 'the worker could not report');
     }
+  }
+
+  /** True while it takes attempts. */
+  get isReady(): boolean {
+    return this.state === 'ready';
   }
 
   /**
    * Take an attempt from the lane and run it. Resolves when its engine can be given another: what the attempt made may
-   * still be stored then, and its end be told. Never rejects.
+   * still be stored then, and its end be recorded. Never rejects.
    *
-   * @returns the hint where the attempt is left to another worker.
+   * @returns the message where the attempt is left to another worker.
    */
   async take(message: DispatchMessage): Promise<DispatchMessage | null> {
-    // A hint that is not taken up comes again, here or at a worker that is well.
+    // A message that is not taken up comes again, here or at a worker that is well.
     if (!this.isReady) return null;
     return this.slots.occupy(message, (slot, release) => {
       const over = this.traced(message, () => this.attempt(message, slot, release)).finally(() => {
@@ -151,11 +125,6 @@ export class PoolWorker {
     }
   }
 
-  /** True while it takes attempts. */
-  get isReady(): boolean {
-    return this.state === 'ready';
-  }
-
   private async run(claimed: ClaimedAttempt, slot: EngineSlot, release: (release: Release) => void): Promise<void> {
     const parts = { ...this.parts.attempt, catalogue: () => this.catalogue.current };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
@@ -168,9 +137,11 @@ export class PoolWorker {
     done();
   }
 
-  /** Resolves when an engine that has settled can be given another attempt than the one that ends `over` there. Never rejects. */
+  /**
+   * Resolves when an engine that has settled can be given another attempt than the one that ends with `over`. Never rejects.
+   */
   private async vacate({ models }: ClaimedAttempt, slot: EngineSlot, over: Promise<void>): Promise<void> {
-    // A run that loaded nothing has changed little: what it has left is learnt beside the next.
+    // A run that loaded nothing has changed little: what the engine holds is read while the next one runs.
     const isCold = !isWarm({ models }, slot.warm);
     const noted = models.length > 0 ? this.noteModels(slot) : Promise.resolve();
     await Promise.all([slot.leave(over), isCold ? noted : undefined]);
@@ -182,12 +153,12 @@ export class PoolWorker {
     try {
       await slot.health();
     } catch (error) {
-      this.parts.logger.warn({ err: error }, 'an engine could not be asked what it holds');
+      this.parts.logger.warn({ err: error }, 'an engine could not be asked which models it holds');
     }
     if (slot.warm.join() !== before) void this.report();
   }
 
-  /** A word that a job is to be canceled; resolves when its attempts here have heard of it. Never rejects. */
+  /** A job is to be canceled; resolves when its attempts here know. Never rejects. */
   async cancel(jobId: string): Promise<void> {
     const meant = [...this.running].filter((entry) => entry.jobId === jobId);
     await Promise.all(meant.map(({ attempt }) => attempt.checkForCancel()));
@@ -195,7 +166,7 @@ export class PoolWorker {
 
   /**
    * Take nothing more; let what runs end within the drain time, and give the rest back. Resolves when all of it is stored and
-   * told.
+   * recorded.
    */
   async drain(): Promise<void> {
     this.state = 'draining';
@@ -206,9 +177,14 @@ export class PoolWorker {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.timer);
+    clearInterval(this.reporting);
     this.state = 'stopped';
     await this.report();
     await Promise.all(this.parts.engines.map((engine) => engine.close()));
   }
+}
+
+/** All engines of a worker are of one kind. */
+function kindOf(engines: readonly Engine[]): Engine['kind'] {
+  return engines[0]?.kind ?? 'cpu';
 }

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { NodeCatalogue } from '@millrace/contracts';
-import { ComfyuiEngine } from '@millrace/engines';
+import {
+  ComfyuiEngine,
+  type Engine,
+  type EngineResult,
+  type EngineRunContext,
+  type EngineWork,
+} from '@millrace/engines';
 import type { AttemptResult, Fence } from '@millrace/jobs';
 import { Metrics, createLogger } from '@millrace/platform';
 import { ComfyuiSimulator } from '@millrace/testing';
@@ -55,43 +61,81 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What an attempt uses beside its engine: an asset to be staged, outputs that are stored at once, and the end of it. */
-function partsOf(catalogue: NodeCatalogue, onFinish: (result: AttemptResult) => void): AttemptParts {
-  const lifecycle = {
-    heartbeat: () => Promise.resolve({ status: 'running', exhausted: false }),
-    finish: (_fence: Fence, result: AttemptResult) => Promise.resolve(onFinish(result)),
-  };
-  const storeOutput = (_accountId: string, source: Readable): Promise<object> => {
-    source.resume();
-    return Promise.resolve({ blob: {}, contentType: 'image/png' });
-  };
-  const openInput = (): Promise<object> =>
-    Promise.resolve({ asset: { filePath: 'in.png', contentType: 'image/png' }, body: Readable.from([PIXEL]) });
-  return {
-    jobs: { lifecycle, outputs: { record: () => Promise.resolve(true) }, signals: { progressed: () => undefined } },
-    assets: { assets: { storeOutput }, content: { openInput } },
-    catalogue: () => catalogue,
-    logger,
-    metrics: new Metrics('test'),
-    workDir: folder,
-    leaseSeconds: 10,
-    logTailBytes: 64,
-  } as unknown as AttemptParts;
+/** What an attempt reported, and what a test lets it wait for. */
+class Surroundings {
+  readonly ends: AttemptResult[] = [];
+  /** Engine time of each heartbeat. */
+  readonly engineMs: number[] = [];
+  store = (): Promise<void> => Promise.resolve();
+
+  /** What an attempt uses beside its engine: an asset to be staged, a store for its outputs, and the record of its end. */
+  parts(catalogue: NodeCatalogue): AttemptParts {
+    const lifecycle = {
+      heartbeat: (_fence: Fence, { engineMs }: { engineMs: number }) => {
+        this.engineMs.push(engineMs);
+        return Promise.resolve({ status: 'running', exhausted: false });
+      },
+      finish: (_fence: Fence, result: AttemptResult) => Promise.resolve(this.ends.push(result)),
+    };
+    const storeOutput = async (_accountId: string, source: Readable): Promise<object> => {
+      source.resume();
+      await this.store();
+      return { blob: {}, contentType: 'image/png' };
+    };
+    const openInput = (): Promise<object> =>
+      Promise.resolve({ asset: { filePath: 'in.png', contentType: 'image/png' }, body: Readable.from([PIXEL]) });
+    return {
+      jobs: { lifecycle, outputs: { record: () => Promise.resolve(true) }, events: { progressed: () => undefined } },
+      assets: { assets: { storeOutput }, content: { openInput } },
+      catalogue: () => catalogue,
+      logger,
+      metrics: new Metrics('test'),
+      workDir: folder,
+      leaseSeconds: 10,
+      logTailBytes: 64,
+    } as unknown as AttemptParts;
+  }
 }
+
+const staying = new AbortController().signal;
 
 describe('an attempt', () => {
   it('parses its graph once, from the staging of its inputs to the engine', async () => {
-    const ends: AttemptResult[] = [];
-    const parts = partsOf(await engine.catalogue(), (result) => ends.push(result));
-    const slot = new EngineSlot(engine, logger);
+    const around = new Surroundings();
     const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW });
+    const parts = around.parts(await engine.catalogue());
     parsed.length = 0;
-    await new Attempt(parts, claimed, slot, new AbortController().signal).run(() => undefined);
+    await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
 
-    expect(ends).toMatchObject([{ outcome: 'succeeded', failure: null }]);
+    expect(around.ends).toMatchObject([{ ending: 'succeeded', failure: null }]);
     expect(parsed.filter((text) => text.includes('only once'))).toEqual([WORKFLOW]);
     const posted = simulator.server.posted.at(-1)?.text ?? '';
     expect(posted).toContain('9223372036854775807');
     expect(posted).not.toContain('core/ASSET');
+  });
+
+  it('counts no engine time while it stores what it made', async () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);
+    const run = (_work: EngineWork, context: EngineRunContext): Promise<EngineResult> => {
+      context.onEvent({ type: 'started' });
+      clock.mockReturnValue(1_040);
+      context.onEvent({ type: 'output', output: { nodeId: '1', index: 0, kind: 'text', text: 'made' } });
+      return Promise.resolve({ status: 'succeeded' });
+    };
+    const around = new Surroundings();
+    const claimed = claimedAttempt({ jobId: randomUUID() });
+    const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+    const attempt = new Attempt(around.parts({}), claimed, slot, staying);
+    let settle: () => void = () => undefined;
+    const settled = new Promise<void>((resolve) => (settle = resolve));
+    around.store = async () => {
+      await settled;
+      clock.mockReturnValue(9_000);
+      await attempt.checkForCancel();
+    };
+    await attempt.run(settle);
+    clock.mockRestore();
+    expect(around.engineMs).toEqual([40]);
+    expect(around.ends).toMatchObject([{ ending: 'succeeded', engineMs: 40 }]);
   });
 });

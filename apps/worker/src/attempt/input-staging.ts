@@ -20,7 +20,7 @@ export interface StagedInputs {
   inputs: InputFile[];
 }
 
-/** The inputs could not be brought to the worker; `failure` is told to the job's owner. */
+/** The inputs could not be brought to the worker; `failure` is for the job's owner. */
 export class InputUnavailable extends Error {
   constructor(readonly failure: JobFailure) {
     super(failure.message);

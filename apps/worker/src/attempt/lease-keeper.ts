@@ -9,27 +9,28 @@ const BEATS_PER_LEASE = 3;
 export type LeaseEnd = 'canceled' | 'exhausted' | 'lost';
 
 /**
- * Keeps an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone, the job is to be
- * canceled, or its credits are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another worker may have it by then.
+ * Renews an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone, the job is to be
+ * canceled, or its credits are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another
+ * worker may have it by then.
  */
 export class LeaseKeeper {
   private readonly controller = new AbortController();
   private ended: LeaseEnd | null = null;
-  private timer: NodeJS.Timeout;
+  private readonly timer: NodeJS.Timeout;
   private beating: Promise<void> | null = null;
-  private renewedAt = performance.now();
+  private renewedAtMs = performance.now();
 
   constructor(
     private readonly lifecycle: Pick<Lifecycle, 'heartbeat'>,
     private readonly fence: Fence,
     private readonly leaseMs: number,
-    private readonly run: () => { progress: Progress | null; engineMs: number },
+    private readonly run: Readonly<{ progress: Progress | null; engineMs: number }>,
     private readonly logger: Logger,
   ) {
     this.timer = setInterval(() => this.tick(), leaseMs / BEATS_PER_LEASE);
   }
 
-  /** Aborts when the attempt is over for this worker; `end` then tells why. */
+  /** Aborts when the attempt is over for this worker; `end` then says why. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
@@ -45,21 +46,22 @@ export class LeaseKeeper {
   }
 
   private tick(): void {
-    // A renewal may hang for longer than the lease: what counts is when the last one came through.
-    if (performance.now() - this.renewedAt > this.leaseMs) this.over('lost');
+    // A renewal may hang for longer than the lease: what counts is when the last one succeeded.
+    if (performance.now() - this.renewedAtMs > this.leaseMs) this.over('lost');
     else void this.beat();
   }
 
   private async renew(): Promise<void> {
-    const asked = performance.now();
+    const askedAtMs = performance.now();
     let answer: Awaited<ReturnType<Lifecycle['heartbeat']>>;
     try {
-      answer = await this.lifecycle.heartbeat(this.fence, this.run());
+      const { progress, engineMs } = this.run;
+      answer = await this.lifecycle.heartbeat(this.fence, { progress, engineMs });
     } catch (error) {
       this.logger.warn({ err: error, job: this.fence.jobId }, 'a heartbeat failed');
       return;
     }
-    this.renewedAt = asked;
+    this.renewedAtMs = askedAtMs;
     if (answer === null) this.over('lost');
     else if (answer.status === 'canceling') this.over('canceled');
     else if (answer.exhausted) this.over('exhausted');

@@ -25,7 +25,7 @@ describe('the tail of a log', () => {
     expect(tailOf(0).read()).toEqual({ text: '', truncated: false });
   });
 
-  it('is a bounded end of what was printed, truncated exactly when it is not all, whatever is printed', () => {
+  it('is a bounded end of any text, truncated exactly when it is not all', () => {
     const printed = fc.array(fc.string({ unit: 'grapheme', maxLength: 20 }), { maxLength: 30 });
     fc.assert(
       fc.property(fc.nat(60), printed, (maxBytes, chunks) => {
@@ -40,7 +40,7 @@ describe('the tail of a log', () => {
     );
   });
 
-  it('tells how much was printed, what it left out included', () => {
+  it('knows how much was printed, what it left out included', () => {
     const tail = tailOf(2, 'abcdef');
     expect(tail.length).toBe(6);
     tail.append('gh');

@@ -7,7 +7,7 @@ export class LogTail {
 
   constructor(private readonly maxBytes: number) {}
 
-  /** How much was appended so far, the part that was left out included: it grows with everything that is said. */
+  /** How much was appended so far, the part that was left out included: it grows with everything that is printed. */
   get length(): number {
     return this.appended;
   }

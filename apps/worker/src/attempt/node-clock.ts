@@ -40,7 +40,7 @@ export class NodeClock {
     if (timing !== null) timing.state = 'failed';
   }
 
-  /** In the order in which nodes were first heard of. */
+  /** In the order of their first events. */
   read(): NodeTiming[] {
     return [...this.timings.values()].map(({ startedAt: _, ...timing }) => timing);
   }

@@ -13,7 +13,7 @@ describe('the name of an output', () => {
     expect(namesOf([file('grown_00001_.png'), file('größe 大.webp')])).toEqual(['grown_00001_.png', 'größe 大.webp']);
   });
 
-  it('of a text tells class, node and number', () => {
+  it('of a text holds class, node and number', () => {
     expect(namesOf([text('2'), text('2'), text('7')])).toEqual([
       'PreviewAny_2_1.txt',
       'PreviewAny_2_2.txt',
@@ -21,7 +21,7 @@ describe('the name of an output', () => {
     ]);
   });
 
-  it('is unique within the job, in whatever case', () => {
+  it('is unique within the job, in any case', () => {
     expect(namesOf([file('a.png'), file('A.png'), file('a.png'), file('a-2.png')])).toEqual([
       'a.png',
       'A-2.png',

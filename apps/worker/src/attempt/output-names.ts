@@ -17,7 +17,7 @@ export class OutputNames {
       const extension = extname(wanted);
       name = `${wanted.slice(0, wanted.length - extension.length)}-${n}${extension}`;
     }
-    // Told apart without regard to case: two names that differ in case alone are one file on many systems.
+    // Compared without regard to case: two names that differ in case alone are one file on many systems.
     this.taken.add(name.toLowerCase());
     return name;
   }

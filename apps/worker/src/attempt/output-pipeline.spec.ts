@@ -50,7 +50,7 @@ class Steps {
   }
 }
 
-/** Resolves when whatever follows from what has happened has begun. */
+/** Resolves when everything that follows from what has happened has begun. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 let steps: Steps;
@@ -81,7 +81,7 @@ describe('outputs', () => {
     expect(steps.begun).toEqual(['store 1', 'store 2', 'record 1']);
   });
 
-  it('of an attempt that has lost its lease are dropped, whatever becomes of those under way', async () => {
+  it('of an attempt that has lost its lease are dropped, however those under way end', async () => {
     await steps.end('store 1');
     await steps.end('record 1', false);
     await steps.fail('store 2');

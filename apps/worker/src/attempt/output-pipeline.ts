@@ -45,7 +45,7 @@ export class OutputPipeline {
     this.names = new OutputNames(classOf);
   }
 
-  /** Take an output. Never throws; `settle` tells how it came out. */
+  /** Take an output. Never throws; `settle` resolves to how it came out. */
   add(output: EngineOutput): void {
     const ordinal = this.ordinal;
     this.ordinal += 1;
@@ -101,7 +101,7 @@ export class OutputPipeline {
   private async storeBytes(output: EngineOutput, name: string): Promise<StoredOutput> {
     const source = output.kind === 'file' ? createReadStream(output.path) : Readable.from([Buffer.from(output.text)]);
     const stored = await this.assets.storeOutput(this.claimed.accountId, source, { name });
-    // A text that a node reports is text, whatever it looks like.
+    // A text that a node reports is text, even one that looks like something else.
     return output.kind === 'text' ? { ...stored, contentType: 'text/plain; charset=utf-8' } : stored;
   }
 

@@ -12,14 +12,18 @@ const PREVIEW_EVERY_MS = 500;
 
 type PreviewEvent = Extract<EngineEvent, { type: 'preview' }>;
 
-/** Hears a run and keeps what is known of it: progress, times, log; passes outputs on and shows the rest. */
+/**
+ * Receives the events of a run and keeps what is known of it: progress, times, log. Passes outputs on, and publishes progress
+ * and previews.
+ */
 export class RunObserver {
   private readonly tracker: ProgressTracker;
   private readonly clock: NodeClock;
   private readonly log: LogTail;
-  private readonly progress: Throttle<Progress>;
-  private readonly previews: Throttle<PreviewEvent>;
-  private startedAt: number | null = null;
+  private readonly progressThrottle: Throttle<Progress>;
+  private readonly previewThrottle: Throttle<PreviewEvent>;
+  private startedAtMs: number | null = null;
+  private settledAtMs: number | null = null;
 
   constructor(
     claimed: ClaimedAttempt,
@@ -31,10 +35,10 @@ export class RunObserver {
     this.tracker = new ProgressTracker(plan, claimed.progress?.value ?? 0);
     this.clock = new NodeClock(plan);
     this.log = new LogTail(logTailBytes);
-    this.progress = new Throttle(PROGRESS_EVERY_MS, (progress) =>
+    this.progressThrottle = new Throttle(PROGRESS_EVERY_MS, (progress) =>
       events.progressed(claimed.jobId, claimed.attempt, progress),
     );
-    this.previews = new Throttle(PREVIEW_EVERY_MS, (event) => {
+    this.previewThrottle = new Throttle(PREVIEW_EVERY_MS, (event) => {
       void previewOf(event).then((preview) => {
         if (preview !== null) events.previewed(claimed.jobId, claimed.attempt, preview);
       });
@@ -42,10 +46,10 @@ export class RunObserver {
   }
 
   /** Called by the engine, in order. */
-  readonly hear = (event: EngineEvent): void => {
+  readonly onEvent = (event: EngineEvent): void => {
     switch (event.type) {
       case 'started':
-        this.startedAt ??= performance.now();
+        this.startedAtMs ??= performance.now();
         return;
       case 'nodes_cached':
         this.tracker.nodesCached(event.nodeIds);
@@ -63,7 +67,7 @@ export class RunObserver {
         this.clock.finished(event.nodeId);
         break;
       case 'preview':
-        this.previews.offer(event);
+        this.previewThrottle.offer(event);
         return;
       case 'output':
         this.onOutput(event.output);
@@ -72,33 +76,39 @@ export class RunObserver {
         this.log.append(event.text);
         return;
     }
-    this.progress.offer(this.tracker.snapshot());
+    this.progressThrottle.offer(this.tracker.snapshot());
   };
+
+  /** The engine has settled: no more engine time is counted. */
+  engineSettled(): void {
+    this.settledAtMs ??= performance.now();
+  }
 
   /** The run succeeded: all of it is done. */
   succeeded(): void {
     this.tracker.finished();
-    this.progress.offer(this.tracker.snapshot());
+    this.progressThrottle.offer(this.tracker.snapshot());
   }
 
   failedAt(nodeId: string | null): void {
     this.clock.failed(nodeId);
   }
 
-  snapshot(): Progress {
+  get progress(): Progress {
     return this.tracker.snapshot();
   }
 
-  timings(): NodeTiming[] {
+  get timings(): NodeTiming[] {
     return this.clock.read();
   }
 
   /** Engine time so far, in whole milliseconds. */
-  engineMs(): number {
-    return this.startedAt === null ? 0 : Math.round(performance.now() - this.startedAt);
+  get engineMs(): number {
+    if (this.startedAtMs === null) return 0;
+    return Math.round((this.settledAtMs ?? performance.now()) - this.startedAtMs);
   }
 
-  /** How much the run has printed so far. */
+  /** How much the run has printed so far, in UTF-16 code units. */
   get logLength(): number {
     return this.log.length;
   }
@@ -109,7 +119,7 @@ export class RunObserver {
 
   /** Send what was held back. */
   close(): void {
-    this.progress.close();
-    this.previews.close();
+    this.progressThrottle.close();
+    this.previewThrottle.close();
   }
 }

@@ -18,7 +18,7 @@ describe('the catalogue of a worker with several engines', () => {
     expect(commonCatalogue([one])).toEqual({ catalogue: one, differing: [] });
   });
 
-  it('is what they say where they agree, whatever the order of their classes', () => {
+  it('is theirs where they agree, in any order of their classes', () => {
     const one: NodeCatalogue = { A: node({ size }), B: node({}) };
     const other: NodeCatalogue = { B: node({}), A: node({ size: { ...size } }) };
     expect(commonCatalogue([one, other])).toEqual({ catalogue: one, differing: [] });

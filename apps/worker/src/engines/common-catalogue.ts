@@ -9,9 +9,9 @@ export interface CommonCatalogue {
 }
 
 /**
- * The catalogue that holds whichever engine a job comes to: classes that all engines have and describe alike, with the options
- * that all of them offer. A class of which the engines say different things, other than options, is left out: a graph
- * judged by one engine's word would fail on another.
+ * The catalogue that is true of every engine a job may come to: classes that all engines have and describe alike, with the
+ * options that all of them offer. A class that the engines describe differently, other than by options, is left out: a graph
+ * that one engine accepts would fail on another.
  */
 export function commonCatalogue(catalogues: readonly NodeCatalogue[]): CommonCatalogue {
   const [first = {}, ...others] = catalogues;

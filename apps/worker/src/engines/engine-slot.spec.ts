@@ -45,7 +45,7 @@ describe('an engine in its slot', () => {
     expect(health).not.toHaveBeenCalled();
   });
 
-  it('is given nothing after a lost run until it says that it is ready: a sick engine would use up every job', async () => {
+  it('is given nothing after a lost run until it reports to be ready: a sick engine would use up every job', async () => {
     let health: EngineHealth = { ...WELL, ready: false, problem: 'gone' };
     const slot = slotOf({
       health: () => Promise.resolve(health),
@@ -103,14 +103,14 @@ describe('an engine in its slot', () => {
     expect(await slot.isWell()).toBe(false);
     expect(await slot.health()).toMatchObject({
       ready: false,
-      problem: expect.stringContaining('told to stop') as string,
+      problem: expect.stringContaining('was to stop') as string,
     });
     settle({ status: 'interrupted' });
     await Promise.resolve();
     expect(await slot.isWell()).toBe(true);
   });
 
-  it('is as it last said while it is too busy to say, and not ready when it is idle and does not say', async () => {
+  it('is as it last reported while it is too busy to answer, and not ready when it is idle and does not answer', async () => {
     let health: () => Promise<EngineHealth> = () => Promise.resolve(WELL);
     let settle: (result: EngineResult) => void = () => undefined;
     const slot = slotOf({ health: () => health(), run: () => new Promise((resolve) => (settle = resolve)) });
@@ -122,7 +122,7 @@ describe('an engine in its slot', () => {
     await running;
     expect(await slot.health()).toMatchObject({
       ready: false,
-      problem: expect.stringContaining('how it is') as string,
+      problem: expect.stringContaining('its health') as string,
     });
   });
 

@@ -1,20 +1,20 @@
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
 
-/** What a slot waits for beyond the engine's own bounds, in milliseconds. */
+/** How long a slot waits beyond the engine's own bounds, in milliseconds. */
 export interface SlotBounds {
   /** For an interrupt to be answered; an engine that keeps a bound of its own has a shorter one. */
   interruptGraceMs: number;
   /** For the replacement to be there. */
   resetMs: number;
-  /** For the engine to say how it is: less than the silence after which a worker is not counted on (15 s). */
+  /** For the engine to report its health: less than the silence after which a worker counts as gone (15 s). */
   healthMs: number;
 }
 
 const DEFAULT_BOUNDS: Readonly<SlotBounds> = { interruptGraceMs: 20_000, resetMs: 60_000, healthMs: 5_000 };
 
-const STUCK = 'The engine does not end a run that it was told to stop.';
-const SILENT = 'The engine does not say how it is.';
+const STUCK = 'The engine does not end a run that was to stop.';
+const SILENT = 'The engine does not report its health.';
 
 /** One engine and the promise that a run on it ends, even when the engine does not keep its own. */
 export class EngineSlot {
@@ -22,7 +22,7 @@ export class EngineSlot {
   private unsettled = 0;
   /** The last run was lost: the engine is asked how it is before it is given another. */
   private isSuspect = false;
-  /** It was left behind with a run that it would not end. */
+  /** It has a run that it did not end when asked, and could not be replaced. */
   private isStuck = false;
   /** Settles when no attempt is left that had this engine and still stores what it made. */
   private stored: Promise<void> = Promise.resolve();
@@ -34,7 +34,7 @@ export class EngineSlot {
     private readonly bounds: SlotBounds = DEFAULT_BOUNDS,
   ) {}
 
-  /** The models that its engine held when it last said how it is. */
+  /** The models that its engine held when it last reported its health. */
   get warm(): readonly string[] {
     return this.lastHealth.residentModels;
   }
@@ -48,8 +48,8 @@ export class EngineSlot {
   }
 
   /**
-   * How the engine is, within a bound. One that runs something may be too busy to say: a model that loads holds every
-   * answer up. What it said last holds then.
+   * How the engine is, within a bound. One that runs something may be too busy to answer: a model that loads holds every
+   * answer up. Its last answer counts then.
    */
   async health(): Promise<EngineHealth> {
     const answered = new AbortController();

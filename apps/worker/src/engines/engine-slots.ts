@@ -5,7 +5,7 @@ import type { Logger } from '@millrace/platform';
 import { EngineSlot } from './engine-slot';
 import { Pace } from './pace';
 
-/** How an engine was freed: whether it ran an attempt, and the hint of one that is left to another worker. */
+/** How an engine was freed: whether it ran an attempt, and the message of one that is left to another worker. */
 export interface Release {
   left: DispatchMessage | null;
   hasRun: boolean;
@@ -26,22 +26,22 @@ export class EngineSlots {
     return Promise.all(this.all.map((slot) => slot.health()));
   }
 
-  /** What an attempt occupies its engine for of late, in whole milliseconds; null until there was one. */
+  /** How long an attempt has occupied its engine of late, in whole milliseconds; null until there was one. */
   get attemptMs(): number | null {
     return this.pace.attemptMs;
   }
 
   /**
-   * Occupy a free engine, of several one that holds the hint's models. Resolves when it is free again.
+   * Occupy a free engine, of several one that holds the models that the message names. Resolves when it is free again.
    *
    * @param begin called at once; its `release` frees the engine, and the first call counts.
-   * @returns the hint that is left to another worker; null where there is none, and where no engine is free.
+   * @returns the message that is left to another worker; null where there is none, and where no engine is free.
    */
   async occupy(
-    hint: DispatchMessage,
+    message: DispatchMessage,
     begin: (slot: EngineSlot, release: (release: Release) => void) => void,
   ): Promise<DispatchMessage | null> {
-    const at = this.free.findLastIndex((slot) => isWarm(hint, slot.warm));
+    const at = this.free.findLastIndex((slot) => isWarm(message, slot.warm));
     const [slot] = this.free.splice(at, 1);
     if (slot === undefined) return null;
     const since = performance.now();

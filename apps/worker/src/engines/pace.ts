@@ -1,11 +1,11 @@
 /** Share of the latest attempt in the mean: the last dozen or so count. */
 const LATEST = 0.15;
 
-/** What attempts have taken of their engines of late. */
+/** How long attempts occupy their engines of late: an exponential mean. */
 export class Pace {
   private mean: number | null = null;
 
-  /** @param ms what an attempt took of its engine, from its taking to the moment at which the engine was free for the next. */
+  /** @param ms how long an attempt occupied its engine: from its taking until the engine was free for the next. */
   add(ms: number): void {
     this.mean = this.mean === null ? ms : this.mean + LATEST * (ms - this.mean);
   }

@@ -24,7 +24,7 @@ describe('what a worker publishes', () => {
     expect(warnings).toEqual([{ classes: ['first', 'last'], count: 2 }]);
   });
 
-  it('is published once while nothing changes, and anew when any engine says something else', async () => {
+  it('is published once while nothing changes, and again when the catalogue of an engine does', async () => {
     const { catalogue, published, said, warnings } = worker({ a: node }, { a: node });
     await catalogue.refresh();
     await catalogue.refresh();
@@ -37,10 +37,10 @@ describe('what a worker publishes', () => {
 
   it('stays what it was when it can not be published, and is tried again', async () => {
     let isAway = true;
-    const told: NodeCatalogue[] = [];
+    const sent: NodeCatalogue[] = [];
     const publish = (catalogue: NodeCatalogue): Promise<string> => {
       if (isAway) return Promise.reject(new Error('away'));
-      told.push(catalogue);
+      sent.push(catalogue);
       return Promise.resolve('digest');
     };
     const quiet = { info: () => undefined, warn: () => undefined };
@@ -50,6 +50,6 @@ describe('what a worker publishes', () => {
     expect(catalogue.current).toEqual({});
     isAway = false;
     await catalogue.refresh();
-    expect(told).toEqual([{ a: node }]);
+    expect(sent).toEqual([{ a: node }]);
   });
 });

@@ -6,11 +6,11 @@ import { commonCatalogue } from './common-catalogue';
 /** Classes that a line of the log names. */
 const SHOWN_CLASSES = 20;
 
-/** What a worker has told its pool that it can run: what every one of its engines can, because a job may come to any. */
+/** What a worker has published that it can run: what every one of its engines can, because a job may come to any. */
 export class PublishedCatalogue {
   private catalogue: NodeCatalogue = {};
-  /** What each engine said when that was published. */
-  private said: NodeCatalogue[] = [];
+  /** The catalogue of each engine when that was published. */
+  private published: NodeCatalogue[] = [];
 
   /** @param publish makes a catalogue the pool's; resolves with its digest. */
   constructor(
@@ -24,17 +24,18 @@ export class PublishedCatalogue {
   }
 
   /**
-   * Publish what can be run, when an engine says something else than the last time.
+   * Publish what can be run, when an engine has another catalogue than the last time.
    *
    * @throws when an engine or the database does not answer; what was published stays.
    */
   async refresh(): Promise<void> {
-    const said = await Promise.all(this.engines.map((engine) => engine.catalogue()));
-    if (said.length === this.said.length && said.every((catalogue, index) => catalogue === this.said[index])) return;
-    const { catalogue, differing } = commonCatalogue(said);
+    const current = await Promise.all(this.engines.map((engine) => engine.catalogue()));
+    const { published } = this;
+    if (current.length === published.length && current.every((one, index) => one === published[index])) return;
+    const { catalogue, differing } = commonCatalogue(current);
     const digest = await this.publish(catalogue);
     this.catalogue = catalogue;
-    this.said = said;
+    this.published = current;
     this.logger.info({ digest, classes: Object.keys(catalogue).length }, 'the node catalogue was published');
     if (differing.length === 0) return;
     const classes = differing.slice(0, SHOWN_CLASSES);

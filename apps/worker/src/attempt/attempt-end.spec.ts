@@ -1,0 +1,50 @@
+import type { EngineResult } from '@millrace/engines';
+import { endOf, type AttemptEnd, type AttemptFacts } from './attempt-end';
+
+const interrupted: EngineResult = { status: 'interrupted' };
+const lost: EngineResult = { status: 'lost', reason: 'it died' };
+const failed: EngineResult = {
+  status: 'failed',
+  failure: { code: 'node_execution_error', message: 'no', nodeId: '7', classType: 'Show', traceback: 'at 7' },
+};
+const succeeded: EngineResult = { status: 'succeeded' };
+const stored = { status: 'stored' } as const;
+const notStored = { status: 'failed', reason: 'the blob store is full' } as const;
+const leaseLost = { status: 'lease_lost' } as const;
+
+type Short = [kind: string, code: string | null];
+
+function shortOf(end: AttemptEnd): Short {
+  return end.kind === 'finished' ? [end.ending, end.failure?.code ?? null] : [end.kind, null];
+}
+
+describe('the end of an attempt', () => {
+  it.each<[string, AttemptFacts, Short]>([
+    ['success', { run: succeeded, lease: null, outputs: stored }, ['succeeded', null]],
+    ['success, canceled late', { run: succeeded, lease: 'canceled', outputs: stored }, ['succeeded', null]],
+    [
+      'success, not stored',
+      { run: succeeded, lease: null, outputs: notStored },
+      ['output_not_stored', 'output_storage_error'],
+    ],
+    ['a failed node', { run: failed, lease: null, outputs: stored }, ['node_failed', 'node_execution_error']],
+    [
+      'a failed node, not stored',
+      { run: failed, lease: null, outputs: notStored },
+      ['node_failed', 'node_execution_error'],
+    ],
+    ['a cancel', { run: interrupted, lease: 'canceled', outputs: stored }, ['canceled_while_running', null]],
+    [
+      'used-up credits',
+      { run: interrupted, lease: 'exhausted', outputs: stored },
+      ['credits_exhausted', 'credits_exhausted'],
+    ],
+    ['a worker that drains', { run: interrupted, lease: null, outputs: stored }, ['handed_back', null]],
+    ['a lost engine', { run: lost, lease: null, outputs: stored }, ['engine_lost', null]],
+    ['a lost engine, canceled', { run: lost, lease: 'canceled', outputs: stored }, ['engine_lost', null]],
+    ['a lost lease', { run: interrupted, lease: 'lost', outputs: stored }, ['lease_lost', null]],
+    ['a lease found lost by an output', { run: succeeded, lease: null, outputs: leaseLost }, ['lease_lost', null]],
+  ])('by %s', (_name, facts, end) => {
+    expect(shortOf(endOf(facts))).toEqual(end);
+  });
+});

@@ -1,0 +1,1 @@
+export { Attempt, type AttemptParts } from './attempt';

@@ -1,0 +1,41 @@
+import type { AttemptResult, ClaimedAttempt, Lifecycle } from '@millrace/jobs';
+import { backoffMs, type Logger } from '@millrace/platform';
+
+/** How long a worker tries to record in PostgreSQL how an attempt ended; after that the attempt counts as lost. */
+const REPORT_TIMEOUT_MS = 60_000;
+const RETRY_BASE_MS = 100;
+const RETRY_CAP_MS = 2_000;
+
+/** What is recorded of the end of an attempt. */
+export type EndReport =
+  | { kind: 'finished'; result: AttemptResult }
+  | { kind: 'handed_back' }
+  | { kind: 'engine_lost'; reason: string }
+  | { kind: 'lease_lost' };
+
+/**
+ * Records how an attempt ended, again and again while PostgreSQL is away. The fence makes recording twice harmless.
+ *
+ * @throws {Error} of the last try, when PostgreSQL was away for longer than 60 s
+ */
+export async function reportEnd(
+  lifecycle: Pick<Lifecycle, 'finish' | 'handBack' | 'giveUp'>,
+  claimed: ClaimedAttempt,
+  end: EndReport,
+  logger: Logger,
+): Promise<void> {
+  const until = performance.now() + REPORT_TIMEOUT_MS;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      if (end.kind === 'finished') await lifecycle.finish(claimed, end.result);
+      else if (end.kind === 'handed_back') await lifecycle.handBack(claimed);
+      else if (end.kind === 'engine_lost') await lifecycle.giveUp(claimed, end.reason);
+      logger.info({ end: end.kind === 'finished' ? end.result.ending : end.kind }, 'an attempt is over');
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      logger.warn({ err: error }, 'the end of an attempt could not be recorded yet');
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
+    }
+  }
+}

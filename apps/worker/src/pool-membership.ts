@@ -1,0 +1,73 @@
+import { hostname } from 'node:os';
+import { BOOT_PATIENCE_MS, ConstraintError, patiently, type Database } from '@millrace/database';
+import type { PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
+import type { EngineHealth } from '@millrace/engines';
+
+interface WorkerIdentity {
+  id: string;
+  poolId: string;
+  version: string;
+}
+
+export interface MembershipParts {
+  identity: WorkerIdentity;
+  database: Database;
+  pools: PoolStore;
+  workers: WorkerStore;
+}
+
+/** How the engines of a worker are. */
+interface EnginesReport {
+  healths: EngineHealth[];
+  /** What an attempt has occupied its engine for of late, in whole milliseconds; null until there was one. */
+  attemptMs: number | null;
+}
+
+/** This worker as its pool sees it: it registers, and reports its state with each heartbeat. */
+export class PoolMembership {
+  constructor(private readonly parts: MembershipParts) {}
+
+  /**
+   * Be known to the pool, which is made if it is missing. Waits for a database that is starting.
+   *
+   * @throws {Error} when the database stays away
+   */
+  async register(engine: string, capacity: number): Promise<void> {
+    const { database, identity, pools } = this.parts;
+    await patiently(BOOT_PATIENCE_MS, () => pools.ensure(database, identity.poolId, engine));
+    await patiently(BOOT_PATIENCE_MS, () => this.registerOnce(engine, capacity));
+  }
+
+  private async registerOnce(engine: string, capacity: number): Promise<void> {
+    const { database, identity, workers } = this.parts;
+    const registration = { ...identity, engine, host: hostname(), pid: process.pid, capacity };
+    try {
+      await workers.register(database, registration);
+    } catch (error) {
+      // An earlier try was recorded, and its answer was lost.
+      if (!(error instanceof ConstraintError && error.kind === 'unique')) throw error;
+    }
+  }
+
+  /**
+   * Send a heartbeat. A worker that is ready, but has an engine that is not, is reported as starting.
+   *
+   * @returns the state that was reported, and whether an operator wants the worker to drain.
+   */
+  async report(
+    state: WorkerState,
+    { healths, attemptMs }: EnginesReport,
+  ): Promise<{ reported: WorkerState; mustDrain: boolean }> {
+    const { database, identity, workers } = this.parts;
+    const problem = healths.find((health) => !health.ready)?.problem ?? null;
+    const reported = state === 'ready' && problem !== null ? 'starting' : state;
+    const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
+    const wanted = await workers.heartbeat(database, identity.id, {
+      state: reported,
+      residentModels,
+      problem,
+      attemptMs,
+    });
+    return { reported, mustDrain: wanted === 'draining' };
+  }
+}

@@ -7,13 +7,23 @@ const { writeFileSync } = require('node:fs');
  */
 
 /**
+ * What this reads of jest's results.
+ *
+ * @typedef {{
+ *   numPassedTests: number,
+ *   numFailedTests: number,
+ *   testResults: { testFilePath: string, testExecError?: unknown }[],
+ * }} Results
+ */
+
+/**
  * A reporter for jest that leaves the counts where MILLRACE_TEST_REPORT says. It stands in for `--json`, which announces its
  * file on the terminal.
  */
 module.exports = class TestReportFile {
   /**
    * @param {unknown} _contexts
-   * @param {import('@jest/reporters').AggregatedResult} results
+   * @param {Results} results
    */
   onRunComplete(_contexts, results) {
     /** @type {TestReport} */

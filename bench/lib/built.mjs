@@ -9,6 +9,7 @@ import { loadBuilt } from '../../scripts/lib/system/index.mjs';
  *   'libs/contracts/src/index': typeof import('../../libs/contracts/src/index'),
  *   'libs/database/src/index': typeof import('../../libs/database/src/index'),
  *   'libs/deployments/src/index': typeof import('../../libs/deployments/src/index'),
+ *   'libs/jobs/src/dispatch/dispatcher': typeof import('../../libs/jobs/src/dispatch/dispatcher'),
  *   'libs/jobs/src/follow/job.store': typeof import('../../libs/jobs/src/follow/job.store'),
  *   'libs/jobs/src/index': typeof import('../../libs/jobs/src/index'),
  *   'libs/jobs/src/job.settings': typeof import('../../libs/jobs/src/job.settings'),

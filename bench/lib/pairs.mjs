@@ -70,7 +70,7 @@ export function findingOf(facts) {
  * @param {number[]} values at least one
  * @returns {Summary}
  */
-export function summarise(values) {
+function summarise(values) {
   const [median, lowerQuartile, upperQuartile, least, most] = [0.5, 0.25, 0.75, 0, 1].map((share) =>
     quantile(values, share),
   );

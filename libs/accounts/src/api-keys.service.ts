@@ -9,7 +9,7 @@ import type { Act, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
 
 /** Live keys that one account may have: each has request limits of its own. */
-export const KEYS_PER_ACCOUNT = 100;
+const KEYS_PER_ACCOUNT = 100;
 
 /** A key just made. */
 export interface IssuedApiKey extends ApiKeyRecord {

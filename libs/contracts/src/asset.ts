@@ -26,7 +26,7 @@ export const AssetSchema = z
   .meta({ id: 'Asset', description: 'A record over an immutable, content-addressed blob.' });
 export type Asset = z.infer<typeof AssetSchema>;
 
-export const ExpiresInSchema = z
+const ExpiresInSchema = z
   .int()
   .min(EXPIRES_IN_SECONDS.min)
   .max(EXPIRES_IN_SECONDS.max)
@@ -42,7 +42,6 @@ export const AssetFromHashRequestSchema = z
     expires_in: ExpiresInSchema.optional(),
   })
   .meta({ id: 'AssetFromHashRequest' });
-export type AssetFromHashRequest = z.infer<typeof AssetFromHashRequestSchema>;
 
 /** Parts of an upload form, in any order. For the description only: the form is read as a stream, without this schema. */
 export const AssetUploadFormSchema = z
@@ -67,7 +66,6 @@ export const ResumableUploadRequestSchema = z
     expires_in: ExpiresInSchema.optional(),
   })
   .meta({ id: 'ResumableUploadRequest' });
-export type ResumableUploadRequest = z.infer<typeof ResumableUploadRequestSchema>;
 
 const ResumablePartSchema = z
   .object({

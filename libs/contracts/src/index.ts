@@ -1,6 +1,5 @@
 export {
   SCOPES,
-  SURFACE_KINDS,
   ACCOUNT_STATUSES,
   DEPLOYMENT_STATES,
   type Scope,
@@ -12,15 +11,12 @@ export { ACCOUNT_LIMITS, type AccountLimitField, type AccountLimitName } from '.
 export {
   EXPIRES_IN_SECONDS,
   AssetSchema,
-  ExpiresInSchema,
   AssetFromHashRequestSchema,
   AssetUploadFormSchema,
   ResumableUploadRequestSchema,
   ResumableUploadSchema,
   type Asset,
-  type ResumableUploadRequest,
   type ResumableUploadView,
-  type AssetFromHashRequest,
 } from './asset';
 export {
   ERROR_CATALOGUE,
@@ -32,18 +28,9 @@ export {
   type ErrorCode,
   type FieldError,
   type ErrorEnvelope,
-  type RefusalOptions,
 } from './errors';
-export {
-  JOB_EVENTS,
-  PreviewSchema,
-  JobEventSchemas,
-  LiveEventSchema,
-  type JobEventName,
-  type Preview,
-  type LiveEvent,
-} from './events';
-export { BlobHashSchema, parseBlobHash } from './hash';
+export { JobEventSchemas, LiveEventSchema, type JobEventName, type Preview, type LiveEvent } from './events';
+export { parseBlobHash } from './hash';
 export { createdAtOf, newId, isUuid } from './ids';
 export {
   JOB_STATUSES,
@@ -53,14 +40,11 @@ export {
   JOB_ERROR_CODES,
   JobErrorSchema,
   ProgressSchema,
-  JobUrlsSchema,
-  JobLogsSchema,
   CapturedLogsSchema,
   METADATA_LIMITS,
   METADATA_KEY,
   faultOfMetadataValue,
   JobMetadataSchema,
-  JobMetricsSchema,
   JobSchema,
   JobListItemSchema,
   JobPageSchema,
@@ -69,7 +53,6 @@ export {
   type JobErrorCode,
   type JobError,
   type Progress,
-  type JobUrls,
   type JobLogs,
   type CapturedLogs,
   type JobMetadata,
@@ -78,12 +61,9 @@ export {
   type JobListItem,
   type JobPage,
 } from './job';
-export { NODE_STATES, JobWorkflowSchema, JobNodesSchema, type JobWorkflow, type JobNodes } from './job-views';
+export { JobWorkflowSchema, JobNodesSchema, type JobNodes } from './job-views';
 export { DispatchMessageSchema, ControlMessageSchema, type DispatchMessage, type ControlMessage } from './messages';
 export {
-  InputSpecSchema,
-  OutputSpecSchema,
-  NodeClassSchema,
   NodeCatalogueSchema,
   type InputSpec,
   type OutputSpec,
@@ -94,12 +74,9 @@ export { OUTPUT_TYPES, OutputSchema, type OutputType, type Output } from './outp
 export {
   RESERVED_FIELDS,
   EXTRA_DATA_KEYS,
-  ExtraDataSchema,
   JobSubmissionSchema,
   NODE_ERROR_REASONS,
   IDEMPOTENCY_KEY,
-  IDEMPOTENT_OPERATIONS,
-  type ExtraDataKey,
   type ExtraData,
   type NodeErrorReason,
   type NodeError,

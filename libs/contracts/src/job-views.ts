@@ -9,10 +9,9 @@ export const JobWorkflowSchema = z
     format: z.literal('api'),
   })
   .meta({ id: 'JobWorkflow', description: 'The graph of a job. Never contains `extra_data`.' });
-export type JobWorkflow = z.infer<typeof JobWorkflowSchema>;
 
 /** How far a node of an attempt came. */
-export const NODE_STATES = ['done', 'cached', 'running', 'failed'] as const;
+const NODE_STATES = ['done', 'cached', 'running', 'failed'] as const;
 
 export const JobNodesSchema = z
   .object({

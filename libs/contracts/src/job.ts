@@ -58,7 +58,7 @@ export type Progress = z.infer<typeof ProgressSchema>;
 
 const UrlReference = z.string().meta({ format: 'uri-reference' });
 
-export const JobUrlsSchema = z
+const JobUrlsSchema = z
   .object({
     self: UrlReference,
     events: UrlReference,
@@ -66,7 +66,6 @@ export const JobUrlsSchema = z
     logs: UrlReference.optional(),
   })
   .meta({ id: 'JobUrls', description: 'Host-relative links; resolve them against the request origin.' });
-export type JobUrls = z.infer<typeof JobUrlsSchema>;
 
 export const JobLogsSchema = z
   .object({ text: z.string(), truncated: z.boolean(), captured_at: TimestampSchema })

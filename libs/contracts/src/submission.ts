@@ -8,7 +8,7 @@ export const EXTRA_DATA_KEYS = ['api_key_vendor_org', 'api_key_comfy_org', 'auth
 export type ExtraDataKey = (typeof EXTRA_DATA_KEYS)[number];
 export type ExtraData = Partial<Record<ExtraDataKey, string>>;
 
-export const ExtraDataSchema = z
+const ExtraDataSchema = z
   .strictObject({
     api_key_vendor_org: z.string().optional(),
     api_key_comfy_org: z.string().optional(),

@@ -1,1 +1,1 @@
-export { CpuEngine, type CpuEngineSettings } from './cpu.engine';
+export { CpuEngine } from './cpu.engine';

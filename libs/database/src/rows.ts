@@ -4,7 +4,7 @@ import type pg from 'pg';
 const names = new Map<string, string>();
 
 /** The name of a column in code: `account_id` is `accountId`. */
-export function camelCase(column: string): string {
+function camelCase(column: string): string {
   let name = names.get(column);
   if (name === undefined) {
     name = column.replace(/_([a-z0-9])/g, (_, next: string) => next.toUpperCase());

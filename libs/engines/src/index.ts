@@ -9,14 +9,4 @@ export type {
   EngineWork,
   InputFile,
 } from './engine';
-export {
-  catalogueDigest,
-  ComfyuiEngine,
-  DEFAULT_BOUNDS,
-  DEFAULT_LIMITS,
-  type AttachOptions,
-  type ComfyuiBounds,
-  type ComfyuiEngineOptions,
-  type ComfyuiFolders,
-  type OwnOptions,
-} from './comfyui';
+export { ComfyuiEngine, DEFAULT_BOUNDS, type AttachOptions, type OwnOptions } from './comfyui';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { secretSetting, sharedSetting, type SettingsOf } from '@millrace/platform';
+import { secretSetting, sharedSetting } from '@millrace/platform';
 
 export const messagingSettings = {
   redisUrl: sharedSetting(
@@ -9,7 +9,6 @@ export const messagingSettings = {
     true,
   ),
 };
-export type MessagingSettings = SettingsOf<typeof messagingSettings>;
 
 export const secretKeySetting = {
   secretKey: secretSetting(

@@ -2,25 +2,14 @@ export { type Auditor, type Finding } from './auditor';
 export { BootError, runMain } from './boot';
 export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { backoffMs } from './backoff';
-export { type ReadinessCheck } from './health';
-export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
+export { LoadingCache } from './loading-cache';
 export { type Loop } from './loop';
 export { createLogger, type Logger } from './logger';
 export { NestLogger } from './nest-logger';
-export { listen, openOpsListener, type OpenListener, type OpsListener } from './ops-listener';
-export { processSettings, type ProcessSettings } from './process.settings';
+export { listen, openOpsListener } from './ops-listener';
+export { processSettings } from './process.settings';
 export { Metrics } from './metrics';
-export {
-  currentTraceparent,
-  inChildSpan,
-  inSpan,
-  openSpan,
-  openTracing,
-  recordSpan,
-  underTrace,
-  type SpanOptions,
-  type SpanRole,
-} from './tracing';
+export { currentTraceparent, inChildSpan, inSpan, openSpan, openTracing, recordSpan, underTrace } from './tracing';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';
 export {
@@ -32,5 +21,4 @@ export {
   sharedSetting,
   type Setting,
   type SettingsOf,
-  type SettingsShape,
 } from './settings';

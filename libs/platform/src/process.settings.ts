@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, setting, type SettingsOf } from './settings';
+import { integer, setting } from './settings';
 import { tracingSettings } from './tracing.settings';
 
 /** What every process reads. */
@@ -21,4 +21,3 @@ export const processSettings = {
     integer({ min: 1, max: 86_400 }).default(30),
   ),
 };
-export type ProcessSettings = SettingsOf<typeof processSettings>;

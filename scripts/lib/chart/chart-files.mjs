@@ -8,7 +8,7 @@ import { PROCESSES, listSettings } from './settings-list.mjs';
 
 /** @typedef {import('./chart-values.mjs').ChartValue} ChartValue */
 
-export const CHART = join(ROOT, 'helm', 'millrace');
+const CHART = join(ROOT, 'helm', 'millrace');
 const BEGIN = '<!-- values: begin -->';
 const END = '<!-- values: end -->';
 

@@ -3,7 +3,7 @@ import { Failure } from '../command/index.mjs';
 import { freePort, makeFolder, withDeathSignal, writeWhole } from '../system/index.mjs';
 
 /** @type {import('../system/processes.mjs').StopStep[]} */
-export const REDIS_STOP = [
+const REDIS_STOP = [
   { signal: 'SIGTERM', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ];

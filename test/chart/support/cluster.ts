@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHART, ciFile, helm, type Manifest } from './helm';
 
-export const NAMESPACE = 'apps';
+const NAMESPACE = 'apps';
 
 /** The kinds that a release may have here, by the group and version that serve them. */
 const KINDS: Record<string, string[]> = {

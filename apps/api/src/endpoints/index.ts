@@ -1,13 +1,6 @@
 export { type Access } from './access';
-export { Callers, DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './callers';
-export {
-  type Answer,
-  type AnswerHeader,
-  type DescribedBody,
-  type DescribedEvent,
-  type DescribedParameter,
-  type JsonSchema,
-} from './described';
+export { DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './callers';
+export { type Answer, type AnswerHeader, type DescribedParameter, type JsonSchema } from './described';
 export {
   METHODS,
   defineEndpoint,
@@ -20,7 +13,7 @@ export {
 export { EndpointsModule } from './endpoints.module';
 export { expiry, recordName, time } from './fields';
 export { pageQuery, pageSchema, presentPage } from './page';
-export { pathParametersOf, pathText, recordId, uncheckedPathText, type PathParameter } from './path-parameters';
+export { pathParametersOf, pathText, recordId, uncheckedPathText } from './path-parameters';
 export { RequestLimits } from './request-limits';
 export { endpointsOf, endpointsOfModule } from './served-endpoints';
 export { Serves } from './serves';

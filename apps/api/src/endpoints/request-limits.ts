@@ -7,7 +7,7 @@ import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { addressOf } from '../http';
 
 /** Polls are this much cheaper than other requests: clients never try a refused one again (wire supplement, section 3). */
-export const POLLS_PER_REQUEST = 10;
+const POLLS_PER_REQUEST = 10;
 const POLL = /^\/api\/v2\/jobs\/[^/]+\/?$/;
 
 /** Limits the requests of one caller in a minute, and says so on every answer. */

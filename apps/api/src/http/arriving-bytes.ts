@@ -46,7 +46,7 @@ async function unlessSilent<T>(bytes: Promise<T>): Promise<T> {
 }
 
 /** Let a client that was refused send the rest of what it sends. */
-export function dropRest(request: Readable): void {
+function dropRest(request: Readable): void {
   let dropped = 0;
   request.on('data', (chunk: Buffer) => {
     dropped += chunk.length;

@@ -1,5 +1,5 @@
 export { ApiClient, type CallOptions } from './api.client';
-export { assertAssetId, AssetsClient, sizeOf, unreadable } from './assets.client';
+export { assertAssetId, sizeOf, unreadable } from './assets.client';
 export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime } from './jobs.client';
 export {

@@ -44,7 +44,7 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<ExitCod
 }
 
 /** The exit code that says how a job ended. */
-export function outcomeOf(status: JobStatus): ExitCode {
+function outcomeOf(status: JobStatus): ExitCode {
   if (status === 'failed' || status === 'canceled' || status === 'expired') return EXIT[status];
   return EXIT.succeeded;
 }

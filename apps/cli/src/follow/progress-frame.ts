@@ -39,7 +39,7 @@ export function frameLines(state: ProgressState, columns: number, nowMs: number,
 }
 
 /** A bar of `cells` characters, its left `fraction` filled. */
-export function bar(fraction: number, cells: number, paint: Palette): string {
+function bar(fraction: number, cells: number, paint: Palette): string {
   const filled = Math.min(cells, Math.max(0, Math.round(fraction * cells)));
   return paint.accent('━'.repeat(filled)) + paint.faint('─'.repeat(cells - filled));
 }

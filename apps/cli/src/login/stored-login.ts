@@ -9,7 +9,7 @@ export interface StoredLogin {
 }
 
 /** `$XDG_CONFIG_HOME/millrace/config.json`, by default below `~/.config` (XDG Base Directory Specification). */
-export function loginPath(host: Host): string {
+function loginPath(host: Host): string {
   return join(host.env.XDG_CONFIG_HOME || join(host.homeDir, '.config'), 'millrace', 'config.json');
 }
 

@@ -47,7 +47,7 @@ const NOT_SENT: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** The error and all that it wraps, outermost first. */
-export function* chainOf(error: unknown): Generator<unknown> {
+function* chainOf(error: unknown): Generator<unknown> {
   if (error === undefined || error === null) return;
   yield error;
   const { cause, errors } = shapeOf(error);

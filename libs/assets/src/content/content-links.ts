@@ -17,7 +17,7 @@ export interface LinkBase {
 }
 
 /** Path of the route that serves signed links, without a credential; the asset's id follows. */
-export const SIGNED_CONTENT_PATH = '/content/';
+const SIGNED_CONTENT_PATH = '/content/';
 
 interface SigningKey {
   id: string;

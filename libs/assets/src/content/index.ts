@@ -1,3 +1,2 @@
-export { type ContentRequest } from './content-answer';
-export { ContentLinks, SIGNED_CONTENT_PATH, type ContentLink, type LinkBase } from './content-links';
-export { ContentService, type ContentAnswer } from './content.service';
+export { ContentLinks } from './content-links';
+export { ContentService } from './content.service';

@@ -1,4 +1,4 @@
-export { AssetService, noAsset, type OutputStoreOptions, type StoredOutput } from './asset.service';
+export { AssetService, noAsset, type StoredOutput } from './asset.service';
 export { AssetStore } from './asset.store';
 export { type AssetFields, type AssetRecord, type MintedAsset, type UploadFields } from './asset';
 export { BlobRecordStore, type BlobRecord } from './blob-record.store';

@@ -1,5 +1,5 @@
 export { ExpireAssetsLoop } from './expire-assets.loop';
-export { StorageAudit, type StorageFindings } from './storage-audit';
+export { StorageAudit } from './storage-audit';
 export { StorageAuditor } from './storage-auditor';
 export { SweepBlobsLoop } from './sweep-blobs.loop';
 export { SweepStagingLoop } from './sweep-staging.loop';

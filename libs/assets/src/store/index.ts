@@ -6,7 +6,6 @@ export {
   type PresignOptions,
   type StagedBytes,
   type StageOptions,
-  type StoredObject,
 } from './blob-store';
 export { ByteMeter, fileTooLarge, HEAD_BYTES } from './byte-meter';
 export { openBlobStore } from './open-blob-store';

@@ -11,7 +11,7 @@ type Collect = (options: { type: 'minor' }) => void;
  * the young generation only when they amount to 32 MiB. Measured over a first upload of 99 MiB into a folder: a
  * process grew by 13 to 23 MiB without this, and by 0.4 MiB with it. A minor collection takes about a millisecond.
  */
-export class YoungGarbage {
+class YoungGarbage {
   private passed = 0;
 
   constructor(private readonly collect: Collect = minorCollection()) {}

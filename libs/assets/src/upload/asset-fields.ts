@@ -2,7 +2,7 @@ import { EXPIRES_IN_SECONDS, Refusal, parseBlobHash, type FieldError } from '@mi
 import { isPlainText, readFilePath, type AssetFields, type UploadFields } from '../records';
 import { isMediaType } from '../media';
 
-export const TAG_LIMITS = { count: 32, length: 128 } as const;
+const TAG_LIMITS = { count: 32, length: 128 } as const;
 
 /** The fields of `POST /assets` as the form has them; numbers are text there. */
 export interface RawUploadFields extends RawAssetFields {

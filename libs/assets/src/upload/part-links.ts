@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@millrace/contracts';
 
 /** Path of our own route for parts, where the store has no links; the upload's id and the part's number follow. */
-export const PARTS_PATH = '/upload-parts/';
+const PARTS_PATH = '/upload-parts/';
 
 /** The claims of a link to one part; all of them are signed. */
 export interface PartClaim {

@@ -17,7 +17,7 @@ export interface Draw {
 }
 
 /** The order in which lots are drawn: by expiry, those without one last; of equals the older first. */
-export function byExpiry(a: Lot, b: Lot): number {
+function byExpiry(a: Lot, b: Lot): number {
   const at = (lot: Lot): number => lot.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (at(a) !== at(b)) return at(a) < at(b) ? -1 : 1;
   return a.transactionId < b.transactionId ? -1 : 1;

@@ -36,9 +36,6 @@ export interface LockedBalance extends Balance {
   drawnMicros: bigint;
 }
 
-/** The constraint that a second posting for one cause meets. */
-export const CAUSE_CONSTRAINT = 'ledger_transactions_cause_key';
-
 /**
  * The SQL of transactions outside a job's life: grants, purchases, expiries, corrections. Callers run it in a transaction that
  * has locked the balance first.

@@ -8,7 +8,6 @@ export {
   extensionPart,
   isExhausted,
   type BilledColumn,
-  type BilledRun,
   type ExtensionTerms,
   type MeteredColumn,
   type MeteredRun,

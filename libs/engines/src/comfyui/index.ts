@@ -1,11 +1,2 @@
-export {
-  DEFAULT_BOUNDS,
-  DEFAULT_LIMITS,
-  type AttachOptions,
-  type ComfyuiBounds,
-  type ComfyuiEngineOptions,
-  type ComfyuiFolders,
-  type OwnOptions,
-} from './comfyui.config';
+export { DEFAULT_BOUNDS, type AttachOptions, type OwnOptions } from './comfyui.config';
 export { ComfyuiEngine } from './comfyui.engine';
-export { catalogueDigest } from './graph';

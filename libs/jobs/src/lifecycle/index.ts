@@ -1,7 +1,7 @@
 export { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
 export { type AttemptResult } from './job-ending';
 export { JobEvents } from './job-events';
-export { Lifecycle, type RequestDispatch } from './lifecycle.service';
+export { Lifecycle } from './lifecycle.service';
 export { RecallStoppedJobsLoop } from './recall-stopped-jobs.loop';
 export { RescueLostJobsLoop } from './rescue-lost-jobs.loop';
 export { resubmitAdvice, type ReportedEnding } from './settlement';

@@ -1,10 +1,10 @@
-export { AccountQueueStore, type AccountLoad } from './account-queue.store';
+export { AccountQueueStore } from './account-queue.store';
 export { AccountQueues } from './account-queues.service';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
-export { QUEUE_FULL, joinRotationPart, type Joining } from './join.store';
+export { QUEUE_FULL, joinRotationPart } from './join.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';
-export { QueueDepthStore, pendingJobs, type QueueDepth } from './queue-depth.store';
+export { QueueDepthStore } from './queue-depth.store';
 export { QueueEstimates, type QueuePlace } from './queue-estimates';
 export { returnToRotationPart } from './return.store';
 export {

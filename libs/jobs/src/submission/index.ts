@@ -1,3 +1,3 @@
-export { SubmissionService, type AcceptedJob, type Submission } from './submission.service';
+export { SubmissionService, type AcceptedJob } from './submission.service';
 export { SubmissionStore } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';

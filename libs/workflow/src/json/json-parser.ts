@@ -8,7 +8,7 @@ export interface JsonLimits {
   maxValues?: number;
 }
 
-export const JSON_DEFAULT_LIMITS = { maxDepth: 128, maxValues: 1_000_000 } as const;
+const JSON_DEFAULT_LIMITS = { maxDepth: 128, maxValues: 1_000_000 } as const;
 
 /** The parser and every reader of a document recurse once per level; this many levels fit any stack with room to spare. */
 const DEPTH_CEILING = 1_000;

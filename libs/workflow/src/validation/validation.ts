@@ -21,7 +21,7 @@ export interface GraphLimits {
   maxFaults?: number;
 }
 
-export const GRAPH_DEFAULT_LIMITS = { maxNodes: 5_000, maxDepth: 1_000, maxFaults: 1_000 } as const;
+const GRAPH_DEFAULT_LIMITS = { maxNodes: 5_000, maxDepth: 1_000, maxFaults: 1_000 } as const;
 
 /** Comparing names costs up to a millisecond each, and a graph may hold thousands of unknown ones. */
 const MAX_SUGGESTIONS = 20;

@@ -1,3 +1,3 @@
 export { GraphRefusal } from './graph-refusal';
-export { catalogueDigest, readObjectInfo } from './object-info';
+export { readObjectInfo } from './object-info';
 export { sanitiseGraph, type SanitisedGraph } from './sanitise-graph';

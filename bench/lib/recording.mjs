@@ -23,7 +23,7 @@ export async function recordJob(statements, accountId, poolId = POOL) {
 }
 
 /**
- * Statements on bare connections, each committed by itself. They can `query`, which is all that the stores of a bench need.
+ * Statements on bare connections, each committed by itself. A bench reads nothing of the rows but whether there are any.
  *
  * @param {import('pg').Pool} pool
  * @param {string} [name] under which a connection prepares its statement once; unprepared without it
@@ -32,7 +32,7 @@ export async function recordJob(statements, accountId, poolId = POOL) {
 export function bareStatements(pool, name) {
   const statements = {
     /** @param {{ text: string, values: unknown[] }} statement @returns {Promise<unknown[]>} */
-    query: async ({ text, values }) => {
+    rows: async ({ text, values }) => {
       /** @type {import('pg').QueryResult<Record<string, unknown>>} */
       const { rows } = await pool.query({ name, text, values });
       return rows;

@@ -165,12 +165,12 @@ export const JOB_CHECKS: readonly string[] = CHECKS.map(({ name }) => name);
 export async function findBreaches(statements: Statements, check: string, limit: number): Promise<AuditRow[]> {
   const found = CHECKS.find(({ name }) => name === check);
   if (found === undefined) throw new Error(`there is no check ${check}`);
-  return statements.query<AuditRow>(Prisma.sql`SELECT * FROM (${found.sql}) breaches ORDER BY subject LIMIT ${limit}`);
+  return statements.rows<AuditRow>(Prisma.sql`SELECT * FROM (${found.sql}) breaches ORDER BY subject LIMIT ${limit}`);
 }
 
 /** Which of these jobs have ended, or are not there any more. */
 export async function findEnded(statements: Statements, jobIds: string[]): Promise<Set<string>> {
-  const rows = await statements.query<{ id: string }>(Prisma.sql`
+  const rows = await statements.rows<{ id: string }>(Prisma.sql`
     SELECT id::text FROM unnest(${jobIds}::uuid[]) AS given (id)
     WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = given.id AND j.delivery <> 'done')`);
   return new Set(rows.map((row) => row.id));

@@ -6,7 +6,7 @@ import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotatio
 export class UnclaimedStore {
   /** Attempts that went to the pool's lane more than `olderThanSeconds` ago and were not claimed, the oldest first. */
   async list(statements: Statements, poolId: string, olderThanSeconds: number): Promise<DispatchedJob[]> {
-    const rows = await statements.query<DispatchedRow>(Prisma.sql`
+    const rows = await statements.rows<DispatchedRow>(Prisma.sql`
       SELECT id, attempt + 1 AS attempt, traceparent, models FROM jobs
       WHERE pool_id = ${poolId} AND delivery = 'dispatched'
         AND dispatched_at < now() - make_interval(secs => ${olderThanSeconds})

@@ -25,7 +25,7 @@ export interface WarmChoice {
 }
 
 interface ChoiceRow extends Partial<DispatchedRow> {
-  has_warm_worker: boolean;
+  hasWarmWorker: boolean;
 }
 
 /** The SQL that finds the best match of workers and attempts. It only reads: what it finds is claimed like anything else. */
@@ -36,7 +36,7 @@ export class WarmClaimStore {
    * waits for one job of each; and is left to an idle worker for a moment only, in case that one does not take it.
    */
   async choose(statements: Statements, { poolId, workerId, warm, message }: ColdOffer): Promise<WarmChoice> {
-    const [row] = await statements.query<ChoiceRow>(Prisma.sql`
+    const [row] = await statements.rows<ChoiceRow>(Prisma.sql`
       WITH member AS MATERIALIZED (
         SELECT w.id, w.capacity, w.resident_models FROM workers w
         WHERE w.pool_id = ${poolId} AND w.state = 'ready'
@@ -61,7 +61,7 @@ export class WarmClaimStore {
           AND member.capacity > (SELECT count(*) FROM in_flight j WHERE j.delivery = 'leased' AND j.worker_id = member.id)
       ) AS has_warm_worker
       FROM (SELECT) one LEFT JOIN instead ON true`);
-    return { instead: row && isJob(row) ? dispatchedOf(row) : null, hasWarmWorker: row?.has_warm_worker ?? false };
+    return { instead: row && isJob(row) ? dispatchedOf(row) : null, hasWarmWorker: row?.hasWarmWorker ?? false };
   }
 }
 

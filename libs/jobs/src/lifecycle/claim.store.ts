@@ -1,4 +1,3 @@
-import type { JobStatus, Progress, SurfaceKind } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { deliveryOfOne, type ClaimedAttempt, type Fence } from '../state';
 
@@ -8,19 +7,11 @@ export interface Claim extends Fence {
   leaseSeconds: number;
 }
 
-interface ClaimedRow {
-  account_id: string;
-  pool_id: string;
-  surface: SurfaceKind;
-  status: JobStatus;
-  workflow: string;
-  deadline_at: Date;
-  has_secrets: boolean;
-  models: string[] | null;
-  progress: Progress | null;
-  traceparent: string | null;
+/** The attempt, and for the first one how long its job has waited. */
+export interface Claimed extends ClaimedAttempt {
   seq: number;
-  waited_ms: number;
+  /** From the submission to the first claim, in milliseconds. */
+  waitedMs: number;
 }
 
 /**
@@ -31,7 +22,7 @@ interface ClaimedRow {
 export async function claimAttempt(
   statements: Statements,
   { jobId, attempt, leaseToken, workerId, leaseSeconds }: Claim,
-): Promise<(ClaimedAttempt & { seq: number; waitedMs: number }) | null> {
+): Promise<Claimed | null> {
   const job = statementPart('job')`
     UPDATE jobs j
     SET status = 'running', delivery = 'leased', attempt = ${attempt}, worker_id = ${workerId}::uuid,
@@ -47,27 +38,11 @@ export async function claimAttempt(
     SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM ${job} WHERE from_status = 'queued'`;
   const begun = statementPart('attempt')`
     INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM ${job}`;
-  const [row] = await statements.query<ClaimedRow>(composeStatement([transition, begun])`
-    SELECT job.account_id, job.pool_id, job.surface, job.status, job.deadline_at, job.has_secrets, job.progress,
-           job.models, job.traceparent, job.seq, g.workflow,
+  const [claimed] = await statements.rows<Claimed>(composeStatement([transition, begun])`
+    SELECT job.id AS job_id, job.attempt, job.lease_token, job.account_id, job.pool_id, job.status, g.workflow,
+           job.deadline_at, job.has_secrets, coalesce(job.models, '{}') AS models, job.progress, job.traceparent,
+           job.surface = 'deployment' AS keeps_logs, job.seq,
            (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
     FROM ${job} job JOIN job_graphs g ON g.job_id = job.id`);
-  if (row === undefined) return null;
-  return {
-    jobId,
-    attempt,
-    leaseToken,
-    accountId: row.account_id,
-    poolId: row.pool_id,
-    status: row.status,
-    workflow: row.workflow,
-    deadlineAt: row.deadline_at,
-    hasSecrets: row.has_secrets,
-    models: row.models ?? [],
-    progress: row.progress,
-    traceparent: row.traceparent,
-    seq: row.seq,
-    waitedMs: row.waited_ms,
-    keepsLogs: row.surface === 'deployment',
-  };
+  return claimed ?? null;
 }

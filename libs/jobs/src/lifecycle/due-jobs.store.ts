@@ -13,20 +13,17 @@ export interface LostJob {
 
 /** Jobs whose lease has run out, oldest first, and those to be canceled between two attempts. Two small indexes. */
 export async function listLostJobs(statements: Statements, limit: number): Promise<LostJob[]> {
-  const rows = await statements.query<{ id: string; status: JobStatus; attempt: number; max_attempts: number }>(
-    Prisma.sql`
-      (SELECT j.id, j.status, j.attempt, j.max_attempts FROM jobs j
-       WHERE ${leaseIsOver} ORDER BY j.lease_expires_at LIMIT ${limit})
-      UNION ALL
-      (SELECT j.id, j.status, j.attempt, j.max_attempts FROM jobs j
-       WHERE j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling' LIMIT ${limit})`,
-  );
-  return rows.map((row) => ({ id: row.id, status: row.status, last: row.attempt >= row.max_attempts }));
+  return statements.rows(Prisma.sql`
+    (SELECT j.id, j.status, j.attempt >= j.max_attempts AS last FROM jobs j
+     WHERE ${leaseIsOver} ORDER BY j.lease_expires_at LIMIT ${limit})
+    UNION ALL
+    (SELECT j.id, j.status, j.attempt >= j.max_attempts AS last FROM jobs j
+     WHERE j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling' LIMIT ${limit})`);
 }
 
 /** Ids of jobs past their execution deadline, oldest first. */
 export async function listOverdueJobs(statements: Statements, limit: number): Promise<string[]> {
-  const rows = await statements.query<{ id: string }>(Prisma.sql`
+  const rows = await statements.rows<{ id: string }>(Prisma.sql`
     SELECT id FROM jobs WHERE delivery <> 'done' AND deadline_at <= now() ORDER BY deadline_at LIMIT ${limit}`);
   return rows.map((row) => row.id);
 }

@@ -1,22 +1,18 @@
 import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
-import type { JobStatus } from '@millrace/contracts';
 import type { MovedJob } from '../state';
 
-interface MovedRow {
-  id: string;
-  account_id: string;
-  pool_id: string;
-  from_status: JobStatus;
-  status: JobStatus;
-  seq: number;
-  attempt: number;
-  worker_id: string | null;
-  charged_micros: bigint | null;
-  has_secrets: boolean;
-}
-
-/** The columns that a part offers of the job which its statement moves. */
-export type MovedColumn = keyof MovedRow;
+/** The columns that a part offers of the job which its statement moves. `from_status` is its status before. */
+export type MovedColumn =
+  | 'id'
+  | 'account_id'
+  | 'pool_id'
+  | 'from_status'
+  | 'status'
+  | 'seq'
+  | 'attempt'
+  | 'worker_id'
+  | 'charged_micros'
+  | 'has_secrets';
 
 /**
  * Run the statement that moves a job, with the parts that go with the move.
@@ -28,21 +24,10 @@ export async function runMove(
   job: StatementPart<MovedColumn>,
   parts: StatementPart[],
 ): Promise<MovedJob | null> {
-  const [row] = await statements.query<MovedRow>(composeStatement(parts)`
-    SELECT id, account_id, pool_id, from_status, status, seq, attempt, worker_id, charged_micros, has_secrets FROM ${job}`);
-  if (row === undefined) return null;
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    poolId: row.pool_id,
-    from: row.from_status,
-    status: row.status,
-    seq: row.seq,
-    attempt: row.attempt,
-    workerId: row.worker_id,
-    chargedMicros: row.charged_micros,
-    hasSecrets: row.has_secrets,
-  };
+  const [moved] = await statements.rows<MovedJob>(composeStatement(parts)`
+    SELECT id, account_id, pool_id, from_status AS "from", status, seq, attempt, worker_id, charged_micros, has_secrets
+    FROM ${job}`);
+  return moved ?? null;
 }
 
 /** Append the move to the job's history. */

@@ -55,6 +55,6 @@ export async function recallFromStopped(statements: Statements): Promise<number>
     FROM deployments d
     WHERE d.desired_state = 'stopped' AND j.pool_id = d.pool_id AND j.delivery = 'dispatched'
     RETURNING j.id, j.pool_id, j.account_id`;
-  const rows = await statements.query(composeStatement([returnToRotationPart(job)])`SELECT id FROM ${job}`);
+  const rows = await statements.rows(composeStatement([returnToRotationPart(job)])`SELECT id FROM ${job}`);
   return rows.length;
 }

@@ -44,6 +44,6 @@ export async function renewLease(
       held_micros = hold.held_micros
     FROM ${run} run, ${hold} hold WHERE j.id = run.id AND hold.id = run.id
     RETURNING j.status, hold.is_exhausted AS exhausted`;
-  const [row] = await statements.query<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
-  return row ?? null;
+  const [answer] = await statements.rows<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
+  return answer ?? null;
 }

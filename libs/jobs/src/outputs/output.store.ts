@@ -40,14 +40,14 @@ export class OutputStore {
     const replaced = replacedPart(output, job, asset);
     const retired = retireAssetPart(replaced);
     const recorded = outputPart(output, { job, asset, replaced, retired });
-    const [row] = await statements.query<{ asset_id: string | null }>(
+    const [row] = await statements.rows<{ assetId: string | null }>(
       composeStatement([
         retired,
         recorded,
       ])`SELECT asset.id AS asset_id FROM ${job} job LEFT JOIN ${asset} asset ON true`,
     );
     if (row === undefined) return 'lease_lost';
-    return row.asset_id === null ? 'blob_gone' : 'recorded';
+    return row.assetId === null ? 'blob_gone' : 'recorded';
   }
 }
 

@@ -25,17 +25,17 @@ export interface BusyAccount {
 /** The SQL of accounts' places in the rotations, other than what moves jobs: the rows of `account_queues`. */
 export class AccountQueueStore {
   async load(tx: Statements, accountId: string): Promise<AccountLoad> {
-    const [row] = await tx.query<{ waiting: number; in_flight: number }>(Prisma.sql`
+    const [load] = await tx.rows<AccountLoad>(Prisma.sql`
       SELECT coalesce(sum(waiting), 0)::int AS waiting, coalesce(sum(in_flight), 0)::int AS in_flight
       FROM account_queues WHERE account_id = ${accountId}::uuid`);
-    return { waiting: row?.waiting ?? 0, inFlight: row?.in_flight ?? 0 };
+    if (load === undefined) throw new Error('a sum over nothing is a row of zeros');
+    return load;
   }
 
   /** The accounts with jobs waiting in a pool. */
   async listBusy(statements: Statements, poolId: string): Promise<BusyAccount[]> {
-    const rows = await statements.query<{ account_id: string; waiting: number; weight: number }>(Prisma.sql`
+    return statements.rows(Prisma.sql`
       SELECT account_id, waiting, weight FROM account_queues WHERE pool_id = ${poolId} AND waiting > 0`);
-    return rows.map((row) => ({ accountId: row.account_id, waiting: row.waiting, weight: row.weight }));
   }
 
   /** Correct weight and running limit of every place that differs from its account. @returns how many differed. */

@@ -15,21 +15,11 @@ export interface QueueDepth {
   wanted: boolean;
 }
 
-interface DepthRow {
-  pool_id: string;
-  waiting: number;
-  dispatched: number;
-  leased: number;
-  oldest_seconds: number;
-  stopped: boolean;
-  wanted: boolean;
-}
-
 /** The SQL that measures queues. */
 export class QueueDepthStore {
   /** Every pool. Costs a walk over the accounts with jobs waiting and the jobs in flight, however many jobs wait. */
   async measure(statements: Statements): Promise<QueueDepth[]> {
-    const rows = await statements.query<DepthRow>(Prisma.sql`
+    return statements.rows(Prisma.sql`
       SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased, queued.oldest_seconds,
              coalesce(d.desired_state = 'stopped', false) AS stopped, d.wanted_at IS NOT NULL AS wanted
       FROM pools p LEFT JOIN deployments d ON d.pool_id = p.id
@@ -48,15 +38,6 @@ export class QueueDepthStore {
                count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased
         FROM jobs j WHERE j.pool_id = p.id AND j.delivery IN ('dispatched', 'leased')
       ) flying`);
-    return rows.map((row) => ({
-      poolId: row.pool_id,
-      waiting: row.waiting,
-      dispatched: row.dispatched,
-      leased: row.leased,
-      oldestSeconds: row.oldest_seconds,
-      stopped: row.stopped,
-      wanted: row.wanted,
-    }));
   }
 }
 

@@ -41,9 +41,9 @@ export interface DispatchedRow {
 
 interface TurnRow extends Omit<DispatchedRow, 'id'> {
   id: string | null;
-  in_flight: number | null;
+  inFlight: number | null;
   pass: bigint | null;
-  in_flight_since: Date;
+  inFlightSince: Date;
 }
 
 /** The SQL of turns. */
@@ -57,9 +57,9 @@ export class TurnStore {
    * @param watermarks of an earlier turn, to read from there on; null: from the start.
    */
   async take(statements: Statements, poolId: string, room: number, watermarks: Watermarks | null): Promise<Turn> {
-    const [row] = await statements.query<TurnRow>(this.takeSql(poolId, room, watermarks));
+    const [row] = await statements.rows<TurnRow>(this.takeSql(poolId, room, watermarks));
     if (row === undefined) throw new Error('the statement of a turn returned no row');
-    const { id, in_flight: inFlight, pass, in_flight_since: inFlightSince } = row;
+    const { id, inFlight, pass, inFlightSince } = row;
     const found = pass === null ? null : { pass, inFlightSince };
     return { job: id === null ? null : dispatchedOf({ ...row, id }), inFlight, found };
   }

@@ -16,13 +16,6 @@ export interface RecordedJob {
   expiresAt: Date;
 }
 
-interface RecordedRow {
-  waiting: number;
-  created_at: Date;
-  deadline_at: Date;
-  expires_at: Date;
-}
-
 /** The SQL that records a submission. */
 export class SubmissionStore {
   constructor(private readonly settings: JobSettings) {}
@@ -38,18 +31,10 @@ export class SubmissionStore {
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
     const queue = joinRotationPart(draft, this.keyPart(draft));
     const job = this.jobPart(draft, this.holdPart(draft, queue));
-    const [row] = await statements.query<RecordedRow>(
-      composeStatement(
-        belongings(draft, job),
-      )`SELECT job.created_at, job.deadline_at, job.expires_at, queue.waiting FROM ${job} job, ${queue} queue`,
-    );
-    if (row === undefined) throw new Error('the submission recorded nothing');
-    return {
-      ahead: row.waiting - 1,
-      createdAt: row.created_at,
-      deadlineAt: row.deadline_at,
-      expiresAt: row.expires_at,
-    };
+    const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`
+      SELECT queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at FROM ${job} job, ${queue} queue`);
+    if (recorded === undefined) throw new Error('the submission recorded nothing');
+    return recorded;
   }
 
   /** Without a key there is nothing to claim, and nothing to wait for. */

@@ -2,7 +2,8 @@ import { settingsPage } from '../../scripts/lib/chart/settings-page.mjs';
 
 describe('docs/settings.md', () => {
   const { text } = settingsPage();
-  const sectionOf = (name: string): string => text.split('\n## ').find((section) => section.startsWith(`\`${name}\``)) ?? '';
+  const sectionOf = (name: string): string =>
+    text.split('\n## ').find((section) => section.startsWith(`\`${name}\``)) ?? '';
 
   it('has one entry for a setting that all processes read alike', () => {
     expect(sectionOf('MILLRACE_LEASE_SECONDS').match(/^Default: .*$/gm)).toEqual([

@@ -21,4 +21,4 @@ export {
   mayEnd,
   mayRelease,
 } from './job-guards.store';
-export { TRANSITIONS, type AttemptOutcome, type Delivery } from './job-state';
+export { TRANSITIONS, type AttemptOutcome } from './job-state';

@@ -13,8 +13,8 @@ const ACCOUNTS = 1 + LIGHT_ACCOUNTS;
 const DRAINED = 500;
 
 /**
- * Four workers without an engine: each takes hints from its BullMQ lane, claims in PostgreSQL, and ends the job at once, with
- * the service's own dispatcher, claims and endings. Real engines would drain the same queue in the same order, and take longer
+ * Four workers without an engine: each takes messages from its BullMQ lane, claims in PostgreSQL, and ends the job at once,
+ * with the service's own dispatcher, claims and endings. Real engines would drain the same queue in the same order, and take longer
  * than a bench may. FIFO is the same queue, and the same statements, under one account. The jobs are queued by one statement
  * and cost nothing, and what is measured is how the queue's first jobs are drained once all accounts are there: what comes
  * after is one account's queue on either side.

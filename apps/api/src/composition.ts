@@ -11,7 +11,7 @@ import {
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling, composeTopUps, paymentProviderOf } from '@millrace/billing';
-import { BOOT_PATIENCE_MS, Database, awaitSchema, patiently } from '@millrace/database';
+import { BOOT_TIMEOUT_MS, Database, awaitSchema, retryWhileStarting } from '@millrace/database';
 import {
   CatalogueReader,
   CatalogueStore,
@@ -61,7 +61,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
   const accounts = composeAccounts(database, settings, logger, jobs.queues);
   const limiter = new RateLimiter(new SharedCounters(redis.producer()));
-  await patiently(BOOT_PATIENCE_MS, () => ensureOwnAccounts(accounts.accounts));
+  await retryWhileStarting(BOOT_TIMEOUT_MS, () => ensureOwnAccounts(accounts.accounts));
 
   shutdown.add('database', () => database.close());
   shutdown.add('blob store', () => store.close());

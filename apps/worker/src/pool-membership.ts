@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { BOOT_PATIENCE_MS, ConstraintError, patiently, type Database } from '@millrace/database';
+import { BOOT_TIMEOUT_MS, ConstraintError, retryWhileStarting, type Database } from '@millrace/database';
 import type { PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
 
@@ -34,8 +34,8 @@ export class PoolMembership {
    */
   async register(engine: string, capacity: number): Promise<void> {
     const { database, identity, pools } = this.parts;
-    await patiently(BOOT_PATIENCE_MS, () => pools.ensure(database, identity.poolId, engine));
-    await patiently(BOOT_PATIENCE_MS, () => this.registerOnce(engine, capacity));
+    await retryWhileStarting(BOOT_TIMEOUT_MS, () => pools.ensure(database, identity.poolId, engine));
+    await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.registerOnce(engine, capacity));
   }
 
   private async registerOnce(engine: string, capacity: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
-import { BOOT_PATIENCE_MS, patiently } from '@millrace/database';
+import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
 import type { CatalogueStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
@@ -52,7 +52,7 @@ export class PoolWorker {
     await this.membership.register(kindOf(engines), engines.length);
     this.reporting = setInterval(() => void this.report(), REPORT_EVERY_MS);
     await Promise.all(engines.map((engine) => engine.start()));
-    await patiently(BOOT_PATIENCE_MS, () => this.catalogue.refresh());
+    await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
     this.state = 'ready';
     await this.report();
   }

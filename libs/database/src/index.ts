@@ -1,6 +1,6 @@
 export { Database, type Statements } from './database';
 export { databaseSettings } from './database.settings';
-export { BOOT_PATIENCE_MS, patiently } from './patience';
+export { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
 export { ConstraintError, RefusedError, isTransient } from './errors';
 export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';
 export { KEY_REUSED, claimKey, claimKeyPart, isKeyClaimed, sweepKeys } from './idempotency-key.store';

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { BootError, type Logger } from '@millrace/platform';
 import { ConstraintError } from './errors';
-import { BOOT_PATIENCE_MS, patiently } from './patience';
+import { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
 import type { Statements } from './database';
 
 /**
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 100;
  * @throws BootError with the cure when the schema is absent, behind, or half migrated.
  */
 export async function assertSchema(database: Statements): Promise<void> {
-  const rows = await patiently(BOOT_PATIENCE_MS, () => readMigrations(database));
+  const rows = await retryWhileStarting(BOOT_TIMEOUT_MS, () => readMigrations(database));
   const failed = rows.find((row) => row.finishedAt === null && row.rolledBackAt === null);
   if (failed) {
     throw new BootError(
@@ -33,15 +33,15 @@ export async function assertSchema(database: Statements): Promise<void> {
 /**
  * Wait until the database has the schema that this code needs: the migrations may run while its processes start.
  *
- * @param forMs gives up after this long.
+ * @param timeoutMs gives up after this long.
  * @throws BootError as `assertSchema` does, when the migrations are not applied by then.
  */
 export async function awaitSchema(
   database: Statements,
   logger: Pick<Logger, 'warn'>,
-  forMs = BOOT_PATIENCE_MS,
+  timeoutMs = BOOT_TIMEOUT_MS,
 ): Promise<void> {
-  const until = performance.now() + forMs;
+  const until = performance.now() + timeoutMs;
   for (let warned = false; ; warned = true) {
     try {
       return await assertSchema(database);

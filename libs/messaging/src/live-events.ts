@@ -62,8 +62,8 @@ export class LivePublisher {
 }
 
 /** What a listener receives: events, and `gap` when some may have been missed. */
-export type HeardEvent = LiveEvent | { kind: 'gap' };
-type Listener = (event: HeardEvent) => void;
+export type ReceivedEvent = LiveEvent | { kind: 'gap' };
+type Listener = (event: ReceivedEvent) => void;
 
 /** Receives the live events of jobs: one subscription per job and process, for any number of streams. */
 export class LiveSubscriber {
@@ -84,12 +84,13 @@ export class LiveSubscriber {
   /**
    * Call `listener` for every event of a job from now on. While Redis is away no event arrives and nothing fails.
    *
-   * @returns a promise of the moment from which events arrive, and the way to stop.
+   * @returns `subscribed` resolves when Redis has confirmed the subscription (at once while Redis is away); events published
+   * after that arrive. `stop` ends it.
    */
-  subscribe(jobId: string, listener: Listener): { heard: Promise<void>; stop: () => void } {
+  subscribe(jobId: string, listener: Listener): { subscribed: Promise<void>; stop: () => void } {
     const channel = channelOf(jobId);
     let listeners = this.listeners.get(channel);
-    let heard: Promise<void> = Promise.resolve();
+    let subscribed: Promise<void> = Promise.resolve();
     if (listeners === undefined) {
       listeners = new Set();
       this.listeners.set(channel, listeners);
@@ -97,14 +98,14 @@ export class LiveSubscriber {
     listeners.add(listener);
     // Sent for every listener, not only for the first: the answer shows that the subscription is active.
     if (this.redis.status === 'ready')
-      heard = this.redis.subscribe(channel).then(
+      subscribed = this.redis.subscribe(channel).then(
         () => undefined,
         () => undefined,
       );
     else void this.redis.subscribe(channel).catch(() => undefined);
     const own = listeners;
     return {
-      heard,
+      subscribed,
       stop: () => {
         own.delete(listener);
         if (own.size > 0 || this.listeners.get(channel) !== own) return;

@@ -21,7 +21,7 @@ const ACCESS_ERRORS: Record<Access['by'], ErrorName[]> = {
   nothing: EVERYWHERE,
 };
 
-/** The error answers of an endpoint, by status; errors that share one are told apart by `error.code`. */
+/** The error answers of an endpoint, by status. Errors with the same status differ in `error.code`. */
 export function errorAnswers(endpoint: Endpoint): Record<string, ResponseObject> {
   const byStatus = new Map<number, string[]>();
   for (const name of new Set(errorsOf(endpoint))) {

@@ -50,7 +50,7 @@ export class JobReads {
   ): Promise<JobRecordPage> {
     const { cursor, ...rest } = filter;
     const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
-    // One more than asked for tells whether there is another page.
+    // One more than asked for: when it comes, there is another page.
     const found = await this.store.list(this.database, scope, { ...rest, before, limit: filter.limit + 1 });
     const jobs = found.slice(0, filter.limit);
     const last = jobs.at(-1);

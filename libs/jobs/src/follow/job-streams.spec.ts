@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { isTerminal, newId, Refusal, type JobStatus, type Progress } from '@millrace/contracts';
-import type { HeardEvent } from '@millrace/messaging';
+import type { ReceivedEvent } from '@millrace/messaging';
 import type { StreamItem } from './stream-state';
 import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord } from '../state/job';
 import { JobStreams } from './job-streams';
@@ -12,7 +12,7 @@ const TIMING = { rereadMs: 12, positionMs: 8, progressMs: 2, previewMs: 2, subsc
 class MovingJob {
   readonly transitions: JobTransitionRecord[] = [{ seq: 1, status: 'queued', at: new Date() }];
   readonly outputs: JobOutputRecord[] = [];
-  private readonly listeners = new Set<(event: HeardEvent) => void>();
+  private readonly listeners = new Set<(event: ReceivedEvent) => void>();
   private progress: Progress | null = null;
   private failing = 0;
 
@@ -35,9 +35,9 @@ class MovingJob {
         ]),
     };
     const subscriber = {
-      subscribe: (_id: string, listener: (event: HeardEvent) => void) => {
+      subscribe: (_id: string, listener: (event: ReceivedEvent) => void) => {
         this.listeners.add(listener);
-        return { heard: Promise.resolve(), stop: () => void this.listeners.delete(listener) };
+        return { subscribed: Promise.resolve(), stop: () => void this.listeners.delete(listener) };
       },
     };
     const snapshot = (): Promise<{ progress: Progress | null; preview: null }> =>
@@ -45,20 +45,20 @@ class MovingJob {
     return new JobStreams(reads, subscriber, { snapshot }, timing);
   }
 
-  move(status: JobStatus): HeardEvent {
+  move(status: JobStatus): ReceivedEvent {
     const seq = this.transitions.length + 1;
     this.transitions.push({ seq, status, at: new Date() });
     return { kind: 'status', seq };
   }
 
-  put(): HeardEvent {
+  put(): ReceivedEvent {
     const ordinal = this.outputs.length;
     const output = { nodeId: '1', ordinal, name: `${ordinal}`, type: 'text' as const, assetId: newId() };
     this.outputs.push({ ...output, contentType: 'text/plain', sizeBytes: 1, hash: 'blake3:0' });
     return { kind: 'output', ordinal };
   }
 
-  advance(value: number): HeardEvent {
+  advance(value: number): ReceivedEvent {
     this.progress = { value, nodes_done: 0, nodes_total: 1 };
     return { kind: 'progress', attempt: 1, progress: this.progress };
   }
@@ -67,7 +67,7 @@ class MovingJob {
     this.failing = times;
   }
 
-  publish(event: HeardEvent): void {
+  publish(event: ReceivedEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 
@@ -125,9 +125,9 @@ async function live(
   steps: readonly { kind: string; fate: string; pauseMs: number }[],
 ): Promise<void> {
   const moves = [...life];
-  const late: HeardEvent[] = [];
+  const late: ReceivedEvent[] = [];
   let value = 0;
-  const happen = (kind: string): HeardEvent | null => {
+  const happen = (kind: string): ReceivedEvent | null => {
     if (job.over) return null;
     switch (kind) {
       case 'move':
@@ -259,7 +259,7 @@ describe('a stream of a job', () => {
     const job = new MovingJob();
     const streams = new JobStreams(
       { ...reads(), get: () => Promise.reject(new Refusal('not_found', 'There is none.')) },
-      { subscribe: () => ({ heard: Promise.resolve(), stop: () => undefined }) },
+      { subscribe: () => ({ subscribed: Promise.resolve(), stop: () => undefined }) },
       { snapshot: () => Promise.resolve({ progress: null, preview: null }) },
     );
     await expect(streams.open(SCOPE, JOB, new AbortController().signal).next()).rejects.toThrow('There is none.');

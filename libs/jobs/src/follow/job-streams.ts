@@ -1,5 +1,5 @@
 import { isTerminal, Refusal } from '@millrace/contracts';
-import type { HeardEvent, LivePublisher, LiveSubscriber } from '@millrace/messaging';
+import type { ReceivedEvent, LivePublisher, LiveSubscriber } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
 import type { JobRecord, JobScope, JobTransitionRecord } from '../state';
 import { CoalescedReads } from './coalesced-reads';
@@ -17,12 +17,12 @@ interface Reading {
 
 /** Events of a job: kept until it was first read, then passed to the stream's state. */
 class EventInbox {
-  private readonly early: HeardEvent[] = [];
+  private readonly early: ReceivedEvent[] = [];
   private state: StreamState | undefined;
 
   constructor(private readonly sleep: InterruptibleSleep) {}
 
-  receive(event: HeardEvent): void {
+  receive(event: ReceivedEvent): void {
     if (this.state === undefined) this.early.push(event);
     else this.state.receive(event);
     this.sleep.wake();
@@ -60,9 +60,9 @@ export class JobStreams {
   async *open(scope: JobScope, jobId: string, signal: AbortSignal): AsyncGenerator<StreamItem, void, void> {
     const idle = new InterruptibleSleep(signal);
     const inbox = new EventInbox(idle);
-    const { heard, stop } = this.subscriber.subscribe(jobId, (event) => inbox.receive(event));
+    const { subscribed, stop } = this.subscriber.subscribe(jobId, (event) => inbox.receive(event));
     try {
-      void heard.then(() => idle.wake());
+      void subscribed.then(() => idle.wake());
       await idle.sleep(this.timing.subscribeMs);
       const state = yield* this.begin(scope, jobId, inbox);
       if (state === null) return;

@@ -1,5 +1,5 @@
 import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
-import type { HeardEvent } from '@millrace/messaging';
+import type { ReceivedEvent } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
 import type { JobOutputRecord, JobRecord, JobTransitionRecord } from '../state';
 
@@ -31,7 +31,7 @@ export class StreamState {
     this.position = place?.position ?? null;
   }
 
-  receive(event: HeardEvent): void {
+  receive(event: ReceivedEvent): void {
     if (event.kind === 'progress') this.offerProgress(event.progress);
     else if (event.kind === 'preview') this.preview = event.preview;
     else if (event.kind !== 'status' || event.seq > this.seq) this.stale = true;

@@ -21,7 +21,7 @@ function foundAt(text: string, offset: number): string {
   return `there is the character U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The text is not JSON. `message` is one sentence for whoever wrote the text; `offset` is in UTF-16 code units. */
+/** The text is not JSON. `message` is one sentence for the author of the text; `offset` is in UTF-16 code units. */
 export class JsonSyntaxError extends Error {
   override readonly name: string = 'JsonSyntaxError';
 

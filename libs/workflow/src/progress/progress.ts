@@ -89,7 +89,7 @@ export class ProgressTracker {
     return steps ? `${classType}: step ${steps.step} of ${steps.steps}` : `${classType} is running`;
   }
 
-  /** The running state of a planned node, as the one most recently heard of; undefined where there is nothing to track. */
+  /** The running state of a planned node, which becomes the most recently reported one; undefined if it is not tracked. */
   private touch(id: string): Running | undefined {
     if (this.isFinished || !this.plan.nodes.has(id)) return undefined;
     const node = this.running.get(id) ?? { fraction: 0, step: 0, steps: 0 };

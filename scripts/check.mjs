@@ -23,6 +23,7 @@ const CHECKS = [
       'bench',
     ),
   },
+  { name: 'dead exports', program: bin('knip/bin/knip.js', '--no-progress') },
   { name: 'api description', program: [join(DIST, 'apps', 'api', 'src', 'openapi', 'write-docs.js'), '--check'] },
   {
     name: 'api description lint',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -56,7 +56,7 @@ function pidOf(name: string): number | undefined {
   return fleet.services.find(({ spec }) => spec.name === name)?.identity?.pid;
 }
 
-it('a service that is killed runs again, under a new pid that is told', async () => {
+it('a service that is killed runs again, under a new pid that is reported', async () => {
   const changed = jest.fn();
   fleet.changed = changed;
   await fleet.start([serviceOf('a', READY)]);
@@ -66,6 +66,29 @@ it('a service that is killed runs again, under a new pid that is told', async ()
   await eventually('another process runs', () => pidOf('a') !== first && identify(pidOf('a') ?? 0));
   expect(changed).toHaveBeenCalled();
   expect(said.join('')).toBe('a was ended by SIGKILL; starting it again.\n');
+});
+
+it('a service that is restarted runs under a new pid, and is kept alive like before', async () => {
+  await fleet.start([serviceOf('a', READY), serviceOf('b', READY)]);
+  const [a, b] = [pidOf('a'), pidOf('b')];
+  await fleet.restart(fleet.services.filter(({ spec }) => spec.name === 'a'));
+  const second = pidOf('a');
+  expect([second !== a, pidOf('b') === b, identify(a ?? 0)]).toEqual([true, true, undefined]);
+  expect(said).toEqual([]);
+  process.kill(second ?? 0, 'SIGKILL');
+  await eventually('another process runs', () => pidOf('a') !== second && identify(pidOf('a') ?? 0));
+});
+
+it('a restart that fails says why, and the next one may succeed', async () => {
+  const gate = join(path, 'gate');
+  const code = `if (require('fs').existsSync(${JSON.stringify(gate)})) { console.error('No.'); process.exit(1); } ${READY}`;
+  await fleet.start([serviceOf('a', code)]);
+  writeFileSync(gate, '');
+  await expect(fleet.restart(fleet.services)).rejects.toThrow('a could not start: No.');
+  rmSync(gate);
+  await fleet.restart(fleet.services);
+  expect(identify(pidOf('a') ?? 0)).toBeDefined();
+  expect(scope.signal.aborted).toBe(false);
 });
 
 it('a service that does not stay up ends the stack with its last words', async () => {

@@ -7,11 +7,17 @@ export class Fleet {
   /** @type {Service[]} */
   services = [];
   /**
-   * Told whenever a pid has changed.
+   * Called whenever a pid has changed.
    *
    * @type {() => void}
    */
   changed = () => undefined;
+  /**
+   * Called when a process cannot be kept alive: everything ends.
+   *
+   * @type {(failure: Error) => void}
+   */
+  lost = (failure) => this.scope.end(failure);
 
   /**
    * @param {import('../command/scope.mjs').Scope} scope
@@ -33,7 +39,7 @@ export class Fleet {
         this.folder.record(this.services);
         this.changed();
       },
-      lost: (/** @type {Error} */ failure) => this.scope.end(failure),
+      lost: (/** @type {Error} */ failure) => this.lost(failure),
     };
     const group = specs.map((spec) => new Service(spec, watcher));
     this.services.push(...group);
@@ -42,5 +48,19 @@ export class Fleet {
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     });
     await Promise.all(group.map((service) => service.start(this.scope)));
+  }
+  /**
+   * Stop processes side by side, and start each again as soon as it has ended.
+   *
+   * @param {Service[]} services
+   * @throws {Failure} of the first that is not ready afterwards; each of them may be restarted again
+   */
+  async restart(services) {
+    const restart = async (/** @type {Service} */ service) => {
+      await service.stop(this.scope.hurry);
+      await service.start(this.scope);
+    };
+    const results = await Promise.allSettled(services.map(restart));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 }

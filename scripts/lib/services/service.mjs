@@ -24,7 +24,7 @@ import { lastWords, openLog } from './logs.mjs';
  */
 
 /**
- * What a service tells whoever holds it: that its pid changed, and that it can not be kept alive.
+ * Called when the pid of a service changed, and when it cannot be kept alive.
  *
  * @typedef {{ changed: () => void, lost: (failure: Failure) => void }} Watcher
  */
@@ -60,15 +60,19 @@ export class Service {
   }
 
   /**
-   * Start it and wait until it is ready. From then on its death is answered with a new start.
+   * Start it and wait until it is ready. From then on its death is answered with a new start. After `stop` it may be started
+   * again.
    *
    * @param {Scope} scope
    * @throws {Failure} when it ends or hangs before it is ready
    */
   async start(scope) {
-    const signal = AbortSignal.any([scope.signal, this.#stopping.signal]);
-    const { ended } = await this.#launch(signal);
-    void this.#keepAlive(ended);
+    if (this.#stopping.signal.aborted) this.#stopping = new AbortController();
+    this.#quickDeaths = 0;
+    this.#backoffMs = FIRST_BACKOFF_MS;
+    const { signal } = this.#stopping;
+    const { ended } = await this.#launch(AbortSignal.any([scope.signal, signal]));
+    void this.#keepAlive(ended, signal);
   }
 
   /** @param {AbortSignal} [hurry] */
@@ -133,15 +137,19 @@ export class Service {
     return new Failure(`${name} ${what}: ${words}`);
   }
 
-  /** @param {Promise<Death>} firstEnd */
-  async #keepAlive(firstEnd) {
-    const { signal } = this.#stopping;
+  /**
+   * @param {Promise<Death>} firstEnd
+   * @param {AbortSignal} signal of the stop that ends this
+   */
+  async #keepAlive(firstEnd, signal) {
     let ended = firstEnd;
     try {
       for (;;) {
         const readyAt = Date.now();
-        this.#noteDeath(await ended, Date.now() - readyAt);
-        ({ ended } = await this.#revive());
+        const death = await ended;
+        signal.throwIfAborted();
+        this.#noteDeath(death, Date.now() - readyAt);
+        ({ ended } = await this.#revive(signal));
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -157,7 +165,6 @@ export class Service {
    * @throws {Failure} when it dies too often
    */
   #noteDeath(death, livedMs) {
-    this.#stopping.signal.throwIfAborted();
     if (livedMs > QUICK_MS) {
       this.#quickDeaths = 0;
       this.#backoffMs = FIRST_BACKOFF_MS;
@@ -166,16 +173,20 @@ export class Service {
     say(`${this.spec.name} ${death.how}; starting it again.`);
   }
 
-  /** Start again until it is ready, each time after a longer pause. */
-  async #revive() {
+  /**
+   * Start again until it is ready, each time after a longer pause.
+   *
+   * @param {AbortSignal} signal
+   */
+  async #revive(signal) {
     for (;;) {
-      await pause(this.#backoffMs, this.#stopping.signal);
+      await pause(this.#backoffMs, signal);
       this.#backoffMs = Math.min(LAST_BACKOFF_MS, this.#backoffMs * 2);
       try {
-        return await this.#launch(this.#stopping.signal);
+        return await this.#launch(signal);
       } catch (error) {
         this.#quickDeaths += 1;
-        if (this.#stopping.signal.aborted || this.#quickDeaths >= QUICK_DEATHS_LIMIT) throw error;
+        if (signal.aborted || this.#quickDeaths >= QUICK_DEATHS_LIMIT) throw error;
       }
     }
   }

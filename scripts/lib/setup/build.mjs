@@ -29,6 +29,7 @@ const PARALLEL = 16;
  * Sources that are no TypeScript are copied. What has no source any more is removed.
  *
  * @param {import('../command/scope.mjs').Scope} scope
+ * @returns {Promise<string[]>} the sources that were compiled or removed, as `libs/x/src/y.ts`
  */
 export async function build(scope) {
   const settings = settingsDigest();
@@ -39,13 +40,15 @@ export async function build(scope) {
     (source) => known[source] !== sources[source] || !existsSync(outputOf(source)),
   );
   const stale = staleOutputs(new Set(Object.keys(sources).flatMap(outputsOf)));
-  if (changed.length === 0 && stale.length === 0) return;
+  const removed = Object.keys(known).filter((source) => !(source in sources));
+  if (changed.length === 0 && stale.length === 0) return removed;
   for (const output of stale) rmSync(output);
   if (changed.length > 0) {
     rmSync(MANIFEST, { force: true });
     await task(scope, 'Building', () => compileAll(scope, changed));
   }
   writeJson(MANIFEST, { settings, sources });
+  return [...changed, ...removed];
 }
 
 function settingsDigest() {

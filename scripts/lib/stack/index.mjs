@@ -1,4 +1,5 @@
 export { startInBackground } from './background.mjs';
 export { startFaultyStack } from './faulty-stack.mjs';
+export { introduce } from './introduction.mjs';
 export { choosePorts, startStack, untilEnded } from './stack.mjs';
 export { readStartOptions } from './start-options.mjs';

@@ -58,11 +58,11 @@ export async function choosePorts(folder, wanted) {
  * @param {Scope} scope
  * @param {DataFolder} folder
  * @param {StackOptions} options
+ * @param {Fleet} [fleet] of the folder: for commands that restart processes of it
  * @returns {Promise<RunFile>}
  */
-export async function startStack(scope, folder, options) {
+export async function startStack(scope, folder, options, fleet = new Fleet(scope, folder)) {
   const env = { ...process.env, ...options.settings };
-  const fleet = new Fleet(scope, folder);
   const { port, opsPort } = options;
   const secrets = readSecrets(folder.at('secrets.json'));
   const servers = await startServers(fleet, env, { secrets });

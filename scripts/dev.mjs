@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { watch } from 'chokidar';
+import { Interrupted, runCommand, say, sentenceOf, task } from './lib/command/index.mjs';
+import { migrate } from './lib/prisma/index.mjs';
+import { Fleet, claimFolder } from './lib/services/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { choosePorts, introduce, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
+import { ROOT, isRunning } from './lib/system/index.mjs';
+
+/** What belongs to the processes: the rest of the checkout may change without a restart. */
+const WATCHED = ['apps', 'libs', 'prisma'].map((name) => join(ROOT, name));
+const IS_NOT_RUN = /\.(spec|int-spec|e2e-spec)\.ts$|\.md$|~$/;
+/** An editor that saves several files at once causes one restart. */
+const QUIET_MS = 50;
+const APPS = ['api', 'worker', 'maintenance'];
+
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
+async function main(scope) {
+  const { data, ...options } = readStartOptions();
+  const folder = await claimFolder(scope, data);
+  const ports = await choosePorts(folder, options);
+  await setUp(scope, { ...process.env, ...options.settings });
+  const fleet = new Fleet(scope, folder);
+  const run = await startStack(scope, folder, { ...options, ...ports }, fleet);
+  fleet.lost = ({ message }) => say(`${message} It is started again at the next change.`);
+  await introduce(run, folder.path);
+  say('Ready. Every change of a source restarts what runs it. Ctrl-C stops everything.');
+  followSources(scope, () => restartChanged(scope, fleet, run.databaseUrl));
+  const reason = await untilEnded(scope);
+  if (!(reason instanceof Interrupted)) throw reason;
+}
+
+/**
+ * Call `restart` after each change of a source, never twice at a time: what changes meanwhile is taken up afterwards.
+ *
+ * @param {import('./lib/command/scope.mjs').Scope} scope
+ * @param {() => Promise<void>} restart
+ */
+function followSources(scope, restart) {
+  const watcher = watch(WATCHED, { ignoreInitial: true, ignored: (path) => IS_NOT_RUN.test(path) });
+  scope.defer(() => watcher.close());
+  let running = false;
+  let changed = false;
+  const begin = async () => {
+    changed = true;
+    if (running) return;
+    running = true;
+    while (changed && !scope.signal.aborted) {
+      await scope.pause(QUIET_MS);
+      changed = false;
+      await restart();
+    }
+    running = false;
+  };
+  watcher.on('all', () => void begin().catch((/** @type {Error} */ error) => scope.end(error)));
+}
+
+/**
+ * Build, migrate, and restart the processes that run something of what changed. A source that does not compile, or a process
+ * that does not start, is said, and waits for the next change.
+ *
+ * @param {import('./lib/command/scope.mjs').Scope} scope
+ * @param {Fleet} fleet
+ * @param {string} databaseUrl
+ */
+async function restartChanged(scope, fleet, databaseUrl) {
+  try {
+    const sources = await setUp(scope);
+    await migrate(scope, databaseUrl);
+    const services = fleet.services.filter(({ spec, identity }) => {
+      if (!APPS.includes(spec.role)) return false;
+      return sources.some((source) => isRunBy(spec.role, source)) || !identity || !isRunning(identity);
+    });
+    if (services.length === 0) return;
+    const names = services.map(({ spec }) => spec.name).join(', ');
+    await task(scope, `Restarting ${names}`, () => fleet.restart(services));
+  } catch (error) {
+    if (scope.signal.aborted) return;
+    say(sentenceOf(error));
+  }
+}
+
+/**
+ * @param {string} app
+ * @param {string} source e.g. `libs/x/src/y.ts`
+ */
+function isRunBy(app, source) {
+  return !source.startsWith('apps/') || source.startsWith(`apps/${app}/`);
+}
+
+await runCommand(main);

@@ -64,10 +64,10 @@ const EXPENSIVE: Record<string, Graph> = {
 
 describe('a run on the CPU engine that is aborted', () => {
   // No thread is ended here: what stops, stops of itself.
-  const patient = new CpuEngine({ interruptBoundMs: 60_000 });
+  const unforced = new CpuEngine({ interruptBoundMs: 60_000 });
   const engine = new CpuEngine();
-  beforeAll(() => Promise.all([patient.start(), engine.start()]));
-  afterAll(() => Promise.all([patient.close(), engine.close()]));
+  beforeAll(() => Promise.all([unforced.start(), engine.start()]));
+  afterAll(() => Promise.all([unforced.close(), engine.close()]));
 
   it.each(Object.keys(EXPENSIVE))('stops within 100 ms of itself while at work on %s', async (name) => {
     const graph = EXPENSIVE[name] as Graph;
@@ -75,7 +75,7 @@ describe('a run on the CPU engine that is aborted', () => {
     const whole = isSaved ? graph : { ...graph, '9': node('PreviewAny', { source: ['2', 0] }) };
     // One scope: what stands before the node is computed once.
     const cacheScope = randomUUID();
-    expect(await quickestStopMs(() => startRun(patient, whole, { cacheScope }), BOUND_MS, '2')).toBeLessThan(BOUND_MS);
+    expect(await quickestStopMs(() => startRun(unforced, whole, { cacheScope }), BOUND_MS, '2')).toBeLessThan(BOUND_MS);
   });
 
   it('is interrupted, not failed, while it reads an animation', async () => {
@@ -87,7 +87,7 @@ describe('a run on the CPU engine that is aborted', () => {
     writeFileSync(path, await encodeAnimatedPng(pictures, 10, 1, FREE_WORK));
     const inputs = [{ name: 'long.png', path, contentType: 'image/png' }];
     const graph = { '2': node('LoadImage', { image: 'long.png' }), '9': node('PreviewAny', { source: ['2', 0] }) };
-    expect(await quickestStopMs(() => startRun(patient, graph, { inputs }), BOUND_MS, '2')).toBeLessThan(BOUND_MS);
+    expect(await quickestStopMs(() => startRun(unforced, graph, { inputs }), BOUND_MS, '2')).toBeLessThan(BOUND_MS);
   });
 
   it.each([

@@ -112,7 +112,7 @@ describe('what a stranger sends to the CPU engine', () => {
     });
   });
 
-  it('is told which text is too long, in few words', async () => {
+  it('fails with a short message that names the text that is too long', async () => {
     const { message, traceback } = await failureOf({
       '1': node('StringLength', { string: 'x'.repeat(10_000_000) }),
       '2': node('PreviewAny', { source: ['1', 0] }),
@@ -121,7 +121,7 @@ describe('what a stranger sends to the CPU engine', () => {
     expect(traceback?.length).toBeLessThan(1000);
   });
 
-  it('is told in few words of a file whose name has no end, and of a node whose id has none', async () => {
+  it('fails with a short message when the name of a file or a node has no end', async () => {
     const id = 'i'.repeat(100_000);
     const graph = {
       [id]: node('LoadImage', { image: 'n'.repeat(1_000_000) }),
@@ -132,7 +132,7 @@ describe('what a stranger sends to the CPU engine', () => {
     expect(traceback?.length).toBeLessThan(1000);
   });
 
-  it.each([20_000, 300])('is told that a pattern of %d groups within one another is too deep', async (depth) => {
+  it.each([20_000, 300])('fails when a pattern of %d groups within one another is too deep', async (depth) => {
     const regex = {
       string: 'a',
       regex_pattern: '('.repeat(depth) + 'a' + ')'.repeat(depth),

@@ -11,7 +11,7 @@ export interface EngineUnderTest {
   close(): Promise<void>;
   /** Fails at run time in the node named. */
   failing: { graph: Graph; nodeId: string; classType: string };
-  /** One node of it tells this many steps. */
+  /** A graph with one node that reports this many steps. */
   stepping: { graph: Graph; nodeId: string; steps: number };
   /** Runs for minutes unless it is interrupted. */
   endless: Graph;
@@ -99,7 +99,7 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
       expect(outputsOf(run)).toEqual([{ nodeId: '2', index: 0, kind: 'text', text: value }]);
     });
 
-    it('tells of every node in order: what it needs first, its outputs before its end', async () => {
+    it('reports every node in order: what it needs first, its outputs before its end', async () => {
       const graph = { '7': save('3'), '3': { class_type: 'ImageBatch', inputs: links('1', '2') } };
       const run = start({ ...graph, '1': source(), '2': source() });
       expect(await run.result).toEqual({ status: 'succeeded' });
@@ -113,16 +113,16 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
       for (const place of saved.outputs) expect(place).toBeGreaterThan(saved.started);
     });
 
-    it('tells each step of a node in turn, between its beginning and its end', async () => {
+    it('reports each step of a node in turn, between its beginning and its end', async () => {
       const { graph, nodeId, steps } = target.stepping;
       const run = start(graph);
       expect(await run.result).toEqual({ status: 'succeeded' });
-      const told = run.events.flatMap((event) => (event.type === 'node_step' ? [event] : []));
-      expect(told).toEqual(
+      const reported = run.events.flatMap((event) => (event.type === 'node_step' ? [event] : []));
+      expect(reported).toEqual(
         Array.from({ length: steps }, (_, at) => ({ type: 'node_step', nodeId, step: at + 1, steps })),
       );
       const { started, finished } = placesOf(run.events, nodeId);
-      const places = told.map((event) => run.events.indexOf(event));
+      const places = reported.map((event) => run.events.indexOf(event));
       expect(Math.min(...places)).toBeGreaterThan(started);
       expect(Math.max(...places)).toBeLessThan(finished);
     });
@@ -211,8 +211,8 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
     );
 
     it('refuses a graph with a class that it lacks, though no output that it knows needs that node', async () => {
-      const unheardOf = { class_type: 'SaveNowhere', inputs: { images: ['1', 0] } };
-      const run = start({ '1': source(), '2': save('1'), '3': unheardOf });
+      const unknown = { class_type: 'SaveNowhere', inputs: { images: ['1', 0] } };
+      const run = start({ '1': source(), '2': save('1'), '3': unknown });
       expect(await run.result).toMatchObject({
         status: 'failed',
         failure: { nodeId: '3', classType: 'SaveNowhere', message: expect.stringContaining('SaveNowhere') as string },
@@ -228,18 +228,18 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
         return run;
       };
       expect(await quickestStopMs(begin, target.interruptBoundMs)).toBeLessThan(target.interruptBoundMs);
-      const told = runs.map(({ events }) => events.length);
+      const reported = runs.map(({ events }) => events.length);
       expect(await start({ '1': source(), '2': save('1') }).result).toEqual({ status: 'succeeded' });
-      expect(runs.map(({ events }) => events.length)).toEqual(told);
+      expect(runs.map(({ events }) => events.length)).toEqual(reported);
     });
 
     it('settles a run that is aborted as soon as it is asked for', async () => {
       const run = start(target.endless);
       run.abort();
       expect(await run.result).toEqual({ status: 'interrupted' });
-      const told = run.events.length;
+      const reported = run.events.length;
       expect(await start({ '1': source(), '2': save('1') }).result).toEqual({ status: 'succeeded' });
-      expect(run.events).toHaveLength(told);
+      expect(run.events).toHaveLength(reported);
     });
 
     it('runs one workflow at a time: another is put off or declined, and does not disturb', async () => {
@@ -272,10 +272,10 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
       await run.seen('node_started');
       await target.engine.reset();
       expect((await run.result).status).toBe('lost');
-      const told = run.events.length;
+      const reported = run.events.length;
       expect(await target.engine.health()).toMatchObject({ ready: true });
       expect(await start({ '1': source(), '2': save('1') }).result).toEqual({ status: 'succeeded' });
-      expect(run.events).toHaveLength(told);
+      expect(run.events).toHaveLength(reported);
     });
   });
 }

@@ -38,7 +38,7 @@ export function startRun(engine: Engine, graph: Graph | string, work: Partial<En
   const abort = new AbortController();
   const onEvent = (event: EngineEvent): void => {
     events.push(event);
-    for (const tell of waiters) tell(event);
+    for (const notify of waiters) notify(event);
   };
   const parsed = parseWorkflow(typeof graph === 'string' ? graph : JSON.stringify(graph));
   const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, graph: parsed };
@@ -63,12 +63,12 @@ function seen<T extends EngineEvent['type']>(
   const past = events.find(wanted);
   if (past) return Promise.resolve(past);
   return new Promise((resolve) => {
-    const tell = (event: EngineEvent): void => {
+    const notify = (event: EngineEvent): void => {
       if (!wanted(event)) return;
-      waiters.delete(tell);
+      waiters.delete(notify);
       resolve(event);
     };
-    waiters.add(tell);
+    waiters.add(notify);
   });
 }
 

@@ -86,7 +86,7 @@ describe('the records of payments', () => {
   });
 });
 
-/** Telling again has the id of the first time, as the provider's own second delivery has. */
+/** A notice that is sent again has the id of the first one, like a second delivery of the provider. */
 function noticeFor(topUpId: string, priceMinor: bigint, refunds: Refund[], event: string): PaymentNotice {
   const [what, index] = event.replace('again ', '').split(' ');
   const id = `evt_${topUpId}_${what}_${index}`;

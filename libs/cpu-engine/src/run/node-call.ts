@@ -11,7 +11,7 @@ export type InputLists = ReadonlyMap<string, Value[]>;
  * Run a node over the lists at its inputs, as the field does: once per element of the longest list, shorter ones going on
  * with their last element; a class that takes lists runs once. Outputs of the calls are joined to lists.
  *
- * @param kept told of the values of each call as it ends
+ * @param kept called with the values of each call when it ends
  */
 export async function callNode(
   { nodeClass }: BoundNode,

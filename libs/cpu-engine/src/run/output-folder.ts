@@ -19,7 +19,7 @@ export class OutputFolder {
 
   /**
    * Write files named as ComfyUI names them: `prefix_00001_.png`, numbered on from the highest number that stands with
-   * this prefix. `written` is told of each as it lands.
+   * this prefix. `written` is called with each file when it is there.
    *
    * @throws {NodeFault} when the prefix leads out of the folder, or can not be a file name.
    * @throws {OutputWriteError} when the disk refuses.

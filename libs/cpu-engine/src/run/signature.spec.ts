@@ -32,7 +32,7 @@ describe('the signature of a node', () => {
     expect(two.get('2')).not.toBe(one.get('2'));
   });
 
-  it('takes literals that a node can not tell apart for the same, and others not', async () => {
+  it('is the same for literals that a node can not distinguish, and another for others', async () => {
     const shown = (value: string): string =>
       `{"1":{"class_type":"PrimitiveInt","inputs":{"value":${value}}},"2":{"class_type":"PreviewAny","inputs":{"source":["1",0]}}}`;
     expect((await signatures(shown('"64"'))).get('1')).toBe((await signatures(shown('64.9'))).get('1'));

@@ -28,7 +28,7 @@ export async function signaturesOf(nodes: Iterable<BoundNode>, fileHash: FileHas
   return signatures;
 }
 
-/** Different for any two values that a node could tell apart: 1 is not 1.0 and not "1". */
+/** Different for any two values that a node could distinguish: 1 is not 1.0 and not "1". */
 function literalText(value: Value): string {
   if (typeof value !== 'object' || value === null)
     return `${typeof value} ${Object.is(value, -0) ? '-0' : String(value)}`;

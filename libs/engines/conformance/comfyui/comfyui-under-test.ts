@@ -29,8 +29,8 @@ export function comfyuiUnderTest(engine: ComfyuiEngine, close: () => Promise<voi
     // Two rounds of asking, and the step that notices.
     interruptBoundMs: 2_000,
     talkative: {
-      graph: { '1': { class_type: 'TestStdout', inputs: { text: 'spoken', lines: 2, salt: salt() } }, '2': save('1') },
-      lines: [/STDOUT spoken 0/, /LOGGING spoken 0/, /STDOUT spoken 1/, /LOGGING spoken 1/],
+      graph: { '1': { class_type: 'TestStdout', inputs: { text: 'printed', lines: 2, salt: salt() } }, '2': save('1') },
+      lines: [/STDOUT printed 0/, /LOGGING printed 0/, /STDOUT printed 1/, /LOGGING printed 1/],
     },
   };
 }

@@ -60,8 +60,8 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
     it('reports nodes and steps as they happen, and hands over the file', async () => {
       const run = start({ '1': source(), '2': steps(3, '1'), '3': save('2') });
       expect(await run.result).toEqual({ status: 'succeeded' });
-      const told = run.events.filter(({ type }) => type !== 'log' && type !== 'output');
-      expect(told).toEqual([
+      const reported = run.events.filter(({ type }) => type !== 'log' && type !== 'output');
+      expect(reported).toEqual([
         { type: 'started' },
         { type: 'node_started', nodeId: '1' },
         { type: 'node_finished', nodeId: '1' },

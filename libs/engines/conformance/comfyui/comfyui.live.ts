@@ -32,7 +32,7 @@ if (url) {
 }
 
 if (url) {
-  it('hears of a run again after another socket of its client id took its place and closed', async () => {
+  it('receives the events of a run again after another socket of its client id took its place and closed', async () => {
     const engine = new ComfyuiEngine({ server: { mode: 'attach', url }, bounds: { muteMs: 300, pollMs: 100 } });
     await engine.start();
     const run = startRun(engine, {

@@ -96,7 +96,7 @@ export interface ComfyuiEngineOptions {
   openInputClasses?: string[];
   /** Standard output held for the next event: what exceeds it is cut at its head. 64 KiB. */
   logTailBytes?: number;
-  /** Told of what an operator should know: restarts, lost runs. */
+  /** Called with what an operator should know: restarts, lost runs. */
   onNotice?: (notice: string) => void;
 }
 

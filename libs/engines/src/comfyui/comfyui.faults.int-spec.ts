@@ -99,7 +99,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(simulator.server.queue.running?.promptId).toBe(run.runId);
     });
 
-    it('loses the run as soon as the log tells', async () => {
+    it('loses the run as soon as the log says so', async () => {
       await open({ silenceMs: NEVER_MS, deadThreadMs: 50 });
       const run = startRun(engine, failing('KeyError'));
       expect(await lossOf(run)).toContain('thread of ComfyUI');
@@ -128,7 +128,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
   });
 
   describe('loses its socket', () => {
-    it('opens the next, and hears the rest', async () => {
+    it('opens the next, and receives the rest', async () => {
       await open();
       const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);

@@ -62,12 +62,12 @@ describe('an engine attached to a ComfyUI, given work', () => {
         },
         '4': { class_type: 'SaveImage', inputs: { images: ['3', 0], filename_prefix: 'b' } },
       },
-      { extraData: { api_key_vendor_org: secret, unheard_of: 'x' } },
+      { extraData: { api_key_vendor_org: secret, unknown_field: 'x' } },
     );
     expect(await run.result).toMatchObject({ status: 'failed' });
     const extra = /"extra_data":(\{[^}]*\})/.exec(simulator.server.posted[0]?.text ?? '')?.[1] ?? '';
     expect(JSON.parse(extra)).toMatchObject({ api_key_comfy_org: secret });
-    expect(extra).not.toContain('unheard_of');
+    expect(extra).not.toContain('unknown_field');
     expect(JSON.stringify([await run.result, logOf(run)])).not.toContain(secret);
   });
 

@@ -1,5 +1,5 @@
 /**
- * What ComfyUI holds in memory, as far as its cache policy tells: the models of the last prompt. It has no way to ask.
+ * What ComfyUI holds in memory, derived from its cache policy, because it has no way to ask: the models of the last prompt.
  */
 export class ResidentModels {
   private names: ReadonlySet<string> = new Set();
@@ -9,7 +9,7 @@ export class ResidentModels {
     this.names = new Set([...touched].flatMap((nodeId) => models.get(nodeId) ?? []));
   }
 
-  /** The process was replaced, or told to free its memory. */
+  /** The process was replaced, or asked to free its memory. */
   clear(): void {
     this.names = new Set();
   }

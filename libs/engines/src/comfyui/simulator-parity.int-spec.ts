@@ -81,8 +81,8 @@ function textLine(text: string): string[] {
   const { type, data } = JSON.parse(text) as { type: string; data: Record<string, unknown> };
   if (type === 'logs' || type === 'feature_flags' || data['sid']) return [];
   const { timestamp: _time, prompt_id: _prompt, traceback, current_inputs: _in, current_outputs: _out, ...rest } = data;
-  const told = { ...rest, ...(Array.isArray(traceback) ? { traceback: traceback.length > 0 } : {}) };
-  return [`${type} ${JSON.stringify(sorted(told)).replace(/"[^"]*?(?:temp_\w+_)?\d{5}_\.png"/g, '"file.png"')}`];
+  const shown = { ...rest, ...(Array.isArray(traceback) ? { traceback: traceback.length > 0 } : {}) };
+  return [`${type} ${JSON.stringify(sorted(shown)).replace(/"[^"]*?(?:temp_\w+_)?\d{5}_\.png"/g, '"file.png"')}`];
 }
 
 function sorted(value: unknown, key = ''): unknown {

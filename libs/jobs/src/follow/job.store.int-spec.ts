@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => test.drop());
 
-/** Whoever submits jobs to the pool on the cloud surface. */
+/** An account that submits jobs to the pool on the cloud surface. */
 async function makeCustomer(): Promise<JobScope> {
   const accountId = await makeAccount(test.database);
   await test.database.execute(Prisma.sql`
@@ -123,7 +123,7 @@ describe('the places of the waiting jobs of a page', () => {
     store.list(test.database, cloud, filterOf({ status: 'queued', ...filter }));
   const QUEUED = 2_000;
 
-  it('are what each would be told by itself', async () => {
+  it('are the same as when each job is counted alone', async () => {
     const jobs = await waiting({});
     const ahead = await store.countAheadOfEach(test.database, cloud.accountId, jobs);
     for (const job of jobs) expect(ahead.get(job.id)).toBe(await store.countAhead(test.database, job));

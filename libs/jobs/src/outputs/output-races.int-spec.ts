@@ -134,7 +134,7 @@ async function isSound({ jobIds, recorded }: Race): Promise<void> {
   expect(findings).toEqual([]);
 }
 
-it(`a job shows what its latest attempt recorded, with its bytes, and nothing else is kept, whoever meets whom (seed ${SEED})`, async () => {
+it(`a job shows what its latest attempt recorded, with its bytes, and nothing else is kept, in any order of events (seed ${SEED})`, async () => {
   let replaced = 0;
   // A race that is broken off would go on behind the test: what there is no time for does not begin.
   const until = performance.now() + TIME_MS;

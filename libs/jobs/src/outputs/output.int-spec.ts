@@ -255,7 +255,7 @@ describe('an output that is recorded while', () => {
     expect(await world.outputs(run.jobId)).toMatchObject([{ text: 'made' }]);
   });
 
-  it('the last other asset of its bytes is deleted keeps them, whoever is first', async () => {
+  it('the last other asset of its bytes is deleted keeps them, in either order', async () => {
     const { accountId } = world.jobs;
     const run = await running();
     const assetId = await world.upload('made');

@@ -209,7 +209,7 @@ describe('a turn from the watermarks of an earlier one', () => {
 });
 
 describe('a turn', () => {
-  it('takes turns between accounts, whoever queued first and how many', async () => {
+  it('takes turns between accounts, in any order of arrival and for any number of jobs', async () => {
     const { poolId } = await makePool(test.database);
     const heavy = await makeAccount(test.database);
     const light = await makeAccount(test.database);

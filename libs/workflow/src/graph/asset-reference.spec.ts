@@ -50,7 +50,7 @@ describe('an asset reference', () => {
   });
 
   it.each(['null', '{}', '"x"', '[]', '{"id": 5}', '{"id": "nope"}', '{"id": null}', `{"ID": "${ID}"}`])(
-    'with the info %s is malformed, and where it stands is told',
+    'with the info %s is malformed, and its position is returned',
     (info) => {
       const { references, malformed } = found(`{"image": ${asset(info)}}`);
       expect(references).toEqual([]);

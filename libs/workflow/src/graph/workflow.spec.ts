@@ -37,7 +37,7 @@ describe('the UI format', () => {
     ['{"nodes": []}', false],
     ['{"nodes": {"class_type": "A", "inputs": {}}, "links": {"class_type": "B", "inputs": {}}}', false],
     ['[]', false],
-  ])('of %s is told: %s', (text, isUi) => {
+  ])('of %s is recognised: %s', (text, isUi) => {
     expect(isUiFormat(parseJson(text))).toBe(isUi);
   });
 });

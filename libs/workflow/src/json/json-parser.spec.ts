@@ -148,7 +148,7 @@ describe('parseJson', () => {
     expect(errorOf(text).message).toBe(message);
   });
 
-  it('reads as many levels as it is told to, and says so of a text with more', () => {
+  it('reads as many levels as it is allowed, and names the limit for a text with more', () => {
     const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
     expect(parseJson(nested(128)).kind).toBe('array');
     expect(errorOf(nested(129))).toBeInstanceOf(JsonLimitError);
@@ -163,7 +163,7 @@ describe('parseJson', () => {
     expect(errorOf(opening.repeat(1_000_000))).toBeInstanceOf(JsonLimitError);
   });
 
-  it('refuses a text of more values than it is told to read', () => {
+  it('refuses a text of more values than it is allowed to read', () => {
     expect(parseJson('[1,2,3]', { maxValues: 4 }).kind).toBe('array');
     expect(() => parseJson('[1,2,3,4]', { maxValues: 4 })).toThrow('holds more than 4 values');
   });

@@ -43,7 +43,7 @@ describe('int() of a Python engine', () => {
 
 describe('a text of millions of digits', () => {
   it.each(['1'.repeat(5_000_000), '1_'.repeat(5_000_000), '٣'.repeat(5_000_000), `${'1_1'.repeat(5_000_000)}x`])(
-    'is no number, and is told so at once: %#',
+    'is no number, and that is found at once: %#',
     (text) => {
       const value = { kind: 'string' as const, start: 0, end: text.length, value: text };
       expect([pythonInt(value), pythonFloat(value)]).toEqual([null, null]);

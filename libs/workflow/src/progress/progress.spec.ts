@@ -78,7 +78,7 @@ describe('progress', () => {
     expect(tracker.snapshot()).toMatchObject({ value: 21 / 24, nodes_done: 1, current_node: null });
   });
 
-  it('adds up several nodes that run at once and names the one last heard of', () => {
+  it('adds up several nodes that run at once and names the one that reported last', () => {
     const tracker = new ProgressTracker(plan);
     tracker.nodeStep('sample', 10, 20);
     tracker.nodeStep('decode', 1, 2);

@@ -59,7 +59,7 @@ describe('the catalogue of a real ComfyUI', () => {
     expect(JSON.stringify(catalogue)).not.toContain('example.png');
   });
 
-  it('drops hidden inputs, and tells outputs and output nodes', () => {
+  it('drops hidden inputs, and has outputs and output nodes', () => {
     expect(Object.keys(catalogue['SaveImage']?.inputs ?? {})).toEqual(['images', 'filename_prefix']);
     expect(catalogue['SaveImage']).toMatchObject({ outputNode: true, outputs: [] });
     expect(catalogue['CheckpointLoaderSimple']).toMatchObject({
@@ -84,7 +84,7 @@ describe('the catalogue of a real ComfyUI', () => {
     ]);
   });
 
-  it('has a digest that tells when it changes, and only then', () => {
+  it('has a digest that changes when it does, and only then', () => {
     const parsed = JSON.parse(recorded) as Record<string, unknown>;
     const reversed = JSON.stringify(Object.fromEntries(Object.entries(parsed).reverse()));
     const digest = catalogueDigest(readObjectInfo(recorded.replaceAll('"PreviewAny"', '"PreviewAny"')));

@@ -231,7 +231,7 @@ describe('files', () => {
     expect(sanitise(graph).models.get('1')).toEqual(['sdxl/base.safetensors']);
   });
 
-  it('may be spoken of in a text', () => {
+  it('may be mentioned in a text', () => {
     const graph = `{"1":{"class_type":"StringConcatenate","inputs":{"string_a":"/etc/passwd","string_b":"..","delimiter":"/"}},
       "2":{"class_type":"PreviewAny","inputs":{"source":["1",0]}}}`;
     expect(posted(graph)['1']?.inputs).toMatchObject({ string_a: '/etc/passwd' });

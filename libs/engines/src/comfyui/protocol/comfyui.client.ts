@@ -36,7 +36,7 @@ export class ComfyuiClient {
     this.http = new HttpTransport(options);
   }
 
-  /** Queues a prompt. Sent once: only the caller can tell whether a lost answer may be asked for again. */
+  /** Queues a prompt. Sent once: only the caller knows whether it may be sent again after a lost answer. */
   postPrompt(body: string, timeoutMs: number): Promise<Answer> {
     return this.http.send({ method: 'POST', path: '/prompt', body, timeoutMs });
   }
@@ -50,7 +50,7 @@ export class ComfyuiClient {
     await this.post('/history', { delete: [promptId] });
   }
 
-  /** Ids of what runs and waits, whoever posted it. */
+  /** Ids of all prompts that run or wait, of any client. */
   async queue(): Promise<Queue> {
     const queue = objectOf(await this.getJson('/queue'));
     return { running: idsOf(queue?.['queue_running']), pending: idsOf(queue?.['queue_pending']) };
@@ -89,7 +89,7 @@ export class ComfyuiClient {
     return { version: textOf(system?.['comfyui_version']) ?? 'unknown', argv };
   }
 
-  /** Folders of models and node packs on the server; empty where it does not tell. */
+  /** Folders of models and node packs on the server; empty where it does not list them. */
   async modelFolders(): Promise<string[]> {
     const { status, text } = await this.http.sendRepeatably({ method: 'GET', path: '/internal/folder_paths' });
     if (status !== 200) return [];

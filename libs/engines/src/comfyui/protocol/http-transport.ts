@@ -39,7 +39,7 @@ export class Unreachable extends Error {
 
 /**
  * HTTP on connections that stay open: a request to a server on the same machine takes about half a millisecond. Built on
- * `node:http` rather than `fetch`, because it tells whether a failed request can have reached the server.
+ * `node:http` rather than `fetch`, because its errors show whether a failed request can have reached the server.
  */
 export class HttpTransport {
   private readonly base: URL;

@@ -46,8 +46,8 @@ export function promptBody({ promptId, clientId, graph, extraData }: Prompt): st
 }
 
 /**
- * Posts a prompt once. When the answer is lost, the prompt's own id tells whether it arrived, and only one that did not is
- * posted again: ComfyUI takes the same id twice and would run it twice.
+ * Posts a prompt once. When the answer is lost, the server is asked for the prompt's id, and only a prompt that did not
+ * arrive is posted again: ComfyUI takes the same id twice and would run it twice.
  *
  * @param classes the submitted graph's, to name the node at fault
  */

@@ -9,7 +9,7 @@ export type CancelResult = 'stopped' | 'ignored';
  * Cancels one run, waiting or running, without touching another: repeatedly, because an interrupt around the start of a
  * prompt can be lost, and because an answer says nothing about the effect.
  *
- * @param isOver true once the run's own messages have told its end
+ * @param isOver true once the run's own messages have reported its end
  */
 export async function cancelRun(
   client: ComfyuiClient,

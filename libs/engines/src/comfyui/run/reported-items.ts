@@ -16,8 +16,8 @@ const TEXT_KINDS = /^(?:text|string|value|result)s?$/;
  * from a node pack), so each item is taken for what it is: an object with a `filename` is a file, a string is text,
  * and what is neither (flags such as `animated`, camera positions) is no output.
  *
- * A file is the run's own when it lies in the run's folder, or in the temporary folder, where names are made by chance and
- * this report alone tells them.
+ * A file is the run's own when it lies in the run's folder, or in the temporary folder, where names are random
+ * and known from this report alone.
  */
 export function reportedItems(output: NodeOutput, runId: string): ReportedItem[] {
   return Object.entries(output).flatMap(([kind, value]) =>

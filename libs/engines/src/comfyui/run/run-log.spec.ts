@@ -62,12 +62,12 @@ describe('the log of a run', () => {
     expect(logOf(['got prompt\n', 'a secret\n'], { tailBytes: 5, scrub }).text).toBe('[x]\n'.padStart(5));
   });
 
-  it('tells of the end of the thread that runs prompts', () => {
+  it('reports the end of the thread that runs prompts', () => {
     expect(logOf(['Exception in thread Thread-1 (prompt_worker):\n']).deadThreads).toBe(1);
     expect(logOf(['Exception in thread Thread-7 (other):\n']).deadThreads).toBe(0);
   });
 
-  it('is waited for until it tells the end', async () => {
+  it('is waited for until it shows the end', async () => {
     const log = new RunLog(
       { onText: () => undefined, onDeadThread: () => undefined },
       { tailBytes: 9, scrub: String, beginsAtPost: true },

@@ -5,7 +5,7 @@ const THREAD_ENDED = /^Exception in thread .*\(prompt_worker\)/;
 
 export interface RunLogListener {
   onText(text: string): void;
-  /** The thread that runs prompts has ended; nothing else tells. */
+  /** The thread that runs prompts has ended. Only the log shows it. */
   onDeadThread(): void;
 }
 
@@ -49,7 +49,7 @@ export class RunLog {
     for (const line of lines) this.line(line.endsWith('\r') ? line.slice(0, -1) : line);
   }
 
-  /** Resolves when the log has told the run's end, or after `timeoutMs`: what is printed without a line break comes then. */
+  /** Resolves when the log shows the run's end, or after `timeoutMs`. Text without a line break is passed on then. */
   async whenEnded(timeoutMs: number): Promise<void> {
     if (this.ended || !this.open) return;
     await new Promise<void>((resolve) => {

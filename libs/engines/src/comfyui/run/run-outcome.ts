@@ -22,7 +22,7 @@ export interface RunOutcome {
   trace: RunTrace | null;
 }
 
-/** What a run tells about the server: its caches, its models, its node classes. */
+/** What a run shows of the server: its caches, its models, its node classes. */
 export interface RunTrace {
   graph: SanitisedGraph;
   state: RunState;

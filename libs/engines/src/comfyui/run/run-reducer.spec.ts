@@ -195,7 +195,7 @@ describe('the state of a run', () => {
     });
   });
 
-  it('takes nodes for finished when the next begins, where the server tells no progress state', () => {
+  it('takes nodes for finished when the next begins, where the server sends no progress state', () => {
     const capture = readCapture('success');
     const older = {
       ...capture,

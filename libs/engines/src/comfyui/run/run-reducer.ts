@@ -53,7 +53,7 @@ export function onFrame(state: RunState, frame: Frame): Reduction {
   return { state, signals: [{ type: isOutput ? 'picture_output' : 'preview', nodeId, contentType, data }] };
 }
 
-/** The history entry: what the messages did not tell, because a connection was lost on the way. */
+/** The history entry has what was missed in the messages while the connection was lost. */
 export function onHistory(state: RunState, entry: HistoryEntry): Reduction {
   const change = new StateChange({ ...state, ended: false });
   change.start();

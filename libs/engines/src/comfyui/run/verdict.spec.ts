@@ -45,7 +45,7 @@ describe('the verdict on a run', () => {
     expect(verdictOf(state, plain)).toMatchObject({ status: 'failed', failure: { nodeId: '1' } });
   });
 
-  it('does not believe a status that its messages contradict', () => {
+  it('ignores a status that its messages contradict', () => {
     const messages = [
       ['execution_error', { node_id: '1', exception_type: 'graph.DependencyCycleError', exception_message: 'cycle' }],
     ];
@@ -60,7 +60,7 @@ describe('the verdict on a run', () => {
     });
   });
 
-  it('is unknown while nothing has told', () => {
+  it('is unknown while nothing has reported the end', () => {
     expect(verdictOf(stateOf([['execution_start', {}]]), plain)).toEqual({ status: 'unknown' });
   });
 

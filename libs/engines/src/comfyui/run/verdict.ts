@@ -2,7 +2,7 @@ import type { EngineFailure } from '../../engine';
 import type { NodeError } from '../protocol';
 import type { RunState } from './run-state';
 
-/** How a run ended, as far as its messages and its history entry tell. */
+/** How a run ended, as far as its messages and its history entry show. */
 export type Verdict =
   | { status: 'succeeded' }
   | { status: 'interrupted' }

@@ -44,7 +44,7 @@ describe('the watchdog', () => {
     expect(judged({ place: 'unknown', unreachableSinceMs: 9_900 })).toContain('has not answered for 0.1 s');
   });
 
-  it('gives a run up soon when the log told of the thread’s end, unless it speaks again', () => {
+  it('gives a run up soon when the log has shown the thread’s end, unless more is printed', () => {
     expect(judged({ deadThreadMs: 9_995, lastSignMs: 9_994 })).toContain('runs prompts has ended');
     expect(judged({ deadThreadMs: 9_996, lastSignMs: 9_994 })).toBe('wait');
     expect(judged({ deadThreadMs: 9_990, lastSignMs: 9_994 })).toBe('wait');

@@ -27,7 +27,7 @@ type WatchdogBounds = Pick<
 
 /**
  * What to do about a run. HTTP that answers proves nothing: the one thread that runs prompts can be gone while every route
- * works and the run stays in the queue for ever. Only silence tells.
+ * works and the run stays in the queue for ever. Only silence shows it.
  */
 export function judge(facts: RunFacts, bounds: WatchdogBounds): Judgement {
   const { nowMs, place, unreachableSinceMs, deadThreadMs } = facts;

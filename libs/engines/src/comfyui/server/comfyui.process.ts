@@ -106,12 +106,12 @@ export class ComfyuiProcess {
   /** Ends the whole group: SIGTERM, and SIGKILL after the grace period. Resolves when the process is gone. */
   async stop(): Promise<void> {
     this.signal('SIGTERM');
-    const patience = new AbortController();
-    const late = delay(this.options.killGraceMs, 'late' as const, { signal: patience.signal }).catch(
+    const grace = new AbortController();
+    const late = delay(this.options.killGraceMs, 'late' as const, { signal: grace.signal }).catch(
       () => 'gone' as const,
     );
     if ((await Promise.race([this.exited, late])) === 'late') this.signal('SIGKILL');
-    patience.abort();
+    grace.abort();
     await this.exited;
   }
 

@@ -1,6 +1,6 @@
 import type { ComfyuiFolders } from '../comfyui.config';
 
-/** A server to talk to, whoever runs it. */
+/** A server to talk to: a process that this worker started, or one that somebody else runs. */
 export interface HostedServer {
   url: string;
   headers: Readonly<Record<string, string>>;

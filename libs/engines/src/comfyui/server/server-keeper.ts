@@ -113,9 +113,9 @@ export class ServerKeeper {
   /** Ends the server, and starts another after it. Resolves when the old one is gone. */
   private bringNext(pauseMs: number): Promise<void> {
     const gone = this.drop(true);
-    // From now on whoever waits for a server waits for the next one.
+    // From now on every caller that waits for a server waits for the next one.
     this.coming = gone.then(() => this.recover(pauseMs));
-    // Whoever waits for it is told; nobody may be waiting.
+    // Callers that wait for it get the error. There may be none, so the rejection is handled here.
     this.coming.catch(() => undefined);
     return gone;
   }

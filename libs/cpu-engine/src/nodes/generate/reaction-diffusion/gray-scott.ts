@@ -15,7 +15,7 @@ const DIAGONAL = 0.05;
  */
 const LEAST = 1e-18;
 
-/** How fast the trace follows v, and how often: it lags by some hundreds of steps, and so tells old growth from young. */
+/** How fast the trace follows v, and how often. It lags by some hundreds of steps, so old growth differs from young. */
 const TRACE_EVERY = 8;
 const TRACE_RATE = 1 / 64;
 

@@ -32,7 +32,7 @@ describe('the reaction-diffusion generator', () => {
     expect(hashOf(grown(18446744073709551615n))).toBe('df66878a0074d2bc');
   });
 
-  it('tells seeds apart by every one of their 64 bits', () => {
+  it('grows another picture for a seed that differs in any of its 64 bits', () => {
     const seeds = [1n, 1n | (1n << 53n), 1n | (1n << 63n)];
     expect(new Set(seeds.map((seed) => hashOf(grown(seed, 20)))).size).toBe(3);
   });

@@ -173,10 +173,8 @@ export const ErrorEnvelopeSchema = z
   .meta({ id: 'ErrorEnvelope', description: 'The body of every HTTP error.' });
 export type ErrorEnvelope = z.infer<typeof ErrorEnvelopeSchema>;
 
-/** Faults in a message; the rest is in the details. A reader does not take in more. */
+/** Faults in a message; the rest is in the details. A reader does not take in more. The API cuts long lists (`boundedError`). */
 const NAMED_FAULTS = 3;
-/** Faults in the details: more help nobody, and an answer stays small. */
-const LISTED_FAULTS = 1_000;
 
 /** Optional parts of a refusal. `retryAfterSeconds` is an integer of at least 1 (wire supplement, section 2). */
 export interface RefusalOptions {
@@ -216,13 +214,13 @@ export class Refusal extends Error {
    */
   static ofFields(fields: FieldError[], status: 400 | 422 = 422): Refusal {
     const message = `The request is not valid. ${namesOf(fields)}`;
-    return new Refusal('invalid_request', message, { details: { fields: fields.slice(0, LISTED_FAULTS) }, status });
+    return new Refusal('invalid_request', message, { details: { fields }, status });
   }
 
   /** Labels are not valid: `metadata_invalid` with `details.fields`. */
   static ofMetadata(fields: FieldError[]): Refusal {
     const message = `The metadata is not valid. ${namesOf(fields)}`;
-    return new Refusal('metadata_invalid', message, { details: { fields: fields.slice(0, LISTED_FAULTS) } });
+    return new Refusal('metadata_invalid', message, { details: { fields } });
   }
 }
 

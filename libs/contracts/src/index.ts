@@ -76,6 +76,7 @@ export {
   EXTRA_DATA_KEYS,
   JobSubmissionSchema,
   NODE_ERROR_REASONS,
+  GRAPH_NAME_LENGTH,
   IDEMPOTENCY_KEY,
   type ExtraData,
   type NodeErrorReason,

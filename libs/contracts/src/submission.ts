@@ -50,6 +50,12 @@ export interface NodeError {
 /** Node id (`""` for the graph as a whole) to its faults. */
 export type NodeErrors = Record<string, NodeError[]>;
 
+/**
+ * Longest id of a node, name of an input and name of a class, in UTF-16 code units. The names of real graphs have fewer than
+ * 100; outputs are indexed under the id of their node, and an index of PostgreSQL takes about 2,700 bytes.
+ */
+export const GRAPH_NAME_LENGTH = 256;
+
 /** A key made by the client, by which a retry is safe: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 /** Operations that take such a key; each has its own keys. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode, ErrorEnvelope, Refusal } from '@millrace/contracts';
+import { boundedError } from './bounded-error';
 
 /** The body of an error answer. */
 export function envelopeOf(code: ErrorCode, message: string, details?: Record<string, unknown>): ErrorEnvelope {
@@ -11,7 +12,11 @@ export function answerOf(refusal: Refusal): { status: number; headers: Record<st
   const headers = { ...refusal.headers };
   if (refusal.retryAfterSeconds !== undefined) headers['Retry-After'] = String(refusal.retryAfterSeconds);
   if (refusal.status === 401) headers['WWW-Authenticate'] = 'Bearer';
-  return { status: refusal.status, headers, body: envelopeOf(refusal.code, refusal.message, refusal.details) };
+  return {
+    status: refusal.status,
+    headers,
+    body: boundedError(envelopeOf(refusal.code, refusal.message, refusal.details)),
+  };
 }
 
 /** What is said of everything that is not the client's doing (contract, 7.2): nothing of its cause. */

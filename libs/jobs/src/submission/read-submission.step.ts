@@ -20,6 +20,9 @@ import {
   type WorkflowGraph,
 } from '@millrace/workflow';
 
+/** With more keys than that each is no longer looked at. */
+const EXTRA_DATA_PAIRS = 16;
+
 /** What a client asks for, read from the body and checked against nothing stored yet. */
 export interface RequestedJob {
   graph: WorkflowGraph;
@@ -72,7 +75,12 @@ function readExtraData(node: JsonNode | undefined, faults: FieldError[]): ExtraD
     return null;
   }
   const extraData: ExtraData = {};
-  for (const [key, value] of members(node)) {
+  const pairs = members(node);
+  if (pairs.size > EXTRA_DATA_PAIRS) {
+    faults.push({ field: 'extra_data', reason: `has ${pairs.size} keys; it takes ${EXTRA_DATA_KEYS.join(', ')}` });
+    return null;
+  }
+  for (const [key, value] of pairs) {
     const known = EXTRA_DATA_KEYS.find((name) => name === key);
     const field = `extra_data.${key.slice(0, 80)}`;
     if (known === undefined) faults.push({ field, reason: `is not known; use ${EXTRA_DATA_KEYS.join(', ')}` });
@@ -91,7 +99,7 @@ function readMetadata(node: JsonNode | undefined): JobMetadata {
     faults.push({ field: 'metadata', reason: `has ${pairs.size} pairs; at most ${METADATA_LIMITS.pairs} are kept` });
   }
   const metadata: [string, string][] = [];
-  for (const [key, value] of pairs) {
+  for (const [key, value] of [...pairs].slice(0, METADATA_LIMITS.pairs)) {
     const reason = faultOfPair(key, value);
     if (reason !== null) faults.push({ field: `metadata.${key.slice(0, 80)}`, reason });
     else if (value.kind === 'string') metadata.push([key, value.value]);

@@ -95,15 +95,16 @@ export class SubmissionService {
   }
 
   private async checkAssets(accountId: string, graph: WorkflowGraph): Promise<string[]> {
-    const { references, malformed } = assetReferences(graph);
+    const { references, malformed, malformedCount } = assetReferences(graph);
     const ids = [...new Set(references.map((reference) => reference.id))];
     const owned = ids.length === 0 ? new Set<string>() : await this.assets.resolveForJob(accountId, ids);
     const missing = references.filter((reference) => !owned.has(reference.id));
     if (malformed.length === 0 && missing.length === 0) return ids;
-    throw missingAssets([
+    const listed = [
       ...malformed.map(({ nodeId, inputName }) => ({ node_id: nodeId, field: inputName, asset_id: null })),
       ...missing.map(({ nodeId, inputName, id }) => ({ node_id: nodeId, field: inputName, asset_id: id })),
-    ]);
+    ];
+    throw missingAssets(listed, malformedCount - malformed.length);
   }
 
   private async checkRoom(target: Target): Promise<void> {
@@ -211,13 +212,18 @@ function queueFull(message: string): Refusal {
   });
 }
 
-function missingAssets(references: { node_id: string; field: string; asset_id: string | null }[]): Refusal {
+/** @param leftOut how many more there are. */
+function missingAssets(
+  references: { node_id: string; field: string; asset_id: string | null }[],
+  leftOut = 0,
+): Refusal {
   const named = references.slice(0, 3).map((reference) => {
     const what = reference.asset_id === null ? 'an asset reference without an id' : `asset ${reference.asset_id}`;
     return `node ${reference.node_id}, ${reference.field}: ${what}`;
   });
   const message = `The workflow refers to assets that do not exist or are not yours${named.length > 0 ? `: ${named.join('; ')}` : ''}.`;
-  return new Refusal('missing_asset', message, { details: { references } });
+  const details = leftOut === 0 ? { references } : { references, left_out: { references: leftOut } };
+  return new Refusal('missing_asset', message, { details });
 }
 
 function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {

@@ -1,4 +1,4 @@
-import { Refusal, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
+import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import { validateWorkflow, type WorkflowGraph } from '@millrace/workflow';
 
 /**
@@ -7,7 +7,7 @@ import { validateWorkflow, type WorkflowGraph } from '@millrace/workflow';
  * @throws Refusal `invalid_workflow` with every fault there is, by node.
  */
 export function validateGraph(graph: WorkflowGraph, catalogue: NodeCatalogue): void {
-  const nodeErrors = { ...validateWorkflow(graph, catalogue, { assetsOnly: true }), ...unstorableIds(graph) };
+  const nodeErrors = validateWorkflow(graph, catalogue, { assetsOnly: true });
   const faults = Object.entries(nodeErrors).flatMap(([nodeId, errors]) =>
     errors.map((error) => (nodeId === '' ? error.message : `Node ${nodeId}: ${error.message}`)),
   );
@@ -16,13 +16,4 @@ export function validateGraph(graph: WorkflowGraph, catalogue: NodeCatalogue): v
   throw new Refusal('invalid_workflow', `The workflow cannot be run. ${faults.slice(0, 3).join(' ')}${more}`, {
     details: { node_errors: nodeErrors },
   });
-}
-
-// PostgreSQL keeps neither NUL nor half a surrogate pair, and outputs are kept under the id of their node.
-const UNSTORABLE = /[\0\p{Cs}]/u;
-
-function unstorableIds(graph: WorkflowGraph): NodeErrors {
-  const message = 'The id of a node can contain neither NUL nor half a surrogate pair; use another.';
-  const ids = [...graph.nodes.keys()].filter((id) => UNSTORABLE.test(id));
-  return Object.fromEntries(ids.map((id) => [id, [{ field: '', reason: 'invalid_type', message }]]));
 }

@@ -58,6 +58,13 @@ describe('an asset reference', () => {
     },
   );
 
+  it('of tens of thousands that are malformed some are kept, and all are counted', () => {
+    const { malformed, malformedCount } = found(
+      `{"image": [${Array<string>(20_000).fill('{"__type":"core/ASSET"}').join()}]}`,
+    );
+    expect([malformed.length, malformedCount]).toEqual([1_000, 20_000]);
+  });
+
   it('without any info is malformed', () => {
     expect(found('{"image": {"__type": "core/ASSET"}}').malformed).toHaveLength(1);
   });
@@ -65,7 +72,7 @@ describe('an asset reference', () => {
   it.each(['{"__type": "core/OTHER", "info": {}}', '{"__type": 5}', '"core/ASSET"', '["__type", "core/ASSET"]'])(
     'is not seen in %s',
     (value) => {
-      expect(found(`{"image": ${value}}`)).toEqual({ references: [], malformed: [] });
+      expect(found(`{"image": ${value}}`)).toEqual({ references: [], malformed: [], malformedCount: 0 });
     },
   );
 

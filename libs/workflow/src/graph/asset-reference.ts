@@ -23,12 +23,17 @@ export type MalformedAssetReference = AssetPlace;
 
 export interface AssetReferences {
   references: AssetReference[];
+  /** The first of them. */
   malformed: MalformedAssetReference[];
+  malformedCount: number;
 }
+
+/** Malformed references that are kept. More are only counted: a body may hold tens of thousands. */
+const KEPT_MALFORMED = 1_000;
 
 /** Every `core/ASSET` object at any depth of any node's inputs, in the order of nodes, inputs and text. */
 export function assetReferences(graph: WorkflowGraph): AssetReferences {
-  const found: AssetReferences = { references: [], malformed: [] };
+  const found: AssetReferences = { references: [], malformed: [], malformedCount: 0 };
   for (const [nodeId, node] of graph.nodes) {
     for (const [inputName, value] of node.inputs) collect(value, { nodeId, inputName }, found);
   }
@@ -46,7 +51,9 @@ function collect(value: JsonNode, owner: Pick<AssetPlace, 'nodeId' | 'inputName'
     }
     const { id, ...hints } = assetObjectOf(value);
     const place = { ...owner, start: value.start, end: value.end };
-    if (id === null) found.malformed.push(place);
-    else found.references.push({ ...place, id, ...hints });
+    if (id === null) {
+      found.malformedCount += 1;
+      if (found.malformedCount <= KEPT_MALFORMED) found.malformed.push(place);
+    } else found.references.push({ ...place, id, ...hints });
   }
 }

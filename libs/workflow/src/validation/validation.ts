@@ -4,6 +4,7 @@ import { reportShapeOfGraph } from './cycles';
 import { FaultList, WHOLE_GRAPH } from './faults';
 import { checkUndeclared, judgeInputs } from './input-check';
 import type { Inspection } from './inspection';
+import { reportNames } from './names';
 import { reportUnsoundNodes } from './node-shape';
 import { nearestName } from './suggestion';
 
@@ -51,6 +52,8 @@ export function validateWorkflow(graph: WorkflowGraph, catalogue: NodeCatalogue,
     faults.add(WHOLE_GRAPH, '', 'above_max', message);
     return faults.toNodeErrors();
   }
+  // Every other message names nodes, inputs and classes.
+  if (!reportNames(root, faults)) return faults.toNodeErrors();
   const links = new GraphLinks(graph, catalogue);
   const { assetsOnly = false } = limits;
   inspect({ graph, catalogue, links, faults, assetsOnly, unsound: reportUnsoundNodes(graph, faults) }, maxDepth);

@@ -39,7 +39,8 @@ export const completeUpload = defineEndpoint({
   summary: 'Complete an upload',
   description:
     'Puts the parts together, hashes the whole, and creates the asset; for gigabytes that takes some seconds. Completing ' +
-    'again returns the same asset. When the bytes are refused, the upload is over.',
+    'again returns the same asset, also after an answer that was lost. Bytes that do not have the announced hash end the ' +
+    'upload; after any other error it can be completed again.',
   answers: {
     201: { description: 'The bytes are new here; the asset was created.', schema: AssetSchema },
     200: { description: 'The account had these bytes, or the upload was complete.', schema: AssetSchema },

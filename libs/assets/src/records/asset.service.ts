@@ -77,9 +77,9 @@ export class AssetService {
     try {
       const blob = await this.blobs.keep(accountId, staged);
       return { blob, contentType: sniffContentType(staged.head, name) };
-    } catch (error) {
+    } finally {
+      // Where this fails, the sweep of staging finds what stays behind.
       await staged.discard().catch(() => undefined);
-      throw error;
     }
   }
 }

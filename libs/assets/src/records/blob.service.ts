@@ -31,10 +31,10 @@ export class BlobService {
   }
 
   /**
-   * Make staged bytes a blob of the account. Bytes that are there are not written again; a record whose bytes were lost gets
-   * them back.
+   * Make staged bytes a blob of the account. Bytes that are there are not written again, and what was staged is left to the
+   * caller to discard; a record whose bytes were lost gets them back.
    */
-  async keep(accountId: string, staged: StagedBytes): Promise<StoredBlob> {
+  async keep(accountId: string, staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>): Promise<StoredBlob> {
     for (;;) {
       const record = await this.records.announce(this.database, accountId, staged.hash, staged.sizeBytes);
       if (record.state === 'condemned') {
@@ -43,8 +43,7 @@ export class BlobService {
         continue;
       }
       const isThere = record.state === 'live' && (await this.hasBytes(record, staged.sizeBytes));
-      if (isThere) await staged.discard().catch(() => undefined);
-      else await staged.place(blobKey(record));
+      if (!isThere) await staged.place(blobKey(record));
       return { accountId, hash: staged.hash, bornAt: record.bornAt, sizeBytes: staged.sizeBytes };
     }
   }

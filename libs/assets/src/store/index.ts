@@ -7,6 +7,7 @@ export {
   type StagedBytes,
   type StageOptions,
 } from './blob-store';
+export type { AssembledBytes } from './staged-bytes';
 export { ByteMeter, fileTooLarge, HEAD_BYTES } from './byte-meter';
 export { openBlobStore } from './open-blob-store';
 export { type PartSpec, type PartStore } from './part-store';

@@ -38,22 +38,26 @@ export function describePartStore(name: string, open: () => Promise<BlobStore>):
     });
 
     it('are put together, hashed, and placed whole', async () => {
-      const staged = await store.parts.assemble(await sent(), 2);
+      const handle = await sent();
+      const staged = await store.parts.assemble(handle, 2);
       expect(staged).toMatchObject({ sizeBytes: bytes.length, hash: `blake3:${blake3(bytes).toString('hex')}` });
       const key = `of/parts/${randomBytes(8).toString('hex')}`;
       await staged.place(key);
       expect((await buffer(await store.open(key))).equals(bytes)).toBe(true);
+      const again = await store.parts.assemble(handle, 2);
+      await again.place(key);
+      expect((await buffer(await store.open(key))).equals(bytes)).toBe(true);
+      await again.discard();
       expect(await store.sweepStaging(new Date(Date.now() + 60_000), 100)).toBe(0);
     });
 
     it('can be put together again when that broke off', async () => {
       const handle = await sent();
-      await store.parts.assemble(handle, 2);
+      await (await store.parts.assemble(handle, 2)).release();
       const again = await store.parts.assemble(handle, 2);
       expect(again.sizeBytes).toBe(bytes.length);
       await again.discard();
-      await store.parts.abort(handle);
-      await store.sweepStaging(new Date(Date.now() + 60_000), 100);
+      expect(await store.sweepStaging(new Date(Date.now() + 60_000), 100)).toBe(0);
     });
 
     it('that are not of their size are refused, and leave what was there', async () => {

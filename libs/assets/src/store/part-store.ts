@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal } from '@millrace/contracts';
-import type { StagedBytes } from './staged-bytes';
+import type { AssembledBytes } from './staged-bytes';
 
 /** One of the pieces in which a large file arrives. Numbers begin with 1; every part but the last has the same size. */
 export interface PartSpec {
@@ -25,15 +25,14 @@ export interface PartStore {
   write(handle: string, part: PartSpec, source: Readable): Promise<void>;
   /** Parts that have arrived; none where there is no such upload any more. */
   list(handle: string): Promise<PartSpec[]>;
-  /** True when the parts were joined and the result is not yet placed. */
+  /** True when the parts were joined into one object, and are not listed any more. */
   isAssembled(handle: string): Promise<boolean>;
   /**
-   * Join parts 1 to `count`, and read the whole once, with bounded memory. Safe to repeat when it broke off. The parts are
-   * gone once the result was placed or discarded.
+   * Join parts 1 to `count`, and read the whole once, with bounded memory. Safe to repeat until the result is discarded.
    *
    * @throws BlobStoreError `missing`.
    */
-  assemble(handle: string, count: number): Promise<StagedBytes>;
+  assemble(handle: string, count: number): Promise<AssembledBytes>;
   /** Drop what has arrived. Without effect when there is nothing. */
   abort(handle: string): Promise<void>;
 }

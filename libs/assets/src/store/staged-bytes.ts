@@ -14,3 +14,13 @@ export interface StagedBytes extends BytesDigest {
   /** Drop the bytes. Without effect after `place`. */
   discard(): Promise<void>;
 }
+
+/** The joined parts of an upload. Unlike staged bytes they outlive `place`, so that what follows it can be tried again. */
+export interface AssembledBytes extends BytesDigest {
+  /** Make the bytes appear under `key`, atomically and durably. At most once; what arrived stays until `discard`. */
+  place(key: string): Promise<void>;
+  /** Drop what only joining made. The upload can be assembled again. */
+  release(): Promise<void>;
+  /** Drop all that arrived. */
+  discard(): Promise<void>;
+}

@@ -1,18 +1,19 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import { RefusedError, type Database } from '@millrace/database';
 import type { AssetService, MintedAsset, UploadFields } from '../records';
 import type { AssetSettings } from '../assets.settings';
-import { fileTooLarge, type PartSpec, type PartStore, type StagedBytes } from '../store';
+import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
-import type { UploadService } from './upload.service';
+import { UPLOAD_OVER, type UploadService } from './upload.service';
 
 /** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
 const UPLOAD_SECONDS = 20 * 3_600;
 const OPEN_UPLOADS_PER_ACCOUNT = 20;
 const RETRY_SECONDS = 60;
-/** Longer than reading the largest upload back takes; after that the hold of a process that died has ended. */
-const HOLD_SECONDS = 3_600;
+/** How long a completion that died keeps others away; one that lives prolongs its hold. */
+const HOLD_SECONDS = 60;
+const RENEW_MS = 20_000;
 /** Parts named in a refusal; the upload itself lists them all. */
 const NAMED_PARTS = 100;
 
@@ -66,13 +67,10 @@ export class ResumableUploadService {
 
   /** Every part of an upload: whether it has arrived, and where it can be sent. */
   async partsOf(upload: ResumableUpload): Promise<PartState[]> {
-    const completed = upload.assetId !== null;
-    const arrived = new Map(
-      completed ? [] : (await this.parts.list(upload.handle)).map(({ number, sizeBytes }) => [number, sizeBytes]),
-    );
+    const arrived = await this.arrivedOf(upload);
     return Promise.all(
       specsOf(upload).map(async (spec) => {
-        const received = completed || arrived.get(spec.number) === spec.sizeBytes;
+        const received = arrived === 'all' || arrived.get(spec.number) === spec.sizeBytes;
         const seconds = this.settings.signedUrlSeconds;
         return { ...spec, received, link: received ? null : await this.parts.link(upload.handle, spec, seconds) };
       }),
@@ -90,47 +88,89 @@ export class ResumableUploadService {
   }
 
   /**
-   * Join the parts, hash the whole, and mint its asset. Repeating it returns the same asset. Bytes that are refused here are
-   * gone, and the upload with them.
+   * Join the parts, hash the whole, and mint its asset. Repeating it returns the same asset, also after an answer that was
+   * lost. Only bytes that are not those that were announced end the upload; after any other error it can be completed again.
    *
    * @throws Refusal `not_found`, `upload_incomplete`, `hash_mismatch`, `rate_limited`; BlobStoreError.
    */
   async complete(accountId: string, id: string, terms: { uploadBytesPerDay: number | null }): Promise<MintedAsset> {
-    const upload = await this.get(accountId, id);
-    if (upload.assetId !== null) {
-      return { asset: await this.assets.get(accountId, upload.assetId), createdNew: false };
-    }
-    if (!(await this.store.hold(this.database, accountId, id, HOLD_SECONDS))) throw beingCompleted();
+    const before = await this.completed(accountId, id);
+    if (before !== null) return before;
+    const hold = await this.hold(accountId, id);
+    if (hold === null) return this.ofOtherRequest(accountId, id);
     try {
-      await this.assertWhole(upload);
-      const staged = await this.parts.assemble(upload.handle, specsOf(upload).length);
-      return await this.mint(upload, staged, terms);
+      return await this.assemble(await this.get(accountId, id), terms);
+    } catch (error) {
+      if (error instanceof RefusedError && error.reason === UPLOAD_OVER)
+        return await this.ofOtherRequest(accountId, id);
+      throw error;
     } finally {
-      await this.store.release(this.database, accountId, id).catch(() => undefined);
+      await hold.end();
     }
   }
 
-  private async mint(
-    { accountId, id, fields }: ResumableUpload,
-    staged: StagedBytes,
+  private async assemble(
+    upload: ResumableUpload,
     { uploadBytesPerDay }: { uploadBytesPerDay: number | null },
   ): Promise<MintedAsset> {
+    const { accountId, id, fields } = upload;
+    await this.assertWhole(upload);
+    const bytes = await this.parts.assemble(upload.handle, specsOf(upload).length);
     try {
-      return await this.uploads.commit(accountId, staged, fields, { uploadBytesPerDay, resumableId: id });
+      const minted = await this.uploads.record(accountId, bytes, fields, { uploadBytesPerDay, resumableId: id });
+      // Where this fails, the sweep of uploads drops what stays behind.
+      await bytes.discard().catch(() => undefined);
+      return minted;
     } catch (error) {
-      // The bytes were discarded, so nothing is left to complete.
-      await this.store.remove(this.database, accountId, id);
+      await bytes.release().catch(() => undefined);
+      if (error instanceof Refusal && error.code === 'hash_mismatch') await this.drop(upload);
       throw error;
     }
+  }
+
+  /** @returns the asset that an upload became; null while it is open. @throws Refusal `not_found`. */
+  private async completed(accountId: string, id: string): Promise<MintedAsset | null> {
+    const { assetId } = await this.get(accountId, id);
+    return assetId === null ? null : { asset: await this.assets.get(accountId, assetId), createdNew: false };
+  }
+
+  /** @throws Refusal `not_found`; `upload_incomplete` while the other request is still at work. */
+  private async ofOtherRequest(accountId: string, id: string): Promise<MintedAsset> {
+    const minted = await this.completed(accountId, id);
+    if (minted === null) throw beingCompleted();
+    return minted;
+  }
+
+  /**
+   * Keep other requests from completing an upload, until `end`. A process that freezes loses its hold: the mint, which sets
+   * the asset once, decides then.
+   *
+   * @returns null when another request holds it, or it is complete.
+   */
+  private async hold(accountId: string, id: string): Promise<{ end(): Promise<void> } | null> {
+    if (!(await this.store.hold(this.database, accountId, id, HOLD_SECONDS))) return null;
+    const renew = (): unknown => this.store.renew(this.database, accountId, id, HOLD_SECONDS).catch(() => undefined);
+    const renewal = setInterval(() => void renew(), RENEW_MS);
+    return {
+      end: async () => {
+        clearInterval(renewal);
+        // Where this fails, the hold ends by itself.
+        await this.store.release(this.database, accountId, id).catch(() => undefined);
+      },
+    };
   }
 
   /** Drop an upload and what has arrived of it. @throws Refusal `not_found`, `upload_incomplete` while it is completed. */
   async abort(accountId: string, id: string): Promise<void> {
     const upload = await this.get(accountId, id);
-    if (upload.assetId === null && !(await this.store.hold(this.database, accountId, id, HOLD_SECONDS))) {
-      throw beingCompleted();
+    if (upload.assetId !== null) return this.drop(upload);
+    const hold = await this.hold(accountId, id);
+    if (hold === null) throw beingCompleted();
+    try {
+      await this.drop(upload);
+    } finally {
+      await hold.end();
     }
-    await this.drop(upload);
   }
 
   /** Drop expired uploads, at most `limit`. @returns how many. */
@@ -140,17 +180,25 @@ export class ResumableUploadService {
     return expired.length;
   }
 
-  private async drop({ accountId, id, handle, assetId }: ResumableUpload): Promise<void> {
-    if (assetId === null) await this.parts.abort(handle);
+  /** What a completed upload left behind goes too. */
+  private async drop({ accountId, id, handle }: ResumableUpload): Promise<void> {
+    await this.parts.abort(handle);
     await this.store.remove(this.database, accountId, id);
   }
 
+  /** @returns the sizes of the parts that are there, by number; `all` once they were joined. */
+  private async arrivedOf({ handle, assetId }: ResumableUpload): Promise<Map<number, number> | 'all'> {
+    if (assetId !== null) return 'all';
+    const parts = await this.parts.list(handle);
+    if (parts.length === 0 && (await this.parts.isAssembled(handle))) return 'all';
+    return new Map(parts.map(({ number, sizeBytes }) => [number, sizeBytes]));
+  }
+
   private async assertWhole(upload: ResumableUpload): Promise<void> {
-    const arrived = new Map((await this.parts.list(upload.handle)).map(({ number, sizeBytes }) => [number, sizeBytes]));
-    // Nothing at all: an earlier request joined the parts and then broke off.
+    const arrived = await this.arrivedOf(upload);
+    if (arrived === 'all') return;
     const missing = specsOf(upload).filter(({ number, sizeBytes }) => arrived.get(number) !== sizeBytes);
     if (missing.length === 0) return;
-    if (arrived.size === 0 && (await this.parts.isAssembled(upload.handle))) return;
     const numbers = missing.slice(0, NAMED_PARTS).map(({ number }) => number);
     const message = `${missing.length} parts of the upload have not arrived whole, the first of them part ${numbers[0]}.`;
     throw new Refusal('upload_incomplete', message, { details: { missing: numbers } });

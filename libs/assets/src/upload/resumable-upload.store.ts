@@ -55,12 +55,24 @@ export class ResumableUploadStore {
     return count > 0;
   }
 
+  /** Prolong the hold on an upload while its request is at work. */
+  async renew(tx: Statements, accountId: string, id: string, holdSeconds: number): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE resumable_uploads SET held_until = now() + make_interval(secs => ${holdSeconds})
+      WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid AND asset_id IS NULL AND held_until IS NOT NULL`);
+  }
+
   async release(tx: Statements, accountId: string, id: string): Promise<void> {
     await tx.models.resumableUpload.updateMany({ where: { accountId, id }, data: { heldUntil: null } });
   }
 
-  async complete(tx: Statements, accountId: string, id: string, assetId: string): Promise<void> {
-    await tx.models.resumableUpload.updateMany({ where: { accountId, id }, data: { assetId } });
+  /** Set the asset that an upload became, once. @returns false when it has one already, or is gone. */
+  async complete(tx: Statements, accountId: string, id: string, assetId: string): Promise<boolean> {
+    const { count } = await tx.models.resumableUpload.updateMany({
+      where: { accountId, id, assetId: null },
+      data: { assetId },
+    });
+    return count > 0;
   }
 
   /** @returns false when it was gone. */

@@ -20,6 +20,9 @@ import { UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
 
+/** Why an upload in parts makes no asset: another request completed or dropped it meanwhile. */
+export const UPLOAD_OVER = 'upload_over';
+
 /** The terms of an upload beside its fields. */
 export interface UploadTerms {
   /** Single-use key of the request, if it carries one. */
@@ -116,18 +119,28 @@ export class UploadService {
    */
   async commit(accountId: string, staged: StagedBytes, fields: UploadFields, terms: UploadTerms): Promise<MintedAsset> {
     try {
-      if (fields.expectedHash !== null && fields.expectedHash !== staged.hash) {
-        const message = `The bytes that arrived have the hash ${staged.hash}, not ${fields.expectedHash}.`;
-        throw new Refusal('hash_mismatch', message);
-      }
-      const blob = await this.blobs.keep(accountId, staged);
-      const { contentType } = fields;
-      const { asset, wasOrphan } = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
-      return { asset, createdNew: wasOrphan };
+      return await this.record(accountId, staged, fields, terms);
     } finally {
       // Where this fails, the sweep of staging finds what stays behind.
       await staged.discard().catch(() => undefined);
     }
+  }
+
+  /** As `commit`, and leaves the staged bytes to the caller, who can try again with them. */
+  async record(
+    accountId: string,
+    staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>,
+    fields: UploadFields,
+    terms: UploadTerms,
+  ): Promise<MintedAsset> {
+    if (fields.expectedHash !== null && fields.expectedHash !== staged.hash) {
+      const message = `The bytes that arrived have the hash ${staged.hash}, not ${fields.expectedHash}.`;
+      throw new Refusal('hash_mismatch', message);
+    }
+    const blob = await this.blobs.keep(accountId, staged);
+    const { contentType } = fields;
+    const { asset, wasOrphan } = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
+    return { asset, createdNew: wasOrphan };
   }
 
   /**
@@ -185,7 +198,9 @@ export class UploadService {
       await claimKey(tx, { accountId, operation: 'postAssets', subjectId, ...terms.idempotency });
     }
     await this.uploadDays.add(tx, accountId, sizeBytes, terms.uploadBytesPerDay);
-    if (terms.resumableId !== undefined) await this.resumables.complete(tx, accountId, terms.resumableId, subjectId);
+    const { resumableId } = terms;
+    if (resumableId === undefined || (await this.resumables.complete(tx, accountId, resumableId, subjectId))) return;
+    throw new RefusedError(UPLOAD_OVER);
   }
 }
 

@@ -3,11 +3,12 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Refusal } from '@millrace/contracts';
-import { BlobStoreError, type StageOptions, type StagedBytes } from '../blob-store';
+import { BlobStoreError, type StageOptions } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults } from './fs-fault';
 import { writeMetered } from './fs-writer';
 import { wrongSize, type PartSpec, type PartStore } from '../part-store';
+import type { AssembledBytes, StagedBytes } from '../staged-bytes';
 import { takeSource } from '../staging-source';
 
 const READ_BYTES = 256 * 1024;
@@ -68,23 +69,19 @@ export class FsPartStore implements PartStore {
     });
   }
 
-  /** Parts stay as they are until the joined file is placed. */
+  /** Parts stay as they are until they are discarded. */
   async isAssembled(): Promise<boolean> {
     return false;
   }
 
   /** The parts are copied into one file, so that a late write to a part changes nothing. */
-  async assemble(handle: string, count: number): Promise<StagedBytes> {
+  async assemble(handle: string, count: number): Promise<AssembledBytes> {
     const staged = await this.stage(Readable.from(this.bytesOf(handle, count), { objectMode: false }), {
       maxBytes: Number.MAX_SAFE_INTEGER,
     });
     return {
       ...staged,
-      place: async (key) => {
-        await staged.place(key);
-        // The bytes are placed; the sweep of staging finds parts that stay behind.
-        await this.abort(handle).catch(() => undefined);
-      },
+      release: () => staged.discard(),
       discard: async () => {
         await staged.discard();
         await this.abort(handle);

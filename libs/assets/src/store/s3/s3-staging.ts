@@ -14,6 +14,7 @@ import {
 import type { StageOptions, StagedBytes } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { encryptionFields, s3FaultOf, type S3Encryption } from './s3-client';
+import type { AssembledBytes } from '../staged-bytes';
 import { takeSource } from '../staging-source';
 
 /** The prefix of staged objects; no placed object has it. */
@@ -83,11 +84,21 @@ function stagedInMemory(bucket: Bucket, meter: ByteMeter, bytes: Buffer): Staged
   };
 }
 
-/** Bytes that lie whole in an object of the staging area. */
-export function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): StagedBytes {
-  const discard = async (): Promise<void> => {
-    await withS3Faults(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
+/** Bytes that lie whole in an object of the staging area, and are gone once they are placed. */
+function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): StagedBytes {
+  const bytes = assembledInObject(bucket, meter, object);
+  return {
+    ...bytes,
+    place: async (key) => {
+      await bytes.place(key);
+      // The bytes are placed; the sweep of staging finds a copy that stays behind.
+      await bytes.discard().catch(() => undefined);
+    },
   };
+}
+
+/** Bytes that lie whole in an object of the staging area, and stay there until they are discarded. */
+export function assembledInObject(bucket: Bucket, meter: ByteMeter, object: string): AssembledBytes {
   return {
     ...meter.finish(),
     place: async (key) => {
@@ -101,10 +112,11 @@ export function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string)
           }),
         ),
       );
-      // The bytes are placed; the sweep of staging finds a copy that stays behind.
-      await discard().catch(() => undefined);
     },
-    discard,
+    release: async () => undefined,
+    discard: async () => {
+      await withS3Faults(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
+    },
   };
 }
 

@@ -15,11 +15,12 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { BlobStoreError, type StagedBytes } from '../blob-store';
+import { BlobStoreError } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { wrongSize, type PartSpec, type PartStore } from '../part-store';
+import type { AssembledBytes } from '../staged-bytes';
 import { encryptionFields } from './s3-client';
-import { STAGING_PREFIX, withS3Faults, stagedInObject, type Bucket } from './s3-staging';
+import { STAGING_PREFIX, assembledInObject, withS3Faults, type Bucket } from './s3-staging';
 
 /** The most parts in one answer to a listing. */
 const PARTS_PAGE = 1_000;
@@ -74,7 +75,7 @@ export class S3PartStore implements PartStore {
     }
   }
 
-  async assemble(handle: string, count: number): Promise<StagedBytes> {
+  async assemble(handle: string, count: number): Promise<AssembledBytes> {
     const target = this.target(handle);
     const parts = await this.partsOf(handle);
     // No upload any more: an earlier request joined its parts and then broke off.
@@ -89,8 +90,8 @@ export class S3PartStore implements PartStore {
     const { Bucket, Key } = target;
     const { Body } = await withS3Faults(this.bucket.client.send(new GetObjectCommand({ Bucket, Key })));
     const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
-    for await (const chunk of Body as AsyncIterable<Buffer>) meter.add(chunk);
-    return stagedInObject(this.bucket, meter, Key);
+    await withS3Faults(meterAll(Body as AsyncIterable<Buffer>, meter));
+    return assembledInObject(this.bucket, meter, Key);
   }
 
   async abort(handle: string): Promise<void> {
@@ -128,6 +129,10 @@ export class S3PartStore implements PartStore {
     const [Key = '', UploadId = ''] = handle.split(' ');
     return { Bucket: this.bucket.name, Key, UploadId };
   }
+}
+
+async function meterAll(body: AsyncIterable<Buffer>, meter: ByteMeter): Promise<void> {
+  for await (const chunk of body) meter.add(chunk);
 }
 
 function isMissing(error: unknown): boolean {

@@ -211,7 +211,7 @@ describe('a deployment', () => {
 });
 
 describe('a demo deployment', () => {
-  it('admits whoever comes, charges nobody, lists nothing, and withholds what it keeps of logs', async () => {
+  it('admits everyone, charges nobody, lists nothing, and withholds what it keeps of logs', async () => {
     const deployment = await create({ demo: true });
     await serve(deployment);
     await becomes(deployment, 'ready');
@@ -237,7 +237,7 @@ describe('a demo deployment, asked too much or of a suspended account,', () => {
   const list = (deployment: Deployment, address: string) =>
     clientOf(deployment, null).call('GET', '/api/v2/jobs', { headers: { 'X-Forwarded-For': address } });
 
-  it('limits each address by itself, and tells it what is left and when to come again', async () => {
+  it('limits each address by itself, and answers what is left and when to come again', async () => {
     const deployment = await create({ demo: true });
     const burst = await Promise.all(Array.from({ length: DEMO_LIMIT + 20 }, () => list(deployment, '203.0.113.7')));
     const refused = burst.filter(({ status }) => status === 429);

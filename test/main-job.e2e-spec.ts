@@ -129,8 +129,8 @@ describe('a running job', () => {
   }, 90_000);
 });
 
-describe('whoever presents no valid key', () => {
-  it.each([null, 'mr_live_nonsense', 'x'])('is told so, in the envelope: %p', async (credential) => {
+describe('a caller without a valid key', () => {
+  it.each([null, 'mr_live_nonsense', 'x'])('gets an answer that says so, in the envelope: %p', async (credential) => {
     const answer = await new ApiClient(stack.publicUrl, credential).call('GET', '/api/v2/jobs');
     expect(answer.status).toBe(401);
     expect(answer.body.error.code).toBe('unauthorized');

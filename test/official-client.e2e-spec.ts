@@ -56,7 +56,7 @@ describe('the official client', () => {
     await expect(client.run(client.workflows.fromJson(graph))).rejects.toBeInstanceOf(InsufficientCredits);
   });
 
-  it('waits as it is told while the queue is full, and then gets its job with the same key', async () => {
+  it('waits as long as the answer asks while the queue is full, and then gets its job with the same key', async () => {
     const small = await stack.createAccount(1_000_000_000, { queue_limit: 1, running_limit: 1 });
     const client = connect(small.apiKey);
     const long = {
@@ -69,10 +69,10 @@ describe('the official client', () => {
     const running = await client.submit(client.workflows.fromJson(long));
     await eventually('it to run', async () => (await running.refresh()).status === 'running', 30_000);
     await client.submit(client.workflows.fromJson(graph));
-    const patient = client.submit(client.workflows.fromJson(graph));
-    const first = await Promise.race([patient, new Promise((resolve) => setTimeout(resolve, 300, 'it waits'))]);
+    const waiting = client.submit(client.workflows.fromJson(graph));
+    const first = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300, 'it waits'))]);
     expect(first).toBe('it waits');
     await running.cancel();
-    expect((await (await patient).wait(60_000)).status).toBe('succeeded');
+    expect((await (await waiting).wait(60_000)).status).toBe('succeeded');
   });
 });

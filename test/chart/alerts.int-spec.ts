@@ -128,7 +128,7 @@ function isFiring(alert: string, series: Series): boolean {
   });
   if (firing?.status === 0) return true;
   if (quiet?.status === 0) return false;
-  throw new Error(`promtool could not tell: ${firing?.stdout ?? ''}${firing?.stderr ?? ''}`);
+  throw new Error(`promtool failed: ${firing?.stdout ?? ''}${firing?.stderr ?? ''}`);
 }
 
 describe('an alert', () => {

@@ -66,7 +66,7 @@ const REFUSALS: [string, object, string][] = [
   ],
 ];
 
-/** What the schema refuses, and the name that it must tell. */
+/** What the schema refuses, and the name that its message must have. */
 const MISFITS: [string, object, string][] = [
   ['a misspelt value', { api: { replica: 3 } }, 'replica'],
   ['a misspelt value of a pool', { workers: { default: { capcity: 3 } } }, 'capcity'],

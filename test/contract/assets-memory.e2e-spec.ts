@@ -15,7 +15,7 @@ afterEach(() => world.stack.stop());
 async function residentBytes(): Promise<number> {
   const text = await (await fetch(`${world.stack.api.opsUrl}/metrics`)).text();
   const line = /^process_resident_memory_bytes\S* (\S+)$/m.exec(text);
-  if (line === null) throw new Error('the metrics do not tell the resident memory');
+  if (line === null) throw new Error('the metrics lack the resident memory');
   return Number(line[1]);
 }
 

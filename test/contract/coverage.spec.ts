@@ -22,7 +22,7 @@ const CONTRACT_CODES: readonly string[] = [
   'upstream_error',
 ];
 
-/** Those that the API of the contract answers beyond them, as its document tells. */
+/** Codes that the contract's API answers beyond those, according to its document. */
 const DOCUMENT = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
 const ADDED_CODES = ERROR_CODES.filter((code) => !CONTRACT_CODES.includes(code) && DOCUMENT.includes(`\`${code}\``));
 

@@ -102,7 +102,7 @@ describe('a body that is too large', () => {
     expect(answer.body).toMatchObject({ error: { message: expect.stringContaining('200000 bytes') as string } });
   });
 
-  it('is refused with 413 when its length was not told', async () => {
+  it('is refused with 413 when its length was not declared', async () => {
     async function* pieces(): AsyncGenerator<Buffer> {
       for (let at = 0; at < tooLarge.length; at += 65_536) {
         yield await Promise.resolve(Buffer.from(tooLarge.slice(at, at + 65_536)));
@@ -236,7 +236,7 @@ describe('X-Request-Id', () => {
 
 describe('credentials', () => {
   it.each([undefined, '', 'Basic abc', 'Bearer', 'Bearer ', 'Bearer mr_live_nonsense', 'mr_live_nonsense'])(
-    'that are missing or not valid are refused with 401 and told how: %p',
+    'that are missing or not valid are refused with 401 and the way to authenticate: %p',
     async (authorization) => {
       const headers: Record<string, string> = authorization === undefined ? {} : { Authorization: authorization };
       const answer = await new ApiClient(stack.publicUrl, null).call('POST', '/api/v2/jobs', { headers, json: {} });

@@ -54,15 +54,15 @@ const cancel = async (id: string): Promise<void> => {
 };
 
 describe('the event stream of a job', () => {
-  it('tells its whole life: every status, growing progress, every output before the end, and ends with it', async () => {
+  it('sends its whole life: every status, growing progress, every output before the end, and ends with it', async () => {
     const { id } = await client.run(grown(192, 900));
     const stream = await open(id);
     await stream.end();
     expect(stream.events[0]?.event).toBe('status');
     expect(stream.events.at(-1)).toMatchObject({ event: 'status', data: { status: 'succeeded' } });
-    const told = stream.statuses.filter((status, at, all) => status !== all[at - 1]);
-    expect(['queued', 'running', 'succeeded'].slice(-told.length)).toEqual(told);
-    expect(told.length).toBeGreaterThan(1);
+    const sent = stream.statuses.filter((status, at, all) => status !== all[at - 1]);
+    expect(['queued', 'running', 'succeeded'].slice(-sent.length)).toEqual(sent);
+    expect(sent.length).toBeGreaterThan(1);
 
     const values = stream.of('progress').map((progress) => Number(progress.value));
     expect(values).toEqual([...values].sort((a, b) => a - b));
@@ -89,7 +89,7 @@ describe('the event stream of a job', () => {
     for (const frame of frames) expect(frame).toMatch(/^event: (status|progress|preview|output)\ndata: \{[^\n]*\}$/);
   });
 
-  it('opened on a job that has ended tells that one status, and ends', async () => {
+  it('opened on a job that has ended sends that one status, and ends', async () => {
     const { id } = await client.run(grown(64, 5));
     const job = await client.ended(id);
     const stream = await open(id);
@@ -136,7 +136,7 @@ describe('a running job', () => {
     }
   });
 
-  it('tells those that wait behind it of their new place in the queue', async () => {
+  it('sends those that wait behind it their new place in the queue', async () => {
     const first = await client.run(ENDLESS);
     await eventually('it to run', async () => (await client.job(first.id)).status === 'running');
     const waiting: Job[] = [];
@@ -167,12 +167,12 @@ describe('when Redis', () => {
     expect(stream.statuses.slice(-2)).toEqual(['canceling', 'canceled']);
   });
 
-  it('dies and returns empty under an open stream, no transition is lost and the end is told', async () => {
+  it('dies and returns empty under an open stream, no transition is lost and the end is sent', async () => {
     const { id } = await client.run(ENDLESS);
     const stream = await open(id);
     await stream.first('progress');
     await redis.kill();
-    // Told to nobody: what moves now is found in PostgreSQL alone.
+    // Nothing of this is published: what moves now is found in PostgreSQL alone.
     expect((await client.call('POST', `/api/v2/jobs/${id}/cancel`)).status).toBe(200);
     await client.ended(id);
     await redis.restart();
@@ -180,7 +180,7 @@ describe('when Redis', () => {
     expect(stream.statuses.slice(-3)).toEqual(['running', 'canceling', 'canceled']);
   });
 
-  it('is away, a stream opens all the same, and tells the end from PostgreSQL', async () => {
+  it('is away, a stream opens all the same, and sends the end from PostgreSQL', async () => {
     const { id } = await client.run(ENDLESS);
     await eventually('it to run', async () => (await client.job(id)).status === 'running');
     await redis.kill();
@@ -194,7 +194,7 @@ describe('when Redis', () => {
 });
 
 describe('an account', () => {
-  it('may have so many streams open, and is told to wait for one more', async () => {
+  it('may have so many streams open, and must wait for one more', async () => {
     const { id } = await client.run(ENDLESS);
     const streams = await Promise.all(Array.from({ length: STREAM_LIMIT }, () => open(id)));
     const answer = await client.call('GET', `/api/v2/jobs/${id}/events`);
@@ -214,7 +214,7 @@ describe('an account', () => {
   });
 });
 
-describe('an API process that is told to stop', () => {
+describe('an API process that is asked to stop', () => {
   it('lets a stream go on to the end of its job, ends the others when it must go, and they go on elsewhere', async () => {
     const leaving = await stack.spawn('api');
     const there = new ApiClient(leaving.publicUrl, account.apiKey);

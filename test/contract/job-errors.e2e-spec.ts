@@ -51,7 +51,7 @@ async function failure(id: string, who = client): Promise<[string, string | unde
   return [status, error?.code];
 }
 
-describe('a job that cannot be run tells why in its error', () => {
+describe('a job that cannot be run says why in its error', () => {
   it('credential_unavailable, when its credential was lost; input_unavailable, when an input was', async () => {
     const bytes = await sharp(randomBytes(48), { raw: { width: 4, height: 4, channels: 3 } })
       .png()

@@ -225,7 +225,7 @@ describe('a workflow', () => {
     text: 'not a node',
   };
 
-  it('is told of every fault of every node at once, with field and reason', async () => {
+  it('is refused with every fault of every node at once, with field and reason', async () => {
     expect(await nodeErrors(faulty)).toEqual({
       unknown: [['class_type', 'unknown_node_class']],
       bounds: expect.arrayContaining([
@@ -271,7 +271,7 @@ describe('asset references', () => {
 
   it('to an own asset are accepted; hash, path and keys of other kinds are hints', async () => {
     const id = await upload(client);
-    for (const more of [{}, { hash: null }, { hash: 'blake3:0', file_path: 'x' }, { unheard_of: [1] }]) {
+    for (const more of [{}, { hash: null }, { hash: 'blake3:0', file_path: 'x' }, { unknown_field: [1] }]) {
       expect((await submit({ workflow: graph(assetReference({ id, ...more })) })).status).toBe(201);
     }
   });

@@ -24,7 +24,7 @@ const residentMb = async (pid: number): Promise<number> => {
   return Number(stdout) / 1_024;
 };
 
-/** Two looks at the memory that agree, half a second apart: nothing tells when a collection of garbage is over. */
+/** Two equal readings of the memory, half a second apart: no event says when a garbage collection is over. */
 const settled = async (pid: number): Promise<number> => {
   let [before, now] = [0, await residentMb(pid)];
   await eventually(

@@ -112,7 +112,7 @@ describe('what the images hold', () => {
     }
   });
 
-  it('serves, runs a job, tells its health and stops, by the commands of the images', async () => {
+  it('serves, runs a job, reports its health and stops, by the commands of the images', async () => {
     const [api, ...others] = await Promise.all(['api', 'worker', 'maintenance'].map(start));
     if (api === undefined) throw new Error('no api');
     const [program, args] = inImage(commandOf(lastOf(instructionsOf(stages, 'api'), 'HEALTHCHECK')));

@@ -63,7 +63,7 @@ const call = (path: string, init: RequestInit = {}): Promise<Response> => {
   return fetch(new URL(path, outer), { ...init, headers });
 };
 
-/** A graph that takes long enough for its events to be told apart from its end. */
+/** A graph that takes long enough for its events to come well before its end. */
 const WORKFLOW = {
   1: {
     class_type: 'MillraceReactionDiffusion',

@@ -35,7 +35,7 @@ async function startNode(code: string): Promise<{ child: ChildProcess; identity:
 const FOREVER = 'setInterval(() => {}, 1000); console.log("up");';
 
 describe('a process', () => {
-  it('is told from another one that has its pid', async () => {
+  it('is distinguished from another one that has its pid', async () => {
     const { identity } = await startNode(FOREVER);
     expect(isRunning(identity)).toBe(true);
     expect(isRunning({ ...identity, startedAt: `${identity.startedAt}0` })).toBe(false);
@@ -81,7 +81,7 @@ describe('a process', () => {
 });
 
 describe('a lock', () => {
-  it('names its holder to whoever comes second, and is free after its release', async () => {
+  it('names its holder to the next that tries, and is free after its release', async () => {
     const path = join(folder, 'a.lock');
     const first = await tryLock(path);
     expect(await tryLock(path)).toMatchObject({ pid: process.pid });

@@ -21,16 +21,16 @@ describe('work in a scope of its own', () => {
 
   it('learns that the command should end, and that it should hurry', async () => {
     const scope = new Scope();
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     const work = scope.within(async (own) => {
-      own.signal.addEventListener('abort', () => heard.push(own.signal.reason));
-      own.hurry.addEventListener('abort', () => heard.push('hurry'));
+      own.signal.addEventListener('abort', () => received.push(own.signal.reason));
+      own.hurry.addEventListener('abort', () => received.push('hurry'));
       scope.end(new Failure('Enough.'));
       scope.endNow();
       own.check();
     });
     await expect(work).rejects.toThrow('Enough.');
-    expect(heard).toEqual([new Failure('Enough.'), 'hurry']);
+    expect(received).toEqual([new Failure('Enough.'), 'hurry']);
   });
 
   it('is not begun when the command should end already', async () => {

@@ -6,7 +6,7 @@ import { lastWords } from '../../scripts/lib/services/logs.mjs';
 import { reasonIn } from '../../scripts/lib/prisma/migrate.mjs';
 import { concludeTests } from '../../scripts/lib/testing/test-count.mjs';
 
-describe('a failure is told in one sentence', () => {
+describe('a failure is reported in one sentence', () => {
   it('as it was put', () => expect(sentenceOf(new Failure('Port 1 is taken.'))).toBe('Port 1 is taken.'));
 
   it('naming path and cure where the operating system refuses', () => {
@@ -61,7 +61,7 @@ describe('the last words of a process', () => {
   });
 });
 
-describe('a failed migration is told by its name and the database’s own words', () => {
+describe('a failed migration is reported with its name and the database’s own message', () => {
   it('when the native engine ran it', () => {
     const output = `Error: P3018
 

@@ -46,7 +46,7 @@ describe('the description of the database', () => {
     ['a storage parameter', 'ALTER TABLE accounts SET (fillfactor = 50)'],
     ['a foreign key', 'ALTER TABLE audit_log ADD CONSTRAINT spare_fkey FOREIGN KEY (account_id) REFERENCES accounts'],
     ['a policy', 'ALTER TABLE accounts ENABLE ROW LEVEL SECURITY; CREATE POLICY spare ON accounts USING (weight > 1)'],
-  ])('tells a database with one more %s apart', async (_, change) => {
+  ])('distinguishes a database with one more %s', async (_, change) => {
     await onTestDatabase(async (client) => {
       const before = await describeStructure(client);
       await client.query('BEGIN');

@@ -117,7 +117,7 @@ export function describeContent(store: Store, world: () => AssetStack): void {
       expect([(await content({ range })).status]).toEqual([200]);
     });
 
-    it('answers HEAD with the headers of GET, and 304 to whoever has the bytes', async () => {
+    it('answers HEAD with the headers of GET, and 304 to a client that has the bytes', async () => {
       const head = await content({}, 'HEAD');
       expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', '']);
       const etag = head.headers.get('etag') ?? '';

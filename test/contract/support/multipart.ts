@@ -60,7 +60,7 @@ export async function postForm(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Asset & ErrorEnvelope };
 }
 
-/** Begin an upload of no declared length; whoever began it ends it, or breaks it off. */
+/** Begin an upload of no declared length. The caller ends it, or breaks it off. */
 export function beginUpload(
   base: string,
   form: Pick<Form, 'contentType'>,

@@ -124,7 +124,7 @@ export function describeOfficialClient(surface: string, target: () => ClientTarg
       expect(outputs).toEqual(job.outputs.map((output) => output.id));
     });
 
-    it('cancels a job that runs, and is told so by its events', async () => {
+    it('cancels a job that runs, and receives that in its events', async () => {
       const job = await submit(client, growing(512, 10_000));
       for await (const event of job.events()) {
         if (event.kind === 'progress' && event.value > 0) break;
@@ -179,7 +179,7 @@ export function describeOfficialClient(surface: string, target: () => ClientTarg
       expect(Forbidden.prototype).toBeInstanceOf(Error);
     });
 
-    it('is told of a failed run with the node at fault', async () => {
+    it('receives the error of a failed run, with the node at fault', async () => {
       const broken = client.assets.fromBytes(Buffer.from('\x89PNG\r\n\x1a\n no picture', 'latin1'), {
         filename: 'b.png',
       });

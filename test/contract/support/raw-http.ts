@@ -20,7 +20,7 @@ export interface RawOptions {
   pieces: (string | Buffer)[];
   /** The exchange is over when the other side closes, when this holds of what came, or after `withinMs`. */
   until?: (text: string) => boolean;
-  /** Say after this time that nothing more will be sent: whoever waits for the rest of a request learns that it is over. */
+  /** Half-close the connection after this time, so that a server that waits for the rest of a request sees its end. */
   endAfterMs?: number;
   withinMs?: number;
 }
@@ -60,7 +60,7 @@ async function write(socket: Socket, pieces: (string | Buffer)[]): Promise<void>
   }
 }
 
-/** Every whole answer in a text, with a body of the length that its head tells. */
+/** Every whole answer in a text, with a body of the length that its head declares. */
 function answersIn(text: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;

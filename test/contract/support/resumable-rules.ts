@@ -30,7 +30,7 @@ export function describeResumableUploads(world: () => AssetStack): void {
   };
 
   describe('an upload in parts', () => {
-    it('becomes an asset when its parts, sent in any order, are completed; completing again tells of the same', async () => {
+    it('becomes an asset when its parts, sent in any order, are completed; completing again returns the same', async () => {
       const bytes = randomBytes(SIZE);
       const begun = await begin({ expected_hash: hashOf(bytes) });
       expect(begun.status).toBe(201);
@@ -49,7 +49,7 @@ export function describeResumableUploads(world: () => AssetStack): void {
       expect(await world().stagedObjects()).toBe(0);
     });
 
-    it('tells what has arrived, so that a client that broke off sends the rest', async () => {
+    it('shows what has arrived, so that a client that broke off sends the rest', async () => {
       const bytes = randomBytes(SIZE);
       const { body } = await begin();
       await put(body.parts[1]?.url, pieceOf(bytes, 2));

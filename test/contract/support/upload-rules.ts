@@ -304,7 +304,7 @@ export function describeUploads(world: () => AssetStack): void {
       const absentHash = hashOf(some());
       const absent = await world().other.call('POST', path, { json: { hash: absentHash } });
       expect([theirs.status, theirs.body.error.code]).toEqual([404, 'blob_not_found']);
-      const text = ({ text: told }: { text: string }): string => told.replace(/blake3:\w+/, '');
+      const text = (answer: { text: string }): string => answer.text.replace(/blake3:\w+/, '');
       expect(text(absent)).toBe(text(theirs));
       expect((await world().other.call('HEAD', `/api/v2/assets/by-hash/${hash}`)).status).toBe(404);
     });

@@ -79,7 +79,7 @@ describe('an API key', () => {
     expect((await list()).find(({ id }) => id === body.id)).toMatchObject({ status: 'revoked', revoked_at: first });
   });
 
-  it('tells when it was last used, within the batch that writes it down', async () => {
+  it('shows when it was last used, once the batch that records it is written', async () => {
     const { body } = await make({ name: 'used' });
     await statusOf(body.key);
     const used = await eventually(
@@ -138,7 +138,7 @@ it('another account finds none of these keys', async () => {
   expect(body.api_keys.map(({ id }) => id)).toEqual([other.keyId]);
 });
 
-it('a suspended account is told so, whatever its key may do', async () => {
+it('a suspended account gets an answer that says so, whatever its key may do', async () => {
   const other = await api.account({ scopes: SCOPES });
   const patched = await api
     .operator()
@@ -149,7 +149,7 @@ it('a suspended account is told so, whatever its key may do', async () => {
   expect(body.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('suspended') as string });
 });
 
-it('tells an account its limits and its use', async () => {
+it('shows an account its limits and its use', async () => {
   const other = await api.account({ limits: { running_limit: 3, stream_limit: 5 } });
   const { status, body } = await api.client(other.key).call<object>('GET', '/platform/v1/account');
   expect(status).toBe(200);

@@ -106,12 +106,12 @@ function hung(): Promise<Outcome> {
 }
 
 describe('a form', () => {
-  it('is told part by part, in its order, however it is cut on its way', async () => {
+  it('is read part by part, in its order, however it is cut on its way', async () => {
     await fc.assert(
       fc.asyncProperty(anyForm, anyCuts, async (parts, cuts) => {
-        const { error, parts: told } = await read(formOf(parts), cuts);
+        const { error, parts: received } = await read(formOf(parts), cuts);
         expect(error).toBeUndefined();
-        expect(told).toEqual(parts);
+        expect(received).toEqual(parts);
       }),
     );
   });
@@ -183,7 +183,7 @@ describe('a form', () => {
     });
   });
 
-  it('is given up when a file cannot be taken, with the reason of whoever took it', async () => {
+  it('is given up when a file cannot be stored, with the reason why', async () => {
     const full = new Error('the store is full');
     let fed = 0;
     async function* endless(): AsyncGenerator<Buffer> {

@@ -121,7 +121,7 @@ describe('usage', () => {
     expect(byLabel.body.usage.map(({ group }) => group)).toEqual([null, '=HYPERLINK("x")', 'ann']);
   });
 
-  it('comes as CSV to whoever accepts that, and no label of it is a formula', async () => {
+  it('comes as CSV to clients that accept it, and no label of it is a formula', async () => {
     const answer = await read(account, `/usage?${span}&group_by=label:user`, { Accept: 'text/csv' });
     expect(answer.text.split('\r\n')).toEqual([
       'label:user,jobs,billable_ms,charged_micros',

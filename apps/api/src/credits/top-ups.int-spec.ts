@@ -45,7 +45,7 @@ const available = async (): Promise<number> =>
     .available_micros;
 const deliver = ({ text, signature }: { text: string; signature: string }) =>
   api.client(null).call('POST', WEBHOOK, { text, headers: { 'Stripe-Signature': signature } });
-const tell = async (type: string, object: object, id?: string): Promise<void> => {
+const send = async (type: string, object: object, id?: string): Promise<void> => {
   expect((await deliver(stripe.event(type, object, id))).status).toBe(200);
 };
 const findings = async (): Promise<unknown[]> =>
@@ -60,7 +60,7 @@ const acts = async (): Promise<{ action: string; actor: string; details: Record<
       )
   ).body.entries.filter(({ action }) => action.startsWith('top_up.'));
 
-/** The checkout of a top-up, as Stripe tells of it when it is paid. */
+/** The checkout of a top-up, as Stripe sends it when it is paid. */
 const session = (topUp: TopUp, more: object = {}): object => ({
   id: `cs_test_${topUp.id}`,
   object: 'checkout.session',
@@ -85,7 +85,7 @@ const refund = (topUp: TopUp, amount: number, more: object = {}): object => ({
 const COMPLETED = 'checkout.session.completed';
 
 describe('buying credits', () => {
-  it('opens a checkout of exactly what was asked for, and tells where it is paid', async () => {
+  it('opens a checkout of exactly what was asked for, and returns where it is paid', async () => {
     const { status, body } = await create({ credits: 20, return_url: BACK });
     const asked = stripe.asked.at(-1);
     expect(status).toBe(201);
@@ -155,7 +155,7 @@ describe('a paid checkout', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('is told again and again, by several processes at once and in other words, and counts once', async () => {
+  it('is reported again and again, to several processes at once and by other events, and counts once', async () => {
     const topUp = await open();
     const same = stripe.event(COMPLETED, session(topUp));
     const other = stripe.event('checkout.session.async_payment_succeeded', session(topUp));
@@ -169,21 +169,21 @@ describe('a paid checkout', () => {
 
   it('whose money comes later counts when it comes, or ends when it does not', async () => {
     const [late, never] = [await open(), await open()];
-    for (const topUp of [late, never]) await tell(COMPLETED, session(topUp, { payment_status: 'unpaid' }));
+    for (const topUp of [late, never]) await send(COMPLETED, session(topUp, { payment_status: 'unpaid' }));
     expect([(await read(late.id)).status, await available()]).toEqual(['open', GRANTED]);
-    await tell('checkout.session.async_payment_succeeded', session(late));
-    await tell('checkout.session.async_payment_failed', session(never, { payment_status: 'unpaid' }));
+    await send('checkout.session.async_payment_succeeded', session(late));
+    await send('checkout.session.async_payment_failed', session(never, { payment_status: 'unpaid' }));
     expect([(await read(late.id)).status, (await read(never.id)).status]).toEqual(['paid', 'failed']);
     expect(await available()).toBe(GRANTED + 20_000_000);
   });
 
   it('stays paid whatever older event comes after it, and wins over one that came before', async () => {
     const topUp = await open();
-    await tell('checkout.session.expired', session(topUp, { payment_status: 'unpaid', amount_total: null }));
+    await send('checkout.session.expired', session(topUp, { payment_status: 'unpaid', amount_total: null }));
     expect((await read(topUp.id)).status).toBe('expired');
-    await tell(COMPLETED, session(topUp));
-    await tell('checkout.session.expired', session(topUp));
-    await tell('checkout.session.async_payment_failed', session(topUp));
+    await send(COMPLETED, session(topUp));
+    await send('checkout.session.expired', session(topUp));
+    await send('checkout.session.async_payment_failed', session(topUp));
     expect([(await read(topUp.id)).status, await available()]).toEqual(['paid', GRANTED + 20_000_000]);
   });
 
@@ -191,19 +191,19 @@ describe('a paid checkout', () => {
     ['another amount', { amount_total: 1_999 }],
     ['more', { amount_total: 2_001 }],
     ['another currency', { currency: 'jpy' }],
-    ['nothing that is told', { amount_total: null }],
-  ])('of %s adds nothing, and is told to operators', async (_, paid) => {
+    ['an unknown amount', { amount_total: null }],
+  ])('of %s adds nothing, and is reported to operators', async (_, paid) => {
     const topUp = await open();
-    await tell(COMPLETED, session(topUp, paid));
+    await send(COMPLETED, session(topUp, paid));
     expect([(await read(topUp.id)).status, await available()]).toEqual(['refused', GRANTED]);
     expect(await acts()).toMatchObject([{ action: 'top_up.refuse', actor: 'stripe' }]);
   });
 
   it('of something else that is sold there, or of another installation, is acknowledged and adds nothing', async () => {
     const topUp = await open();
-    await tell(COMPLETED, session(topUp, { metadata: {} }));
-    await tell(COMPLETED, session(topUp, { metadata: { millrace_top_up: crypto.randomUUID() } }));
-    await tell('customer.created', { id: 'cus_1', object: 'customer' });
+    await send(COMPLETED, session(topUp, { metadata: {} }));
+    await send(COMPLETED, session(topUp, { metadata: { millrace_top_up: crypto.randomUUID() } }));
+    await send('customer.created', { id: 'cus_1', object: 'customer' });
     expect([(await read(topUp.id)).status, await available()]).toEqual(['open', GRANTED]);
   });
 });
@@ -211,39 +211,39 @@ describe('a paid checkout', () => {
 describe('money that goes back', () => {
   const paid = async (): Promise<TopUp> => {
     const topUp = await open();
-    await tell(COMPLETED, session(topUp));
+    await send(COMPLETED, session(topUp));
     return topUp;
   };
 
   it('takes the same share of the credits with it, each refund once', async () => {
     const topUp = await paid();
-    await tell('refund.created', refund(topUp, 500));
-    await tell('refund.updated', refund(topUp, 500));
+    await send('refund.created', refund(topUp, 500));
+    await send('refund.updated', refund(topUp, 500));
     expect(await available()).toBe(GRANTED + 15_000_000);
-    await tell('refund.created', refund(topUp, 1_500, { id: 're_rest' }));
-    await tell('charge.dispute.funds_withdrawn', { ...refund(topUp, 2_000), id: 'dp_1', status: 'lost' });
+    await send('refund.created', refund(topUp, 1_500, { id: 're_rest' }));
+    await send('charge.dispute.funds_withdrawn', { ...refund(topUp, 2_000), id: 'dp_1', status: 'lost' });
     expect(await available()).toBe(GRANTED);
     expect((await acts()).map(({ action }) => action)).toContain('top_up.reverse');
     expect(await findings()).toEqual([]);
   });
 
-  it('before its payment is told is remembered', async () => {
+  it('before its payment is reported is recorded', async () => {
     const topUp = await open();
-    await tell('refund.created', refund(topUp, 500));
+    await send('refund.created', refund(topUp, 500));
     expect(await available()).toBe(GRANTED);
-    await tell(COMPLETED, session(topUp));
+    await send(COMPLETED, session(topUp));
     expect(await available()).toBe(GRANTED + 15_000_000);
     expect(await findings()).toEqual([]);
   });
 
-  it('at the moment at which its payment is told is not missed', async () => {
+  it('at the moment at which its payment is reported is not missed', async () => {
     for (let round = 0; round < 5; round += 1) {
       const topUp = await open();
       const before = await available();
       await Promise.all([
-        tell(COMPLETED, session(topUp)),
-        tell('refund.created', refund(topUp, 2_000)),
-        tell('refund.updated', refund(topUp, 2_000)),
+        send(COMPLETED, session(topUp)),
+        send('refund.created', refund(topUp, 2_000)),
+        send('refund.updated', refund(topUp, 2_000)),
       ]);
       expect(await available()).toBe(before);
     }
@@ -253,16 +253,16 @@ describe('money that goes back', () => {
   it('and comes again brings the credits again: a dispute that was won, a refund that failed', async () => {
     const [disputed, refunded] = [await paid(), await paid()];
     const dispute = { ...refund(disputed, 2_000), id: `dp_${disputed.id}` };
-    await tell('charge.dispute.created', dispute);
+    await send('charge.dispute.created', dispute);
     expect(await available()).toBe(GRANTED + 40_000_000);
-    await tell('charge.dispute.funds_withdrawn', dispute);
-    await tell('refund.created', refund(refunded, 2_000, { status: 'pending' }));
+    await send('charge.dispute.funds_withdrawn', dispute);
+    await send('refund.created', refund(refunded, 2_000, { status: 'pending' }));
     expect(await available()).toBe(GRANTED);
-    await tell('charge.dispute.funds_reinstated', dispute);
-    await tell('refund.failed', refund(refunded, 2_000, { status: 'failed' }));
+    await send('charge.dispute.funds_reinstated', dispute);
+    await send('refund.failed', refund(refunded, 2_000, { status: 'failed' }));
     // Older events that come late change nothing any more.
-    await tell('charge.dispute.funds_withdrawn', dispute);
-    await tell('refund.updated', refund(refunded, 2_000, { status: 'pending' }));
+    await send('charge.dispute.funds_withdrawn', dispute);
+    await send('refund.updated', refund(refunded, 2_000, { status: 'pending' }));
     expect(await available()).toBe(GRANTED + 40_000_000);
     expect(await findings()).toEqual([]);
   });
@@ -274,7 +274,7 @@ describe('money that goes back', () => {
     const job = await api.client(account.key).run(GRAPH);
     const left = await available();
     expect(left).toBeLessThan(20_000_000);
-    await tell('refund.created', refund(topUp, 2_000));
+    await send('refund.created', refund(topUp, 2_000));
     expect(await available()).toBe(0);
     expect((await acts())[0]?.details).toMatchObject({ changedMicros: -left, owedMicros: 20_000_000 - left });
     await api.client(account.key).call('POST', `/api/v2/jobs/${job.id}/cancel`);
@@ -329,8 +329,8 @@ it('without a provider nothing is sold, and the answer says so', async () => {
     expect(asked).toMatchObject({ status: 422, body: { error: { code: 'payments_not_configured' } } });
     const { text, signature } = stripe.event(COMPLETED, {});
     const headers = { 'Stripe-Signature': signature };
-    const told = await plain.client(null).call('POST', WEBHOOK, { text, headers });
-    expect(told).toMatchObject({ status: 422, body: { error: { code: 'payments_not_configured' } } });
+    const answer = await plain.client(null).call('POST', WEBHOOK, { text, headers });
+    expect(answer).toMatchObject({ status: 422, body: { error: { code: 'payments_not_configured' } } });
   } finally {
     await plain.close();
   }

@@ -10,11 +10,11 @@ describe('a part of an upload', () => {
   it('whose sender falls silent is refused with 408, and its connection is left for the answer', async () => {
     const request = new PassThrough();
     const reading = buffer(Readable.from(arrivingBytes(request)));
-    const told = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 408 });
+    const refused = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 408 });
     request.write('half of');
     await turn();
     jest.advanceTimersByTime(SILENCE_MS);
-    await told;
+    await refused;
     expect([request.destroyed, jest.getTimerCount()]).toEqual([false, 0]);
   });
 
@@ -54,11 +54,11 @@ describe('a part of an upload', () => {
   it('that breaks off fails', async () => {
     const request = new PassThrough();
     const reading = buffer(Readable.from(arrivingBytes(request)));
-    const told = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 400 });
+    const refused = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 400 });
     request.write('half of');
     await turn();
     request.destroy();
-    await told;
+    await refused;
     expect(jest.getTimerCount()).toBe(0);
   });
 });

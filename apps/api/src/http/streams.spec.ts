@@ -34,7 +34,7 @@ async function serve(
 const LARGE = 'x'.repeat(100_000);
 
 describe('a reader that stops reading', () => {
-  it('is waited for: no more is made than its connection holds, however much there is to tell', async () => {
+  it('is waited for: no more is made than its connection holds, however much there is to send', async () => {
     const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 10 });
     let made = 0;
     const { server, open } = await serve(streams, async function* (signal) {
@@ -45,7 +45,7 @@ describe('a reader that stops reading', () => {
     });
     const response = await open();
     response.pause();
-    // Two looks that agree, with time between them for the sockets to take more: nothing tells that they never will.
+    // Two equal readings, with time between them for the sockets to take more. No event says that they take no more.
     const settled = async (): Promise<number> => {
       for (let seen = -1; seen !== made; await new Promise((resolve) => setTimeout(resolve, 150))) seen = made;
       return made;
@@ -131,7 +131,7 @@ describe('the streams of a process', () => {
     server.close();
   });
 
-  it('let go of what they follow when it cannot be told', async () => {
+  it('end their subscription when an event cannot be sent', async () => {
     const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
     let released = false;
     const follow = async function* (): AsyncGenerator<number, void, void> {

@@ -60,20 +60,20 @@ describe('the OpenAPI document', () => {
     expect(pathParametersOf(operation).sort()).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort());
   });
 
-  it('tells of every error code, or that of the platform API does, each under the status that it comes with', () => {
-    const told = new Map<string, Set<number>>();
+  it('has every error code, or that of the platform API does, each under the status that it comes with', () => {
+    const described = new Map<string, Set<number>>();
     for (const { operation } of [...operations, ...operationsOf(describePlatformApi(served))]) {
       for (const [status, { description }] of Object.entries(operation.responses)) {
         for (const [, code = ''] of description.matchAll(/^`(\w+)`: /gm)) {
-          told.set(code, (told.get(code) ?? new Set()).add(Number(status)));
+          described.set(code, (described.get(code) ?? new Set()).add(Number(status)));
         }
       }
     }
     for (const [code, { status }] of Object.entries(ERROR_CATALOGUE)) {
       // No operation can answer that the path has no such operation.
-      if (code !== 'method_not_allowed') expect([code, ...(told.get(code) ?? [])]).toEqual([code, status]);
+      if (code !== 'method_not_allowed') expect([code, ...(described.get(code) ?? [])]).toEqual([code, status]);
     }
-    for (const status of told.get('invalid_request') ?? []) expect(INVALID_REQUEST_STATUSES).toContain(status);
+    for (const status of described.get('invalid_request') ?? []) expect(INVALID_REQUEST_STATUSES).toContain(status);
   });
 });
 

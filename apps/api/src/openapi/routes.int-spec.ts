@@ -33,7 +33,7 @@ function registered(routes: { method: string; path: string }[]): string[] {
   return routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).sort();
 }
 
-describe('every registered route is in a document, and every document tells of registered routes only', () => {
+describe('every registered route is in a document, and every document has registered routes only', () => {
   it('on the public listener', () => {
     const all = described(describeApi(served), describePlatformApi(served));
     // The router answers HEAD wherever it answers GET.
@@ -63,7 +63,7 @@ describe('a document is served', () => {
   });
 });
 
-it('no listener tells what it is made of', async () => {
+it('no listener names the software that it is built with', async () => {
   for (const origin of [api.publicUrl, api.opsUrl]) {
     for (const path of ['/metrics', '/admin/v1/accounts', '/platform/v1/openapi.json', '/nothing']) {
       const { headers } = await fetch(origin + path);

@@ -57,7 +57,7 @@ describe('the audit log', () => {
     }
   });
 
-  it('comes in pages that miss nothing and repeat nothing, and is filtered by what it tells', async () => {
+  it('comes in pages that miss nothing and repeat nothing, and is filtered by its fields', async () => {
     for (const weight of [2, 3, 4]) await patch({ weight });
     const all = await logged({ account_id: account.id, limit: '100' });
     const seen: Entry[] = [];
@@ -81,7 +81,7 @@ describe('the audit log', () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: { code: 'invalid_cursor' } } });
   });
 
-  it('tells of nothing that did not happen', async () => {
+  it('has nothing that did not happen', async () => {
     const unknown = newId();
     expect((await patch({ weight: 2 }, unknown)).status).toBe(404);
     expect((await post(`/jobs/${unknown}/cancel`)).status).toBe(404);
@@ -118,7 +118,7 @@ describe("an account's limits", () => {
     expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
   });
 
-  it('are told with what is used of them', async () => {
+  it('are shown with what is used of them', async () => {
     await api.client(account.key).run(GRAPH);
     await patch({ requests_per_minute: 50 });
     const { body } = await api.client(account.key).call<object>('GET', '/platform/v1/account');
@@ -130,14 +130,14 @@ describe("an account's limits", () => {
 });
 
 describe('the admin API', () => {
-  it('asks whoever brings no admin token for it, by its name', async () => {
+  it('asks a caller without an admin token for it, by its name', async () => {
     const { status, body } = await api.operator(null).call('GET', '/admin/v1/workers');
     expect([status, body.error.message]).toEqual([401, 'Send the header Authorization: Bearer <admin token>.']);
   });
 });
 
 describe('requests per minute', () => {
-  it('are told on every answer, a refusal too, and polls are counted by themselves', async () => {
+  it('are shown on every answer, a refusal too, and polls are counted by themselves', async () => {
     const client = api.client(account.key);
     const { headers } = await client.call('GET', '/api/v2/jobs');
     expect(headers['ratelimit-policy']).toBe('"requests";q=12000;w=60');
@@ -215,7 +215,7 @@ describe('an operator', () => {
     expect(queues.body.queues.find((queue) => queue.pool === pool)?.waiting).toBeGreaterThanOrEqual(1);
   });
 
-  it('is told every wrong field, and sends no more than a small body', async () => {
+  it('gets every wrong field in one answer, and sends no more than a small body', async () => {
     const wrong = await patch({ status: 'gone', weight: 0 });
     expect(wrong.status).toBe(422);
     expect(wrong.body).toMatchObject({ error: { details: { fields: [{ field: 'status' }, { field: 'weight' }] } } });

@@ -65,8 +65,13 @@ export const apiSettings = {
   ),
   rateLimitPerMinute: setting(
     'RATE_LIMIT_PER_MINUTE',
-    'Requests that one API key may send in a minute, where its account has no limit of its own; of polls ten times as many.',
+    'Requests that one account may send in a minute with all its keys, where it has no limit of its own; of polls ten times as many. On the self-hosted surface: of one address.',
     integer({ min: 1, max: 2_000_000_000 }).default(12_000),
+  ),
+  failedAuthPerMinute: setting(
+    'FAILED_AUTH_PER_MINUTE',
+    'Credentials that are not valid that one address may send in a minute, IPv6 by its first 64 bits; more are answered with 429.',
+    integer({ min: 1, max: 1_000_000 }).default(30),
   ),
   demoRateLimitPerMinute: setting(
     'DEMO_RATE_LIMIT_PER_MINUTE',

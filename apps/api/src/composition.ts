@@ -7,6 +7,7 @@ import {
   AuditLog,
   AuditLogStore,
   Authenticator,
+  FailedAttempts,
   RateLimiter,
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
@@ -108,14 +109,21 @@ function underItsClass(service: object): Provider {
 /** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
 function composeAccounts(
   database: Database,
-  { keyEnvironment }: ApiSettings,
+  { keyEnvironment, failedAuthPerMinute }: ApiSettings,
   logger: Logger,
   queues: Pick<AccountQueues, 'applyLimits'>,
-): { accounts: AccountsService; keys: ApiKeysService; audit: AuditLog; authenticator: Authenticator } {
+): {
+  accounts: AccountsService;
+  keys: ApiKeysService;
+  audit: AuditLog;
+  authenticator: Authenticator;
+  failures: FailedAttempts;
+} {
   const accountStore = new AccountStore();
   const keyStore = new ApiKeyStore();
   const audit = new AuditLog(database, new AuditLogStore());
-  const authenticator = new Authenticator(database, keyStore, logger);
+  const failures = new FailedAttempts(failedAuthPerMinute, logger);
+  const authenticator = new Authenticator(database, keyStore, failures, logger);
   const forget = (): void => authenticator.forget();
   const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
   return {
@@ -123,6 +131,7 @@ function composeAccounts(
     keys: new ApiKeysService(database, accountStore, keyStore, audit, keyEnvironment, forget),
     audit,
     authenticator,
+    failures,
   };
 }
 

@@ -8,7 +8,7 @@ import type { ApiKeyStore } from './api-key.store';
 import type { Act, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
 
-/** Live keys that one account may have: each has request limits of its own. */
+/** Live keys that one account may have: more are not managed by people, and each takes a place in the caches. */
 const KEYS_PER_ACCOUNT = 100;
 
 /** A key just made. */

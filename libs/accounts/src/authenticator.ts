@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { LoadingCache, type Logger } from '@millrace/platform';
+import { LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
 import { hashApiKey, isWellFormedApiKey } from './api-key';
 import type { ApiKeyStore, KeyHolder } from './api-key.store';
 import type { Caller } from './caller';
+import type { FailedAttempts } from './failed-attempts';
 
 /** A revoked key is refused everywhere within 5 s of its revocation. */
 const KEY_TTL_MS = 3_000;
@@ -12,46 +14,69 @@ const TOUCH_EVERY_MS = 10_000;
 
 /** Finds who presents a bearer credential, mostly from its cache. */
 export class Authenticator {
+  /** Holders of keys that were valid before. Keys that nobody has cannot evict them: those never get in. */
   private readonly holders: LoadingCache<KeyHolder | null>;
+  /** Answers about all other keys; mostly that nobody has them. */
+  private readonly strangers: LoadingCache<KeyHolder | null>;
+  /** Hashes of keys that were valid when they were last looked up. */
+  private readonly proven = new LRUCache<string, true>({ max: CACHED_KEYS });
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 
   constructor(
     private readonly database: Statements,
     private readonly keys: ApiKeyStore,
+    private readonly failures: FailedAttempts,
     private readonly logger: Logger,
   ) {
-    this.holders = new LoadingCache({
+    const options: LoadingCacheOptions<KeyHolder | null> = {
       max: CACHED_KEYS,
       ttlMs: KEY_TTL_MS,
-      load: (hash) => keys.findHolder(database, Buffer.from(hash, 'base64')),
+      load: (hash) => this.load(hash),
       // An answer never outlives the key.
       ttlMsOf: (holder) => holder?.validMs ?? KEY_TTL_MS,
-    });
+    };
+    this.holders = new LoadingCache(options);
+    this.strangers = new LoadingCache(options);
     this.timer = setInterval(() => void this.flush(), TOUCH_EVERY_MS).unref();
   }
 
   /**
    * @param authorization the request's Authorization header.
-   * @throws Refusal 401 `unauthorized`, with a message that never reveals whether a key exists.
+   * @param network where it came from; its failures are limited.
+   * @throws Refusal 401 `unauthorized`, with a message that never reveals whether a key exists; 429 `rate_limited` after too
+   * many failures of the network.
    */
-  async authenticate(authorization: string | undefined): Promise<Caller> {
+  async authenticate(authorization: string | undefined, network: string): Promise<Caller> {
     const key = bearerOf(authorization);
-    const caller = isWellFormedApiKey(key) ? await this.lookUp(hashApiKey(key)) : null;
+    const caller = isWellFormedApiKey(key) ? await this.lookUp(hashApiKey(key), network) : null;
     if (caller === null) {
-      throw new Refusal('unauthorized', 'The API key is not valid; it may have expired or been revoked.');
+      throw this.failures.refusal(network, 'The API key is not valid; it may have expired or been revoked.');
     }
     if (caller.apiKeyId !== null) this.used.set(caller.apiKeyId, new Date());
     return caller;
   }
 
-  private async lookUp(hash: Buffer): Promise<Caller | null> {
-    return (await this.holders.get(hash.toString('base64')))?.caller ?? null;
+  /** A key that was valid before is looked up no matter what else its network sends. */
+  private async lookUp(keyHash: Buffer, network: string): Promise<Caller | null> {
+    const hash = keyHash.toString('base64');
+    const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
+    if (this.proven.has(hash)) return (await this.holders.get(hash))?.caller ?? null;
+    const holder = await (this.strangers.has(hash) ? find() : this.failures.lookUp(network, find));
+    return holder?.caller ?? null;
+  }
+
+  private async load(hash: string): Promise<KeyHolder | null> {
+    const holder = await this.keys.findHolder(this.database, Buffer.from(hash, 'base64'));
+    if (holder === null) this.proven.delete(hash);
+    else this.proven.set(hash, true);
+    return holder;
   }
 
   /** Look every key up again: this process changed keys, and its clients expect to see that at once. */
   forget(): void {
     this.holders.clear();
+    this.strangers.clear();
   }
 
   /** Record which keys were used. What fails to be written is written with the next. */

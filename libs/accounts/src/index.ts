@@ -9,5 +9,6 @@ export type { Act, AuditEntry, Operator } from './audit-log';
 export { AuditLog } from './audit-log.service';
 export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
+export { FailedAttempts } from './failed-attempts';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
 export { assertScope, callerOfAccount, type Caller } from './caller';

@@ -44,7 +44,7 @@ export const ACCOUNT_LIMITS = [
     shownAs: 'requests_per_minute',
     default: 'rateLimitPerMinute',
     ...COUNT,
-    description: 'Requests of one key in a minute, polls not counted.',
+    description: 'Requests in a minute with all keys, polls not counted.',
   },
   {
     name: 'streamLimit',

@@ -2,7 +2,7 @@ export { type Auditor, type Finding } from './auditor';
 export { BootError, runMain } from './boot';
 export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { backoffMs } from './backoff';
-export { LoadingCache } from './loading-cache';
+export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop } from './loop';
 export { createLogger, type Logger } from './logger';
 export { NestLogger } from './nest-logger';

@@ -35,6 +35,11 @@ export class LoadingCache<V> {
     return this.answers.get(key) ?? this.reload(key);
   }
 
+  /** Whether `get` would not load: the answer is there, or on its way. */
+  has(key: string): boolean {
+    return this.answers.has(key);
+  }
+
   /** Load now, past the cache; the answer replaces the cached one. */
   reload(key: string): Promise<V> {
     const askedAt = this.now();

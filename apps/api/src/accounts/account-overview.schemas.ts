@@ -26,7 +26,7 @@ export const AccountOverviewSchema = z
     limits: z
       .object({
         ...limits,
-        polls_per_minute: count.meta({ description: 'Polls of one key in a minute: `GET /api/v2/jobs/{id}`.' }),
+        polls_per_minute: count.meta({ description: 'Polls in a minute, with all keys: `GET /api/v2/jobs/{id}`.' }),
       })
       .meta({ description: 'The limits of the account.' }),
     use: z

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { Authenticator, DEFAULT_LIMITS, assertScope, bearerOf, type Caller } from '@millrace/accounts';
+import { Authenticator, DEFAULT_LIMITS, FailedAttempts, assertScope, bearerOf, type Caller } from '@millrace/accounts';
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import { DeploymentsService, noDeployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { contextOf } from '../http';
+import { contextOf, networkOf } from '../http';
 import type { Access } from './access';
 import { equalTexts } from './equal-texts';
 import { RequestLimits } from './request-limits';
@@ -30,6 +30,7 @@ export class Callers {
 
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly failures: FailedAttempts,
     private readonly deployments: DeploymentsService,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token' | 'demoUploadBytesPerDay'>,
     private readonly limits: RequestLimits,
@@ -69,7 +70,7 @@ export class Callers {
     if (isSelfHosted) this.checkToken(request);
     const caller = isSelfHosted
       ? selfHostedCaller
-      : await this.authenticator.authenticate(request.headers.authorization);
+      : await this.authenticator.authenticate(request.headers.authorization, networkOf(request));
     this.limits.take(request, caller);
     return { caller, demo: false };
   }
@@ -90,12 +91,12 @@ export class Callers {
     return identity;
   }
 
-  /** @throws Refusal `unauthorized`. */
-  private checkToken({ headers }: Request): void {
+  /** @throws Refusal `unauthorized`, `rate_limited`. */
+  private checkToken(request: Request): void {
     const { token } = this.settings;
-    if (token !== undefined && !equalTexts(bearerOf(headers.authorization, 'token'), token)) {
-      throw new Refusal('unauthorized', 'The bearer token is not the one this service was configured with.');
-    }
+    if (token === undefined || equalTexts(bearerOf(request.headers.authorization, 'token'), token)) return;
+    const message = 'The bearer token is not the one this service was configured with.';
+    throw this.failures.refusal(networkOf(request), message);
   }
 }
 

@@ -1,6 +1,6 @@
 export { arrivingBytes } from './arriving-bytes';
 export { parseFields, readBytes, readJson, readText } from './body';
-export { addressOf } from './client-address';
+export { addressOf, networkOf } from './client-address';
 export { drainPublic } from './drain';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { contextOf } from './request-context';

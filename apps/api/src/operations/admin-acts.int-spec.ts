@@ -149,7 +149,7 @@ describe('requests per minute', () => {
     expect([nobody.status, nobody.headers.ratelimit]).toEqual([401, undefined]);
   });
 
-  it('past the limit are refused with a time to wait, for this key alone', async () => {
+  it('past the limit are refused with a time to wait, with every key of the account and no other account', async () => {
     await patch({ requests_per_minute: 3 });
     const client = api.client(account.key);
     const answers = [];
@@ -159,7 +159,9 @@ describe('requests per minute', () => {
     expect(refused?.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     expect(refused?.headers.ratelimit).toMatch(/^"requests";r=0;t=\d+$/);
     const second = await api.key(account.id);
-    expect((await api.client(second.key).call('GET', '/platform/v1/account')).status).toBe(200);
+    expect((await api.client(second.key).call('GET', '/platform/v1/account')).status).toBe(429);
+    const other = await api.account();
+    expect((await api.client(other.key).call('GET', '/platform/v1/account')).status).toBe(200);
     expect((await client.call('GET', `/api/v2/jobs/${newId()}`)).status).toBe(404);
   });
 });

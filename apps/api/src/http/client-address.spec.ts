@@ -1,4 +1,4 @@
-import { networkOf } from './request-limits';
+import { networkOfAddress } from './client-address';
 
 describe('the network that a caller without a credential is counted by', () => {
   it.each([
@@ -11,6 +11,6 @@ describe('the network that a caller without a credential is counted by', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     [null, 'unknown'],
   ])('of %p is %p', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(networkOfAddress(address)).toBe(network);
   });
 });

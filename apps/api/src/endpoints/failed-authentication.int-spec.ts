@@ -1,0 +1,63 @@
+import type { ApiClient } from '@millrace/testing';
+import { RunningApi } from '../fixtures/running-api';
+
+const LIMIT = 5;
+const TOKEN = 'the-one-token';
+const common = { MILLRACE_FAILED_AUTH_PER_MINUTE: String(LIMIT), MILLRACE_TRUSTED_PROXIES: '1' };
+
+let cloud: RunningApi;
+let selfHosted: RunningApi;
+beforeAll(async () => {
+  cloud = await RunningApi.open(common);
+  selfHosted = await RunningApi.open({
+    ...common,
+    MILLRACE_SURFACE: 'self_hosted',
+    MILLRACE_TOKEN: TOKEN,
+    MILLRACE_RATE_LIMIT_PER_MINUTE: '4',
+  });
+});
+afterAll(() => Promise.all([cloud.close(), selfHosted.close()]));
+
+const from = (client: ApiClient, path: string, address: string) =>
+  client.call('GET', path, { headers: { 'X-Forwarded-For': address } });
+
+/** Statuses of one more wrong credential than the limit, and the seconds to wait that the last answer names. */
+async function attack(client: () => ApiClient, path: string, address: string): Promise<[number[], number]> {
+  const answers = [];
+  for (let i = 0; i <= LIMIT; i += 1) answers.push(await from(client(), path, address));
+  return [answers.map(({ status }) => status), Number(answers.at(-1)?.headers['retry-after'])];
+}
+const REFUSED = [[...Array<number>(LIMIT).fill(401), 429], expect.any(Number)];
+
+describe('credentials that are not valid', () => {
+  it('are limited by address on the public listener, and a valid key behind it passes', async () => {
+    const { key } = await cloud.account();
+    const made = () => cloud.client('mr_live_nonsense');
+    const answer = await attack(made, '/api/v2/jobs', '2001:db8:1:2::1');
+    expect(answer).toEqual(REFUSED);
+    expect(answer[1]).toBeGreaterThanOrEqual(1);
+    expect((await from(made(), '/api/v2/jobs', '2001:db8:1:2:ffff::9')).status).toBe(429);
+    expect((await from(made(), '/api/v2/jobs', '2001:db8:1:3::1')).status).toBe(401);
+    expect((await from(cloud.client(key), '/api/v2/jobs', '2001:db8:1:2::1')).status).toBe(200);
+  });
+
+  it('are limited on the ops listener, and the admin token passes', async () => {
+    expect(await attack(() => cloud.operator('another-token-of-a-test'), '/admin/v1/workers', '203.0.113.7')).toEqual(
+      REFUSED,
+    );
+    expect((await from(cloud.operator(), '/admin/v1/workers', '203.0.113.7')).status).toBe(200);
+  });
+
+  it('are limited on the self-hosted listener, and the token passes', async () => {
+    expect(await attack(() => selfHosted.client('another-token'), '/api/v2/jobs', '203.0.113.7')).toEqual(REFUSED);
+    expect((await from(selfHosted.client(TOKEN), '/api/v2/jobs', '203.0.113.7')).status).toBe(200);
+  });
+});
+
+it('the self-hosted surface limits requests by address', async () => {
+  const statusOf = async (address: string) => (await from(selfHosted.client(TOKEN), '/api/v2/jobs', address)).status;
+  const burst = [];
+  for (let i = 0; i < 6; i += 1) burst.push(await statusOf('198.51.100.1'));
+  expect(burst.at(-1)).toBe(429);
+  expect(await statusOf('198.51.100.2')).toBe(200);
+});

@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '@millrace/contracts';
+import type { Logger } from '@millrace/platform';
+
+const WINDOW_MS = 60_000;
+/** Networks remembered at most; the one seen longest ago goes first. */
+const NETWORKS = 50_000;
+/** Lookups in a window that a network has left after its failures: so a new valid key behind a shared address gets in. */
+const SPARE_LOOKUPS = 10;
+
+/** What one network did in its current window. */
+interface Attempts {
+  /** When the window began, in milliseconds. */
+  since: number;
+  failures: number;
+  /** Lookups under way: they count like failures until they are answered, so that a burst cannot outrun the count. */
+  pending: number;
+  spareLookups: number;
+}
+
+/**
+ * Limits failed authentication by network, on this process. A network with too many failures in a minute is refused with 429
+ * and causes no more lookups, apart from a few; valid callers behind the same address pass. The first failure of a network in
+ * a minute is logged, never the credential.
+ */
+export class FailedAttempts {
+  private readonly attempts = new LRUCache<string, Attempts>({ max: NETWORKS });
+
+  /**
+   * @param limitPerMinute failures of one network in a minute before it is refused with 429.
+   * @param now milliseconds on any clock.
+   */
+  constructor(
+    private readonly limitPerMinute: number,
+    private readonly logger: Logger,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /**
+   * Look up a credential that this process does not know.
+   *
+   * @throws Refusal 429 `rate_limited`, without a lookup, when the network has none left; what `load` throws.
+   */
+  async lookUp<T>(network: string, load: () => Promise<T>): Promise<T> {
+    const attempts = this.of(network);
+    if (attempts.failures + attempts.pending >= this.limitPerMinute) {
+      if (attempts.spareLookups === 0) throw this.tooMany(attempts);
+      attempts.spareLookups -= 1;
+    }
+    attempts.pending += 1;
+    try {
+      return await load();
+    } finally {
+      attempts.pending -= 1;
+    }
+  }
+
+  /** Count a failure. @returns what to throw: 401 `unauthorized` with this message, or 429 `rate_limited`. */
+  refusal(network: string, message: string): Refusal {
+    const attempts = this.of(network);
+    attempts.failures += 1;
+    if (attempts.failures === 1) this.logger.warn({ network }, 'authentication failed');
+    return attempts.failures > this.limitPerMinute ? this.tooMany(attempts) : new Refusal('unauthorized', message);
+  }
+
+  private of(network: string): Attempts {
+    const now = this.now();
+    const known = this.attempts.get(network);
+    if (known !== undefined && now - known.since < WINDOW_MS) return known;
+    const attempts = { since: now, failures: 0, pending: 0, spareLookups: SPARE_LOOKUPS };
+    this.attempts.set(network, attempts);
+    return attempts;
+  }
+
+  private tooMany({ since }: Attempts): Refusal {
+    const retryAfterSeconds = Math.max(1, Math.ceil((since + WINDOW_MS - this.now()) / 1_000));
+    const message = `Too many credentials from this address were not valid; check yours and wait ${retryAfterSeconds} s.`;
+    return new Refusal('rate_limited', message, { retryAfterSeconds });
+  }
+}

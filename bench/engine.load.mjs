@@ -72,7 +72,7 @@ async function allAtOnce(count, run) {
 }
 
 /**
- * A client of ComfyUI: one socket, prompts told apart by their ids.
+ * A client of ComfyUI: one socket for all prompts, which are distinguished by their ids.
  *
  * @param {string} url
  */

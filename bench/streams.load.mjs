@@ -15,7 +15,7 @@ const { LivePublisher } = built('libs/messaging/src/index');
  * @typedef {'ours' | 'floor'} Side
  */
 
-/** Streams are told of progress this seldom at most. */
+/** A stream sends progress at most this often. */
 const THROTTLE_MS = 300;
 const SLICES_PER_SECOND = 100;
 
@@ -73,7 +73,7 @@ export function close({ side }) {
  * One event to every stream, several times over.
  *
  * @param {{ side: Side, waves: number }} input
- * @returns {Promise<number>} events delivered per second, from when a wave is told until its last event is heard
+ * @returns {Promise<number>} events delivered per second, from the publication of a wave until its last event is received
  */
 export async function deliveriesPerSecond({ side, waves }) {
   const { count } = clients[side];
@@ -81,9 +81,9 @@ export async function deliveriesPerSecond({ side, waves }) {
   for (let wave = 0; wave < waves; wave += 1) {
     await after(THROTTLE_MS + 100);
     const startedAt = performance.now();
-    const heard = clients[side].hear(count);
-    tell(side, 0, count);
-    await heard;
+    const received = clients[side].received(count);
+    publish(side, 0, count);
+    await received;
     tookMs += performance.now() - startedAt;
   }
   return (waves * count) / (tookMs / 1_000);
@@ -93,33 +93,33 @@ export async function deliveriesPerSecond({ side, waves }) {
  * An event a second to every stream, spread evenly over the second.
  *
  * @param {{ side: Side, seconds: number }} input
- * @returns {Promise<number>} milliseconds from telling to hearing, 99th percentile
+ * @returns {Promise<number>} milliseconds from publication to receipt, 99th percentile
  */
 export async function deliveryMs({ side, seconds }) {
   const { count } = clients[side];
   const slice = Math.ceil(count / SLICES_PER_SECOND);
   await after(THROTTLE_MS);
-  const heard = clients[side].hear(seconds * count);
+  const received = clients[side].received(seconds * count);
   const startedAt = performance.now();
   for (let second = 0; second < seconds; second += 1) {
     for (let from = 0; from < count; from += slice) {
       await after(startedAt + 1_000 * (second + from / count) - performance.now());
-      tell(side, from, Math.min(count, from + slice));
+      publish(side, from, Math.min(count, from + slice));
     }
   }
-  return quantile(await heard, 0.99);
+  return quantile(await received, 0.99);
 }
 
 /**
- * Send one event to streams `from` to `to`: as a worker does, or by a word to the bare loop.
+ * Publish one event to streams `from` to `to`: as a worker does, or by a request to the floor.
  *
  * @param {Side} side
  * @param {number} from
  * @param {number} to
  */
-function tell(side, from, to) {
+function publish(side, from, to) {
   const progress = nextProgress();
-  clients[side].tell(from, to, progress.value);
+  clients[side].notePublished(from, to, progress.value);
   if (side === 'floor') {
     const frame = `event: progress\ndata: ${JSON.stringify(progress)}\n\n`;
     request({ port: floorPort, host: '127.0.0.1', method: 'POST', path: `/write?from=${from}&to=${to}` }).end(frame);
@@ -130,7 +130,7 @@ function tell(side, from, to) {
   }
 }
 
-/** As a sampler tells of its steps. */
+/** Progress as a sampler reports it, one step further each time. */
 function nextProgress() {
   nth += 1;
   return {

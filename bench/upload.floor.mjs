@@ -42,7 +42,7 @@ async function store(request, folder) {
   await handle.sync().finally(() => handle.close());
 }
 
-/** Of the event loop's delay since the last call, as the service's metrics tell it, in milliseconds. */
+/** The event loop's delay since the last call, 99th percentile in milliseconds, measured as in the service's metrics. */
 export function loopDelayMs() {
   const p99 = delay.percentile(99) / 1e6;
   delay.reset();

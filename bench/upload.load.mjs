@@ -23,7 +23,7 @@ const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
  * @returns {Promise<number>} seconds from the first byte to the answer that it is stored
  */
 export async function uploadSeconds({ url, key, sizeBytes }) {
-  // One block all through, so that making the bytes costs nothing; its beginning tells one file from another.
+  // The same block all through, so that making the bytes costs nothing. A random beginning makes each file another one.
   randomBytes(16).copy(BLOCK);
   const startedAt = performance.now();
   const sent = request(url, {

@@ -36,7 +36,7 @@ async function main(scope) {
   const stack = await task(scope, 'Starting a stack behind proxies', () => startFaultyStack(scope, folder, testing));
   say(`Seed ${seed}: faults for ${seconds} s, ${clients} clients.`);
   const report = await testing.runFaults(stack, { seconds, seed, clients, say });
-  const code = Math.max(tell(report, seed), seconds < FULL_SECONDS ? 0 : weigh(report));
+  const code = Math.max(printReport(report, seed), seconds < FULL_SECONDS ? 0 : weigh(report));
   if (code !== 0 || flags.logs) {
     const logs = join(HOME, `faults-${seed}`);
     cpSync(folder.at('logs'), logs, { recursive: true });
@@ -50,10 +50,10 @@ async function main(scope) {
  * @param {number} seed
  * @returns {number} the exit code
  */
-function tell({ faults, outcomes, statuses, drainSeconds, verdicts }, seed) {
+function printReport({ faults, outcomes, statuses, drainSeconds, verdicts }, seed) {
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
   list(`Faults injected: ${total}`, faults);
-  list('What clients were told', outcomes);
+  list('What clients were answered', outcomes);
   list(`Jobs, ${drainSeconds.toFixed(1)} s after the last fault`, statuses);
   say('\nInvariants');
   for (const { invariant, checked, breaches } of verdicts) {

@@ -35,7 +35,7 @@ async function makeBucket(client, name) {
   try {
     await client.send(new CreateBucketCommand({ Bucket: name }));
   } catch (error) {
-    // Whoever made it, we must be able to reach it.
+    // It exists, made by us or by others: check that we can reach it.
     if (!/^BucketAlready/.test(/** @type {Error} */ (error).name)) throw error;
     await client.send(new HeadBucketCommand({ Bucket: name }));
   }

@@ -5,7 +5,7 @@ import { createDatabase, migrate, onDatabase } from './lib/prisma/index.mjs';
 const HELP = `Brings the database that DATABASE_URL names to this version's schema. Any number of these may run at once: they take
 turns, and those that come later find the work done.`;
 
-/** Any number, the same in all versions: whoever migrates holds it. */
+/** Any number, the same in all versions. A process holds this lock while it migrates. */
 const ADVISORY_LOCK = 7_216_001;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */

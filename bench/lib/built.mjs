@@ -1,7 +1,7 @@
 import { loadBuilt } from '../../scripts/lib/system/index.mjs';
 
 /**
- * What the load generators use of the libs, by the path of the source: whoever moves or changes it learns so from tsc.
+ * What the load generators use of the libs, by the path of the source, so that tsc fails when one of them moves or changes.
  *
  * @typedef {{
  *   'libs/billing/src/audit/ledger-audit.store': typeof import('../../libs/billing/src/audit/ledger-audit.store'),

@@ -10,8 +10,8 @@ import { BODY } from './graph.mjs';
  */
 
 /**
- * A client of the public API that keeps its connections. The lightest there is: on a machine of few cores what a request
- * costs its sender is taken from whoever answers it.
+ * A client of the public API that keeps its connections. It is as light as possible: on a machine of few cores the server
+ * lacks the processor time that its clients take.
  *
  * @param {string} publicUrl
  * @param {number} connections at most

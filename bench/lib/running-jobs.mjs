@@ -17,7 +17,7 @@ const LEASE_SECONDS = 3_600;
 
 /**
  * Jobs that run, of a hundred accounts in turn: submitted, dispatched and claimed as ever, by a worker that then does
- * nothing. Whatever is told of them, PostgreSQL agrees that they run.
+ * nothing. Any event may be published for them, and PostgreSQL agrees that they run.
  *
  * @param {import('./accounts.mjs').Stack} stack
  * @param {number} count

@@ -1,21 +1,22 @@
 import { connect } from 'node:net';
 
 /** @typedef {{ port: number, path: string, key: string }} StreamAddress on this machine */
+/** @typedef {{ value: number, at: number }} Sent the progress of an event, and when it was published */
 
 const HOST = '127.0.0.1';
 const OPENED_AT_ONCE = 64;
 const OPEN_LIMIT_MS = 30_000;
-const HEAR_LIMIT_MS = 30_000;
+const RECEIVE_LIMIT_MS = 30_000;
 
 /**
- * Clients of event streams, one socket each, that do no more than tell events apart: what a client costs limits both sides
- * of a pair. They note how long each event took from when it was told; one that a later event overtook, until that one.
+ * Clients of event streams, one socket each. They parse no more than they must, because their cost limits both sides of a
+ * pair. They measure how long each event took from its publication; for an event that was skipped, until the next one came.
  */
 export class StreamClients {
   /** @type {StreamClient[]} */
   #clients = [];
-  /** The events that each has been told of and has not heard, oldest first. @type {{ value: number, at: number }[][]} */
-  #told = [];
+  /** For each client the events that were published and have not arrived, oldest first. @type {Sent[][]} */
+  #pending = [];
   /** @type {number[]} */
   #tookMs = [];
   #awaited = 0;
@@ -27,15 +28,15 @@ export class StreamClients {
   }
 
   /**
-   * Open a stream at each address; done when each has heard its job's status.
+   * Open a stream at each address; done when each has received its job's status.
    *
    * @param {StreamAddress[]} addresses
    */
   async open(addresses) {
-    this.#told = addresses.map(() => []);
+    this.#pending = addresses.map(() => []);
     this.#clients = addresses.map((address, place) => {
       return new StreamClient(address, {
-        progress: (value) => this.#hear(place, value),
+        progress: (value) => this.#receive(place, value),
         broken: (error) => this.#settle(error),
       });
     });
@@ -47,30 +48,30 @@ export class StreamClients {
   }
 
   /**
-   * The event that clients `from` to `to` are about to be sent counts from now.
+   * Note that an event is published now to the clients `from` to `to`.
    *
    * @param {number} from
    * @param {number} to
-   * @param {number} value of the progress that it tells; never less than an earlier one's
+   * @param {number} value of its progress; never less than an earlier one's
    */
-  tell(from, to, value) {
+  notePublished(from, to, value) {
     const at = performance.now();
-    for (const told of this.#told.slice(from, to)) told.push({ value, at });
+    for (const pending of this.#pending.slice(from, to)) pending.push({ value, at });
   }
 
   /**
-   * What clients hear until `events` have come, counted from this call.
+   * Wait until the clients have received `events`, counted from this call.
    *
    * @param {number} events
-   * @returns {Promise<number[]>} milliseconds from when each was told
+   * @returns {Promise<number[]>} milliseconds from the publication of each
    */
-  hear(events) {
+  received(events) {
     this.#tookMs = [];
     this.#awaited = events;
     return new Promise((resolve, reject) => {
       const late = () =>
-        this.#settle(new Error(`${this.#tookMs.length} of ${events} events came in ${HEAR_LIMIT_MS} ms`));
-      const timer = setTimeout(late, HEAR_LIMIT_MS);
+        this.#settle(new Error(`${this.#tookMs.length} of ${events} events came in ${RECEIVE_LIMIT_MS} ms`));
+      const timer = setTimeout(late, RECEIVE_LIMIT_MS);
       this.#settle = (error) => {
         clearTimeout(timer);
         this.#settle = () => undefined;
@@ -89,10 +90,10 @@ export class StreamClients {
    * @param {number} place
    * @param {number} value
    */
-  #hear(place, value) {
-    const told = this.#told[place] ?? [];
+  #receive(place, value) {
+    const pending = this.#pending[place] ?? [];
     const now = performance.now();
-    while (told[0] !== undefined && told[0].value <= value) this.#tookMs.push(now - (told.shift()?.at ?? NaN));
+    while (pending[0] !== undefined && pending[0].value <= value) this.#tookMs.push(now - (pending.shift()?.at ?? NaN));
     if (this.#tookMs.length === this.#awaited) this.#settle();
   }
 }

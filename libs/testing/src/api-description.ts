@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const DOCS = join(__dirname, '../../../docs');
 const MOUNT = /^\/deployment\/[^/]+(?=\/api\/)/;
-/** The documents, and the paths that each tells of. */
+/** The documents, and the paths that each describes. */
 const DOCUMENTS = [
   { file: 'openapi.json', paths: /^\/(api\/v2|content|upload-parts)(\/|$)/ },
   { file: 'platform-openapi.json', paths: /^\/platform\/v1(\/|$)/ },
@@ -160,7 +160,7 @@ function descriptionIn(file: string): ApiDescription {
   return description;
 }
 
-/** @throws when the document that tells of the answer's path does not have it as it is. */
+/** @throws when the document of the answer's path describes another answer. */
 export function assertDescribed(answer: SeenAnswer): void {
   const file = DOCUMENTS.find(({ paths }) => paths.test(pathOf(answer)))?.file;
   if (file === undefined) return;

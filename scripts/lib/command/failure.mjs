@@ -27,7 +27,7 @@ export class Interrupted extends Failure {
   }
 }
 
-/** What the operating system's refusals mean for whoever runs a command. */
+/** What the operating system's refusals mean for the user of a command. */
 const SYSTEM_SENTENCES = /** @type {Record<string, (path: string) => string>} */ ({
   ENOSPC: (path) => `The disk is full${path && ` (writing ${path})`}: free some space and run the command again.`,
   EDQUOT: (path) =>

@@ -164,7 +164,7 @@ export function isServing(dir, pid) {
 
 /**
  * Stop a server that a killed supervisor left over this data. Where postmaster.pid names some other process that got the
- * pid since, it is removed: PostgreSQL itself could not tell and would refuse to start.
+ * pid since, it is removed: PostgreSQL would take that process for its own server and refuse to start.
  *
  * @param {string} dir
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Prisma's schema engine where the native one is not to be had: the same command line and the same JSON-RPC over standard
+// Prisma's schema engine where the native one is not available: the same command line and the same JSON-RPC over standard
 // input and output, on top of @prisma/schema-engine-wasm. Prisma starts it through PRISMA_SCHEMA_ENGINE_BINARY.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

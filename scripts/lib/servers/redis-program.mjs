@@ -55,7 +55,7 @@ function assertRecent(path) {
   const [major = 0, minor = 0] = version?.slice(1).map(Number) ?? [];
   const [oldestMajor = 0, oldestMinor = 0] = OLDEST;
   if (!version || major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
-    const found = version ? `is version ${version[0].slice(2)}` : 'does not tell its version';
+    const found = version ? `is version ${version[0].slice(2)}` : 'does not report its version';
     throw new Failure(`${path} ${found}; Millrace needs Redis ${OLDEST.join('.')} or newer, or set REDIS_URL.`);
   }
   return path;

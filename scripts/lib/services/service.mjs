@@ -20,7 +20,7 @@ import { lastWords, openLog } from './logs.mjs';
  *   isReady: (pid: number) => Promise<boolean>,
  *   stopSteps: import('../system/processes.mjs').StopStep[],
  * }} ServiceSpec
- * `name` tells several of one role apart. `ipc`: the process ends when this one is gone.
+ * `name` is unique among those of one role. `ipc`: the process ends when this one is gone.
  */
 
 /**

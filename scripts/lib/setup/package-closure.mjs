@@ -13,7 +13,7 @@ import { MODULES, ROOT, readJson } from '../system/index.mjs';
 
 /**
  * The folders of the packages that `roots` need to run, found the way Node finds them. Optional ones count where they are
- * installed; optional peers do not, because whoever uses one depends on it.
+ * installed; optional peers do not, because a package that uses one depends on it.
  *
  * @param {string[]} roots names of packages in the checkout's node_modules
  * @returns {string[]} absolute folders, none inside of which a wanted one is left out

@@ -9,7 +9,7 @@ import { HOME, MODULES, ROOT, digestOf, readJson, runTool, writeJson, writeWhole
 
 /** Written last, inside the folder that `npm ci` removes first: it stands only beside a finished installation. */
 const STAMP = join(MODULES, '.millrace-installed.json');
-/** Stands from the beginning of an installation of ours to its good end; npm's own files do not tell a bad one. */
+/** Exists from the beginning of our installation to its success: npm's own files do not show that one was broken off. */
 const UNDER_WAY = join(HOME, 'installing');
 /** npm writes this one last, too, with what it really put there. */
 const INSTALLED = join(MODULES, '.package-lock.json');

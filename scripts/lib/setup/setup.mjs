@@ -31,10 +31,10 @@ export async function setUp(scope, env) {
 /** @param {import('../command/scope.mjs').Scope} scope */
 async function waitForLock(scope) {
   const path = join(HOME, 'setup.lock');
-  for (let told = false; ; told = true) {
+  for (let announced = false; ; announced = true) {
     const held = await tryLock(path);
     if (held instanceof Lock) return held;
-    if (!told) say(`  Waiting for another command's set-up (pid ${held.pid}) …`);
+    if (!announced) say(`  Waiting for another command's set-up (pid ${held.pid}) …`);
     await scope.pause(POLL_MS);
   }
 }

@@ -6,7 +6,7 @@ import { DIST, makeFolder } from '../system/index.mjs';
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 /** @typedef {Record<string, string | undefined>} Environment */
 
-/** A job that runs when the stack is told to stop is given back this soon; a later start takes it up again. */
+/** A job that still runs this long after the stack is asked to stop is handed back. The next start runs it again. */
 const DRAIN_SECONDS = '3';
 const STOP_SECONDS = '10';
 /** What a process may take beyond its own limit before it is killed. */

@@ -1,5 +1,5 @@
-// A stack on a temporary folder for another command: started by `background.mjs` and spoken to over its channel. It stops
-// when that command does, unless it was told to stay.
+// A stack on a temporary folder for another command: started by `background.mjs`, which sends it messages over its channel.
+// It stops when that command does, unless it was asked to stay.
 import process from 'node:process';
 import { Failure, Interrupted, runCommand, sentenceOf } from '../command/index.mjs';
 import { temporaryFolder } from '../services/index.mjs';

@@ -28,7 +28,7 @@ export class Lock {
     this.record = record;
   }
 
-  /** @param {ProcessIdentity} tool whoever takes over a dead holder's lock ends this first */
+  /** @param {ProcessIdentity} tool the process that takes over a dead holder's lock ends this tool first */
   noteTool(tool) {
     this.record.tool = tool;
     writeAside(this.path, this.record);

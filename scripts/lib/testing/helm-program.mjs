@@ -33,7 +33,7 @@ function buildHelm(scope) {
 
 /**
  * @param {import('../command/scope.mjs').Scope} scope
- * @returns {Promise<string | undefined>} undefined where there is none for this machine, or it was not to be had
+ * @returns {Promise<string | undefined>} undefined where there is none for this machine, or the download failed
  */
 async function fetchHelm(scope) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;

@@ -26,7 +26,7 @@ export const RESCUE_SETTINGS = { MILLRACE_MAX_ATTEMPTS: '100' };
  * more must be there. The jobs are canceled then.
  *
  * @param {Scope} scope
- * @param {Stack} stack whose workers are started again by whoever started them
+ * @param {Stack} stack whose workers are started again by its owner
  * @param {number} kills
  * @returns {Promise<number[]>} milliseconds of each, from SIGKILL to the claim of the next attempt
  */

@@ -21,7 +21,7 @@ export interface ServerParts {
   readonly hasJobsApi: boolean;
   readonly objectInfo: string;
   nextNumber(): number;
-  /** Tells every socket how much is queued. */
+  /** Sends every socket the length of the queue. */
   announce(): void;
   raiseInterrupt(): void;
   freeMemory(): void;

@@ -56,7 +56,7 @@ export class SimulatedServer implements ServerParts {
   private number = 0;
   private isRunningPrompts = true;
   private readonly watchers = new Set<() => void>();
-  /** The node that runs, as a socket that reconnects is told. */
+  /** The node that runs, as it is sent to a socket that reconnects. */
   private readonly current: { node: string | null } = { node: null };
 
   private constructor(private readonly options: SimulatedServerOptions) {

@@ -8,7 +8,7 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 export type ProxyMode =
   { kind: 'open' } | { kind: 'latency'; ms: number } | { kind: 'down' } | { kind: 'silence' } | { kind: 'linger' };
 
-/** A TCP proxy in front of one server, that misbehaves as it is told. */
+/** A TCP proxy in front of one server, that misbehaves according to its mode. */
 export class FaultProxy {
   private readonly links = new Set<Link>();
   private mode: ProxyMode = { kind: 'open' };

@@ -39,7 +39,7 @@ const RANK: Record<JobStatus, number> = {
   expired: 3,
 };
 
-/** What clients asked and what they were told: to be compared with what the database has. */
+/** What clients asked and what they were answered, to be compared with the database. */
 export class History {
   readonly submissions: SubmissionHistory[] = [];
   /** Uploads by asset id, with the hash that was answered. */
@@ -48,7 +48,7 @@ export class History {
   readonly breaches: { check: string; subject: string; detail: string }[] = [];
   readonly counts: Record<Outcome, number> = { ok: 0, refused: 0, unknown: 0 };
   private readonly sightings = new Map<string, Sighting>();
-  /** Times that Redis was kept from telling: what is shown without it is as old as the last heartbeat. */
+  /** How often Redis could not deliver events: what a client sees without it is as old as the last heartbeat. */
   redisLosses = 0;
 
   submission(label: string, accountId: string, key: string | null): SubmissionHistory {

@@ -64,7 +64,7 @@ const SPARE_LAST = 0.85;
 const HELD = { lose: 'down', mute: 'silence', linger: 'linger' } as const;
 const NETWORK = ['slow', 'lose', 'reset', 'cut', 'mute', 'linger'] as const;
 
-/** Does faults to a stack until it is told to stop, and counts them. */
+/** Injects faults into a stack until it is stopped, and counts them. */
 export class Injector {
   readonly counts = new Map<FaultKind, number>(FAULT_KINDS.map((kind) => [kind, 0]));
   private readonly thawing = new Set<Promise<void>>();

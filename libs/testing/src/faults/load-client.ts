@@ -23,7 +23,7 @@ interface Answer<T> {
   body: T;
 }
 
-/** One client under way: submits, watches, cancels, uploads, repeats itself; believes nothing it was not told. */
+/** One client under way: submits, watches, cancels, uploads, repeats itself. It records only what it was answered. */
 export class LoadClient {
   private readonly assets: string[] = [];
   private count = 0;
@@ -98,8 +98,8 @@ export class LoadClient {
   }
 
   private async poll(jobId: string): Promise<void> {
-    const patience = Date.now() + this.random.whole(1_000, 15_000);
-    while (!this.until.aborted && Date.now() < patience) {
+    const deadline = Date.now() + this.random.whole(1_000, 15_000);
+    while (!this.until.aborted && Date.now() < deadline) {
       const answer = await this.call<Job>('GET', `/api/v2/jobs/${jobId}`);
       if (answer?.status === 404) this.history.breach('acknowledged-is-found', jobId, 'was accepted and is not found');
       if (answer?.status === 200) {
@@ -112,8 +112,8 @@ export class LoadClient {
 
   /** Read a stream until the job has ended, coming back when it breaks off. */
   private async stream(jobId: string): Promise<void> {
-    const patience = Date.now() + this.random.whole(2_000, 20_000);
-    while (!this.until.aborted && Date.now() < patience) {
+    const deadline = Date.now() + this.random.whole(2_000, 20_000);
+    while (!this.until.aborted && Date.now() < deadline) {
       const ended = await this.readStream(jobId).catch(() => false);
       if (!ended) {
         await pause(POLL_MS);
@@ -125,7 +125,7 @@ export class LoadClient {
     }
   }
 
-  /** @returns whether it told the end. */
+  /** @returns whether the stream sent the end of the job. */
   private async readStream(jobId: string): Promise<boolean> {
     const signal = AbortSignal.any([this.until, AbortSignal.timeout(STREAM_MS)]);
     const response = await this.send(`/api/v2/jobs/${jobId}/events`, {
@@ -136,7 +136,7 @@ export class LoadClient {
       await response.body?.cancel();
       return false;
     }
-    let told = false;
+    let ended = false;
     let value = 0;
     let text = '';
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
@@ -144,22 +144,21 @@ export class LoadClient {
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         const event = /^event: (\w+)\ndata: (.*)$/m.exec(text.slice(0, end));
         text = text.slice(end + 2);
-        if (told && event !== null) this.history.breach('end-is-last', jobId, `${event[1]} came after the end`);
+        if (ended && event !== null) this.history.breach('end-is-last', jobId, `${event[1]} came after the end`);
         if (event?.[1] === 'status') {
           const job = JSON.parse(event[2] ?? '') as Job;
           this.history.saw(jobId, job.status, null);
-          told = isTerminal(job.status);
+          ended = isTerminal(job.status);
         } else if (event?.[1] === 'progress') {
           const progress = JSON.parse(event[2] ?? '') as Progress;
           if (progress.value < value) {
-            this.history.breach('stream-never-goes-back', jobId, `told ${value} and then ${progress.value}`);
+            this.history.breach('stream-never-goes-back', jobId, `sent ${value} and then ${progress.value}`);
           }
           value = progress.value;
         }
       }
     }
-    if (!told && !signal.aborted) return false;
-    return told;
+    return ended;
   }
 
   private async upload(): Promise<void> {

@@ -7,7 +7,7 @@ const REVIVE_MS = 100;
 /** After an end of its own a process gets this long before the next try: what it needs may be away. */
 const RETRY_MS = 400;
 
-/** How a process of the stack is started, told ready, and stopped. */
+/** How a process of the stack is started, found ready, and stopped. */
 export interface MemberSpec {
   role: string;
   name: string;

@@ -66,16 +66,16 @@ function verdict(invariant: string, checked: number, broken: { subject: string; 
 
 function acknowledged(history: History, rows: JobRow[]): Verdict {
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const told = history.submissions.flatMap((submission) =>
+  const answered = history.submissions.flatMap((submission) =>
     submission.tries.flatMap(({ jobId }) => (jobId === null ? [] : [{ submission, jobId }])),
   );
-  const broken = told.filter(({ submission, jobId }) => {
+  const broken = answered.filter(({ submission, jobId }) => {
     const row = byId.get(jobId);
     return row === undefined || row.label !== submission.label || row.account_id !== submission.accountId;
   });
   return verdict(
     'one row per acknowledged 201',
-    told.length,
+    answered.length,
     broken.map(({ jobId, submission }) => ({ subject: jobId, detail: `${submission.label} was answered 201` })),
   );
 }
@@ -107,7 +107,8 @@ function keys(history: History, rows: JobRow[]): Verdict {
     const most = key === null ? tries.filter(({ outcome }) => outcome !== 'refused').length : 1;
     if (count > most) broken.push({ subject: label, detail: `has ${count} jobs` });
     const reused = tries.some(({ code }) => code === 'idempotency_key_reuse');
-    if (reused && count === 0) broken.push({ subject: label, detail: 'was told that its key is used, and has no job' });
+    if (reused && count === 0)
+      broken.push({ subject: label, detail: 'was refused because its key is used, and has no job' });
   }
   return verdict('one job per key', history.submissions.length, broken);
 }

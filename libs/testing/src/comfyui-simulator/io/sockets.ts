@@ -36,7 +36,7 @@ export class Sockets {
         this.logReaders.delete(clientId);
       });
       this.onRegistered(clientId);
-      for (const tell of this.newcomers.splice(0)) tell();
+      for (const resolve of this.newcomers.splice(0)) resolve();
     });
   }
 
@@ -45,7 +45,7 @@ export class Sockets {
     return new Promise((resolve) => this.newcomers.push(resolve));
   }
 
-  /** To the socket of a client id, or to every one. Nobody there: nobody hears it, ever. */
+  /** Sends to the socket of a client id, or to all. Without a socket the message is lost: it is not kept for later ones. */
   send(type: string, data: unknown, clientId: string | null): void {
     this.sendText(toPythonJson({ type, data }), clientId);
   }

@@ -162,7 +162,7 @@ class Run {
   async open() {
     for (let count = 0; count < WORKERS; count += 1) this.#members.push(await this.#join());
     this.#reports = setInterval(() => void this.#report('ready'), REPORT_EVERY_MS);
-    for (const { lane } of this.#members) lane.start();
+    for (const { lane } of this.#members) lane.setCapacity(1);
     this.#members[0]?.jobs.dispatcher.requestDispatch(this.poolId);
   }
 
@@ -179,7 +179,7 @@ class Run {
       await this.#take(jobs, id, message).catch((error) => this.#failures.push(String(error)));
       return null;
     };
-    const lane = new LaneConsumer(this.#redis.consumer(), poolId, 1, take, ignore, ignore);
+    const lane = new LaneConsumer(this.#redis.consumer(), poolId, take, async () => {}, ignore);
     return { id, jobs, lane };
   }
 

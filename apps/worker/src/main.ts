@@ -54,7 +54,7 @@ async function main(logger: Logger): Promise<void> {
     attempt: { jobs, assets, logger, metrics, ...settings },
     logger,
     drainMs: settings.drainSeconds * 1000,
-    onDraining: () => lane.pause(),
+    onCapacity: (capacity) => lane.setCapacity(capacity),
   });
   const readiness = [
     { name: 'database', check: () => database.ping() },
@@ -66,16 +66,14 @@ async function main(logger: Logger): Promise<void> {
   const lane = new LaneConsumer(
     redis.consumer(),
     settings.pool,
-    engines.length,
     (message) => worker.take(message),
-    (left) => void jobs.dispatcher.leave(settings.pool, left),
+    (left) => jobs.dispatcher.leave(settings.pool, left),
     (error) => logger.debug({ err: error }, 'the lane has a problem'),
   );
-  await worker.start();
   listenForControl(redis.subscriber(), settings.pool, (message) => {
     if (message.kind === 'cancel') void worker.cancel(message.jobId);
   });
-  lane.start();
+  await worker.start();
   shutdown.add('attempts', async () => {
     await Promise.all([lane.drain(), worker.drain()]);
     await lane.close();

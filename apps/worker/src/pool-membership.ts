@@ -19,6 +19,8 @@ export interface MembershipParts {
 /** How the engines of a worker are. */
 interface EnginesReport {
   healths: EngineHealth[];
+  /** Attempts that the worker can run at once now: 0 while all its engines are sick. */
+  capacity: number;
   /** What an attempt has occupied its engine for of late, in whole milliseconds; null until there was one. */
   attemptMs: number | null;
 }
@@ -50,24 +52,23 @@ export class PoolMembership {
   }
 
   /**
-   * Send a heartbeat. A worker that is ready, but has an engine that is not, is reported as starting.
+   * Send a heartbeat. A worker whose engines are all sick is reported as starting: dispatching counts on nothing from it. One
+   * with some of them sick counts for less.
    *
-   * @returns the state that was reported, and whether an operator wants the worker to drain.
+   * @returns whether an operator wants the worker to drain.
    */
-  async report(
-    state: WorkerState,
-    { healths, attemptMs }: EnginesReport,
-  ): Promise<{ reported: WorkerState; mustDrain: boolean }> {
+  async report(state: WorkerState, { healths, capacity, attemptMs }: EnginesReport): Promise<boolean> {
     const { database, identity, workers } = this.parts;
     const problem = healths.find((health) => !health.ready)?.problem ?? null;
-    const reported = state === 'ready' && problem !== null ? 'starting' : state;
+    const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
     const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
     const wanted = await workers.heartbeat(database, identity.id, {
       state: reported,
       residentModels,
       problem,
       attemptMs,
+      ...(capacity > 0 && { capacity }),
     });
-    return { reported, mustDrain: wanted === 'draining' };
+    return wanted === 'draining';
   }
 }

@@ -133,7 +133,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
     },
     logger,
     drainMs: DRAIN_MS,
-    onDraining: () => undefined,
+    onCapacity: () => undefined,
   });
   await worker.start();
   workers.push(worker);

@@ -9,6 +9,8 @@ import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from '
 import { PoolMembership, type MembershipParts } from './pool-membership';
 
 const REPORT_EVERY_MS = 3_000;
+/** How often a sick engine is asked whether it is well again. */
+const RECHECK_EVERY_MS = 500;
 
 export interface WorkerParts extends MembershipParts {
   catalogues: CatalogueStore;
@@ -17,13 +19,14 @@ export interface WorkerParts extends MembershipParts {
   attempt: Omit<AttemptParts, 'catalogue'>;
   logger: Logger;
   drainMs: number;
-  /** Called once when an operator asks the worker to drain: it must take nothing more from the lane. */
-  onDraining: () => void;
+  /** Called when the worker can run another number of attempts at once; with 0 it must take nothing from the lane. */
+  onCapacity: (capacity: number) => void;
 }
 
 /**
  * One member of a pool: registers, publishes what it can run, runs the attempts that it takes, each on an engine of its own,
- * and drains before it stops.
+ * and drains before it stops. It takes no more than its engines can run: with all of them sick it leaves the lane until one is
+ * well again.
  */
 export class PoolWorker {
   private readonly slots: EngineSlots;
@@ -35,7 +38,10 @@ export class PoolWorker {
   private readonly running = new Set<{ jobId: string; attempt: Attempt }>();
   private readonly leaving = new AbortController();
   private state: WorkerState = 'starting';
-  private reporting: NodeJS.Timeout | undefined;
+  /** What the lane was last asked to give. */
+  private capacity = 0;
+  private rechecking = false;
+  private timers: NodeJS.Timeout[] = [];
 
   constructor(private readonly parts: WorkerParts) {
     const { catalogues, database, engines, identity, logger } = parts;
@@ -50,51 +56,77 @@ export class PoolWorker {
   async start(): Promise<void> {
     const { engines } = this.parts;
     await this.membership.register(kindOf(engines), engines.length);
-    this.reporting = setInterval(() => void this.report(), REPORT_EVERY_MS);
+    this.timers.push(setInterval(() => void this.report(), REPORT_EVERY_MS));
     await Promise.all(engines.map((engine) => engine.start()));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
     this.state = 'ready';
     await this.report();
+    this.timers.push(setInterval(() => void this.recheck(), RECHECK_EVERY_MS));
   }
 
   /** Report how this worker is, and learn whether to drain. Never rejects. */
   private async report(): Promise<void> {
     try {
       const healths = await this.slots.healths();
-      const { attemptMs } = this.slots;
-      const { mustDrain, reported } = await this.membership.report(this.state, { healths, attemptMs });
+      this.offer();
+      const { attemptMs, capacity } = this.slots;
+      const mustDrain = await this.membership.report(this.state, { healths, capacity, attemptMs });
       if (mustDrain && this.state === 'ready') {
         this.state = 'draining';
-        this.parts.onDraining();
+        this.offer();
       }
       // After the heartbeat: reading the catalogue can take its time.
-      if (reported === 'ready') await this.catalogue.refresh();
+      if (this.state === 'ready' && healths.every(({ ready }) => ready)) await this.catalogue.refresh();
     } catch (error) {
       this.parts.logger.warn({ err: error }, 'the worker could not report');
     }
   }
 
-  /** True while it takes attempts. */
+  /** Look whether sick engines are well again. Never rejects. */
+  private async recheck(): Promise<void> {
+    if (this.rechecking || !this.slots.haveSick) return;
+    this.rechecking = true;
+    await this.slots.healths().catch((error: unknown) => {
+      this.parts.logger.warn({ err: error }, 'an engine could not be asked for its health');
+    });
+    this.rechecking = false;
+    if (this.offer()) await this.report();
+  }
+
+  /** Take from the lane what the engines can run now. @returns whether that has changed. */
+  private offer(): boolean {
+    const capacity = this.state === 'ready' ? this.slots.capacity : 0;
+    if (capacity === this.capacity) return false;
+    this.capacity = capacity;
+    this.parts.logger.info({ capacity }, 'the worker takes another number of attempts at once');
+    this.parts.attempt.metrics.workerCapacity.set(capacity);
+    this.parts.onCapacity(capacity);
+    return true;
+  }
+
+  /** True while it takes attempts: it is up, does not drain, and has an engine that is well. */
   get isReady(): boolean {
-    return this.state === 'ready';
+    return this.capacity > 0;
   }
 
   /**
    * Take an attempt from the lane and run it. Resolves when its engine can be given another: what the attempt made may
    * still be stored then, and its end be recorded. Never rejects.
    *
-   * @returns the message where the attempt is left to another worker.
+   * @returns the message where the attempt is left to another worker, or this one takes nothing now.
    */
   async take(message: DispatchMessage): Promise<DispatchMessage | null> {
-    // A message that is not taken up comes again, here or at a worker that is well.
-    if (!this.isReady) return null;
-    return this.slots.occupy(message, (slot, release) => {
+    if (!this.isReady) return message;
+    const left = await this.slots.occupy(message, (slot, release) => {
       const over = this.traced(message, () => this.attempt(message, slot, release)).finally(() => {
         this.underWay.delete(over);
         release({ left: null, hasRun: false });
       });
       this.underWay.add(over);
     });
+    // Before the lane can give another message to an engine that this one has left sick.
+    if (this.offer()) void this.report();
+    return left;
   }
 
   private traced({ jobId, attempt, traceparent }: DispatchMessage, work: () => Promise<void>): Promise<void> {
@@ -116,7 +148,6 @@ export class PoolWorker {
   ): Promise<void> {
     const { claims, identity, logger } = this.parts;
     try {
-      if (!(await slot.isWell())) return await this.report();
       const { claimed, left } = await claims.take(message, { ...identity, warm: slot.warm });
       if (claimed !== null) await this.run(claimed, slot, release);
       else release({ left, hasRun: false });
@@ -141,19 +172,22 @@ export class PoolWorker {
    * Resolves when an engine that has settled can be given another attempt than the one that ends with `over`. Never rejects.
    */
   private async vacate({ models }: ClaimedAttempt, slot: EngineSlot, over: Promise<void>): Promise<void> {
+    const noted = models.length > 0 || slot.isSick ? this.noteHealth(slot) : Promise.resolve();
     // A run that loaded nothing has changed little: what the engine holds is read while the next one runs.
-    const isCold = !isWarm({ models }, slot.warm);
-    const noted = models.length > 0 ? this.noteModels(slot) : Promise.resolve();
-    await Promise.all([slot.leave(over), isCold ? noted : undefined]);
+    const mustKnow = slot.isSick || !isWarm({ models }, slot.warm);
+    await Promise.all([slot.leave(over), mustKnow ? noted : undefined]);
   }
 
-  /** What a run has left in memory decides what the worker takes next, and what others leave to it. Never rejects. */
-  private async noteModels(slot: EngineSlot): Promise<void> {
+  /**
+   * Whether an engine that lost a run is well decides whether the worker takes more; what a run has left in memory, what it takes
+   * next and what others leave to it. Never rejects.
+   */
+  private async noteHealth(slot: EngineSlot): Promise<void> {
     const before = slot.warm.join();
     try {
       await slot.health();
     } catch (error) {
-      this.parts.logger.warn({ err: error }, 'an engine could not be asked which models it holds');
+      this.parts.logger.warn({ err: error }, 'an engine could not be asked for its health');
     }
     if (slot.warm.join() !== before) void this.report();
   }
@@ -170,6 +204,7 @@ export class PoolWorker {
    */
   async drain(): Promise<void> {
     this.state = 'draining';
+    this.offer();
     await this.report();
     const timer = setTimeout(() => this.leaving.abort(), this.parts.drainMs);
     await Promise.all(this.underWay);
@@ -177,7 +212,7 @@ export class PoolWorker {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.reporting);
+    for (const timer of this.timers) clearInterval(timer);
     this.state = 'stopped';
     await this.report();
     await Promise.all(this.parts.engines.map((engine) => engine.close()));

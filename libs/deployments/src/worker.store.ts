@@ -39,6 +39,8 @@ export interface WorkerReport {
   problem: string | null;
   /** What its latest attempts took, in milliseconds; null until it has run one. */
   attemptMs?: number | null;
+  /** Attempts that it can run at once from now on, 1 at least; as before where it does not say. */
+  capacity?: number;
 }
 
 /** How fast a pool works. */
@@ -83,6 +85,7 @@ export class WorkerStore {
     const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
+          capacity = coalesce(${report.capacity ?? null}::int, capacity),
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
           state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,

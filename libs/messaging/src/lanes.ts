@@ -91,21 +91,22 @@ export class LaneProducer {
   }
 }
 
-/** Takes messages from one pool's lane, `concurrency` at a time. */
+/** Takes messages from one pool's lane, as many at a time as its capacity says: none at first. */
 export class LaneConsumer {
   private readonly worker: Worker;
+  /** Messages that were left and are not offered again yet. */
+  private readonly leaving = new Set<Promise<void>>();
 
   /**
    * @param take called for each message; resolves when the worker is free for the next: with null, or with the message where
    * the attempt is left to another worker. A rejection drops the message: Postgres decides what becomes of the job.
-   * @param onLeft called with a message that was left, once this worker waits behind the others.
+   * @param onLeft called with a message that was left, once this worker waits behind the others; never rejects.
    */
   constructor(
     connection: Redis,
     poolId: string,
-    concurrency: number,
     take: (message: DispatchMessage) => Promise<DispatchMessage | null>,
-    onLeft: (message: DispatchMessage) => void,
+    onLeft: (message: DispatchMessage) => Promise<void>,
     onError: (error: Error) => void,
   ) {
     this.worker = new Worker(
@@ -117,7 +118,6 @@ export class LaneConsumer {
       {
         connection,
         prefix: prefixOf(poolId),
-        concurrency,
         autorun: false,
         drainDelay: 1,
         lockDuration: MESSAGE_LOCK_MS,
@@ -126,14 +126,24 @@ export class LaneConsumer {
       },
     );
     this.worker.on('completed', (_job: Job, left: DispatchMessage | null) => {
-      if (left !== null) setTimeout(() => onLeft(left), LEFT_AFTER_MS);
+      if (left === null) return;
+      const offered = new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS)).then(() => onLeft(left));
+      const leaving = offered.finally(() => this.leaving.delete(leaving));
+      this.leaving.add(leaving);
     });
     this.worker.on('error', onError);
   }
 
-  /** Begin to take messages. */
-  start(): void {
-    void this.worker.run();
+  /**
+   * Take this many messages at once from now on. With 0 nothing more is taken, apart from one message that is already on its
+   * way; what is under way goes on.
+   */
+  setCapacity(capacity: number): void {
+    // To pause first makes a higher number count at once, not only when the next message is done.
+    void this.worker.pause(true);
+    if (capacity === 0) return;
+    this.worker.concurrency = capacity;
+    void this.worker.resume();
   }
 
   /** Take nothing more; resolves when every message under way is done. */
@@ -141,12 +151,9 @@ export class LaneConsumer {
     await this.worker.pause();
   }
 
-  /** Take nothing more from now on, and do not wait. */
-  pause(): void {
-    void this.worker.pause(true);
-  }
-
+  /** Take nothing more; resolves when what was taken is done, and what was left is offered to others. */
   async close(): Promise<void> {
     await this.worker.close();
+    await Promise.all(this.leaving);
   }
 }

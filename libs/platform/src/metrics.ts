@@ -71,6 +71,11 @@ export class Metrics {
     labelNames: ['pool'],
     registers: [this.registry],
   });
+  readonly workerCapacity = new Gauge({
+    name: 'millrace_worker_capacity',
+    help: 'Attempts that this worker takes at once: one for each engine that is well. 0 while it starts, drains or is sick.',
+    registers: [this.registry],
+  });
   readonly loopRuns = new Counter({
     name: 'millrace_loop_runs_total',
     help: 'Runs of a maintenance loop by outcome: done, idle, failed.',

@@ -41,7 +41,7 @@ describe('an engine in its slot', () => {
     const health = jest.fn(() => Promise.resolve(WELL));
     const slot = slotOf({ health });
     expect(await run(slot)).toEqual({ status: 'succeeded' });
-    expect(await slot.isWell()).toBe(true);
+    expect(slot.isSick).toBe(false);
     expect(health).not.toHaveBeenCalled();
   });
 
@@ -52,9 +52,36 @@ describe('an engine in its slot', () => {
       run: () => Promise.resolve({ status: 'lost', reason: 'gone' }),
     });
     expect(await run(slot)).toMatchObject({ status: 'lost' });
-    expect(await slot.isWell()).toBe(false);
+    expect(slot.isSick).toBe(true);
+    await slot.health();
+    expect(slot.isSick).toBe(true);
     health = WELL;
-    expect(await slot.isWell()).toBe(true);
+    await slot.health();
+    expect(slot.isSick).toBe(false);
+  });
+
+  it('is given nothing, too, once it reports not to be ready while it is idle', async () => {
+    let health: EngineHealth = { ...WELL, ready: false, problem: 'gone' };
+    const slot = slotOf({ health: () => Promise.resolve(health) });
+    await slot.health();
+    expect(slot.isSick).toBe(true);
+    health = WELL;
+    await slot.health();
+    expect(slot.isSick).toBe(false);
+  });
+
+  it('is not sick for what it reports while it runs: the end of the run says how it is', async () => {
+    let settle: (result: EngineResult) => void = () => undefined;
+    const gone = { ...WELL, ready: false, problem: 'busy' };
+    const slot = slotOf({
+      health: () => Promise.resolve(gone),
+      run: () => new Promise((resolve) => (settle = resolve)),
+    });
+    const running = run(slot);
+    await slot.health();
+    settle({ status: 'succeeded' });
+    await running;
+    expect(slot.isSick).toBe(false);
   });
 
   it('loses a run whose engine rejects, which none may', async () => {
@@ -100,14 +127,16 @@ describe('an engine in its slot', () => {
     const result = run(slot, abort.signal);
     abort.abort();
     expect(await result).toEqual({ status: 'interrupted' });
-    expect(await slot.isWell()).toBe(false);
+    expect(slot.isSick).toBe(true);
     expect(await slot.health()).toMatchObject({
       ready: false,
       problem: expect.stringContaining('was to stop') as string,
     });
     settle({ status: 'interrupted' });
     await Promise.resolve();
-    expect(await slot.isWell()).toBe(true);
+    expect(slot.isSick).toBe(true);
+    await slot.health();
+    expect(slot.isSick).toBe(false);
   });
 
   it('is as it last reported while it is too busy to answer, and not ready when it is idle and does not answer', async () => {

@@ -20,8 +20,7 @@ const SILENT = 'The engine does not report its health.';
 export class EngineSlot {
   /** Runs that the engine has not settled. */
   private unsettled = 0;
-  /** The last run was lost: the engine is asked how it is before it is given another. */
-  private isSuspect = false;
+  private sick = false;
   /** It has a run that it did not end when asked, and could not be replaced. */
   private isStuck = false;
   /** Settles when no attempt is left that had this engine and still stores what it made. */
@@ -39,12 +38,12 @@ export class EngineSlot {
     return this.lastHealth.residentModels;
   }
 
-  /** Whether it can be given a run: an engine that would only lose it costs the job one of its attempts. */
-  async isWell(): Promise<boolean> {
-    if (this.unsettled === 0 && !this.isSuspect) return true;
-    const { ready } = await this.health();
-    this.isSuspect = !ready;
-    return ready;
+  /**
+   * Whether it can be given no run: it has lost the last one, or was idle and not ready, and has not reported to be ready
+   * since. A run on such an engine would only cost the job one of its attempts.
+   */
+  get isSick(): boolean {
+    return this.sick;
   }
 
   /**
@@ -52,6 +51,12 @@ export class EngineSlot {
    * answer up. Its last answer counts then.
    */
   async health(): Promise<EngineHealth> {
+    const health = await this.askHealth();
+    if (this.unsettled === 0) this.sick = !health.ready;
+    return health;
+  }
+
+  private async askHealth(): Promise<EngineHealth> {
     const answered = new AbortController();
     const late = elapsed(this.bounds.healthMs, answered.signal).then(() => null);
     const health = await Promise.race([this.engine.health(), late]);
@@ -75,7 +80,7 @@ export class EngineSlot {
       });
     const result = await Promise.race([settled, this.whenIgnored(work.runId, context.signal, over.signal)]);
     over.abort();
-    this.isSuspect = result.status === 'lost' || this.unsettled > 0;
+    this.sick = result.status === 'lost' || this.unsettled > 0;
     this.isStuck = this.unsettled > 0;
     return result;
   }

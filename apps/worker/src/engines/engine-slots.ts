@@ -11,19 +11,30 @@ export interface Release {
   hasRun: boolean;
 }
 
-/** The engines of a worker, and which of them have nothing to do. */
+/** The engines of a worker, which of them have nothing to do, and which are sick. */
 export class EngineSlots {
   private readonly all: readonly EngineSlot[];
-  private readonly free: EngineSlot[];
+  /** The one that was freed last is the last. */
+  private readonly free: Set<EngineSlot>;
   private readonly pace = new Pace();
 
   constructor(engines: readonly Engine[], logger: Logger) {
     this.all = engines.map((engine) => new EngineSlot(engine, logger));
-    this.free = [...this.all];
+    this.free = new Set(this.all);
   }
 
+  /** Ask every engine how it is; one that is free and not ready is sick from then on, until it is ready again. */
   healths(): Promise<EngineHealth[]> {
     return Promise.all(this.all.map((slot) => slot.health()));
+  }
+
+  /** Attempts that can be under way at once: one for each engine that is occupied, or free and not sick. */
+  get capacity(): number {
+    return this.all.filter((slot) => !this.free.has(slot) || !slot.isSick).length;
+  }
+
+  get haveSick(): boolean {
+    return this.all.some((slot) => slot.isSick);
   }
 
   /** How long an attempt has occupied its engine of late, in whole milliseconds; null until there was one. */
@@ -35,18 +46,19 @@ export class EngineSlots {
    * Occupy a free engine, of several one that holds the models that the message names. Resolves when it is free again.
    *
    * @param begin called at once; its `release` frees the engine, and the first call counts.
-   * @returns the message that is left to another worker; null where there is none, and where no engine is free.
+   * @returns the message that is left to another worker, also where no engine can be given it; null where there is none.
    */
   async occupy(
     message: DispatchMessage,
     begin: (slot: EngineSlot, release: (release: Release) => void) => void,
   ): Promise<DispatchMessage | null> {
-    const at = this.free.findLastIndex((slot) => isWarm(message, slot.warm));
-    const [slot] = this.free.splice(at, 1);
-    if (slot === undefined) return null;
+    const usable = [...this.free].filter((slot) => !slot.isSick);
+    const slot = usable.findLast(({ warm }) => isWarm(message, warm)) ?? usable.at(-1);
+    if (slot === undefined) return message;
+    this.free.delete(slot);
     const since = performance.now();
     const { left, hasRun } = await new Promise<Release>((release) => begin(slot, release));
-    this.free.push(slot);
+    this.free.add(slot);
     if (hasRun) this.pace.add(performance.now() - since);
     return left;
   }

@@ -72,10 +72,10 @@ async function messagesFor(poolId: string, ...models: string[][]): Promise<Dispa
 
 /** Has a worker take messages from the lane, until the end of the tests. */
 function consume(worker: ClaimingWorker, take: (message: DispatchMessage) => Promise<DispatchMessage | null>): void {
-  const leave = (left: DispatchMessage): void => void execution.dispatcher.leave(worker.poolId, left);
-  const consumer = new LaneConsumer(redis.consumer(), worker.poolId, 1, take, leave, () => undefined);
+  const leave = (left: DispatchMessage): Promise<void> => execution.dispatcher.leave(worker.poolId, left);
+  const consumer = new LaneConsumer(redis.consumer(), worker.poolId, take, leave, () => undefined);
   consumers.push(consumer);
-  consumer.start();
+  consumer.setCapacity(1);
 }
 
 describe('a job that names models', () => {

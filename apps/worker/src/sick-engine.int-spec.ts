@@ -1,0 +1,241 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_LIMITS } from '@millrace/accounts';
+import { assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
+import { billingSettings } from '@millrace/billing';
+import { newId, type NodeCatalogue } from '@millrace/contracts';
+import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
+import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
+import {
+  composeExecution,
+  composeSubmission,
+  jobSettings,
+  type JobExecution,
+  type JobSubmission,
+} from '@millrace/jobs';
+import { LaneConsumer, RedisConnections } from '@millrace/messaging';
+import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { PoolWorker } from './worker';
+
+const catalogue: NodeCatalogue = {
+  Show: { displayName: 'Show', category: '', description: '', inputs: {}, outputs: [], outputNode: true },
+};
+const logger = createLogger('test', 'fatal');
+const settings = readSettings({ ...jobSettings, ...billingSettings, ...assetSettings }, {});
+const RUN_MS = 40;
+
+let test: TestDatabase;
+let redis: RedisConnections;
+let folder: string;
+let assets: Assets;
+let jobs: JobExecution;
+let submission: JobSubmission;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  redis = new RedisConnections(testRedisUrl(), logger);
+  folder = await mkdtemp(join(tmpdir(), 'millrace-sick-test-'));
+  const { database } = test;
+  const store = await openBlobStore({ ...settings, blobDir: join(folder, 'blobs') });
+  assets = composeAssets({ database, store, settings });
+  const parts = { database, redis, logger, metrics: new Metrics('test'), settings, secretKey: Buffer.alloc(32, 1) };
+  jobs = composeExecution(parts);
+  submission = composeSubmission({ ...parts, assets: assets.assets });
+});
+afterAll(async () => {
+  await jobs.close();
+  await submission.close();
+  redis.close();
+  await test.drop();
+  await rm(folder, { recursive: true });
+});
+
+/** An engine that can fall ill: it is not ready then, and loses what it runs. */
+class FrailEngine implements Engine {
+  readonly kind = 'cpu';
+  isIll = false;
+  runs = 0;
+  start = (): Promise<void> => Promise.resolve();
+  close = this.start;
+  reset = this.start;
+  catalogue = (): Promise<NodeCatalogue> => Promise.resolve(catalogue);
+  health = () =>
+    Promise.resolve({
+      ready: !this.isIll,
+      problem: this.isIll ? 'The engine is ill.' : null,
+      version: 'test',
+      residentModels: [],
+    });
+
+  async run(_work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
+    this.runs += 1;
+    context.onEvent({ type: 'started' });
+    await new Promise((resolve) => setTimeout(resolve, RUN_MS));
+    return this.isIll ? { status: 'lost', reason: 'the engine is ill' } : { status: 'succeeded' };
+  }
+}
+
+/** A pool whose workers, one for each list of engines, take messages from its lane. */
+class Pool {
+  readonly id = `pool-${newId()}`;
+  private readonly members: { id: string; worker: PoolWorker; lane: LaneConsumer; metrics: Metrics }[] = [];
+  /** Messages that each worker received from the lane. */
+  readonly received: number[] = [];
+  private accountId = '';
+  private dispatching: NodeJS.Timeout | undefined;
+
+  async open(engines: Engine[][]): Promise<void> {
+    this.accountId = await makeAccount(test.database, { micros: 0n });
+    for (const each of engines) await this.join(each);
+    // The dispatch loop's work. Nobody does that of the loop which puts messages back: a swallowed one would never come again.
+    this.dispatching = setInterval(() => jobs.dispatcher.requestDispatch(this.id), 200);
+  }
+
+  private async join(engines: Engine[]): Promise<void> {
+    const index = this.members.length;
+    const id = newId();
+    const metrics = new Metrics('test');
+    this.received.push(0);
+    const worker = new PoolWorker({
+      identity: { id, poolId: this.id, version: 'test' },
+      database: test.database,
+      pools: new PoolStore(),
+      workers: new WorkerStore(),
+      catalogues: new CatalogueStore(),
+      claims: jobs.claims,
+      engines,
+      attempt: { jobs, assets, logger, metrics, workDir: folder, leaseSeconds: 10, logTailBytes: 64 },
+      logger,
+      drainMs: 100,
+      onCapacity: (capacity) => lane.setCapacity(capacity),
+    });
+    const lane = new LaneConsumer(
+      redis.consumer(),
+      this.id,
+      (message) => {
+        this.received[index] = (this.received[index] ?? 0) + 1;
+        return worker.take(message);
+      },
+      (left) => jobs.dispatcher.leave(this.id, left),
+      () => undefined,
+    );
+    this.members.push({ id, worker, lane, metrics });
+    await worker.start();
+  }
+
+  async submit(count: number): Promise<string[]> {
+    const { accountId } = this;
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const { job } = await submission.submissions.submit({
+        caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: DEFAULT_LIMITS },
+        scope: { accountId, surface: 'self_hosted', deploymentId: null },
+        body: JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: {} } } }),
+        target: () => Promise.resolve({ poolId: this.id, catalogue, queueLimit: null, priceMicrosPerSecond: 0n }),
+        idempotencyKey: undefined,
+        traceparent: null,
+      });
+      ids.push(job.id);
+    }
+    return ids;
+  }
+
+  /** Resolves when all of the jobs have succeeded. */
+  async haveSucceeded(ids: string[]): Promise<void> {
+    const where = { id: { in: ids }, status: 'succeeded' } as const;
+    await eventually(
+      'the jobs to succeed',
+      async () => (await test.database.models.job.count({ where })) === ids.length,
+    );
+  }
+
+  async attemptsOf(ids: string[]): Promise<number> {
+    return test.database.models.jobAttempt.count({ where: { jobId: { in: ids } } });
+  }
+
+  /** A worker as operators see it. */
+  async seen(index: number): Promise<object> {
+    const id = this.members[index]?.id ?? '';
+    const workers = await new WorkerStore().list(test.database, { poolId: this.id, withStopped: false });
+    const { state, problem, capacity } = workers.find((worker) => worker.id === id) ?? {};
+    const metric = await this.members[index]?.metrics.workerCapacity.get();
+    return { state, problem, capacity, metric: metric?.values[0]?.value };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.dispatching);
+    for (const { lane, worker } of this.members) {
+      await Promise.all([lane.drain(), worker.drain()]);
+      await lane.close();
+      await worker.stop();
+    }
+  }
+}
+
+describe('a worker whose engine is sick', () => {
+  let pool: Pool;
+  beforeEach(() => (pool = new Pool()));
+  afterEach(() => pool.close());
+
+  it('leaves the lane to the others until the engine is well, and swallows nothing', async () => {
+    const [sick, well] = [new FrailEngine(), new FrailEngine()];
+    await pool.open([[sick], [well]]);
+    sick.isIll = true;
+    await eventually('it to be known as sick', async () => !(await isTaking(pool, 0)));
+    expect(await pool.seen(0)).toEqual({ state: 'starting', problem: 'The engine is ill.', capacity: 1, metric: 0 });
+    const before = pool.received[0] ?? 0;
+    const ids = await pool.submit(30);
+    await pool.haveSucceeded(ids);
+    expect((pool.received[0] ?? 0) - before).toBeLessThanOrEqual(2);
+    expect({ runs: sick.runs, attempts: await pool.attemptsOf(ids) }).toEqual({ runs: 0, attempts: 30 });
+    sick.isIll = false;
+    await eventually('it to be back', () => isTaking(pool, 0));
+    await pool.haveSucceeded(await pool.submit(10));
+    expect(sick.runs).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('costs no more than the one attempt that its engine lost', async () => {
+    const [sick, well] = [new FrailEngine(), new FrailEngine()];
+    await pool.open([[sick], [well]]);
+    sick.isIll = true;
+    const ids = await pool.submit(20);
+    await pool.haveSucceeded(ids);
+    expect(sick.runs).toBeLessThanOrEqual(1);
+    expect(await pool.attemptsOf(ids)).toBe(20 + sick.runs);
+    expect(pool.received[0]).toBeLessThanOrEqual(2);
+  }, 60_000);
+
+  it('gives back what it took when no other worker is there, and runs it once it is well', async () => {
+    const engine = new FrailEngine();
+    await pool.open([[engine]]);
+    engine.isIll = true;
+    const ids = await pool.submit(3);
+    await eventually('it to be known as sick', async () => !(await isTaking(pool, 0)));
+    engine.isIll = false;
+    await pool.haveSucceeded(ids);
+    expect(await pool.attemptsOf(ids)).toBeLessThanOrEqual(4);
+  }, 60_000);
+
+  it('goes on with the engines that are well, and reports to have so many', async () => {
+    const [sick, well] = [new FrailEngine(), new FrailEngine()];
+    await pool.open([[sick, well]]);
+    sick.isIll = true;
+    const sees = async (): Promise<boolean> => ((await pool.seen(0)) as { metric: number }).metric === 1;
+    await eventually('one engine to be known as sick', sees);
+    const seen = { state: 'ready', problem: 'The engine is ill.', capacity: 1, metric: 1 };
+    await eventually('the pool to know', async () => JSON.stringify(await pool.seen(0)) === JSON.stringify(seen));
+    const ids = await pool.submit(10);
+    await pool.haveSucceeded(ids);
+    expect({ runs: sick.runs, attempts: await pool.attemptsOf(ids) }).toEqual({ runs: 0, attempts: 10 });
+    sick.isIll = false;
+    const isBack = async (): Promise<boolean> => ((await pool.seen(0)) as { capacity: number }).capacity === 2;
+    await eventually('both to be back', isBack);
+    await pool.haveSucceeded(await pool.submit(10));
+    expect(sick.runs).toBeGreaterThan(0);
+  }, 60_000);
+});
+
+async function isTaking(pool: Pool, index: number): Promise<boolean> {
+  return ((await pool.seen(index)) as { state: string }).state === 'ready';
+}

@@ -46,6 +46,21 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.withdraw_outputs(job uuid)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    withdrawn integer;
+BEGIN
+    UPDATE assets a SET expires_at = now() FROM job_outputs o
+    WHERE o.job_id = job AND a.id = o.asset_id AND (a.expires_at IS NULL OR a.expires_at > now());
+    DELETE FROM job_outputs WHERE job_id = job;
+    GET DIAGNOSTICS withdrawn = ROW_COUNT;
+    RETURN withdrawn;
+END
+$function$;
+
 CREATE TABLE account_queues (
     pool_id text NOT NULL,
     account_id uuid NOT NULL,
@@ -245,6 +260,7 @@ CREATE TABLE job_outputs (
     type text NOT NULL,
     asset_id uuid NOT NULL,
     CONSTRAINT job_outputs_pkey PRIMARY KEY (job_id, node_id, node_index),
+    CONSTRAINT job_outputs_index_width_check CHECK (((octet_length(node_id) <= 1024) AND (octet_length(name) <= 1024))) NOT VALID,
     CONSTRAINT job_outputs_type_check CHECK ((type = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text, 'text'::text, 'file'::text, 'latent'::text])))
 );
 

@@ -128,6 +128,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
       logger,
       metrics: new Metrics('test'),
       workDir: folder,
+      maxOutputsPerJob: 1_000,
       leaseSeconds: 10,
       logTailBytes: 64,
     },

@@ -1,5 +1,5 @@
 import { backoffMs } from '@millrace/platform';
-import { isTransient } from './errors';
+import { isTransient } from './transient';
 
 /** A process that starts while PostgreSQL restarts waits this long for it, instead of failing and being restarted. */
 export const BOOT_TIMEOUT_MS = 30_000;

@@ -8,6 +8,7 @@ import { translateError } from './errors';
 import { LockSession } from './lock-session';
 import { renamed, rowsOf } from './rows';
 import { statementName, statementOf } from './statement';
+import { SILENT_CONNECTION } from './transient';
 
 /**
  * Where a statement runs: the database, or a transaction of it. Stores take one, so that a use case decides what commits
@@ -134,8 +135,6 @@ async function run<T>(statement: () => Promise<T>): Promise<T> {
 /** A socket that closes when nothing has passed for this long: an unplugged peer never closes its end. */
 function socketWithTimeout(silentMs: number): Socket {
   const socket = new Socket();
-  socket.setTimeout(silentMs, () =>
-    socket.destroy(new Error('the connection to PostgreSQL has been silent for too long')),
-  );
+  socket.setTimeout(silentMs, () => socket.destroy(new Error(SILENT_CONNECTION)));
   return socket;
 }

@@ -20,18 +20,13 @@ export class ConstraintError extends Error {
   }
 }
 
-interface DriverCause {
+export interface DriverCause {
   kind?: string;
   code?: string;
   originalCode?: string;
   originalMessage?: string;
   constraint?: { index?: string; fields?: string[] };
 }
-
-/** Errors of PostgreSQL that the next try may not meet: classes 08, 53, 57 and the lock conflicts. */
-const TRANSIENT_SQLSTATE = /^(08|53|57)|^(40001|40P01|55P03)$/;
-const TRANSIENT_SYSTEM_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034']);
 
 /** Turn the errors of Prisma and of the driver that callers decide by into ours; others are returned as they are. */
 export function translateError(error: unknown): unknown {
@@ -55,16 +50,8 @@ export function translateError(error: unknown): unknown {
   }
 }
 
-/** True for a failure that is not about the request: the server was away, busy, or asked us to try again. */
-export function isTransient(error: unknown): boolean {
-  const cause = driverCause(error);
-  if (TRANSIENT_SQLSTATE.test(cause?.originalCode ?? cause?.code ?? '')) return true;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code === 'string' && (TRANSIENT_PRISMA_CODES.has(code) || TRANSIENT_SYSTEM_CODES.has(code))) return true;
-  return error instanceof Error && /terminat|timeout|connection/i.test(error.message) && cause === undefined;
-}
-
-function driverCause(error: unknown): DriverCause | undefined {
+/** What PostgreSQL or the driver reported, as the client and the driver each wrap it. */
+export function driverCause(error: unknown): DriverCause | undefined {
   if (error instanceof Prisma.PrismaClientKnownRequestError) {
     const adapterError = error.meta?.driverAdapterError as { cause?: DriverCause } | undefined;
     return adapterError?.cause;

@@ -1,8 +1,9 @@
 export { Database, type Statements } from './database';
 export { databaseSettings } from './database.settings';
 export { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
-export { ConstraintError, RefusedError, isTransient } from './errors';
+export { ConstraintError, RefusedError } from './errors';
 export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';
 export { KEY_REUSED, claimKey, claimKeyPart, isKeyClaimed, sweepKeys } from './idempotency-key.store';
 export { assertSchema, awaitSchema } from './schema-version';
+export { isTransient } from './transient';
 export { composeStatement, statementPart, type StatementPart } from './statement-part';

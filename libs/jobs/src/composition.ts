@@ -110,12 +110,12 @@ export interface JobExecution {
 
 /** Wire what runs attempts. */
 export function composeExecution(parts: JobsParts & { secretKey: Buffer }): JobExecution {
-  const { database, redis, secretKey } = parts;
+  const { database, redis, settings, secretKey } = parts;
   const { lanes, events, dispatcher, lifecycle } = composeMoves(parts);
   return {
     claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher),
     lifecycle,
-    outputs: new OutputRecorder(database, new OutputStore(), events),
+    outputs: new OutputRecorder(database, new OutputStore(settings), events),
     events,
     dispatcher,
     secrets: new EphemeralSecrets(redis.producer(), secretKey),

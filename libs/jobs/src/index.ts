@@ -10,9 +10,16 @@ export {
 export { WarmClaims, isWarm } from './dispatch';
 export { JobReads, JobStreams, type StreamItem } from './follow';
 export { jobSettings } from './job.settings';
-export { JobEvents, Lifecycle, resubmitAdvice, type AttemptResult, type ReportedEnding } from './lifecycle';
+export {
+  JobEvents,
+  Lifecycle,
+  resubmitAdvice,
+  type AttemptLoss,
+  type AttemptResult,
+  type ReportedEnding,
+} from './lifecycle';
 export { OperatorJobs, type OperatorJob } from './operator';
-export { OutputRecorder, type OutputDraft } from './outputs';
+export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
 export { AccountQueues, type QueuePlace } from './rotation';
 export {
   type ClaimedAttempt,

@@ -26,6 +26,11 @@ export const jobSettings = {
     'Jobs of one account that may run at once in a pool, where the account has no limit of its own.',
     integer({ min: 1 }).default(100),
   ),
+  maxOutputsPerJob: setting(
+    'MAX_OUTPUTS_PER_JOB',
+    'Outputs that one job may have; its run ends with an error when it makes more.',
+    integer({ min: 1, max: 100_000 }).default(1_000),
+  ),
   leaseSeconds: setting(
     'LEASE_SECONDS',
     'How long a worker may be silent before it loses its attempt, in seconds.',

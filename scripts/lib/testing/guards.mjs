@@ -6,6 +6,7 @@
  */
 
 const STATE = 'libs/jobs/src/state/job-guards.store.ts';
+const END = 'libs/jobs/src/lifecycle/end.store.ts';
 const CLAIM = 'libs/jobs/src/lifecycle/claim.store.ts';
 const TURN = 'libs/jobs/src/rotation/turn.store.ts';
 const JOIN = 'libs/jobs/src/rotation/join.store.ts';
@@ -19,6 +20,7 @@ const BLOBS = 'libs/assets/src/records/blob-record.store.ts';
 const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const LIVES = ['libs/assets/src/retention/lives.int-spec', 'libs/assets/src/retention/retention.int-spec'];
 const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
+const SETTLEMENTS = ['libs/jobs/src/lifecycle/settlement.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
 const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
 const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
@@ -37,6 +39,13 @@ export const GUARDS = [
     STATE,
     "${deliveryOfOne} = 'leased' AND j.lease_expires_at < now()`",
     "${deliveryOfOne} = 'leased'`",
+  ),
+  of('what is not charged is not delivered', END, 'THEN withdraw_outputs(j.id) END', 'THEN NULL END', SETTLEMENTS),
+  of('a job has so many outputs at most', OUTPUT, '< ${maxOutputs} OR refuse', '>= 0 OR refuse', OUTPUTS),
+  without(
+    'what an index holds of an output is bounded',
+    'ALTER TABLE job_outputs DROP CONSTRAINT job_outputs_index_width_check',
+    OUTPUTS,
   ),
   of('a claim takes the next attempt', CLAIM, 'AND j.attempt = ${attempt} - 1 AND', 'AND'),
   of('a claim takes what was dispatched', CLAIM, " - 1 AND ${deliveryOfOne} = 'dispatched'", ' - 1'),

@@ -9,7 +9,8 @@ const failed: EngineResult = {
 };
 const succeeded: EngineResult = { status: 'succeeded' };
 const stored = { status: 'stored' } as const;
-const notStored = { status: 'failed', reason: 'the blob store is full' } as const;
+const notStored = { status: 'failed', nodeId: '7', reason: 'the blob store is full' } as const;
+const refused = { status: 'refused', nodeId: '7', reason: 'it is too large' } as const;
 const leaseLost = { status: 'lease_lost' } as const;
 
 type Short = [kind: string, code: string | null];
@@ -40,11 +41,28 @@ describe('the end of an attempt', () => {
       ['credits_exhausted', 'credits_exhausted'],
     ],
     ['a worker that drains', { run: interrupted, lease: null, outputs: stored }, ['handed_back', null]],
-    ['a lost engine', { run: lost, lease: null, outputs: stored }, ['engine_lost', null]],
-    ['a lost engine, canceled', { run: lost, lease: 'canceled', outputs: stored }, ['engine_lost', null]],
+    ['a lost engine', { run: lost, lease: null, outputs: stored }, ['given_up', null]],
+    ['a lost engine, canceled', { run: lost, lease: 'canceled', outputs: stored }, ['given_up', null]],
+    ...[succeeded, interrupted, lost].map((run): [string, AttemptFacts, Short] => [
+      `an output that is refused, and a run that then ${run.status}`,
+      { run, lease: null, outputs: refused },
+      ['output_refused', 'node_execution_error'],
+    ]),
+    [
+      'a failed node, with an output refused',
+      { run: failed, lease: null, outputs: refused },
+      ['node_failed', 'node_execution_error'],
+    ],
     ['a lost lease', { run: interrupted, lease: 'lost', outputs: stored }, ['lease_lost', null]],
     ['a lease found lost by an output', { run: succeeded, lease: null, outputs: leaseLost }, ['lease_lost', null]],
   ])('by %s', (_name, facts, end) => {
     expect(shortOf(endOf(facts))).toEqual(end);
+  });
+
+  it('by an output that is refused names its node', () => {
+    const end = endOf({ run: succeeded, lease: null, outputs: { ...refused, nodeId: '7'.repeat(5_000) } });
+    expect(end).toMatchObject({ failure: { node_id: '7'.repeat(5_000) } });
+    const { message } = (end as { failure: { message: string } }).failure;
+    expect(message).toBe(`An output of node ${'7'.repeat(100)} could not be kept: it is too large.`);
   });
 });

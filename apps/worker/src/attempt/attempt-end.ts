@@ -1,5 +1,5 @@
 import type { EngineFailure, EngineResult } from '@millrace/engines';
-import { resubmitAdvice, type JobFailure, type ReportedEnding } from '@millrace/jobs';
+import { resubmitAdvice, type AttemptLoss, type JobFailure, type ReportedEnding } from '@millrace/jobs';
 import type { LeaseEnd } from './lease-keeper';
 import type { OutputsEnd } from './output-pipeline';
 
@@ -8,9 +8,13 @@ export type AttemptEnd =
   | { kind: 'finished'; ending: ReportedEnding; failure: JobFailure | null }
   /** The worker drains: another one runs the attempt again, and none is used up. */
   | { kind: 'handed_back' }
-  | { kind: 'engine_lost'; reason: string }
+  /** The job gets another attempt, if it has any left. */
+  | { kind: 'given_up'; loss: Loss }
   /** Another worker may have the attempt by now: nothing more is written. */
   | { kind: 'lease_lost' };
+
+/** How the attempt was lost; its engine time is known when it is reported. */
+export type Loss = Pick<AttemptLoss, 'by' | 'reason'>;
 
 /** What the end of an attempt follows from. */
 export interface AttemptFacts {
@@ -27,6 +31,9 @@ const ENDING_OF_FAILURE: Record<EngineFailure['code'], ReportedEnding> = {
   input_unavailable: 'input_rejected',
 };
 
+/** Node ids in messages are cut to this length. */
+const SHOWN_ID = 100;
+
 const CREDITS_EXHAUSTED: JobFailure = {
   code: 'credits_exhausted',
   message: 'The run used up the credits of its account and was stopped. Add credits and submit the job again.',
@@ -38,9 +45,11 @@ const CREDITS_EXHAUSTED: JobFailure = {
  */
 export function endOf({ run, lease, outputs }: AttemptFacts): AttemptEnd {
   if (outputs.status === 'lease_lost' || lease === 'lost') return { kind: 'lease_lost' };
+  // It has ended the run as well, unless that had ended before.
+  if (outputs.status === 'refused' && run.status !== 'failed') return outputRefused(outputs);
   switch (run.status) {
     case 'lost':
-      return { kind: 'engine_lost', reason: run.reason };
+      return { kind: 'given_up', loss: { by: 'engine', reason: run.reason } };
     case 'interrupted':
       if (lease === 'exhausted') return finished('credits_exhausted', CREDITS_EXHAUSTED);
       return lease === 'canceled' ? finished('canceled_while_running') : { kind: 'handed_back' };
@@ -59,6 +68,11 @@ export function finished(ending: ReportedEnding, failure: JobFailure | null = nu
 function notStored(reason: string): AttemptEnd {
   const message = `An output could not be stored: ${reason}. ${resubmitAdvice('output_not_stored')}`;
   return finished('output_not_stored', { code: 'output_storage_error', message });
+}
+
+function outputRefused({ nodeId, reason }: { nodeId: string; reason: string }): AttemptEnd {
+  const message = `An output of node ${nodeId.slice(0, SHOWN_ID)} could not be kept: ${reason}.`;
+  return finished('output_refused', { code: 'node_execution_error', message, node_id: nodeId });
 }
 
 function jobFailure({ code, message, nodeId, classType, traceback }: EngineFailure): JobFailure {

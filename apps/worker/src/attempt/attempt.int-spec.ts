@@ -11,7 +11,7 @@ import {
   type EngineRunContext,
   type EngineWork,
 } from '@millrace/engines';
-import type { AttemptResult, Fence } from '@millrace/jobs';
+import type { AttemptLoss, AttemptResult, Fence } from '@millrace/jobs';
 import { Metrics, createLogger } from '@millrace/platform';
 import { ComfyuiSimulator } from '@millrace/testing';
 import { EngineSlot } from '../engines/engine-slot';
@@ -64,6 +64,8 @@ afterAll(async () => {
 /** What an attempt reported, and what a test lets it wait for. */
 class Surroundings {
   readonly ends: AttemptResult[] = [];
+  readonly losses: AttemptLoss[] = [];
+  progressed: () => void = () => undefined;
   /** Engine time of each heartbeat. */
   readonly engineMs: number[] = [];
   store = (): Promise<void> => Promise.resolve();
@@ -76,6 +78,7 @@ class Surroundings {
         return Promise.resolve({ status: 'running', exhausted: false });
       },
       finish: (_fence: Fence, result: AttemptResult) => Promise.resolve(this.ends.push(result)),
+      giveUp: (_fence: Fence, loss: AttemptLoss) => Promise.resolve(this.losses.push(loss)),
     };
     const storeOutput = async (_accountId: string, source: Readable): Promise<object> => {
       source.resume();
@@ -85,13 +88,18 @@ class Surroundings {
     const openInput = (): Promise<object> =>
       Promise.resolve({ asset: { filePath: 'in.png', contentType: 'image/png' }, body: Readable.from([PIXEL]) });
     return {
-      jobs: { lifecycle, outputs: { record: () => Promise.resolve(true) }, events: { progressed: () => undefined } },
+      jobs: {
+        lifecycle,
+        outputs: { record: () => Promise.resolve(true) },
+        events: { progressed: () => this.progressed() },
+      },
       assets: { assets: { storeOutput }, content: { openInput } },
       catalogue: () => catalogue,
       logger,
       metrics: new Metrics('test'),
       workDir: folder,
       leaseSeconds: 10,
+      maxOutputsPerJob: 10,
       logTailBytes: 64,
     } as unknown as AttemptParts;
   }
@@ -112,6 +120,27 @@ describe('an attempt', () => {
     const posted = simulator.server.posted.at(-1)?.text ?? '';
     expect(posted).toContain('9223372036854775807');
     expect(posted).not.toContain('core/ASSET');
+  });
+
+  it('ends when its progress cannot be published, and stops its engine', async () => {
+    const around = new Surroundings();
+    around.progressed = () => {
+      throw new Error('nobody takes it');
+    };
+    const run = (_work: EngineWork, context: EngineRunContext): Promise<EngineResult> => {
+      const { signal } = context;
+      context.onEvent({ type: 'started' });
+      context.onEvent({ type: 'node_started', nodeId: '1' });
+      return new Promise((resolve) => {
+        const end = (): void => resolve({ status: 'interrupted' });
+        if (signal.aborted) end();
+        else signal.addEventListener('abort', end);
+      });
+    };
+    const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+    await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(() => undefined);
+    expect(around.losses).toMatchObject([{ by: 'worker', reason: 'its worker failed' }]);
+    expect(around.ends).toEqual([]);
   });
 
   it('counts no engine time while it stores what it made', async () => {

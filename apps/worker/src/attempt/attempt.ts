@@ -25,6 +25,7 @@ export interface AttemptParts {
   metrics: Metrics;
   workDir: string;
   leaseSeconds: number;
+  maxOutputsPerJob: number;
   logTailBytes: number;
 }
 
@@ -45,6 +46,8 @@ export class Attempt {
   private readonly folder: string;
   /** As submitted: parsed once, for everything that needs it. */
   private readonly graph: WorkflowGraph;
+  /** Aborts, with the error as its reason, when this worker can follow the run no longer. */
+  private readonly fault = new AbortController();
   /** Aborts when the attempt is to end, for any reason. */
   private readonly over: AbortSignal;
   private readonly logger: Logger;
@@ -56,18 +59,29 @@ export class Attempt {
     private readonly slot: EngineSlot,
     draining: AbortSignal,
   ) {
-    const { assets, jobs, leaseSeconds, logTailBytes } = parts;
+    const { assets, jobs, leaseSeconds, logTailBytes, maxOutputsPerJob } = parts;
     this.logger = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
     this.folder = join(parts.workDir, `${claimed.jobId}.${claimed.attempt}`);
     this.graph = parseWorkflow(claimed.workflow);
     const plan = planProgress(this.graph, parts.catalogue());
-    this.observer = new RunObserver(claimed, plan, jobs.events, logTailBytes, (output) => this.outputs.add(output));
+    this.observer = new RunObserver(claimed, plan, jobs.events, logTailBytes, {
+      output: (output) => this.outputs.add(output),
+      fault: (error) => this.fault.abort(error),
+    });
     this.lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1000, this.observer, this.logger);
     const classOf = (nodeId: string): string => plan.nodes.get(nodeId)?.classType ?? 'output';
     const gone = this.lease.signal;
-    this.outputs = new OutputPipeline(claimed, assets.assets, jobs.outputs, classOf, gone, this.logger);
+    this.outputs = new OutputPipeline(
+      claimed,
+      assets.assets,
+      jobs.outputs,
+      classOf,
+      gone,
+      maxOutputsPerJob,
+      this.logger,
+    );
     this.log = new LogSaver(jobs.lifecycle, claimed, this.observer, this.logger);
-    this.over = AbortSignal.any([gone, draining]);
+    this.over = AbortSignal.any([gone, draining, this.outputs.refused, this.fault.signal]);
   }
 
   /** Look now whether the job is to be canceled; resolves when that is known. Never rejects. */
@@ -124,6 +138,7 @@ export class Attempt {
     this.observer.engineSettled();
     onSettled();
     this.parts.metrics.engineSeconds.inc({ pool: poolId }, this.observer.engineMs / 1000);
+    this.fault.signal.throwIfAborted();
     return this.conclude(result);
   }
 
@@ -142,13 +157,16 @@ export class Attempt {
   /** What no step foresaw is this worker's doing: another may fare better, and the attempts are bounded. */
   private brokenOff(error: unknown): AttemptEnd {
     this.logger.error({ err: error }, 'an attempt broke off');
-    return this.lease.end === 'lost' ? { kind: 'lease_lost' } : { kind: 'engine_lost', reason: 'its worker failed' };
+    return this.lease.end === 'lost'
+      ? { kind: 'lease_lost' }
+      : { kind: 'given_up', loss: { by: 'worker', reason: 'its worker failed' } };
   }
 
   private reportOf(end: AttemptEnd): EndReport {
+    const { engineMs, progress, timings: nodes } = this.observer;
+    if (end.kind === 'given_up') return { kind: 'given_up', loss: { ...end.loss, engineMs } };
     if (end.kind !== 'finished') return end;
     const { ending, failure } = end;
-    const { engineMs, progress, timings: nodes } = this.observer;
     const log = this.claimed.keepsLogs ? this.observer.readLog() : null;
     return { kind: 'finished', result: { ending, failure, engineMs, progress, nodes, log } };
   }

@@ -38,6 +38,8 @@ describe('the name of an output', () => {
     ['..', 'output'],
     ['.', 'output'],
     [`${'n'.repeat(300)}.png`, `${'n'.repeat(200)}.png`],
+    [`${'\u{1f600}'.repeat(300)}.png`, `${'\u{1f600}'.repeat(50)}.png`],
+    [`a${'\u00e9'.repeat(300)}.png`, `a${'\u00e9'.repeat(99)}.png`],
   ])('leads nowhere and breaks no header: %j', (given, name) => {
     expect(namesOf([file(given)])).toEqual([name]);
   });

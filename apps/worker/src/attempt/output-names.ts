@@ -1,7 +1,9 @@
 import { basename, extname } from 'node:path';
 import type { EngineOutput } from '@millrace/engines';
 
-const MAX_NAME_LENGTH = 200;
+/** In UTF-8: file systems hold names of 255 bytes, and what makes a name unique is added to it. */
+const MAX_STEM_BYTES = 200;
+const MAX_EXTENSION_BYTES = 20;
 
 /** Gives outputs the names under which clients save them: the engine's own, made unique within the job. */
 export class OutputNames {
@@ -33,7 +35,19 @@ export class OutputNames {
 /** A plain file name: no folder, nothing that a shell, a header or a file system reads as anything else. */
 function cleanName(name: string): string {
   const plain = basename(name.replaceAll('\\', '/')).replace(/[\p{Cc}\p{Cs}<>:"|?*/\u202a-\u202e\u2066-\u2069]/gu, '_');
-  const extension = extname(plain).slice(0, 20);
-  const stem = plain.slice(0, plain.length - extname(plain).length).slice(0, MAX_NAME_LENGTH);
+  const extension = cut(extname(plain), MAX_EXTENSION_BYTES);
+  const stem = cut(plain.slice(0, plain.length - extname(plain).length), MAX_STEM_BYTES);
   return stem === '' || /^\.+$/.test(stem) ? `output${extension}` : stem + extension;
+}
+
+/** The beginning of a text, `maxBytes` of UTF-8 at most; no character is cut in two. */
+function cut(text: string, maxBytes: number): string {
+  let size = 0;
+  let end = 0;
+  for (const character of text) {
+    size += Buffer.byteLength(character);
+    if (size > maxBytes) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
 }

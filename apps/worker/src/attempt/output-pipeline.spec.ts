@@ -1,6 +1,8 @@
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
+import { Refusal } from '@millrace/contracts';
+import { ConstraintError } from '@millrace/database';
 import type { EngineOutput } from '@millrace/engines';
-import type { OutputRecorder } from '@millrace/jobs';
+import { OutputRefused, type OutputRecorder } from '@millrace/jobs';
 import { createLogger } from '@millrace/platform';
 import { claimedAttempt } from './fixtures/claimed-attempt';
 import { OutputPipeline } from './output-pipeline';
@@ -13,6 +15,9 @@ const stored: StoredOutput = {
 const output = (index: number): EngineOutput => ({ nodeId: '1', index, kind: 'text', text: 'made' });
 
 const numberOf = (name: string): string => /\d+(?=\.txt$)/.exec(name)?.[0] ?? name;
+
+/** Outputs that a job may have. */
+const MAX_OUTPUTS = 3;
 
 /** What was done, in the order in which it began; each step ends when the test says how. */
 class Steps {
@@ -31,7 +36,15 @@ class Steps {
       record: (_fence, { name }) => this.begin(`record ${numberOf(name)}`),
     };
     const logger = createLogger('test', 'silent');
-    this.pipeline = new OutputPipeline(claimed, assets, recorder, () => 'Show', new AbortController().signal, logger);
+    this.pipeline = new OutputPipeline(
+      claimed,
+      assets,
+      recorder,
+      () => 'Show',
+      new AbortController().signal,
+      MAX_OUTPUTS,
+      logger,
+    );
   }
 
   private begin(name: string): Promise<boolean> {
@@ -44,8 +57,8 @@ class Steps {
     await settled();
   }
 
-  async fail(name: string): Promise<void> {
-    this.open.get(name)?.reject(new BlobStoreError('full', 'no room is left'));
+  async fail(name: string, error: Error = new BlobStoreError('full', 'no room is left')): Promise<void> {
+    this.open.get(name)?.reject(error);
     await settled();
   }
 }
@@ -87,5 +100,44 @@ describe('outputs', () => {
     await steps.fail('store 2');
     expect(await steps.pipeline.settle()).toEqual({ status: 'lease_lost' });
     expect(steps.begun).not.toContain('store 3');
+  });
+
+  it.each<[string, Error, status: string]>([
+    ['the store is full', new BlobStoreError('full', 'no room'), 'failed'],
+    ['the store refuses us', new BlobStoreError('denied', 'no'), 'failed'],
+    ['the database has no connection', Object.assign(new Error('no'), { code: 'P2024' }), 'failed'],
+    ["the worker's disk is broken", Object.assign(new Error('no'), { code: 'EIO', syscall: 'read' }), 'failed'],
+    ['it is larger than the store takes', new BlobStoreError('too_large', 'no'), 'refused'],
+    ['it is larger than a file may be', new Refusal('payload_too_large', 'The file is too large.'), 'refused'],
+    ['no record can be made of it', new OutputRefused('the id of the node is too long'), 'refused'],
+    ['a constraint forbids it', new ConstraintError('unique', 'job_outputs_name_key'), 'refused'],
+    ['its file is not there', Object.assign(new Error('timeout.png'), { code: 'ENOENT', syscall: 'open' }), 'refused'],
+    ['nobody knows why', new Error('the connection of two nodes timed out'), 'refused'],
+  ])('that cannot be kept because %s: %#', async (_name, error, status) => {
+    const gone = new AbortController();
+    gone.abort();
+    const pipeline = new OutputPipeline(
+      claimed,
+      { storeOutput: () => Promise.reject(error) },
+      { record: () => Promise.resolve(true) },
+      () => 'Show',
+      gone.signal,
+      MAX_OUTPUTS,
+      createLogger('test', 'silent'),
+    );
+    pipeline.add(output(0));
+    expect(await pipeline.settle()).toMatchObject({ status, nodeId: '1' });
+    expect(pipeline.refused.aborted).toBe(status === 'refused');
+  });
+
+  it('beyond as many as a job may have end the run, and are not stored', async () => {
+    for (const index of [3, 4, 5]) steps.pipeline.add(output(index));
+    for (const n of [1, 2, 3]) {
+      await steps.end(`store ${n}`);
+      await steps.end(`record ${n}`);
+    }
+    expect(await steps.pipeline.settle()).toMatchObject({ status: 'refused', nodeId: '1' });
+    expect(steps.begun.filter((name) => name.startsWith('store'))).toEqual(['store 1', 'store 2', 'store 3']);
+    expect(steps.pipeline.refused.aborted).toBe(true);
   });
 });

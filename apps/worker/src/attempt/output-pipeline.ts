@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
 import type { EngineOutput } from '@millrace/engines';
-import type { ClaimedAttempt, OutputDraft, OutputRecorder } from '@millrace/jobs';
+import { OutputRefused, type ClaimedAttempt, type OutputDraft, type OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
+import { outputFaultOf, type OutputFault } from './output-fault';
 import { OutputNames } from './output-names';
-import { storeReasonOf } from './store-reason';
 
 const STORE_TRIES = 4;
 /** PostgreSQL may be away for as long as a restart or a failover takes; the lease ends the waiting when it is lost. */
@@ -15,13 +15,13 @@ const DATABASE_TRIES = 30;
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 4_000;
 
-/** How the outputs of a run came out. */
-export type OutputsEnd = { status: 'stored' } | { status: 'lease_lost' } | { status: 'failed'; reason: string };
+/** How the outputs of a run came out. `nodeId` is the node whose output could not be kept. */
+export type OutputsEnd = { status: 'stored' } | { status: 'lease_lost' } | (OutputFault & { nodeId: string });
 
 /**
  * Stores outputs while the run goes on: one after the other, in the order in which they landed, each recorded under the
  * attempt's fence while the bytes of the next are stored. Once one could not be stored those after it are dropped, because
- * the attempt has failed then.
+ * the attempt has failed then, and the engine need not go on.
  */
 export class OutputPipeline {
   private readonly names: OutputNames;
@@ -32,6 +32,7 @@ export class OutputPipeline {
   /** The output that is the end of them; those after it are dropped. */
   private last = Number.POSITIVE_INFINITY;
   private ordinal = 0;
+  private readonly refusal = new AbortController();
 
   constructor(
     private readonly claimed: ClaimedAttempt,
@@ -40,15 +41,23 @@ export class OutputPipeline {
     classOf: (nodeId: string) => string,
     /** Aborts when the attempt is over for this worker: nothing is worth another try then. */
     private readonly gone: AbortSignal,
+    private readonly maxOutputs: number,
     private readonly logger: Logger,
   ) {
     this.names = new OutputNames(classOf);
+  }
+
+  /** Aborts when an output was refused: the run cannot succeed any more. */
+  get refused(): AbortSignal {
+    return this.refusal.signal;
   }
 
   /** Take an output. Never throws; `settle` resolves to how it came out. */
   add(output: EngineOutput): void {
     const ordinal = this.ordinal;
     this.ordinal += 1;
+    // Beyond the limit there is one output more, which is refused; the rest costs nothing.
+    if (ordinal > this.maxOutputs) return;
     const name = this.names.nameOf(output);
     const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
     this.storing = draft;
@@ -70,8 +79,7 @@ export class OutputPipeline {
       return await step();
     } catch (error) {
       this.logger.error({ err: error, job: this.claimed.jobId, node: output.nodeId }, 'an output could not be stored');
-      const reason = error instanceof BlobStoreError ? storeReasonOf(error) : 'it could not be recorded';
-      this.endAt(ordinal, { status: 'failed', reason });
+      this.endAt(ordinal, { ...outputFaultOf(error), nodeId: output.nodeId });
       return null;
     }
   }
@@ -80,9 +88,13 @@ export class OutputPipeline {
     if (ordinal > this.last) return;
     this.last = ordinal;
     this.end = end;
+    if (end.status === 'refused') this.refusal.abort();
   }
 
   private async store(output: EngineOutput, name: string, ordinal: number): Promise<OutputDraft> {
+    if (ordinal >= this.maxOutputs) {
+      throw new OutputRefused(`a job may have ${this.maxOutputs} outputs, and this is one more; save fewer`);
+    }
     const stored = await this.retried(() => this.storeBytes(output, name));
     crashPoint('output:after-bytes');
     // What cannot be removed now goes with the attempt's folder.

@@ -1,4 +1,4 @@
-import type { AttemptResult, ClaimedAttempt, Lifecycle } from '@millrace/jobs';
+import type { AttemptLoss, AttemptResult, ClaimedAttempt, Lifecycle } from '@millrace/jobs';
 import { backoffMs, type Logger } from '@millrace/platform';
 
 /** How long a worker tries to record in PostgreSQL how an attempt ended; after that the attempt counts as lost. */
@@ -10,7 +10,7 @@ const RETRY_CAP_MS = 2_000;
 export type EndReport =
   | { kind: 'finished'; result: AttemptResult }
   | { kind: 'handed_back' }
-  | { kind: 'engine_lost'; reason: string }
+  | { kind: 'given_up'; loss: AttemptLoss }
   | { kind: 'lease_lost' };
 
 /**
@@ -29,7 +29,7 @@ export async function reportEnd(
     try {
       if (end.kind === 'finished') await lifecycle.finish(claimed, end.result);
       else if (end.kind === 'handed_back') await lifecycle.handBack(claimed);
-      else if (end.kind === 'engine_lost') await lifecycle.giveUp(claimed, end.reason);
+      else if (end.kind === 'given_up') await lifecycle.giveUp(claimed, end.loss);
       logger.info({ end: end.kind === 'finished' ? end.result.ending : end.kind }, 'an attempt is over');
       return;
     } catch (error) {

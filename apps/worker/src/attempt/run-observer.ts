@@ -1,4 +1,4 @@
-import type { Progress } from '@millrace/contracts';
+import type { Preview, Progress } from '@millrace/contracts';
 import type { EngineEvent, EngineOutput } from '@millrace/engines';
 import type { ClaimedAttempt, JobEvents, NodeTiming } from '@millrace/jobs';
 import { ProgressTracker, type ProgressPlan } from '@millrace/workflow';
@@ -14,7 +14,7 @@ type PreviewEvent = Extract<EngineEvent, { type: 'preview' }>;
 
 /**
  * Receives the events of a run and keeps what is known of it: progress, times, log. Passes outputs on, and publishes progress
- * and previews.
+ * and previews. An error on the way is reported once to `fault`, which ends the attempt.
  */
 export class RunObserver {
   private readonly tracker: ProgressTracker;
@@ -30,23 +30,37 @@ export class RunObserver {
     plan: ProgressPlan,
     events: Pick<JobEvents, 'progressed' | 'previewed'>,
     logTailBytes: number,
-    private readonly onOutput: (output: EngineOutput) => void,
+    private readonly on: {
+      output: (output: EngineOutput) => void;
+      fault: (error: unknown) => void;
+    },
   ) {
     this.tracker = new ProgressTracker(plan, claimed.progress?.value ?? 0);
     this.clock = new NodeClock(plan);
     this.log = new LogTail(logTailBytes);
     this.progressThrottle = new Throttle(PROGRESS_EVERY_MS, (progress) =>
-      events.progressed(claimed.jobId, claimed.attempt, progress),
+      this.guarded(() => events.progressed(claimed.jobId, claimed.attempt, progress)),
     );
     this.previewThrottle = new Throttle(PREVIEW_EVERY_MS, (event) => {
-      void previewOf(event).then((preview) => {
+      const publish = (preview: Preview | null): void => {
         if (preview !== null) events.previewed(claimed.jobId, claimed.attempt, preview);
-      });
+      };
+      void previewOf(event).then(publish).catch(on.fault);
     });
   }
 
-  /** Called by the engine, in order. */
-  readonly onEvent = (event: EngineEvent): void => {
+  /** Called by the engine, in order. Never throws: an engine that is thrown at may never settle. */
+  readonly onEvent = (event: EngineEvent): void => this.guarded(() => this.take(event));
+
+  private guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.on.fault(error);
+    }
+  }
+
+  private take(event: EngineEvent): void {
     switch (event.type) {
       case 'started':
         this.startedAtMs ??= performance.now();
@@ -70,14 +84,14 @@ export class RunObserver {
         this.previewThrottle.offer(event);
         return;
       case 'output':
-        this.onOutput(event.output);
+        this.on.output(event.output);
         return;
       case 'log':
         this.log.append(event.text);
         return;
     }
     this.progressThrottle.offer(this.tracker.snapshot());
-  };
+  }
 
   /** The engine has settled: no more engine time is counted. */
   engineSettled(): void {

@@ -2,6 +2,7 @@ import type { BlobStoreError, BlobStoreFault } from '@millrace/assets';
 
 const REASONS: Record<BlobStoreFault, string> = {
   full: 'the blob store is full',
+  too_large: 'it is larger than the blob store takes',
   missing: 'the blob store does not have its bytes',
   denied: 'the blob store refuses this service',
   unreachable: 'the blob store does not answer',

@@ -5,9 +5,9 @@ import type { StagedBytes } from './staged-bytes';
 export type { BytesDigest, StagedBytes } from './staged-bytes';
 
 /** Why a store could not do what it was asked. */
-export const BLOB_STORE_FAULTS = ['full', 'missing', 'denied', 'unreachable', 'failed'] as const;
+export const BLOB_STORE_FAULTS = ['full', 'too_large', 'missing', 'denied', 'unreachable', 'failed'] as const;
 /**
- * `full`: no room left. `missing`: there is nothing under the key. `denied`: the credentials or the file modes that we have do
+ * `full`: no room left. `too_large`: it takes no object of this size. `missing`: there is nothing under the key. `denied`: the credentials or the file modes that we have do
  * not suffice. `unreachable`: it did not answer, or asked us to come back later. `failed`: anything else.
  */
 export type BlobStoreFault = (typeof BLOB_STORE_FAULTS)[number];

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { type BilledColumn, chargePart, endHoldParts } from '@millrace/billing';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { leaveRotationPart } from '../rotation';
@@ -6,7 +7,7 @@ import { RECORDED_AS, type JobEnding } from './job-ending';
 import { lastLogPart } from './log.store';
 import { runMove, transitionPart, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
-import { billedMs } from './settlement.store';
+import { billedMs, isWaived } from './settlement.store';
 import { jsonOrNull } from './storable';
 
 type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms';
@@ -28,7 +29,7 @@ export async function endJob(statements: Statements, guard: EndGuard, ending: Jo
         error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
         billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
     FROM ${charged} old WHERE j.id = old.id
-    RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms`;
+    RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms, ${withdrawal(ending)} AS withdrawn`;
   return runMove(statements, job, [
     transitionPart(job, cause),
     attemptPart(job, ending),
@@ -46,10 +47,19 @@ function runPart(guard: EndGuard, ending: JobEnding): StatementPart<BilledColumn
   const billed = billedMs(SETTLEMENT[ending.ending], 'engineMs' in ending ? ending.engineMs : 0);
   return statementPart<BilledColumn>('old')`
     SELECT j.id, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
-           j.billable_ms + u.used_ms AS billable_ms
+           j.billable_ms + u.used_ms AS billable_ms, ${isWaived(SETTLEMENT[ending.ending])} AS is_waived
     FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
     CROSS JOIN LATERAL (SELECT CASE WHEN j.delivery = 'leased' THEN ${billed} ELSE 0 END AS used_ms) u
     WHERE ${mayEnd(guard)} FOR UPDATE OF j`;
+}
+
+/**
+ * The outputs of a job with a price that is not charged are withdrawn, once the job is locked: `j` as the end writes it and
+ * `old` as it was. A function does so, which sees what was recorded while the statement waited for the lock.
+ */
+function withdrawal(ending: JobEnding): Prisma.Sql {
+  if (SETTLEMENT[ending.ending] === 'billable') return Prisma.sql`NULL`;
+  return Prisma.sql`CASE WHEN old.is_waived AND j.price_micros_per_second > 0 THEN withdraw_outputs(j.id) END`;
 }
 
 /** The attempt that was under way, if there was one. */

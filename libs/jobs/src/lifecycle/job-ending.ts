@@ -40,6 +40,8 @@ export const RECORDED_AS: Record<JobEnding['ending'], Recorded> = {
   engine_failed: failed,
   input_rejected: failed,
   output_not_stored: failed,
+  output_refused: failed,
+  engine_lost: { ...lost, cause: 'engine lost every attempt' },
   input_not_staged: failed,
   credentials_lost: failed,
   credits_exhausted: failed,
@@ -49,7 +51,7 @@ export const RECORDED_AS: Record<JobEnding['ending'], Recorded> = {
   canceled_between_attempts: canceled,
   canceled_with_worker_lost: { ...canceled, outcome: 'lost', cause: 'worker lost while canceling' },
   attempts_used_up: lost,
-  engine_lost: { ...lost, cause: 'engine lost every attempt' },
+  worker_failed: { ...lost, cause: 'worker failed every attempt' },
   deadline_passed: { status: 'expired', outcome: 'expired', cause: 'execution deadline' },
 };
 
@@ -69,11 +71,23 @@ export const attemptsUsedUp: JobEnding = {
   },
 };
 
-/** @param reason of the engine's loss, as a part of a sentence. */
-export function engineLost(reason: string): JobEnding {
-  const charge = SETTLEMENT.engine_lost === 'waived' ? ' Nothing was charged.' : '';
+/** How a worker lost an attempt that it still holds. */
+export type AttemptLoss =
+  /** The engine ended, hung or went away: with `engineMs`, the engine time until then in milliseconds. */
+  | { by: 'engine'; reason: string; engineMs: number }
+  /** The worker itself failed. */
+  | { by: 'worker'; reason: string };
+
+/** The end of a job whose last attempt was lost. The reason is a part of a sentence, for the job's owner. */
+export function lostEnding(loss: AttemptLoss): JobEnding {
+  const ending = loss.by === 'engine' ? 'engine_lost' : 'worker_failed';
+  const charge = SETTLEMENT[ending] === 'waived' ? ' Nothing was charged.' : '';
+  const reason = loss.reason.replace(/\.$/, '');
   const message = `The engine could not finish this job: ${reason}.${charge}`;
-  return { ...nothingReported, ending: 'engine_lost', failure: { code: 'engine_error', message } };
+  const end = { ...nothingReported, failure: { code: 'engine_error', message } } as const;
+  return loss.by === 'engine'
+    ? { ...end, ending: 'engine_lost', engineMs: loss.engineMs }
+    : { ...end, ending: 'worker_failed' };
 }
 
 export const deadlinePassed: JobEnding = {

@@ -125,7 +125,7 @@ describe('a fence', () => {
       { ...fence, leaseToken: randomUUID() },
       { ...fence, jobId: other.id },
     ];
-    const outputs = new OutputStore();
+    const outputs = new OutputStore(settings);
     const output = await madeBy(job.accountId);
     for (const one of wrong) {
       expect(await world.beat(one)).toBeNull();

@@ -13,7 +13,8 @@ import {
   attemptsUsedUp,
   canceledEnding,
   deadlinePassed,
-  engineLost,
+  lostEnding,
+  type AttemptLoss,
   type AttemptResult,
   type JobEnding,
 } from './job-ending';
@@ -117,14 +118,12 @@ export class Lifecycle {
   }
 
   /**
-   * Report that the engine lost the attempt, through no fault of the workflow: the job gets its next, or fails with
-   * `engine_error` when this was the last.
-   *
-   * @param reason as a part of a sentence, for the job's owner.
+   * Report that the attempt was lost with its engine, or by its worker: the job gets its next, or fails with `engine_error`
+   * when this was the last.
    */
-  async giveUp(fence: Fence, reason: string): Promise<MovedJob | null> {
+  async giveUp(fence: Fence, loss: AttemptLoss): Promise<MovedJob | null> {
     const moved = await giveUpAttempt(this.database, fence);
-    if (moved === null) return this.end({ kind: 'fence', fence }, engineLost(reason));
+    if (moved === null) return this.end({ kind: 'fence', fence }, lostEnding(loss));
     this.requestDispatch(moved.poolId);
     return moved;
   }

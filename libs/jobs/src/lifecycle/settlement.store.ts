@@ -8,6 +8,20 @@ import type { Billed } from './settlement';
 export const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
 
 /**
+ * Whether nothing is billed, by `Billed`, of the job `j`: then its outputs are not delivered.
+ */
+export function isWaived(billed: Billed): Prisma.Sql {
+  switch (billed) {
+    case 'billable':
+      return Prisma.sql`false`;
+    case 'waived':
+      return Prisma.sql`true`;
+    case 'as_last_reported':
+      return Prisma.sql`(j.delivery <> 'leased' OR j.lease_expires_at < now())`;
+  }
+}
+
+/**
  * What `Billed` comes to, in milliseconds: of the leased job `j` and its attempt `a`.
  *
  * @param reportedMs engine time that its worker reports with the end; only `billable` reads it.

@@ -23,8 +23,12 @@ export const REPORTED_ENDINGS = [
   'engine_failed',
   /** The engine could not read an input that was staged for it. */
   'input_rejected',
-  /** An output could not be stored or recorded. */
+  /** An output could not be stored or recorded, because the blob store or the database failed. */
   'output_not_stored',
+  /** An output that nothing can store or record as the graph made it: too large, too many, a node id that is too long. */
+  'output_refused',
+  /** The engine was lost with the last attempt of its job: it runs nobody else's graph meanwhile. */
+  'engine_lost',
   /** An input could not be brought to the worker: the engine did not start. */
   'input_not_staged',
   /** The credentials of the job were lost before the engine started. */
@@ -44,8 +48,8 @@ export const UNREPORTED_ENDINGS = [
   'canceled_with_worker_lost',
   /** The worker of its last attempt was lost. */
   'attempts_used_up',
-  /** The worker of its last attempt lost the engine. */
-  'engine_lost',
+  /** The worker of its last attempt met an error of its own. */
+  'worker_failed',
   'deadline_passed',
 ] as const;
 export type UnreportedEnding = (typeof UNREPORTED_ENDINGS)[number];
@@ -54,7 +58,7 @@ export type UnreportedEnding = (typeof UNREPORTED_ENDINGS)[number];
 export const RELEASES = [
   /** Its worker stops. */
   'handed_back',
-  /** Its worker lost the engine. */
+  /** Its worker lost the engine, or met an error of its own. */
   'given_up',
   /** Its worker was lost. */
   'taken_back',
@@ -64,8 +68,10 @@ export type Release = (typeof RELEASES)[number];
 type Settlement = Record<ReportedEnding, Billed> & Record<UnreportedEnding | Release, Exclude<Billed, 'billable'>>;
 
 /**
- * The rule of charging: engine time that the customer's own graph used is billed, and what the platform lost is not. A job
- * that was canceled meanwhile is billed by the end that was reported.
+ * The rule of charging: engine time that the customer's own graph used is billed however it ends, unless the fault is
+ * provably ours. A job that was canceled meanwhile is billed by the end that was reported.
+ *
+ * What is waived is not delivered either: the statement that ends the job withdraws its outputs, where the job has a price.
  */
 export const SETTLEMENT: Settlement = {
   succeeded: 'billable',
@@ -73,6 +79,8 @@ export const SETTLEMENT: Settlement = {
   engine_failed: 'billable',
   input_rejected: 'billable',
   output_not_stored: 'waived',
+  output_refused: 'billable',
+  engine_lost: 'billable',
   input_not_staged: 'waived',
   credentials_lost: 'waived',
   credits_exhausted: 'billable',
@@ -82,7 +90,7 @@ export const SETTLEMENT: Settlement = {
   canceled_between_attempts: 'waived',
   canceled_with_worker_lost: 'waived',
   attempts_used_up: 'waived',
-  engine_lost: 'waived',
+  worker_failed: 'waived',
   deadline_passed: 'as_last_reported',
 
   handed_back: 'waived',

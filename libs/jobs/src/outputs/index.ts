@@ -1,2 +1,2 @@
-export { OutputRecorder, type OutputDraft } from './output-recorder';
+export { OutputRecorder, OutputRefused, type OutputDraft } from './output-recorder';
 export { OutputStore } from './output.store';

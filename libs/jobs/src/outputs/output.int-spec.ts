@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
@@ -113,6 +113,26 @@ describe('an output', () => {
     expect((await world.keptAssets(next.jobId)).sort()).toEqual(outputs.map(({ assetId }) => assetId).sort());
     await world.runLoop('expire-assets');
     expect(await test.database.models.asset.count({ where: { jobId: next.jobId } })).toBe(2);
+  });
+
+  it.each(['nodeId', 'name'] as const)('is refused where its %s is wider than an index takes', async (field) => {
+    const run = await running();
+    const draft = { ...(await world.stored('made')), [field]: randomBytes(2_650).toString('hex') };
+    await expect(world.recorder.record(run, draft)).rejects.toMatchObject({
+      name: 'OutputRefused',
+      message: expect.stringContaining('too long') as string,
+    });
+    expect(await world.outputs(run.jobId)).toEqual([]);
+    expect(await world.record(run, 'made')).toBe(true);
+  });
+
+  it('is refused beyond as many as a job may have, and takes the place of one all the same', async () => {
+    const run = await running();
+    const recorder = world.recorderFor({ maxOutputsPerJob: 2 });
+    for (const index of [0, 1, 0, 1]) expect(await recorder.record(run, await world.stored('made', index))).toBe(true);
+    await expect(recorder.record(run, await world.stored('made', 2))).rejects.toMatchObject({ name: 'OutputRefused' });
+    const next = await after(run);
+    for (const index of [2, 3]) expect(await recorder.record(next, await world.stored('made', index))).toBe(true);
   });
 
   it('of the same bytes as the one it replaces keeps them', async () => {

@@ -1,6 +1,7 @@
 import { mintOutputPart, retireAssetPart, type OutputAsset } from '@millrace/assets';
 import type { OutputType } from '@millrace/contracts';
 import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
+import type { JobSettings } from '../job.settings';
 import { holdsFence, type Fence } from '../state';
 
 /** An output as it is recorded. */
@@ -20,8 +21,13 @@ export type RecordedOutput = 'recorded' | 'lease_lost' | 'blob_gone';
 /** The reason with which the statement refuses itself when another recorded for the same place since it began. */
 export const OUTPUT_OVERTAKEN = 'output_overtaken';
 
+/** The reason with which the statement refuses itself when its attempt has recorded as many outputs as a job may have. */
+export const TOO_MANY_OUTPUTS = 'too_many_outputs';
+
 /** The SQL of job outputs. */
 export class OutputStore {
+  constructor(private readonly settings: Pick<JobSettings, 'maxOutputsPerJob'>) {}
+
   /**
    * Record an output in one statement: its blob is kept, its asset made, and the output takes the place of the one that was
    * recorded there before, whose asset expires. The parts form a chain, so that locks are always taken in one order: job,
@@ -32,10 +38,11 @@ export class OutputStore {
    * attempt may do so, where an answer was lost on the way: what the first try put is neither seen nor retired by a second
    * that began before and waited for it, and an upsert would lay itself over it all the same.
    *
-   * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it.
+   * @throws RefusedError OUTPUT_OVERTAKEN then: a statement that begins now sees it. TOO_MANY_OUTPUTS; ConstraintError where the
+   * id of the node or the name is too long to be indexed.
    */
   async record(statements: Statements, fence: Fence, output: OutputRow): Promise<RecordedOutput> {
-    const job = jobPart(fence);
+    const job = jobPart(fence, output, this.settings.maxOutputsPerJob);
     const asset = mintOutputPart(output.asset, job);
     const replaced = replacedPart(output, job, asset);
     const retired = retireAssetPart(replaced);
@@ -52,10 +59,18 @@ export class OutputStore {
 }
 
 /** The job, if the caller holds its lease, which it cannot lose before the statement has committed. */
-function jobPart(fence: Fence): StatementPart<'id' | 'account_id' | 'expires_at' | 'attempt'> {
+function jobPart(
+  fence: Fence,
+  { nodeId, nodeIndex }: OutputRow,
+  maxOutputs: number,
+): StatementPart<'id' | 'account_id' | 'expires_at' | 'attempt'> {
   return statementPart<'id' | 'account_id' | 'expires_at' | 'attempt'>('job')`
     SELECT j.id, j.account_id, j.expires_at, j.attempt
-    FROM jobs j WHERE ${holdsFence(fence)} FOR NO KEY UPDATE`;
+    FROM jobs j
+    WHERE ((SELECT count(*) FROM job_outputs o
+            WHERE o.job_id = j.id AND o.attempt = j.attempt AND (o.node_id, o.node_index) <> (${nodeId}, ${nodeIndex})
+           ) < ${maxOutputs} OR refuse(${TOO_MANY_OUTPUTS}))
+      AND ${holdsFence(fence)} FOR NO KEY UPDATE`;
 }
 
 /** What was recorded for the place, once the new asset is there. */

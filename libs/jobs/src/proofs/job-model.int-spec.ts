@@ -218,7 +218,7 @@ class RealJobs implements System {
       case 'hand back':
         return (await lifecycle.handBack(fence))?.status ?? null;
       case 'give up':
-        return (await lifecycle.giveUp(fence, 'a test'))?.status ?? null;
+        return (await lifecycle.giveUp(fence, { by: 'engine', reason: 'a test', engineMs: 0 }))?.status ?? null;
       case 'finish':
         return (await lifecycle.finish(fence, resultOf(operation)))?.status ?? null;
     }

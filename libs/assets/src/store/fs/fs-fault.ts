@@ -3,6 +3,7 @@ import { BlobStoreError, type BlobStoreFault } from '../blob-store';
 const FAULTS: Record<string, BlobStoreFault> = {
   ENOSPC: 'full',
   EDQUOT: 'full',
+  EFBIG: 'too_large',
   ENOENT: 'missing',
   EACCES: 'denied',
   EPERM: 'denied',

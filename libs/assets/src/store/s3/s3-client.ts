@@ -72,7 +72,7 @@ export function createS3Client(address: S3Address, policy: S3RequestPolicy): S3C
 }
 
 const MISSING = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload']);
-const FULL = new Set(['InsufficientStorage', 'XMinioStorageFull', 'QuotaExceeded', 'EntityTooLarge']);
+const FULL = new Set(['InsufficientStorage', 'XMinioStorageFull', 'QuotaExceeded']);
 
 /** An error of the SDK as BlobStoreError. */
 export function s3FaultOf(error: unknown): BlobStoreError {
@@ -84,6 +84,7 @@ export function s3FaultOf(error: unknown): BlobStoreError {
 
 function faultOf(name: string, status: number | undefined): BlobStoreFault {
   if (MISSING.has(name)) return 'missing';
+  if (name === 'EntityTooLarge') return 'too_large';
   if (FULL.has(name) || status === 507) return 'full';
   if (name === 'NoSuchBucket' || status === 401 || status === 403) return 'denied';
   // No status: no answer came. 429 and 5xx: try again later.

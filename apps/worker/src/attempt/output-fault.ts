@@ -1,0 +1,38 @@
+import { BlobStoreError } from '@millrace/assets';
+import { Refusal } from '@millrace/contracts';
+import { isTransient } from '@millrace/database';
+import { OutputRefused } from '@millrace/jobs';
+import { storeReasonOf } from './store-reason';
+
+/** Why an output could not be kept. `reason` is a part of a sentence, for the job's owner. */
+export type OutputFault =
+  /** What the service stands on failed. */
+  | { status: 'failed'; reason: string }
+  /** Nothing can keep the output as the graph made it, however often it is tried. */
+  | { status: 'refused'; reason: string };
+
+/** Errors of the worker's own machine when it reads the file of an output. */
+const MACHINE_CODES = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'ESTALE']);
+
+/**
+ * Whose fault it is that an output could not be kept, which decides what the job is charged: ours where the blob store, the
+ * database or this machine failed, and the graph's everywhere else. An error that nobody foresaw is therefore the graph's:
+ * a graph that finds one would compute for nothing.
+ */
+export function outputFaultOf(error: unknown): OutputFault {
+  if (error instanceof OutputRefused) return { status: 'refused', reason: error.message };
+  if (error instanceof Refusal) return { status: 'refused', reason: `${lowerFirst(error.message)} Make it smaller` };
+  if (error instanceof BlobStoreError) {
+    const isGraphs = error.fault === 'too_large';
+    return { status: isGraphs ? 'refused' : 'failed', reason: storeReasonOf(error) };
+  }
+  if (isTransient(error)) return { status: 'failed', reason: 'it could not be recorded' };
+  if (MACHINE_CODES.has(String((error as NodeJS.ErrnoException | null)?.code))) {
+    return { status: 'failed', reason: 'its file could not be read' };
+  }
+  return { status: 'refused', reason: 'it could not be recorded; give its file a plain and short name' };
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}

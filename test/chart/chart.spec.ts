@@ -25,7 +25,7 @@ describe('a process', () => {
       const known = settings.filter(({ processes }) => processes.includes(pod.component)).map(({ setting }) => setting);
       expect([
         pod.name,
-        names.filter((name) => !['NODE_ENV', ...known.map(({ name }) => name)].includes(name)),
+        names.filter((name) => !['NODE_ENV', 'NODE_OPTIONS', ...known.map(({ name }) => name)].includes(name)),
       ]).toEqual([pod.name, []]);
       const required = known.filter(({ schema }) => !schema.safeParse(undefined).success).map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(required));
@@ -102,6 +102,17 @@ describe('every pod', () => {
         ]);
       }
     }
+  });
+
+  it('has a heap that leaves two fifths of its memory to buffers and code', () => {
+    const heaps = allPods().flatMap(({ component, spec }) =>
+      spec.containers.flatMap(({ name, env, resources }) => {
+        const options = env?.find((variable) => variable.name === 'NODE_OPTIONS')?.value;
+        return options === undefined ? [] : [[component, name, options, resources?.limits?.memory]];
+      }),
+    );
+    expect(heaps).toContainEqual(['api', 'api', '--max-old-space-size=460', '768Mi']);
+    expect(new Set(heaps.map(([component]) => component))).toEqual(new Set(['api', 'maintenance', 'worker']));
   });
 
   it('mounts every volume that it has, and has every one that it mounts', () => {

@@ -124,14 +124,31 @@ livenessProbe:
 {{- end }}
 {{- end -}}
 
-{{- /* Environment of a process: (list $ "api" $own), where `own` are its settings over those of all. */ -}}
+{{- /* MiB of the heap of a process with this memory limit. The rest is for buffers, stacks and code. */ -}}
+{{- define "millrace.heapMiB" -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 -}}
+{{- $quantity := toString . -}}
+{{- $number := regexFind "^[0-9.]+" $quantity -}}
+{{- $unit := get $units (trimPrefix $number $quantity) -}}
+{{- if $unit -}}{{ divf (mulf (float64 $number) $unit 0.6) 1048576 | floor | int }}{{- end -}}
+{{- end -}}
+
+{{- /*
+Environment of a process: (list $ "api" $own $resources), where `own` are its settings over those of all. Without a limit of
+its heap, a process that needs memory for a moment would grow until the kernel ends it, instead of collecting garbage.
+*/ -}}
 {{- define "millrace.env" -}}
 {{- $root := index . 0 -}}
 {{- $process := index . 1 -}}
 {{- $own := index . 2 -}}
+{{- $limit := dig "limits" "memory" "" (index . 3) -}}
 {{- $known := get ($root.Files.Get "files/settings.yaml" | fromYaml) $process -}}
 - name: NODE_ENV
   value: production
+{{- with (include "millrace.heapMiB" $limit) }}
+- name: NODE_OPTIONS
+  value: --max-old-space-size={{ . }}
+{{- end }}
 {{ include "millrace.databaseEnv" $root }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}
 {{ include "millrace.s3Env" $root }}

@@ -147,6 +147,25 @@ describe('what a stranger sends to the CPU engine', () => {
     });
   });
 
+  const switches = { case_insensitive: false, multiline: false, dotall: false };
+  it.each([
+    ['RegexMatch', switches],
+    ['RegexExtract', { ...switches, mode: 'All Matches', group_index: 1 }],
+    ['RegexReplace', { ...switches, replace: 'x' }],
+  ])('fails after two seconds in a regular expression that would take years: %s', async (name, more) => {
+    const regex = node(name, { string: `${'a'.repeat(64)}b`, regex_pattern: '^(a+)+$', ...more });
+    const startedAt = performance.now();
+    const failure = await failureOf({ '1': regex, '2': node('PreviewAny', { source: ['1', 0] }) });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(failure).toMatchObject({
+      code: 'node_execution_error',
+      nodeId: '1',
+      message: expect.stringMatching(
+        /^This node computed for 2 s and was stopped\. Its pattern tries too many/,
+      ) as string,
+    });
+  });
+
   it.each([
     [
       'an animated PNG of more parts than are kept in mind',

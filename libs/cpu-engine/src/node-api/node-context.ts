@@ -20,6 +20,13 @@ export interface NodeContext extends Work {
    * @throws {InputUnavailable} when the run was given no such file, or it is gone.
    */
   readInput(name: string): Promise<Buffer>;
+  /**
+   * Run what can not poll for an interrupt, such as a regular expression, within a time that all of the node's calls share.
+   *
+   * @param cure what the workflow's author can do about it, as a sentence.
+   * @throws {NodeFault} when the time is up; `part` is broken off then.
+   */
+  withinDeadline<T>(part: () => T, cure: string): T;
   /** Report step `step` of `steps` as done. */
   step(step: number, steps: number): void;
   /** Show how the node's picture is coming along. */

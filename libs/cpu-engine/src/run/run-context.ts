@@ -1,4 +1,5 @@
 import type { EngineEvent } from '@millrace/engines';
+import { Deadline } from './deadline';
 import type { InputFiles } from './input-files';
 import type { MemoryBudget } from './memory-budget';
 import type { NewFile, NodeContext } from '../node-api/node-context';
@@ -14,9 +15,13 @@ export interface RunResources {
   outputs: OutputFolder;
 }
 
+/** Of a node, for regular expressions: some that look harmless take longer than the world has existed. */
+const UNPOLLED_MS = 2_000;
+
 /** The run as one of its nodes sees it. */
 export class RunContext implements NodeContext {
   private outputCount = 0;
+  private deadline: Deadline | undefined;
 
   constructor(
     readonly nodeId: string,
@@ -49,6 +54,11 @@ export class RunContext implements NodeContext {
     if (result instanceof Promise) return result.finally(() => budget.giveBack(charged)) as T;
     budget.giveBack(charged);
     return result;
+  }
+
+  withinDeadline<T>(part: () => T, cure: string): T {
+    this.deadline ??= new Deadline(UNPOLLED_MS);
+    return this.deadline.run(part, cure);
   }
 
   async readInput(name: string): Promise<Buffer> {

@@ -32,11 +32,11 @@ export const regexExtract = defineNode({
     group_index: int({ default: 1, min: 0, max: 100 }),
   },
   outputs: [output('STRING')],
-  run(inputs) {
+  run(inputs, context) {
     const { string, mode, group_index } = inputs;
     // Not `??`: a group without a match is null, and so is no expression.
     let result: string | null = '';
-    withRegex(inputs, (regex) => (result = MODES[mode](regex, string, group_index)));
+    withRegex(inputs, context, (regex) => (result = MODES[mode](regex, string, group_index)));
     return [result];
   },
 });

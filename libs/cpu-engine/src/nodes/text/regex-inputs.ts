@@ -1,4 +1,5 @@
 import { boolean, string } from '../../node-api/node-input';
+import type { NodeContext } from '../../node-api/node-context';
 import { RegexSyntaxError } from '../../python/regex/regex-error';
 import { PythonRegex } from '../../python/regex/regex';
 
@@ -19,15 +20,24 @@ interface RegexInputs {
   dotall: boolean;
 }
 
-/** @throws {RegexSyntaxError} {RegexUnsupported} */
-export function regexOf({ regex_pattern, case_insensitive, multiline, dotall }: RegexInputs): PythonRegex {
-  return new PythonRegex(regex_pattern, { ignoreCase: case_insensitive, multiline, dotAll: dotall });
+const CURE =
+  'Its pattern tries too many ways to match this text: avoid repetitions within repetitions such as (a+)+, or use a shorter text.';
+
+/**
+ * What `use` makes of the expression, all of it within the node's deadline.
+ *
+ * @throws {RegexSyntaxError} {RegexUnsupported} {NodeFault}
+ */
+export function runRegex<T>(inputs: RegexInputs, context: NodeContext, use: (regex: PythonRegex) => T): T {
+  const { regex_pattern, case_insensitive, multiline, dotall } = inputs;
+  const flags = { ignoreCase: case_insensitive, multiline, dotAll: dotall };
+  return context.withinDeadline(() => use(new PythonRegex(regex_pattern, flags)), CURE);
 }
 
-/** What `use` makes of the expression; null when it is none, which these nodes take for "no match". */
-export function withRegex<T>(inputs: RegexInputs, use: (regex: PythonRegex) => T): T | null {
+/** The same; null where the pattern is no regular expression, which most of these nodes take for "no match". */
+export function withRegex<T>(inputs: RegexInputs, context: NodeContext, use: (regex: PythonRegex) => T): T | null {
   try {
-    return use(regexOf(inputs));
+    return runRegex(inputs, context, use);
   } catch (error) {
     if (error instanceof RegexSyntaxError) return null;
     throw error;

@@ -8,5 +8,5 @@ export const regexMatch = defineNode({
   description: 'Whether a regular expression (of Python) matches anywhere in the text.',
   inputs: { ...SUBJECT_INPUTS, ...FLAG_INPUTS },
   outputs: [output('BOOLEAN', 'matches')],
-  run: (inputs) => [withRegex(inputs, (regex) => regex.search(inputs.string) !== null) ?? false],
+  run: (inputs, context) => [withRegex(inputs, context, (regex) => regex.search(inputs.string) !== null) ?? false],
 });

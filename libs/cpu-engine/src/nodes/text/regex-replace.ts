@@ -1,6 +1,6 @@
 import { defineNode, output } from '../../node-api/node-class';
 import { int, optional, string } from '../../node-api/node-input';
-import { FLAG_INPUTS, SUBJECT_INPUTS, regexOf } from './regex-inputs';
+import { FLAG_INPUTS, SUBJECT_INPUTS, runRegex } from './regex-inputs';
 
 export const regexReplace = defineNode({
   name: 'RegexReplace',
@@ -16,8 +16,11 @@ export const regexReplace = defineNode({
     count: optional(int({ default: 0, min: 0, max: 100 })),
   },
   outputs: [output('STRING')],
-  run({ string, replace, count = 0, case_insensitive = true, multiline = false, dotall = false, regex_pattern }) {
-    const regex = regexOf({ regex_pattern, case_insensitive, multiline, dotall });
-    return [regex.replace(string, replace, count)];
+  run(
+    { string, replace, count = 0, case_insensitive = true, multiline = false, dotall = false, regex_pattern },
+    context,
+  ) {
+    const inputs = { regex_pattern, case_insensitive, multiline, dotall };
+    return [runRegex(inputs, context, (regex) => regex.replace(string, replace, count))];
   },
 });

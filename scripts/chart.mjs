@@ -7,7 +7,7 @@ import { ROOT, writeWhole } from './lib/system/index.mjs';
 const HELP = `Compares what is made from the processes' settings and from the chart's values.yaml with what they say: docs/settings.md,
 and values.schema.json, files/settings.yaml and the table of README.md in helm/millrace.
 
-  --write   write them anew instead of comparing`;
+  --write   write them instead of comparing`;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {

@@ -11,7 +11,7 @@ const FILE = join(ROOT, 'prisma', 'structure.sql');
 const NO_DIFFERENCE = 'No difference detected';
 const HELP = `Compares what the migrations make of an empty database with prisma/structure.sql and prisma/schema.prisma.
 
-  --write   write prisma/structure.sql anew instead of comparing with it`;
+  --write   write prisma/structure.sql instead of comparing with it`;
 
 /** @typedef {import('./lib/command/scope.mjs').Scope} Scope */
 

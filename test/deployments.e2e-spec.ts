@@ -73,7 +73,7 @@ const pending = async ({ pool }: Deployment): Promise<string | undefined> => {
 };
 
 describe('a deployment', () => {
-  it('is provisioned, ready, bereft, stopped and started again, and says so in the words of the contract', async () => {
+  it('is provisioned, ready, without workers, stopped and started again, and says so as the contract does', async () => {
     const deployment = await create();
     const client = clientOf(deployment);
     expect(deployment).toMatchObject({ state: 'provisioning', path: `/deployment/${deployment.id}` });

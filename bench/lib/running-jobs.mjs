@@ -16,7 +16,7 @@ const ACCOUNTS = 100;
 const LEASE_SECONDS = 3_600;
 
 /**
- * Jobs that run, of a hundred accounts in turn: submitted, dispatched and claimed as ever, by a worker that then does
+ * Jobs that run, of a hundred accounts in turn: submitted, dispatched and claimed as usual, by a worker that then does
  * nothing. Any event may be published for them, and PostgreSQL agrees that they run.
  *
  * @param {import('./accounts.mjs').Stack} stack

@@ -226,7 +226,7 @@ describe('X-Request-Id', () => {
   });
 
   it.each(['with space', 'a'.repeat(129), '<script>', 'a;b', 'a, b'])(
-    'is made anew when the client sent none that is sound: %#',
+    'is created when the client sent none that is valid: %#',
     async (id) => {
       const answer = await client.call('GET', '/api/v2/nothing', { headers: { 'X-Request-Id': id } });
       expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);

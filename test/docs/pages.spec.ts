@@ -1,20 +1,8 @@
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
+import { CLIENTS, ROOT, SOURCES, repositoryFiles } from './support/repository-files';
 
-const ROOT = join(__dirname, '../..');
-const SOURCES = ['apps', 'bench', 'docker', 'docs', 'examples', 'helm', 'libs', 'prisma', 'scripts', 'test'];
-/** The client's own pages: their links are the client's. */
-const CLIENTS = ['docs/contract.md', 'docs/wire-supplement.md'];
-
-/** Every file below a folder, as paths from the root. */
-function filesBelow(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true })
-    .map((path) => `${folder}/${String(path)}`)
-    .filter((path) => statSync(join(ROOT, path)).isFile());
-}
-
-const atRoot = readdirSync(ROOT).filter((path) => statSync(join(ROOT, path)).isFile());
-const FILES = [...atRoot, ...SOURCES.flatMap(filesBelow)];
+const FILES = repositoryFiles();
 const FOLDERS = new Set(FILES.flatMap(foldersOf));
 const exists = (path: string): boolean => FILES.includes(path) || FOLDERS.has(path);
 

@@ -25,7 +25,7 @@ describe('the description of the database', () => {
     expect(await onTestDatabase(describeStructure)).toBe(readFileSync(COMMITTED, 'utf8'));
   });
 
-  it('makes the same database anew', async () => {
+  it('makes the same database again', async () => {
     await onTestDatabase(async (client) => {
       const before = await describeStructure(client);
       await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');

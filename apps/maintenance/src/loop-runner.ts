@@ -5,7 +5,7 @@ const FAILURE_BASE_MS = 500;
 const FAILURE_CAP_MS = 15_000;
 
 /**
- * Runs one loop for ever: on one process at a time, as far as they can agree (a lock in PostgreSQL), at its pace with some
+ * Runs one loop without end: on one process at a time, as far as they can agree (a lock in PostgreSQL), at its pace with some
  * jitter, at once again while there is work, and ever more slowly while it fails.
  */
 export class LoopRunner {

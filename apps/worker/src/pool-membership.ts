@@ -21,7 +21,7 @@ interface EnginesReport {
   healths: EngineHealth[];
   /** Attempts that the worker can run at once now: 0 while all its engines are sick. */
   capacity: number;
-  /** What an attempt has occupied its engine for of late, in whole milliseconds; null until there was one. */
+  /** How long recent attempts occupied their engine, in whole milliseconds (a mean); null until there was one. */
   attemptMs: number | null;
 }
 

@@ -31,7 +31,7 @@ const TOLERANCE = { largest: 2, mean: 0.5 };
 const COLUMNS = 3;
 
 /** Shorter ones, such as `True`, are words of the language that the engine speaks. */
-const SHORTEST_TELLING_TEXT = 8;
+const SHORTEST_DISTINCT_TEXT = 8;
 
 /** The bounds of an integer of 64 bits stand in the catalogue, too. */
 const isWidestInteger = (text: string): boolean => /^-?(?:9223372036854775807|18446744073709551615)$/.test(text);
@@ -156,7 +156,7 @@ describe('the source of the engine', () => {
     const texts = cases.flatMap(({ outputs }) =>
       Object.values(outputs).flatMap((expected) =>
         expected.flatMap((output) =>
-          'text' in output && output.text.length >= SHORTEST_TELLING_TEXT && !isWidestInteger(output.text)
+          'text' in output && output.text.length >= SHORTEST_DISTINCT_TEXT && !isWidestInteger(output.text)
             ? [output.text]
             : [],
         ),

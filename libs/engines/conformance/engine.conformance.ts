@@ -175,7 +175,7 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
       expect([...new Set([...computed, ...cachedOf(own)])].sort()).toEqual(['1', '2']);
     });
 
-    it('computes anew what came from a file whose content has changed', async () => {
+    it('computes again what came from a file whose content has changed', async () => {
       const cacheScope = randomUUID();
       expect(await start(LOAD, { cacheScope, inputs: [inputFile('black')] }).result).toEqual({ status: 'succeeded' });
       const changed = start(LOAD, { cacheScope, inputs: [inputFile('white')] });

@@ -76,7 +76,7 @@ describe('a loading cache', () => {
     expect(loads).toHaveLength(4);
   });
 
-  it('asks anew after a deletion, and does not take the answer of before', async () => {
+  it('asks again after a deletion, and does not take the earlier answer', async () => {
     const cache = cacheOf({});
     const before = cache.get('a');
     cache.clear();

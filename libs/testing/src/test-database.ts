@@ -16,7 +16,7 @@ function templateUrl(): URL {
   return new URL(url);
 }
 
-/** Copy the template: some 50 ms, against seconds for running the migrations anew. */
+/** Copy the template: some 50 ms, against seconds for running the migrations. */
 export async function createTestDatabase(poolSize = 10): Promise<TestDatabase> {
   const template = templateUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;

@@ -84,7 +84,7 @@ const PARTS = [
 ];
 
 /**
- * Everything in the schema `public`, as SQL that would make it anew. The same migrations give the same text on every
+ * Everything in the schema `public`, as SQL that would create it. The same migrations give the same text on every
  * machine: PostgreSQL's own programs for this (pg_dump) are not among the embedded ones.
  *
  * @param {Client} client

@@ -78,7 +78,7 @@ async function installByApt(scope, apt) {
     // Broken off here, it would leave the machine's packages half configured.
     const { code, output } = await runTool(scope, apt, install, { env, unbroken: true });
     if (code !== 0) throw new Failure(`Redis could not be installed (${complaintIn(output, code)}); or set REDIS_URL.`);
-    // Nor shall it come up at the next boot: nobody asked for a service.
+    // It must not start at the next boot either: nobody asked for a service.
     if (existsSync(SYSTEMD)) await runTool(scope, 'systemctl', ['disable', 'redis-server'], { env });
   } finally {
     allow();

@@ -15,7 +15,7 @@ const POLL_MS = 100;
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {NodeJS.ProcessEnv} [env] of a stack to be started: what the machine must have for it is seen to first, because
  *   the packages take a minute
- * @returns {Promise<string[]>} the sources that were built anew or removed, as `libs/x/src/y.ts`
+ * @returns {Promise<string[]>} the sources that were rebuilt or removed, as `libs/x/src/y.ts`
  */
 export async function setUp(scope, env) {
   const lock = await waitForLock(scope);

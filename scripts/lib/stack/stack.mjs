@@ -101,7 +101,7 @@ async function startApps(fleet, common, { port, opsPort, workers }) {
 }
 
 /**
- * Write the run file now and whenever a process was started anew, and remove it before anything is stopped.
+ * Write the run file now and after each restart of a process, and remove it before anything is stopped.
  *
  * @param {Fleet} fleet
  * @param {Omit<RunFile, 'processes'>} facts

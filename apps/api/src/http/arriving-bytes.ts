@@ -4,7 +4,7 @@ import { Refusal } from '@millrace/contracts';
 /** A client that sends nothing of its upload for this long is gone, or as good as: what was staged of it is let go. */
 export const SILENCE_MS = 120_000;
 
-/** What a client is still sending when it is refused is read and dropped, so that it gets to the answer; but not for ever. */
+/** What a refused client still sends is read and dropped, up to this many bytes, so that the client gets to the answer. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
 
 function lateUpload(): Refusal {

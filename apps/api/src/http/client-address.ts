@@ -8,7 +8,7 @@ export function addressOf(request: Request): string | null {
   return address === undefined ? null : address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '');
 }
 
-/** The network of a client, by which those without a credential are told apart; see `networkOfAddress`. */
+/** The network of a client. It identifies clients without a credential; see `networkOfAddress`. */
 export function networkOf(request: Request): string {
   return networkOfAddress(addressOf(request));
 }

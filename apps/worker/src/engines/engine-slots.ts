@@ -37,7 +37,7 @@ export class EngineSlots {
     return this.all.some((slot) => slot.isSick);
   }
 
-  /** How long an attempt has occupied its engine of late, in whole milliseconds; null until there was one. */
+  /** How long recent attempts occupied their engine, in whole milliseconds (a mean); null until there was one. */
   get attemptMs(): number | null {
     return this.pace.attemptMs;
   }

@@ -8,7 +8,7 @@ describe('the pace of a worker', () => {
     expect(pace.attemptMs).toBe(1_000);
   });
 
-  it('follows what attempts take of late, and is moved little by one', () => {
+  it('follows what recent attempts took, and is moved little by one', () => {
     const pace = new Pace();
     pace.add(1_000);
     pace.add(10_000);

@@ -1,7 +1,7 @@
 /** Share of the latest attempt in the mean: the last dozen or so count. */
 const LATEST = 0.15;
 
-/** How long attempts occupy their engines of late: an exponential mean. */
+/** How long recent attempts occupied their engines: an exponential mean. */
 export class Pace {
   private mean: number | null = null;
 

@@ -205,7 +205,7 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
       expect(outputsOf(run)).toHaveLength(2);
     });
 
-    it('hands over text, of output nodes and of others, in every run anew', async () => {
+    it('hands over text, of output nodes and of others, in every run', async () => {
       const graph: Graph = {
         '1': { class_type: 'TestText', inputs: { text: `héllo ${salt()}` } },
         '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
@@ -264,7 +264,7 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
       expect(elsewhere.events.some(({ type }) => type === 'nodes_cached')).toBe(false);
     });
 
-    it('makes what is saved or shown anew although all before it is cached', async () => {
+    it('makes what is saved or shown again although all before it is cached', async () => {
       const graph: Graph = {
         '1': source(),
         '2': save('1'),

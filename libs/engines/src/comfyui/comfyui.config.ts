@@ -54,7 +54,7 @@ export interface ComfyuiBounds {
   reconnectPauseMs: number;
   /** Between two looks at history, whatever the socket says. 1.5 s. */
   pollMs: number;
-  /** Silence of a run after which its socket is opened anew, doubled each time. 10 s. */
+  /** Silence of a run after which its socket is opened again, doubled each time. 10 s. */
   muteMs: number;
   /** Silence of a run after which ComfyUI counts as hung: longer than its slowest silent node. 15 min. */
   silenceMs: number;
@@ -72,7 +72,7 @@ export interface ComfyuiBounds {
   interruptGraceMs: number;
   /** Between SIGTERM and SIGKILL. 5 s. */
   killGraceMs: number;
-  /** After which the node classes are read anew, though no other server has come: a model file may have. 60 s. */
+  /** After which the node classes are read again, though no other server has come: a model file may have. 60 s. */
   catalogueMs: number;
   /** For the last lines of a run's log after its end: a `print` is held back until then. 250 ms. */
   logDrainMs: number;

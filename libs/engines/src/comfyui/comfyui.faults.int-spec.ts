@@ -153,7 +153,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
       expect(run.events).toContainEqual({ type: 'node_finished', nodeId: '1' });
     });
 
-    it('opens it anew when it is open and mute', async () => {
+    it('opens it again when it is open and mute', async () => {
       await open({ muteMs: 100 });
       const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);

@@ -129,7 +129,7 @@ describe('an engine attached to a ComfyUI, given work', () => {
     expect(simulator.server.sockets.describedPictures).toBe(1);
   });
 
-  it('reads the catalogue anew when its time is over, and gives the same object while nothing has changed', async () => {
+  it('reads the catalogue again when its time is over, and gives the same object while nothing has changed', async () => {
     await open({ catalogueMs: 0 });
     const before = await engine.catalogue();
     expect(await engine.catalogue()).toBe(before);

@@ -75,6 +75,6 @@ function refusalOf(error: unknown): unknown {
   return new OutputRefused(
     error.kind === 'check'
       ? 'the id of the node or the name of the file is too long; use at most 1,024 bytes'
-      : 'its name cannot be told from that of another output; name the file differently',
+      : 'its name cannot be distinguished from that of another output; name the file differently',
   );
 }

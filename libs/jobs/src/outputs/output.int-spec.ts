@@ -293,7 +293,7 @@ describe('an output that is recorded while', () => {
     expect(await world.blobs()).toEqual([{ live: true, assets: 2 }]);
   });
 
-  it('the asset that it replaces is deleted waits for that without a lock on the output, so that neither waits for ever', async () => {
+  it('the asset that it replaces is deleted waits for that without a lock on the output, so that neither waits forever', async () => {
     const lost = await running();
     await world.record(lost, 'first');
     const next = await after(lost);

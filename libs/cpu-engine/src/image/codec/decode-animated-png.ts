@@ -63,7 +63,7 @@ function boundedChunks(file: Uint8Array): PngChunk[] {
   const chunks: PngChunk[] = [];
   for (const chunk of pngChunks(file)) {
     if (chunks.length === MAX_CHUNKS)
-      throw new NodeFault(`An animated PNG of more than ${MAX_CHUNKS} parts is not read; write it anew with fewer.`);
+      throw new NodeFault(`An animated PNG of more than ${MAX_CHUNKS} parts is not read; write it again with fewer.`);
     chunks.push(chunk);
   }
   return chunks;

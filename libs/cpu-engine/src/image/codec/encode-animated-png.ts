@@ -8,7 +8,7 @@ import type { RawPicture } from './vips';
 const MAX_DELAY_MS = 0xffff;
 
 /**
- * An animated PNG (W3C, Portable Network Graphics, third edition) that plays for ever. Frames like the one before them
+ * An animated PNG (W3C, Portable Network Graphics, third edition) that plays in an endless loop. Frames like the one before them
  * only prolong it, as Pillow has it; if that leaves one, the file is a plain picture. `level` is zlib's, 0 to 9.
  */
 export async function encodeAnimatedPng(

@@ -28,7 +28,7 @@ const FLAGS = { animation: 0x02, alpha: 0x10 };
 const OVERWRITE = 0x02;
 
 /**
- * A WebP file that plays for ever, or a still one if there is one picture to see (RFC 9649). Frames are encoded one by one,
+ * A WebP file that plays in an endless loop, or a still one if there is one picture to see (RFC 9649). Frames are encoded one by one,
  * each of them whole, so that an interrupt waits for one frame and not for all.
  *
  * @throws {RunInterrupted} between frames.
@@ -57,7 +57,7 @@ function animation(frames: ShownFrame[], files: Buffer[]): Buffer {
   extended.writeUInt8(FLAGS.animation | (channels === 4 ? FLAGS.alpha : 0), 0);
   extended.writeUIntLE(width - 1, 4, 3);
   extended.writeUIntLE(height - 1, 7, 3);
-  // A background of no colour, and a loop count of 0: for ever.
+  // A background of no colour, and a loop count of 0, which means endless.
   const parts = [chunk('VP8X', extended), chunk('ANIM', Buffer.alloc(6))];
   for (const [index, frame] of frames.entries()) parts.push(chunk('ANMF', frameOf(frame, files[index] as Buffer)));
   return chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...parts]));

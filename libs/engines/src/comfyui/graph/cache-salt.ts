@@ -19,7 +19,7 @@ export interface SaltedNode {
   nodeClass: NodeClass;
   /** Nodes that this one's links point at. */
   ancestors: string[];
-  /** Its result is to be made anew in every run: it reports, and a cached node reports old files or nothing. */
+  /** It must run in every run: it reports, and a cached node reports old files or nothing. */
   everyRun: boolean;
   /** It carries a text of this run alone already. */
   isUnique: boolean;

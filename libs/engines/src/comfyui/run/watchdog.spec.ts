@@ -24,7 +24,7 @@ describe('the watchdog', () => {
     expect(judged({})).toBe('wait');
   });
 
-  it('opens the socket anew after a silence, each time after one twice as long', () => {
+  it('opens the socket again after a silence, each time after one twice as long', () => {
     expect(judged({ lastSignMs: 9_991 })).toBe('wait');
     expect(judged({ lastSignMs: 9_990 })).toBe('reopen');
     expect(judged({ lastSignMs: 9_990, reopened: 1 })).toBe('wait');

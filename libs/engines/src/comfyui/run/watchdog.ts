@@ -14,7 +14,7 @@ export interface RunFacts {
   unreachableSinceMs: number | null;
   /** When the log said that the thread that runs prompts ended; null when it did not. */
   deadThreadMs: number | null;
-  /** Sockets opened anew since the last sign. */
+  /** How often the socket was opened again since the last sign. */
   reopened: number;
 }
 
@@ -27,7 +27,7 @@ type WatchdogBounds = Pick<
 
 /**
  * What to do about a run. HTTP that answers proves nothing: the one thread that runs prompts can be gone while every route
- * works and the run stays in the queue for ever. Only silence shows it.
+ * works and the run stays in the queue forever. Only silence shows it.
  */
 export function judge(facts: RunFacts, bounds: WatchdogBounds): Judgement {
   const { nowMs, place, unreachableSinceMs, deadThreadMs } = facts;

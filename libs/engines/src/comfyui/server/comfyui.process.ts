@@ -29,8 +29,8 @@ exit "$status"
 const INHERITED =
   /^(?:PATH|HOME|USER|LANG|LC_\w+|TZ|TMPDIR|LD_LIBRARY_PATH|VIRTUAL_ENV|SSL_CERT_\w+|(?:PYTHON|CUDA|NVIDIA|HIP|HSA|ROCR)\w*)$/;
 
-/** Output that the process may still owe when it has exited. */
-const CLOSE_PATIENCE_MS = 500;
+/** After the exit of the process, the wait for the rest of its output. */
+const CLOSE_TIMEOUT_MS = 500;
 
 const MAX_LINE_LENGTH = 65_536;
 const ERROR_TAIL_LENGTH = 4_096;
@@ -63,8 +63,8 @@ export class ComfyuiProcess {
     this.exited = new Promise((resolve) => {
       child.once('error', (error) => this.finish(`${error.message}\n`, resolve));
       child.once('close', () => this.finish('', resolve));
-      // Something that it started may hold its output open for ever.
-      child.once('exit', () => setTimeout(() => this.finish('', resolve), CLOSE_PATIENCE_MS).unref());
+      // Something that it started may hold its output open forever.
+      child.once('exit', () => setTimeout(() => this.finish('', resolve), CLOSE_TIMEOUT_MS).unref());
     });
     for (const stream of [child.stdout, child.stderr]) if (stream) this.readLines(stream);
     // Its end is the news that `exited` carries; writing to it never happens.

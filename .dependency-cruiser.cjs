@@ -44,6 +44,7 @@ const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => 
 const ROOMS = {
   'apps/api/src': [
     ['http'],
+    ['streams'],
     ['endpoints'],
     ['accounts', 'api-keys', 'assets', 'credits', 'deployments', 'jobs', 'openapi', 'operations'],
     ['uploads'],

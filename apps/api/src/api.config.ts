@@ -90,7 +90,7 @@ export const apiSettings = {
   ),
   maxStreamsPerAccount: setting(
     'MAX_STREAMS_PER_ACCOUNT',
-    'Event streams that one account may have open on this process.',
+    'Event streams that one account may have open, over all API processes; on each of them while Redis is away.',
     integer({ min: 1 }).default(100),
   ),
 };

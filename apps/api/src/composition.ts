@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import {
+  AccountStanding,
   AccountStore,
   AccountsService,
   ApiKeyStore,
@@ -23,7 +24,7 @@ import {
   WorkerStore,
 } from '@millrace/deployments';
 import { composeSubmission, type AccountQueues } from '@millrace/jobs';
-import { RedisConnections, SharedCounters } from '@millrace/messaging';
+import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from './api.config';
 import { DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './endpoints';
@@ -61,7 +62,8 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const jobs = composeSubmission({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
   const accounts = composeAccounts(database, settings, logger, jobs.queues);
-  const limiter = new RateLimiter(new SharedCounters(redis.producer()));
+  const shared = redis.producer();
+  const limiter = new RateLimiter(new SharedCounters(shared));
   await retryWhileStarting(BOOT_TIMEOUT_MS, () => ensureOwnAccounts(accounts.accounts));
 
   shutdown.add('database', () => database.close());
@@ -75,6 +77,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     database,
     metrics,
     limiter,
+    new SharedSlots(shared),
     ...Object.values(accounts),
     ...composeDeployments(database, settings),
     assets.assets,
@@ -118,13 +121,18 @@ function composeAccounts(
   audit: AuditLog;
   authenticator: Authenticator;
   failures: FailedAttempts;
+  standing: AccountStanding;
 } {
   const accountStore = new AccountStore();
   const keyStore = new ApiKeyStore();
   const audit = new AuditLog(database, new AuditLogStore());
   const failures = new FailedAttempts(failedAuthPerMinute, logger);
   const authenticator = new Authenticator(database, keyStore, failures, logger);
-  const forget = (): void => authenticator.forget();
+  const standing = new AccountStanding(database, accountStore);
+  const forget = (): void => {
+    authenticator.forget();
+    standing.forget();
+  };
   const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
   return {
     accounts: new AccountsService(database, accountStore, audit, applyLimits, forget),
@@ -132,6 +140,7 @@ function composeAccounts(
     audit,
     authenticator,
     failures,
+    standing,
   };
 }
 

@@ -3,8 +3,9 @@ import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/p
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
-import { Streams, configureOpsApp, createPublicApp, drainPublic, type RouteTable } from './http';
+import { configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { PublicModule } from './public.module';
+import { OpenStreams, StreamChores, drainPublic } from './streams';
 
 /** The open listeners of an api process. */
 export interface ApiListeners {
@@ -41,11 +42,14 @@ export async function openListeners(settings: ApiSettings, logger: Logger, shutd
     configure: (app) => (opsRoutes = configureOpsApp(app, { logger, rules, trustedProxies })),
   });
   shutdown.add('ops listener', () => ops.close());
+  const chores = publicApp.app.get(StreamChores, { strict: false });
+  chores.start((error) => logger.warn({ err: error }, 'the access of open streams was not checked'));
+  shutdown.add('stream chores', () => chores.stop());
   const port = await listen(publicApp.app, settings.port, 'MILLRACE_PORT');
   shutdown.add('public listener', () =>
     drainPublic(
       publicApp.app.getHttpServer() as Server,
-      publicApp.app.get(Streams, { strict: false }),
+      publicApp.app.get(OpenStreams, { strict: false }),
       settings.drainSeconds * 1000,
     ),
   );

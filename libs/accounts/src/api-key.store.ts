@@ -84,6 +84,16 @@ export class ApiKeyStore {
     return { caller, validMs };
   }
 
+  /** Which of these keys are not valid now, or belong to a suspended account: one statement however many. */
+  async findEnded(tx: Statements, ids: readonly string[]): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      SELECT id FROM unnest(${ids}::uuid[]) AS asked (id)
+      WHERE NOT EXISTS (
+        SELECT 1 FROM api_keys k JOIN accounts a ON a.id = k.account_id
+        WHERE k.id = asked.id AND a.status <> 'suspended' AND ${isLive})`);
+    return rows.map(({ id }) => id);
+  }
+
   async list(tx: Statements, accountId: string): Promise<ApiKeyRecord[]> {
     return (await tx.models.apiKey.findMany({ where: { accountId }, orderBy: { id: 'desc' } })).map(recordOf);
   }

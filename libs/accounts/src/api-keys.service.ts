@@ -53,6 +53,11 @@ export class ApiKeysService {
     return this.keys.list(this.database, accountId);
   }
 
+  /** Which of these keys no longer let anyone in: expired, revoked, or of a suspended account. */
+  async findEnded(ids: readonly string[]): Promise<Set<string>> {
+    return new Set(ids.length === 0 ? [] : await this.keys.findEnded(this.database, ids));
+  }
+
   /**
    * Make a key.
    *

@@ -1,5 +1,6 @@
 export { type Account, type AccountChanges } from './account';
 export { DEFAULT_LIMITS } from './account-limits';
+export { AccountStanding } from './account-standing';
 export { AccountStore } from './account.store';
 export { AccountsService } from './accounts.service';
 export { API_KEY_STATES, apiKeyState, type ApiKeyRecord } from './api-key-record';

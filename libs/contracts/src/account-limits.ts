@@ -52,7 +52,7 @@ export const ACCOUNT_LIMITS = [
     shownAs: 'event_streams',
     default: 'maxStreamsPerAccount',
     ...COUNT,
-    description: 'Event streams that may be open at once, on each API process.',
+    description: 'Event streams that may be open at once.',
   },
   {
     name: 'uploadBytesPerDay',

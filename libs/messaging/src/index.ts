@@ -4,4 +4,5 @@ export { LivePublisher, LiveSubscriber, type ReceivedEvent } from './live-events
 export { listenForControl, sendControl } from './control';
 export { EphemeralSecrets, forgetSecret } from './ephemeral-secrets';
 export { SharedCounters } from './shared-counters';
+export { RENEW_SLOTS_EVERY_MS, SharedSlots } from './shared-slots';
 export { messagingSettings, secretKeySetting } from './messaging.settings';

@@ -34,7 +34,7 @@ export const AccountOverviewSchema = z
         running_jobs: count.meta({ description: 'Jobs that run or are about to run, in all pools.' }),
         queued_jobs: count.meta({ description: 'Jobs that wait, in all pools.' }),
         uploaded_bytes_today: count.meta({ description: 'Bytes uploaded since midnight UTC.' }),
-        event_streams: count.meta({ description: 'Event streams open on the API process that answers.' }),
+        event_streams: count.meta({ description: 'Event streams that are open.' }),
       })
       .meta({ description: 'How much of them it uses now.' }),
   })

@@ -6,7 +6,7 @@ import { ACCOUNT_LIMITS } from '@millrace/contracts';
 import { AccountQueues } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { RequestLimits } from '../endpoints';
-import { Streams } from '../http';
+import { OpenStreams } from '../streams';
 import type { AccountOverviewSchema } from './account-overview.schemas';
 
 type ShownLimit = (typeof ACCOUNT_LIMITS)[number]['shownAs'];
@@ -18,17 +18,18 @@ export class AccountOverview {
     private readonly accounts: AccountsService,
     private readonly queues: AccountQueues,
     private readonly uploads: UploadService,
-    private readonly streams: Streams,
+    private readonly streams: OpenStreams,
     private readonly requests: RequestLimits,
     @Inject(API_SETTINGS) private readonly settings: ApiSettings,
   ) {}
 
   /** @param caller the key that asks. @throws Refusal `not_found`. */
   async of(caller: Caller): Promise<z.output<typeof AccountOverviewSchema>> {
-    const [account, load, uploadedBytes] = await Promise.all([
+    const [account, load, uploadedBytes, openStreams] = await Promise.all([
       this.accounts.getAccount(caller.accountId),
       this.queues.load(caller.accountId),
       this.uploads.bytesToday(caller.accountId),
+      this.streams.countOf(caller.accountId),
     ]);
     const perMinute = this.requests.of(account.requestsPerMinute);
     return {
@@ -46,7 +47,7 @@ export class AccountOverview {
         running_jobs: load.inFlight,
         queued_jobs: load.waiting,
         uploaded_bytes_today: uploadedBytes,
-        event_streams: this.streams.openOf(account.id),
+        event_streams: openStreams,
       },
     };
   }

@@ -40,9 +40,14 @@ export class ContentSender {
     }
   }
 
-  /** Redirect to the store's own link where it has one, else answer with the bytes. @throws Refusal `not_found`. */
-  async sendFromStore(request: Request, response: Response, asset: AssetName): Promise<void> {
-    const location = await this.content.location(asset.accountId, asset.id, methodOf(request));
+  /**
+   * Redirect to the store's own link where it has one, else answer with the bytes.
+   *
+   * @param until when the link ends by which the client came.
+   * @throws Refusal `not_found`.
+   */
+  async sendFromStore(request: Request, response: Response, asset: AssetName, until: Date): Promise<void> {
+    const location = await this.content.location(asset.accountId, asset.id, methodOf(request), until);
     if (location === null) await this.sendBytes(request, response, asset);
     else redirect(response, location);
   }

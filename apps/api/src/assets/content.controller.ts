@@ -1,4 +1,5 @@
 import { Controller } from '@nestjs/common';
+import { AccountStanding } from '@millrace/accounts';
 import { ContentLinks } from '@millrace/assets';
 import { Serves, type InputOf } from '../endpoints';
 import { ContentSender } from './content-sender';
@@ -9,6 +10,7 @@ import { getAssetContent, getSignedContent } from './content.endpoints';
 export class ContentController {
   constructor(
     private readonly links: ContentLinks,
+    private readonly standing: AccountStanding,
     private readonly sender: ContentSender,
   ) {}
 
@@ -20,11 +22,12 @@ export class ContentController {
     else await this.sender.redirectToLink(request, response, visitor.surface, asset);
   }
 
-  /** Anyone who has a signed link may read that asset until the link expires. */
+  /** Anyone who has a signed link may read that asset until the link expires or its account is suspended. */
   @Serves(getSignedContent)
   async signed({ params, request, response }: InputOf<typeof getSignedContent>): Promise<void> {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
-    const accountId = this.links.verify(request.method, pathname, searchParams);
-    await this.sender.sendFromStore(request, response, { accountId, id: params.id });
+    const { accountId, expiresAt } = this.links.verify(request.method, pathname, searchParams);
+    await this.standing.assertActive(accountId);
+    await this.sender.sendFromStore(request, response, { accountId, id: params.id }, expiresAt);
   }
 }

@@ -1,9 +1,11 @@
 import { Global, Module } from '@nestjs/common';
-import { Streams } from '../http';
+import { OpenStreams, StreamChores, Streams } from '../streams';
 import { Callers } from './callers';
 import { RequestLimits } from './request-limits';
 
+const PROVIDERS = [Callers, RequestLimits, OpenStreams, Streams, StreamChores];
+
 /** What the endpoints of the public listener stand on: who calls, how much a caller may ask for, and event streams. */
 @Global()
-@Module({ providers: [Callers, RequestLimits, Streams], exports: [Callers, RequestLimits, Streams] })
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class EndpointsModule {}

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { JobReads, JobStreams, type StreamItem } from '@millrace/jobs';
 import { Serves, type InputOf, type Visitor } from '../endpoints';
-import { STREAM_HEADERS, Streams, type StreamEvent } from '../http';
+import { STREAM_HEADERS, Streams, type StreamEvent } from '../streams';
 import { getJobEvents } from './events.endpoints';
 import { JobPresenter } from './job.presenter';
 
@@ -23,10 +23,10 @@ export class EventsController {
       response.writeHead(200, STREAM_HEADERS).end();
       return;
     }
-    const account = { id: caller.accountId, limit: caller.limits.streamLimit };
+    const { accountId, apiKeyId, limits } = caller;
     await this.streams.serve(
       response,
-      account,
+      { accountId, apiKeyId, limit: limits.streamLimit, deploymentId: scope.deploymentId },
       (signal) => this.jobStreams.open(scope, params.id, signal),
       (item) => this.present(visitor, item),
     );

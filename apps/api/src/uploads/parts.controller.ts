@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Controller } from '@nestjs/common';
+import { AccountStanding } from '@millrace/accounts';
 import { PartLinks, ResumableUploadService } from '@millrace/assets';
 import { Serves, type InputOf } from '../endpoints';
 import { arrivingBytes } from '../http';
@@ -10,6 +11,7 @@ import { putUploadPart } from './uploads.endpoints';
 export class PartsController {
   constructor(
     private readonly links: PartLinks,
+    private readonly standing: AccountStanding,
     private readonly uploads: ResumableUploadService,
   ) {}
 
@@ -17,6 +19,7 @@ export class PartsController {
   async receive({ params, request }: InputOf<typeof putUploadPart>): Promise<void> {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const accountId = this.links.verify(pathname, searchParams);
+    await this.standing.assertActive(accountId);
     const bytes = Readable.from(arrivingBytes(request));
     await this.uploads.receive(accountId, params.id, Number(params.number), bytes);
   }

@@ -10,7 +10,7 @@ const forbidden = expect.objectContaining({ code: 'forbidden' }) as Error;
 
 function follow(url: string, by = links, method = 'GET'): string {
   const { pathname, searchParams } = new URL(url);
-  return by.verify(method, pathname, searchParams);
+  return by.verify(method, pathname, searchParams).accountId;
 }
 
 describe('a link to content', () => {

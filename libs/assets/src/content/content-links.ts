@@ -7,6 +7,12 @@ export interface ContentLink {
   expiresAt: Date;
 }
 
+/** What a genuine link allows. */
+export interface LinkClaim {
+  accountId: string;
+  expiresAt: Date;
+}
+
 /** The part of a surface that a link depends on. */
 export interface LinkBase {
   kind: SurfaceKind;
@@ -65,10 +71,10 @@ export class ContentLinks {
    * Check a signed link, in constant time.
    *
    * @param path path of the request, from its first slash.
-   * @returns the account whose asset the link is for.
+   * @returns the account whose asset the link is for, and when the link ends.
    * @throws Refusal `forbidden` when the link is not ours, was altered, is for another method, or has expired.
    */
-  verify(method: string, path: string, query: URLSearchParams): string {
+  verify(method: string, path: string, query: URLSearchParams): LinkClaim {
     const account = query.get('account') ?? '';
     const expires = query.get('expires') ?? '';
     const key = this.keys.find((known) => known.id === query.get('key'));
@@ -80,7 +86,7 @@ export class ContentLinks {
     if (Number(expires) * 1000 <= Date.now()) {
       throw new Refusal('forbidden', 'The link has expired; read the asset or the job again for a fresh one.');
     }
-    return account;
+    return { accountId: account, expiresAt: new Date(Number(expires) * 1000) };
   }
 }
 

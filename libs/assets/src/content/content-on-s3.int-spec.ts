@@ -51,6 +51,18 @@ describe('the content of an asset in a bucket', () => {
     expect(answer.headers.get('content-disposition')).toBe(`${disposition}; filename="a.txt"`);
   });
 
+  it('is linked to for no longer than our own link works, and never longer than a new one of ours', async () => {
+    const { asset } = await here.upload(accountId, randomBytes(100));
+    const secondsOf = async (until?: Date): Promise<number> => {
+      const location = await here.content.location(accountId, asset.id, 'GET', until);
+      return Number(new URL(location ?? '').searchParams.get('X-Amz-Expires'));
+    };
+    const longest = await secondsOf();
+    expect(await secondsOf(new Date(Date.now() + 30_500))).toBe(30);
+    expect(await secondsOf(new Date(Date.now() + 10))).toBe(1);
+    expect(await secondsOf(new Date(Date.now() + 86_400_000_000))).toBe(longest);
+  });
+
   it('is not linked to once it is deleted, and its bytes go with the sweep', async () => {
     const { asset } = await here.upload(accountId, randomBytes(100));
     const location = (await here.content.location(accountId, asset.id, 'GET')) ?? '';

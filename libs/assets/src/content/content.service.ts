@@ -34,17 +34,25 @@ export class ContentService {
   /**
    * Where the store itself serves an asset's content, for the one method given; null when it does not, and `open` must.
    *
+   * @param until the store's link works no longer than this: the end of our own link, where one led here.
    * @throws Refusal `not_found`.
    */
-  async location(accountId: string, id: string, method: 'GET' | 'HEAD'): Promise<string | null> {
+  async location(accountId: string, id: string, method: 'GET' | 'HEAD', until?: Date): Promise<string | null> {
     if (!this.blobs.presigns) return null;
     const asset = await this.assets.get(accountId, id);
     return this.blobs.presign(asset.blob, {
       method,
       contentType: asset.contentType,
       disposition: dispositionOf(asset, await this.sniffed(asset)),
-      expiresSeconds: this.settings.signedUrlSeconds,
+      expiresSeconds: this.secondsUntil(until),
     });
+  }
+
+  /** Rounded down, so that the store's link ends first; a store gives no link for less than a second. */
+  private secondsUntil(until: Date | undefined): number {
+    const { signedUrlSeconds } = this.settings;
+    if (until === undefined) return signedUrlSeconds;
+    return Math.max(1, Math.min(signedUrlSeconds, Math.floor((until.getTime() - Date.now()) / 1_000)));
   }
 
   /**

@@ -1,71 +1,32 @@
 import { once } from 'node:events';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { Refusal, type JobEventName } from '@millrace/contracts';
-import { Metrics } from '@millrace/platform';
-import { API_SETTINGS, type ApiSettings } from '../api.config';
+import type { JobEventName } from '@millrace/contracts';
+import { OpenStreams, type StreamHolder } from './open-streams';
 
 /** Clients give up a silent stream after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
 const HEARTBEAT_MS = 12_000;
 /** A client that has taken nothing for this long is considered gone. */
 const STALLED_MS = 120_000;
-const RETRY_SECONDS = 5;
 
 export interface StreamEvent {
   event: JobEventName;
   data: object;
 }
 
-/** The event streams that are open on this process. */
+/** Sends event streams to clients. */
 @Injectable()
 export class Streams {
-  private readonly open = new Map<string, Set<AbortController>>();
   /** Answers that have begun and not ended. One timer keeps all of them alive: thousands would cost memory and wake-ups. */
   private readonly begun = new Set<Response>();
   private heartbeat: NodeJS.Timeout | undefined;
-  private whenEmpty: (() => void)[] = [];
 
-  constructor(
-    private readonly metrics: Metrics,
-    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'maxStreamsPerAccount'>,
-  ) {}
-
-  /** How many streams an account has open. */
-  openOf(accountId: string): number {
-    return this.open.get(accountId)?.size ?? 0;
-  }
-
-  /** @throws Refusal `too_many_streams`. */
-  private enter(accountId: string, limit: number | null): AbortController {
-    const own = this.open.get(accountId) ?? new Set();
-    const most = limit ?? this.settings.maxStreamsPerAccount;
-    if (own.size >= most) {
-      throw new Refusal(
-        'too_many_streams',
-        `This account has ${most} event streams open, which is its limit; close some, or poll.`,
-        {
-          retryAfterSeconds: RETRY_SECONDS,
-        },
-      );
-    }
-    const stream = new AbortController();
-    own.add(stream);
-    this.open.set(accountId, own);
-    this.metrics.streamsOpen.inc();
-    return stream;
-  }
-
-  private leave(accountId: string, stream: AbortController): void {
-    const own = this.open.get(accountId);
-    own?.delete(stream);
-    if (own?.size === 0) this.open.delete(accountId);
-    if (this.open.size === 0) for (const resolve of this.whenEmpty.splice(0)) resolve();
-    this.metrics.streamsOpen.dec();
-  }
+  constructor(private readonly open: OpenStreams) {}
 
   /**
-   * Send events to one client until they end, the client goes, or the process stops. The next event is only asked for when
-   * the client has taken the last: a slow client holds one event in memory, no matter how much happens meanwhile.
+   * Send events to one client until they end, the client goes, its access ends, or the process stops. The next event is only
+   * asked for when the client has taken the last: a slow client holds one event in memory, no matter how much happens
+   * meanwhile.
    *
    * @param follow starts the items; what it throws before the first one is the answer instead of a stream.
    * @param present says what an item looks like on the wire.
@@ -73,16 +34,17 @@ export class Streams {
    */
   async serve<T>(
     response: Response,
-    account: { id: string; limit: number | null },
+    holder: StreamHolder,
     follow: (signal: AbortSignal) => AsyncGenerator<T, void, void>,
     present: (item: T) => StreamEvent,
   ): Promise<void> {
-    const stream = this.enter(account.id, account.limit);
-    response.on('close', () => stream.abort());
+    const stream = await this.open.enter(holder);
+    const { signal } = stream.ending;
+    response.on('close', () => stream.ending.abort());
     // A client that disconnected while it was being identified closed before the listener was there.
-    if (response.destroyed) stream.abort();
+    if (response.destroyed) stream.ending.abort();
     try {
-      const items = follow(stream.signal);
+      const items = follow(signal);
       try {
         const first = await items.next();
         if (response.destroyed) return;
@@ -90,8 +52,8 @@ export class Streams {
         this.keepAlive(response);
         for (let next = first; next.done !== true; next = await items.next()) {
           // No wait where none is needed: an event to thousands of streams is a loop without a pause.
-          if (stream.signal.aborted || response.write(frameOf(present(next.value)))) continue;
-          await drained(response, stream.signal);
+          if (signal.aborted || response.write(frameOf(present(next.value)))) continue;
+          await drained(response, signal);
         }
       } finally {
         this.begun.delete(response);
@@ -99,7 +61,7 @@ export class Streams {
       }
       response.end();
     } finally {
-      this.leave(account.id, stream);
+      this.open.leave(stream);
     }
   }
 
@@ -114,16 +76,6 @@ export class Streams {
     if (this.begun.size > 0) return;
     clearInterval(this.heartbeat);
     this.heartbeat = undefined;
-  }
-
-  /** Resolves as soon as no stream is open. */
-  async allEnded(): Promise<void> {
-    if (this.open.size > 0) await new Promise<void>((resolve) => this.whenEmpty.push(resolve));
-  }
-
-  /** End every stream, because the process stops. Clients reconnect to another process and get a snapshot there. */
-  close(): void {
-    for (const own of this.open.values()) for (const stream of own) stream.abort();
   }
 }
 

@@ -2,8 +2,20 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import type { SharedSlots } from '@millrace/messaging';
 import { Metrics } from '@millrace/platform';
+import { OpenStreams } from './open-streams';
 import { Streams, type StreamEvent } from './streams';
+
+const HOLDER = { accountId: 'a', limit: null, apiKeyId: null, deploymentId: null };
+
+/** Streams of one process that limits alone, because Redis is away. */
+function streamsOf(maxStreamsPerAccount: number): [Streams, OpenStreams] {
+  const away = (): Promise<never> => Promise.reject(new Error('Redis is away'));
+  const places = { take: away, release: away } as unknown as SharedSlots;
+  const open = new OpenStreams(new Metrics('api'), { maxStreamsPerAccount }, places);
+  return [new Streams(open), open];
+}
 
 /** A server whose one stream sends what `follow` makes. */
 async function serve(
@@ -14,7 +26,7 @@ async function serve(
   const failures: unknown[] = [];
   app.get('/', (_request, response) => {
     streams
-      .serve(response, { id: 'a', limit: null }, follow, (event) => event)
+      .serve(response, HOLDER, follow, (event) => event)
       .catch((error: unknown) => {
         failures.push(error);
         response.status(429).end();
@@ -35,7 +47,7 @@ const LARGE = 'x'.repeat(100_000);
 
 describe('a reader that stops reading', () => {
   it('is waited for: no more is made than its connection holds, however much there is to send', async () => {
-    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 10 });
+    const [streams, opened] = streamsOf(10);
     let made = 0;
     const { server, open } = await serve(streams, async function* (signal) {
       while (!signal.aborted) {
@@ -54,7 +66,7 @@ describe('a reader that stops reading', () => {
     // What the two sockets of the kernel hold is some megabytes; beyond them there is one event.
     expect(held * LARGE.length).toBeLessThan(16_000_000);
     response.destroy();
-    await streams.allEnded();
+    await opened.allEnded();
     server.close();
   });
 });
@@ -62,7 +74,7 @@ describe('a reader that stops reading', () => {
 describe('a stream on which nothing happens', () => {
   it('carries a comment at least every 15 s, and nothing else, for as long as it is open', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
+    const [streams, opened] = streamsOf(2);
     const { server, open } = await serve(streams, async function* (signal) {
       yield { event: 'status', data: {} };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -77,7 +89,7 @@ describe('a stream on which nothing happens', () => {
         expect(await comment).toBe(': alive\n\n');
       }
       stream.destroy();
-      await streams.allEnded();
+      await opened.allEnded();
       jest.advanceTimersByTime(15_000);
       expect(jest.getTimerCount()).toBe(0);
     } finally {
@@ -89,7 +101,7 @@ describe('a stream on which nothing happens', () => {
 
 describe('the streams of a process', () => {
   it('are counted per account, and a place is free again when a client has gone', async () => {
-    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
+    const [streams, opened] = streamsOf(2);
     const { server, open, failures } = await serve(streams, async function* (signal) {
       yield { event: 'status', data: {} };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -99,16 +111,16 @@ describe('the streams of a process', () => {
     expect(failures).toMatchObject([{ code: 'too_many_streams', retryAfterSeconds: 5 }]);
     first.destroy();
     second.destroy();
-    await streams.allEnded();
+    await opened.allEnded();
     const third = await open();
     expect(third.statusCode).toBe(200);
     third.destroy();
-    await streams.allEnded();
+    await opened.allEnded();
     server.close();
   });
 
   it('do not keep a place for a client that went away before its stream began', async () => {
-    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
+    const [streams, opened] = streamsOf(2);
     const app = express();
     const served = new Promise<void>((resolve, reject) => {
       app.get('/', (_request, response) => {
@@ -116,7 +128,7 @@ describe('the streams of a process', () => {
           const follow = async function* (): AsyncGenerator<StreamEvent, void, void> {
             for (;;) yield await Promise.resolve({ event: 'status', data: {} });
           };
-          streams.serve(response, { id: 'a', limit: null }, follow, (event) => event).then(resolve, reject);
+          streams.serve(response, HOLDER, follow, (event) => event).then(resolve, reject);
         });
       });
     });
@@ -127,12 +139,12 @@ describe('the streams of a process', () => {
     await once(server, 'request');
     request.destroy();
     await served;
-    await streams.allEnded();
+    await opened.allEnded();
     server.close();
   });
 
   it('end their subscription when an event cannot be sent', async () => {
-    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
+    const [streams, opened] = streamsOf(2);
     let released = false;
     const follow = async function* (): AsyncGenerator<number, void, void> {
       try {
@@ -148,7 +160,7 @@ describe('the streams of a process', () => {
           if (nth === 1) throw new Error('it has no words');
           return { event: 'status', data: { nth } };
         };
-        streams.serve(response, { id: 'a', limit: null }, follow, present).then(resolve, (error: unknown) => {
+        streams.serve(response, HOLDER, follow, present).then(resolve, (error: unknown) => {
           response.destroy();
           resolve(error);
         });
@@ -159,12 +171,12 @@ describe('the streams of a process', () => {
     get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false }).on('error', () => undefined);
     expect(await served).toMatchObject({ message: 'it has no words' });
     expect(released).toBe(true);
-    await streams.allEnded();
+    await opened.allEnded();
     server.close();
   });
 
   it('are ended when the process must go', async () => {
-    const streams = new Streams(new Metrics('api'), { maxStreamsPerAccount: 2 });
+    const [streams, opened] = streamsOf(2);
     const { server, open } = await serve(streams, async function* (signal) {
       yield { event: 'status', data: {} };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -172,9 +184,9 @@ describe('the streams of a process', () => {
     const response = await open();
     response.resume();
     const ended = once(response, 'end');
-    streams.close();
+    opened.endAll();
     await ended;
-    await streams.allEnded();
+    await opened.allEnded();
     server.close();
   });
 });

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { CatalogueStore } from '@millrace/deployments';
+import { eventually } from '@millrace/testing';
+import { RunningApi, type TestAccount } from '../fixtures/running-api';
+
+/** Within this a stream must have ended, on every process (docs/security.md). */
+const ENDED_WITHIN_MS = 5_000;
+const GRAPH = '{"workflow":{"1":{"class_type":"SaveImage","inputs":{}}}}';
+
+let first: RunningApi;
+let second: RunningApi;
+beforeAll(async () => {
+  first = await RunningApi.open();
+  second = await RunningApi.open(first.env as Record<string, string>);
+  const pool = first.env.MILLRACE_POOL ?? '';
+  const { database } = first.test;
+  await database.models.pool.create({ data: { id: pool, engine: 'cpu' } });
+  const plain = { displayName: 'Save', category: 'image', description: '', inputs: {}, outputs: [], outputNode: true };
+  await new CatalogueStore().publish(database, pool, 'cpu', { SaveImage: plain });
+});
+afterAll(async () => {
+  await second.close();
+  await first.close();
+});
+
+/** Open the stream of a waiting job. */
+async function open(api: RunningApi, key: string, jobId: string): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${key}` };
+  const request = get(`${api.publicUrl}/api/v2/jobs/${jobId}/events`, { agent: false, headers });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response.resume();
+}
+
+async function waitingJob({ key }: Pick<TestAccount, 'key'>): Promise<string> {
+  const { status, body } = await first.client(key).submit(GRAPH);
+  expect(status).toBe(201);
+  return body.id;
+}
+
+/** Milliseconds until a stream ends after an act. */
+async function endsAfter(stream: IncomingMessage, act: Promise<unknown>): Promise<number> {
+  const since = performance.now();
+  await Promise.all([once(stream, 'end'), act]);
+  return performance.now() - since;
+}
+
+it('a stream ends soon after its key is revoked on another process, and those of other keys go on', async () => {
+  const account = await first.account();
+  const { key, keyId } = await first.key(account.id);
+  const id = await waitingJob(account);
+  const [revoked, other] = [await open(first, key, id), await open(first, account.key, id)];
+  const revoke = second.operator().call('DELETE', `/admin/v1/accounts/${account.id}/api-keys/${keyId}`);
+  expect(await endsAfter(revoked, revoke)).toBeLessThan(ENDED_WITHIN_MS);
+  expect(other.readableEnded).toBe(false);
+  other.destroy();
+}, 20_000);
+
+it('all streams of an account end soon after it is suspended on another process', async () => {
+  const account = await first.account();
+  const stream = await open(first, account.key, await waitingJob(account));
+  const suspend = second
+    .operator()
+    .call('PATCH', `/admin/v1/accounts/${account.id}`, { json: { status: 'suspended' } });
+  expect(await endsAfter(stream, suspend)).toBeLessThan(ENDED_WITHIN_MS);
+}, 20_000);
+
+it('the links of a suspended account lead nowhere', async () => {
+  const account = await first.account();
+  const client = first.client(account.key);
+  const asset = (await client.upload(Buffer.from('some bytes'), { file_path: 'a.txt' })).body;
+  const status = async (): Promise<number> => (await fetch(asset.url)).status;
+  expect(await status()).toBe(200);
+  await second.operator().call('PATCH', `/admin/v1/accounts/${account.id}`, { json: { status: 'suspended' } });
+  await eventually('the link to be refused', async () => (await status()) === 403, ENDED_WITHIN_MS);
+});
+
+it('the streams of an account are limited over all processes, and shown so', async () => {
+  const account = await first.account({ limits: { stream_limit: 2 } });
+  const id = await waitingJob(account);
+  const streams = [await open(first, account.key, id), await open(second, account.key, id)];
+  for (const api of [first, second]) {
+    expect((await api.client(account.key).call('GET', `/api/v2/jobs/${id}/events`)).body.error.code).toBe(
+      'too_many_streams',
+    );
+    const { body } = await api.client(account.key).call<object>('GET', '/platform/v1/account');
+    expect(body).toMatchObject({ use: { event_streams: 2 } });
+  }
+  streams[0]?.destroy();
+  const third = await openWhenFree(second, account.key, id);
+  expect(third.statusCode).toBe(200);
+  third.destroy();
+  streams[1]?.destroy();
+}, 20_000);
+
+/** The place of a client that went away is free as soon as its process has seen that. */
+async function openWhenFree(api: RunningApi, key: string, id: string): Promise<IncomingMessage> {
+  for (;;) {
+    const response = await open(api, key, id);
+    if (response.statusCode !== 429) return response;
+  }
+}

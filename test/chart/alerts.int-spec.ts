@@ -83,6 +83,10 @@ const CASES: Record<string, { firing: Series; quiet: Series }> = {
       'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="idle"}': '0+1x120',
     },
   },
+  MillraceLoopItemsFail: {
+    firing: { 'millrace_loop_items_resting{namespace="prod",loop="sweep-blobs"}': '2x120' },
+    quiet: { 'millrace_loop_items_resting{namespace="prod",loop="sweep-blobs"}': '0x120' },
+  },
   MillraceLedgerImbalance: {
     firing: { 'millrace_ledger_findings{namespace="prod"}': '1x120' },
     quiet: { 'millrace_ledger_findings{namespace="prod"}': '0x120' },

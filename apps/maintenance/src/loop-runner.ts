@@ -1,8 +1,10 @@
 import type { Database } from '@millrace/database';
-import { backoffMs, type Logger, type Loop, type Metrics } from '@millrace/platform';
+import { backoffMs, type Logger, type Loop, type LoopReport, type Metrics } from '@millrace/platform';
 
 const FAILURE_BASE_MS = 500;
 const FAILURE_CAP_MS = 15_000;
+/** Failed items that one run logs; the metric counts all. */
+const LOGGED_ITEMS = 5;
 
 /**
  * Runs one loop without end: on one process at a time, as far as they can agree (a lock in PostgreSQL), at its pace with some
@@ -13,6 +15,11 @@ export class LoopRunner {
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
   private failures = 0;
+  private loggedItems = 0;
+  private readonly report: LoopReport = {
+    failed: (item, error) => this.reportItem(item, error),
+    resting: (count) => this.metrics.loopItemsResting.set({ loop: this.loop.name }, count),
+  };
 
   constructor(
     private readonly loop: Loop,
@@ -34,10 +41,11 @@ export class LoopRunner {
 
   private async run(): Promise<void> {
     const { name, everyMs } = this.loop;
+    this.loggedItems = 0;
     let nextMs = everyMs * (0.9 + 0.2 * Math.random());
     try {
       // Null: another process has this loop at present.
-      const runOnce = (): Promise<number> => this.loop.runOnce();
+      const runOnce = (): Promise<number> => this.loop.runOnce(this.report);
       const count = this.loop.everywhere ? await runOnce() : await this.database.withLock(`loop:${name}`, runOnce);
       this.failures = 0;
       if (count !== null) this.metrics.loopRuns.inc({ loop: name, outcome: count > 0 ? 'done' : 'idle' });
@@ -49,6 +57,14 @@ export class LoopRunner {
       this.failures += 1;
     }
     this.schedule(nextMs);
+  }
+
+  private reportItem(item: string, error: unknown): void {
+    const { name } = this.loop;
+    this.metrics.loopItemsFailed.inc({ loop: name });
+    this.loggedItems += 1;
+    if (this.loggedItems > LOGGED_ITEMS) return;
+    this.logger.warn({ err: error, loop: name, item }, 'a loop could not do an item, and goes on with the others');
   }
 
   /** Resolves when the run under way has ended. */

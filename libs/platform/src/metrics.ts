@@ -82,6 +82,18 @@ export class Metrics {
     labelNames: ['loop', 'outcome'],
     registers: [this.registry],
   });
+  readonly loopItemsFailed = new Counter({
+    name: 'millrace_loop_items_failed_total',
+    help: 'Items that a maintenance loop could not do, while it went on with the others.',
+    labelNames: ['loop'],
+    registers: [this.registry],
+  });
+  readonly loopItemsResting = new Gauge({
+    name: 'millrace_loop_items_resting',
+    help: 'Items of a maintenance loop that wait for another try after they failed. One that stays needs an operator.',
+    labelNames: ['loop'],
+    registers: [this.registry],
+  });
   readonly creditsSettled = new Counter({
     name: 'millrace_credits_settled_micros_total',
     help: 'Micro-credits charged.',

@@ -8,6 +8,12 @@ export interface BlobRecord extends BlobRef {
   state: BlobState;
 }
 
+/** A condemned blob, and its turn among those that are due: what the sweep goes on from. */
+export interface CondemnedBlob extends BlobRecord {
+  turn: string;
+}
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 /** `orphaned_at` of a condemned blob: before every time, so that the next sweep takes it first. */
 const CONDEMNED = Prisma.sql`'-infinity'::timestamptz`;
 
@@ -65,16 +71,32 @@ export class BlobRecordStore {
   /**
    * Condemn blobs that were orphans for `graceSeconds`; those that an earlier sweep condemned come first. Decided under the
    * row lock: a later mint finds the blob condemned.
+   *
+   * @param afterTurn the last one's `turn`; null: from the first.
+   * @returns in the order of their turns.
    */
-  async condemn(tx: Statements, graceSeconds: number, limit: number): Promise<BlobRecord[]> {
-    return tx.rows<BlobRecord>(Prisma.sql`
-      UPDATE blobs b SET orphaned_at = ${CONDEMNED}
-      WHERE (b.account_id, b.hash) IN (
-        SELECT o.account_id, o.hash FROM blobs o
+  async condemn(
+    tx: Statements,
+    graceSeconds: number,
+    afterTurn: string | null,
+    limit: number,
+  ): Promise<CondemnedBlob[]> {
+    const [since = '-infinity', accountId = BEFORE_ALL, hash = ''] = afterTurn?.split(' ') ?? [];
+    return tx.rows<CondemnedBlob>(Prisma.sql`
+      WITH due AS (
+        SELECT o.account_id, o.hash, o.orphaned_at FROM blobs o
         WHERE o.orphaned_at < now() - make_interval(secs => ${graceSeconds})
+          AND (o.orphaned_at, o.account_id, o.hash) > (${since}::timestamptz, ${accountId}::uuid, ${hash})
           AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.account_id = o.account_id AND a.hash = o.hash)
-        ORDER BY o.orphaned_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED)
-      RETURNING ${columns}`);
+        ORDER BY o.orphaned_at, o.account_id, o.hash LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED
+      ), condemned AS (
+        UPDATE blobs b SET orphaned_at = ${CONDEMNED} FROM due
+        WHERE b.account_id = due.account_id AND b.hash = due.hash
+        RETURNING ${columns}, due.orphaned_at AS due_since
+      )
+      SELECT c.account_id, c.hash, c.born_at, c.size_bytes, c.state,
+        concat_ws(' ', replace(due_since::text, ' ', 'T'), c.account_id, c.hash) AS turn
+      FROM condemned c ORDER BY c.due_since, c.account_id, c.hash`);
   }
 
   /** Delete the record of a condemned blob, once its bytes are gone. Without effect on a later life. */

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Statements } from '@millrace/database';
 import { blobKey, type BlobRef, type StoredBlob } from './blob';
-import type { BlobRecordStore } from './blob-record.store';
+import type { BlobRecordStore, CondemnedBlob } from './blob-record.store';
 import {
   BlobStoreError,
   HEAD_BYTES,
@@ -60,9 +60,13 @@ export class BlobService {
     await this.records.forget(this.database, condemned);
   }
 
-  /** End the life of blobs orphaned for `graceSeconds`, at most `limit`. @returns those whose bytes are still to be removed. */
-  condemn(graceSeconds: number, limit: number): Promise<BlobRef[]> {
-    return this.records.condemn(this.database, graceSeconds, limit);
+  /**
+   * End the life of blobs orphaned for `graceSeconds`, at most `limit`. @returns those whose bytes are still to be removed.
+   *
+   * @param afterTurn the last one's `turn`; null: from the first.
+   */
+  condemn(graceSeconds: number, afterTurn: string | null, limit: number): Promise<CondemnedBlob[]> {
+    return this.records.condemn(this.database, graceSeconds, afterTurn, limit);
   }
 
   /** Read bytes, all or a part. @throws BlobStoreError. */

@@ -1,7 +1,7 @@
 export { AssetService, noAsset, type StoredOutput } from './asset.service';
 export { AssetStore } from './asset.store';
 export { type AssetFields, type AssetRecord, type MintedAsset, type UploadFields } from './asset';
-export { BlobRecordStore, type BlobRecord } from './blob-record.store';
+export { BlobRecordStore, type BlobRecord, type CondemnedBlob } from './blob-record.store';
 export { blobGone, BlobService } from './blob.service';
 export { blobKey, blobOfKey, type BlobRef, type StoredBlob } from './blob';
 export { baseName, isPlainText, readFilePath } from './file-path';

@@ -4,6 +4,7 @@ import { makeAccount } from '@millrace/testing';
 import type { AssetRecord, MintedAsset } from '../records/asset';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { FaultyBlobStore, type Point } from '../fixtures/faulty-blob-store';
+import { dropStaged } from '../fixtures/drop-staged';
 
 let world: AssetWorld;
 let here: AssetProcess;
@@ -97,7 +98,7 @@ describe('the sweep', () => {
     await world.passGrace(accountId);
     const failing = new FaultyBlobStore(world.store);
     const remove = jest.spyOn(failing, 'delete').mockRejectedValueOnce(new Error('the store is away'));
-    await expect(world.process(failing).runLoop('sweep-blobs')).rejects.toThrow('the store is away');
+    expect(await world.process(failing).runLoop('sweep-blobs')).toBe(2);
     expect(remove).toHaveBeenCalledTimes(3);
     expect(await world.blobs(accountId)).toEqual([expect.objectContaining({ state: 'condemned' })]);
     expect(await here.runLoop('sweep-blobs')).toBe(1);
@@ -120,7 +121,7 @@ describe('a process that dies', () => {
     await dieAt(point, work, bytes);
     await world.passGrace(accountId);
     await here.runLoop('sweep-blobs');
-    await world.store.sweepStaging(new Date(Date.now() + 60_000), 10);
+    await dropStaged(world.store);
     expect(await world.blobs(accountId)).toEqual([]);
     expect(await keysHere()).toEqual([]);
     expect(await here.audit.run(true)).toMatchObject(sound);

@@ -1,5 +1,5 @@
-import type { Loop } from '@millrace/platform';
-import type { BlobService } from '../records';
+import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import { blobKey, type BlobService, type CondemnedBlob } from '../records';
 
 const BATCH = 100;
 /** Deletions under way at once. */
@@ -9,24 +9,23 @@ const CONCURRENCY = 8;
 export class SweepBlobsLoop implements Loop {
   readonly name = 'sweep-blobs';
   readonly everyMs = 60_000;
+  private readonly sweep: ItemSweep<CondemnedBlob>;
 
-  constructor(
-    private readonly blobs: BlobService,
-    private readonly graceSeconds: number,
-  ) {}
+  constructor(blobs: BlobService, graceSeconds: number) {
+    this.sweep = new ItemSweep<CondemnedBlob>({
+      limit: BATCH,
+      concurrency: CONCURRENCY,
+      page: (after, limit) => blobs.condemn(graceSeconds, after, limit),
+      keyOf: blobKey,
+      turnOf: (blob) => blob.turn,
+      work: async (blob) => {
+        await blobs.remove(blob);
+        return true;
+      },
+    });
+  }
 
-  /** @throws the first fault of the store, after all others of the batch were removed; the next run takes up the rest. */
-  async runOnce(): Promise<number> {
-    const condemned = await this.blobs.condemn(this.graceSeconds, BATCH);
-    const faults: unknown[] = [];
-    const removeRest = async (): Promise<void> => {
-      for (let blob = condemned.pop(); blob !== undefined; blob = condemned.pop()) {
-        await this.blobs.remove(blob).catch((error: unknown) => faults.push(error));
-      }
-    };
-    const count = condemned.length;
-    await Promise.all(Array.from({ length: CONCURRENCY }, removeRest));
-    if (faults.length > 0) throw faults[0];
-    return count;
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
   }
 }

@@ -1,5 +1,5 @@
-import type { Loop } from '@millrace/platform';
-import type { ResumableUploadService } from '../upload';
+import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import type { ResumableUpload, ResumableUploadService } from '../upload';
 
 const BATCH = 50;
 
@@ -7,10 +7,18 @@ const BATCH = 50;
 export class SweepUploadsLoop implements Loop {
   readonly name = 'sweep-uploads';
   readonly everyMs = 600_000;
+  private readonly sweep: ItemSweep<ResumableUpload>;
 
-  constructor(private readonly uploads: Pick<ResumableUploadService, 'sweep'>) {}
+  constructor(uploads: Pick<ResumableUploadService, 'listExpired' | 'drop'>) {
+    this.sweep = new ItemSweep({
+      limit: BATCH,
+      page: (after, limit) => uploads.listExpired(after, limit),
+      keyOf: (upload) => upload.id,
+      work: (upload) => uploads.drop(upload),
+    });
+  }
 
-  runOnce(): Promise<number> {
-    return this.uploads.sweep(BATCH);
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
   }
 }

@@ -53,6 +53,13 @@ export interface StoredObject {
   modifiedAt: Date;
 }
 
+/** Staged bytes that a process left behind. */
+export interface StagedLeftover {
+  name: string;
+  /** Without effect when they are gone. */
+  drop(): Promise<void>;
+}
+
 /**
  * Where bytes lie: a flat space of keys, the bytes of each never change. The port between records and storage; every
  * implementation passes `blob-store.conformance.ts`. Faults of the store are thrown as BlobStoreError.
@@ -78,7 +85,7 @@ export interface BlobStore {
   presign(key: string, options: PresignOptions): Promise<string | null>;
   /** Every object that is placed, in no particular order. */
   list(): AsyncIterable<StoredObject>;
-  /** Drop bytes that were staged before `olderThan` and never placed, at most `limit`. @returns how many. */
-  sweepStaging(olderThan: Date, limit: number): Promise<number>;
+  /** Everything that was staged before a time and neither placed nor discarded. */
+  stagedBefore(time: Date): AsyncIterable<StagedLeftover>;
   close(): void;
 }

@@ -5,9 +5,9 @@ export {
   type ByteRange,
   type PresignOptions,
   type StagedBytes,
+  type StagedLeftover,
   type StageOptions,
 } from './blob-store';
-export type { AssembledBytes } from './staged-bytes';
 export { ByteMeter, fileTooLarge, HEAD_BYTES } from './byte-meter';
 export { openBlobStore } from './open-blob-store';
 export { type PartSpec, type PartStore } from './part-store';

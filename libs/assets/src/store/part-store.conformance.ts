@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { blake3 } from '@napi-rs/blake-hash';
 import { BlobStoreError, type BlobStore } from './blob-store';
+import { dropStaged } from '../fixtures/drop-staged';
 
 /** The least that S3 takes as a part that is not the last. */
 const PART_BYTES = 5 * 1024 * 1024;
@@ -48,7 +49,7 @@ export function describePartStore(name: string, open: () => Promise<BlobStore>):
       await again.place(key);
       expect((await buffer(await store.open(key))).equals(bytes)).toBe(true);
       await again.discard();
-      expect(await store.sweepStaging(new Date(Date.now() + 60_000), 100)).toBe(0);
+      expect(await dropStaged(store)).toBe(0);
     });
 
     it('can be put together again when that broke off', async () => {
@@ -57,7 +58,7 @@ export function describePartStore(name: string, open: () => Promise<BlobStore>):
       const again = await store.parts.assemble(handle, 2);
       expect(again.sizeBytes).toBe(bytes.length);
       await again.discard();
-      expect(await store.sweepStaging(new Date(Date.now() + 60_000), 100)).toBe(0);
+      expect(await dropStaged(store)).toBe(0);
     });
 
     it('that are not of their size are refused, and leave what was there', async () => {
@@ -76,7 +77,7 @@ export function describePartStore(name: string, open: () => Promise<BlobStore>):
       await store.parts.abort(handle);
       expect(await store.parts.list(handle)).toEqual([]);
       await expect(store.parts.assemble(handle, 2)).rejects.toBeInstanceOf(BlobStoreError);
-      expect(await store.sweepStaging(new Date(Date.now() + 60_000), 100)).toBe(0);
+      expect(await dropStaged(store)).toBe(0);
     });
   });
 }

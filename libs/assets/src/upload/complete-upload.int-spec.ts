@@ -8,6 +8,7 @@ import { createTestBucket } from '../fixtures/test-bucket';
 import { TRIPS, Tripwire, type Trip } from '../fixtures/tripwire';
 import type { BlobStore } from '../store';
 import { S3BlobStore } from '../store/s3/s3.blob-store';
+import { dropStaged } from '../fixtures/drop-staged';
 
 const noLimit = { uploadBytesPerDay: null };
 const fields = { contentType: 'text/plain', filePath: 'a.txt', tags: [], expiresInSeconds: null, expectedHash: null };
@@ -85,11 +86,11 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
 
   it('ends the upload when the bytes are not those that were announced, and leaves nothing', async () => {
     const here = world.process(stores[kind]());
-    await stores[kind]().sweepStaging(new Date(Date.now() + 60_000), 1_000);
+    await dropStaged(stores[kind]());
     const id = await sent(here, randomBytes(1_000), `blake3:${'0'.repeat(64)}`);
     await expect(here.resumable.complete(accountId, id, noLimit)).rejects.toEqual(code('hash_mismatch'));
     await expect(here.resumable.get(accountId, id)).rejects.toEqual(code('not_found'));
-    expect(await stores[kind]().sweepStaging(new Date(Date.now() + 60_000), 10)).toBe(0);
+    expect(await dropStaged(stores[kind]())).toBe(0);
   });
 
   it('keeps the upload when the bytes of the day are used up: it is completed the next day', async () => {

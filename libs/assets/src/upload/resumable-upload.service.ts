@@ -163,7 +163,10 @@ export class ResumableUploadService {
   /** Drop an upload and what has arrived of it. @throws Refusal `not_found`, `upload_incomplete` while it is completed. */
   async abort(accountId: string, id: string): Promise<void> {
     const upload = await this.get(accountId, id);
-    if (upload.assetId !== null) return this.drop(upload);
+    if (upload.assetId !== null) {
+      await this.drop(upload);
+      return;
+    }
     const hold = await this.hold(accountId, id);
     if (hold === null) throw beingCompleted();
     try {
@@ -173,17 +176,15 @@ export class ResumableUploadService {
     }
   }
 
-  /** Drop expired uploads, at most `limit`. @returns how many. */
-  async sweep(limit: number): Promise<number> {
-    const expired = await this.store.expired(this.database, limit);
-    for (const upload of expired) await this.drop(upload);
-    return expired.length;
+  /** Expired uploads of all accounts that no request is completing, by id. @param afterId null: from the first. */
+  async listExpired(afterId: string | null, limit: number): Promise<ResumableUpload[]> {
+    return this.store.listExpired(this.database, afterId, limit);
   }
 
-  /** What a completed upload left behind goes too. */
-  private async drop({ accountId, id, handle }: ResumableUpload): Promise<void> {
+  /** Remove an upload with what arrived of it, or what a completed one left behind. @returns false when it was gone. */
+  async drop({ accountId, id, handle }: ResumableUpload): Promise<boolean> {
     await this.parts.abort(handle);
-    await this.store.remove(this.database, accountId, id);
+    return this.store.remove(this.database, accountId, id);
   }
 
   /** @returns the sizes of the parts that are there, by number; `all` once they were joined. */

@@ -81,10 +81,12 @@ export class ResumableUploadStore {
     return count > 0;
   }
 
-  /** Expired uploads of all accounts that no request is completing. */
-  async expired(tx: Statements, limit: number): Promise<ResumableUpload[]> {
+  /** Expired uploads of all accounts that no request is completing, by id. @param afterId null: from the first. */
+  async listExpired(tx: Statements, afterId: string | null, limit: number): Promise<ResumableUpload[]> {
     return tx.rows(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE u.expires_at <= now() AND coalesce(u.held_until, '-infinity') < now() ORDER BY u.expires_at LIMIT ${limit}`);
+      WHERE u.expires_at <= now() AND coalesce(u.held_until, '-infinity') < now()
+        AND (u.id > ${afterId}::uuid) IS NOT FALSE
+      ORDER BY u.id LIMIT ${limit}`);
   }
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { makeAccount } from '@millrace/testing';
 import { BlobRecordStore } from '../records/blob-record.store';
 import { MAX_UPLOAD_BYTES, createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
+import { dropStaged } from '../fixtures/drop-staged';
 
 let world: AssetWorld;
 let here: AssetProcess;
@@ -78,7 +79,7 @@ describe('an upload', () => {
     const refused = here.upload(accountId, bytes(), { expectedHash: `blake3:${'0'.repeat(64)}` });
     await expect(refused).rejects.toEqual(code('hash_mismatch'));
     expect(await world.blobs(accountId)).toEqual([]);
-    expect(await world.store.sweepStaging(new Date(Date.now() + 60_000), 10)).toBe(0);
+    expect(await dropStaged(world.store)).toBe(0);
   });
 
   it('whose hash is the expected one is taken', async () => {
@@ -127,7 +128,7 @@ describe('an upload', () => {
     const staging = here.uploads.stage(accountId, source, { uploadBytesPerDay: 1_000 });
     source.destroy(new Error('the client went away'));
     await expect(staging).rejects.toThrow('the client went away');
-    expect(await world.store.sweepStaging(new Date(Date.now() + 60_000), 10)).toBe(0);
+    expect(await dropStaged(world.store)).toBe(0);
   });
 
   it('brings back bytes that the store has lost', async () => {

@@ -35,11 +35,11 @@ export class LotStore {
       FROM ${drawn(draws)} WHERE l.transaction_id = d.id AND l.account_id = ${accountId}::uuid`);
   }
 
-  /** Accounts with a lot past its expiry, in the order of their ids. */
-  async listExpired(tx: Statements, afterAccountId: string, limit: number): Promise<string[]> {
+  /** Accounts with a lot past its expiry, in the order of their ids. @param afterAccountId null: from the first. */
+  async listExpired(tx: Statements, afterAccountId: string | null, limit: number): Promise<string[]> {
     const rows = await tx.rows<{ accountId: string }>(Prisma.sql`
       SELECT DISTINCT account_id FROM credit_lots
-      WHERE expires_at <= now() AND remaining_micros > 0 AND account_id > ${afterAccountId}::uuid
+      WHERE expires_at <= now() AND remaining_micros > 0 AND (account_id > ${afterAccountId}::uuid) IS NOT FALSE
       ORDER BY account_id LIMIT ${limit}`);
     return rows.map((row) => row.accountId);
   }

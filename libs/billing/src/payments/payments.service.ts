@@ -51,16 +51,16 @@ export class PaymentsService {
     });
   }
 
-  /** Top-ups that owe credits which their accounts now have, after `afterId`, in the order of their ids. */
-  async listOwed(afterId: string, limit: number): Promise<string[]> {
+  /** Top-ups that owe credits which their accounts now have, in the order of their ids. @param afterId null: from the first. */
+  async listOwed(afterId: string | null, limit: number): Promise<string[]> {
     return this.store.listOwed(this.database, afterId, limit);
   }
 
-  /** Take back what refunds and disputes called for when the account did not have it. */
-  async collect(id: string): Promise<void> {
-    await this.database.transaction(async (tx) => {
+  /** Take back what refunds and disputes called for when the account did not have it. @returns whether there was any. */
+  async collect(id: string): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
       const topUp = await this.store.lock(tx, id);
-      if (topUp !== null) await this.applyReversals(tx, topUp);
+      return topUp !== null && (await this.applyReversals(tx, topUp)).changedMicros !== 0n;
     });
   }
 

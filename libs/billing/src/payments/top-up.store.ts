@@ -104,10 +104,11 @@ export class TopUpStore {
   }
 
   /** Top-ups that owe something and whose account has credits, in the order of their ids. */
-  async listOwed(tx: Statements, afterId: string, limit: number): Promise<string[]> {
+  async listOwed(tx: Statements, afterId: string | null, limit: number): Promise<string[]> {
     const rows = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT t.id FROM top_ups t JOIN balances b ON b.account_id = t.account_id
-      WHERE t.owed_micros > 0 AND b.available_micros > 0 AND t.id > ${afterId}::uuid ORDER BY t.id LIMIT ${limit}`);
+      WHERE t.owed_micros > 0 AND b.available_micros > 0 AND (t.id > ${afterId}::uuid) IS NOT FALSE
+      ORDER BY t.id LIMIT ${limit}`);
     return rows.map((row) => row.id);
   }
 }

@@ -3,7 +3,7 @@ import { access, constants, mkdir, open, opendir, rename, rm, stat, type FileHan
 import { dirname, join, relative, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobStoreError, type BlobStore, type ByteRange, type StageOptions } from '../blob-store';
-import type { StagedBytes, StoredObject } from '../blob-store';
+import type { StagedBytes, StagedLeftover, StoredObject } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults, fsFaultOf } from './fs-fault';
 import { FsPartStore } from './fs.part-store';
@@ -120,19 +120,13 @@ export class FsBlobStore implements BlobStore {
     }
   }
 
-  async sweepStaging(olderThan: Date, limit: number): Promise<number> {
-    return withFsFaults(async () => {
-      let swept = 0;
-      for await (const path of filesBelow(this.stagingDir)) {
-        if (swept === limit) break;
-        // A file that is still being written is touched by every batch.
-        const found = await statOrGone(path);
-        if (found === null || found.mtime >= olderThan) continue;
-        await rm(path, { force: true });
-        swept += 1;
-      }
-      return swept;
-    });
+  async *stagedBefore(time: Date): AsyncIterable<StagedLeftover> {
+    for await (const path of filesBelow(this.stagingDir)) {
+      // A file that is still being written is touched by every batch.
+      const found = await withFsFaults(() => statOrGone(path));
+      if (found === null || found.mtime >= time) continue;
+      yield { name: path, drop: () => withFsFaults(() => rm(path, { force: true })) };
+    }
   }
 
   close(): void {

@@ -1,18 +1,17 @@
 import type { Readable } from 'node:stream';
 import {
-  AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
-  ListMultipartUploadsCommand,
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { BlobStoreError, type BlobStore, type ByteRange, type PresignOptions } from '../blob-store';
-import type { StageOptions, StagedBytes, StoredObject } from '../blob-store';
+import type { StageOptions, StagedBytes, StagedLeftover, StoredObject } from '../blob-store';
 import { DEFAULT_REQUEST_POLICY, createS3Client, s3FaultOf, type S3Address, type S3RequestPolicy } from './s3-client';
+import { openUploads } from './s3-open-uploads';
 import { S3PartStore } from './s3.part-store';
 import { STAGING_PREFIX, withS3Faults, stageInBucket, type Bucket } from './s3-staging';
 
@@ -68,7 +67,11 @@ export class S3BlobStore implements BlobStore {
   }
 
   async delete(key: string): Promise<void> {
-    await withS3Faults(this.client.send(new DeleteObjectCommand(this.target(key))));
+    await this.deleteObject(this.bucket.objectOf(key));
+  }
+
+  private async deleteObject(Key: string): Promise<void> {
+    await withS3Faults(this.client.send(new DeleteObjectCommand({ Bucket: this.bucket.name, Key })));
   }
 
   async presign(key: string, { method, contentType, disposition, expiresSeconds }: PresignOptions): Promise<string> {
@@ -86,25 +89,13 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  async sweepStaging(olderThan: Date, limit: number): Promise<number> {
-    const Bucket = this.bucket.name;
-    let swept = 0;
-    for await (const { key: Key, modifiedAt } of this.objects(STAGING_PREFIX)) {
-      if (swept === limit) return swept;
-      if (modifiedAt >= olderThan) continue;
-      await withS3Faults(this.client.send(new DeleteObjectCommand({ Bucket, Key })));
-      swept += 1;
+  async *stagedBefore(time: Date): AsyncIterable<StagedLeftover> {
+    for await (const { key, modifiedAt } of this.objects(STAGING_PREFIX)) {
+      if (modifiedAt < time) yield { name: key, drop: () => this.deleteObject(key) };
     }
-    const { Uploads } = await withS3Faults(
-      this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: STAGING_PREFIX })),
-    );
-    for (const { Key, UploadId, Initiated } of Uploads ?? []) {
-      if (swept === limit) return swept;
-      if (Initiated === undefined || Initiated >= olderThan) continue;
-      await withS3Faults(this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
-      swept += 1;
+    for await (const upload of openUploads(this.bucket, STAGING_PREFIX)) {
+      if (upload.begunAt < time) yield upload;
     }
-    return swept;
   }
 
   close(): void {

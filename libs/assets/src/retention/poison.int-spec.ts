@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Prisma } from '@prisma/client';
+import { makeAccount } from '@millrace/testing';
+import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
+import { FaultyBlobStore } from '../fixtures/faulty-blob-store';
+import { SweepStagingLoop } from './sweep-staging.loop';
+
+const fields = { contentType: 'text/plain', filePath: null, tags: [], expiresInSeconds: null, expectedHash: null };
+
+let world: AssetWorld;
+let here: AssetProcess;
+let accountId: string;
+beforeAll(async () => {
+  world = await createAssetWorld();
+  here = world.process();
+});
+afterAll(() => world.drop());
+beforeEach(async () => {
+  accountId = await makeAccount(world.database);
+});
+
+/** Record orphans that no store has, older than the grace. */
+const orphans = (count: number, age: string): Promise<number> =>
+  world.database.execute(Prisma.sql`
+    INSERT INTO blobs (account_id, hash, size_bytes, orphaned_at)
+    SELECT ${accountId}::uuid, 'blake3:' || md5(${age} || n) || md5(n::text), 1, now() - ${age}::interval
+    FROM generate_series(1, ${count}) n`);
+
+it('an upload that cannot be dropped does not keep the others from being dropped', async () => {
+  const begin = (): Promise<{ id: string }> => here.resumable.begin(accountId, 10, fields, { uploadBytesPerDay: null });
+  const [poison, other] = [await begin(), await begin()];
+  await world.database.execute(Prisma.sql`
+    UPDATE resumable_uploads SET expires_at = now() - interval '1 second',
+      handle = CASE WHEN id = ${poison.id}::uuid THEN 'no handle of this store' ELSE handle END`);
+  expect(await here.runLoop('sweep-uploads')).toBe(1);
+  const left = await world.database.models.resumableUpload.findMany({ where: { accountId } });
+  expect(left.map(({ id }) => id)).toEqual([poison.id]);
+  expect(left.map(({ id }) => id)).not.toContain(other.id);
+});
+
+it('any number of objects that cannot be deleted do not keep the others from being deleted', async () => {
+  await orphans(150, '3 hours');
+  await orphans(1, '2 hours');
+  const store = new FaultyBlobStore(world.store);
+  let deleted = 0;
+  jest.spyOn(store, 'delete').mockImplementation(async () => {
+    deleted += 1;
+    // All of the first page and some of the second.
+    if (deleted <= 150) throw new Error('access denied');
+  });
+  const loop = world.process(store).loops.find(({ name }) => name === 'sweep-blobs');
+  const failed: string[] = [];
+  const report = { failed: (item: string) => void failed.push(item), resting: () => undefined };
+  await expect(loop?.runOnce(report)).rejects.toThrow('access denied');
+  await loop?.runOnce(report);
+  expect(new Set(failed).size).toBe(150);
+  expect(await world.blobs(accountId)).toHaveLength(150);
+  // The rest until their time: no run meets them before.
+  expect(await loop?.runOnce(report)).toBe(1);
+  expect(await loop?.runOnce(report)).toBe(0);
+  expect(deleted).toBe(151);
+});
+
+it('staged bytes that cannot be dropped do not keep the others from being dropped', async () => {
+  for (let count = 0; count < 3; count += 1) {
+    await world.store.stage(Readable.from([randomBytes(10)]), { maxBytes: 10 });
+  }
+  let isFirst = true;
+  const stagedBefore = async function* (): AsyncGenerator<{ name: string; drop(): Promise<void> }> {
+    for await (const leftover of world.store.stagedBefore(new Date(Date.now() + 60_000))) {
+      yield isFirst ? { ...leftover, drop: () => Promise.reject(new Error('access denied')) } : leftover;
+      isFirst = false;
+    }
+  };
+  expect(await new SweepStagingLoop({ stagedBefore }).runOnce()).toBe(2);
+});

@@ -1,0 +1,62 @@
+import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
+import type { Loop } from '@millrace/platform';
+import { createTestDatabase, makeAccount, testBilling, type TestDatabase } from '@millrace/testing';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+
+const loopOf = (name: string): Loop => {
+  const loop = testBilling(test.database).loops.find((one) => one.name === name);
+  if (loop === undefined) throw new Error(`there is no loop ${name}`);
+  return loop;
+};
+const available = async (accountId: string): Promise<bigint> =>
+  (await testBilling(test.database).credits.balance(accountId)).availableMicros;
+/** Accounts whose ids come one after the other, each with 5 micro-credits. */
+async function accounts(count: number): Promise<[string, ...string[]]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) ids.push(await makeAccount(test.database, { micros: 5n }));
+  return ids.sort() as [string, ...string[]];
+}
+const failures = (): { items: string[]; report: { failed(item: string): void; resting(): void } } => {
+  const items: string[] = [];
+  return { items, report: { failed: (item) => void items.push(item), resting: () => undefined } };
+};
+
+it('an account whose credits cannot expire does not keep those of the others', async () => {
+  const [poison, ...others] = await accounts(3);
+  await test.database.execute(Prisma.sql`UPDATE credit_lots SET expires_at = now() - interval '30 days'`);
+  // More has left the account than its lot ever brought: nothing can be drawn.
+  await test.database.execute(Prisma.sql`UPDATE balances SET consumed_micros = 100 WHERE account_id = ${poison}::uuid`);
+  const { items, report } = failures();
+  await loopOf('expire-credits').runOnce(report);
+  expect(items).toEqual([poison]);
+  expect(await Promise.all(others.map(available))).toEqual([0n, 0n]);
+});
+
+it('a top-up whose credits cannot be collected does not keep those of the others', async () => {
+  const [poison, other] = (await accounts(2)) as [string, string];
+  const topUpOf = async (accountId: string, grantOf: string): Promise<string> => {
+    const { id: transactionId } = await test.database.models.ledgerTransaction.findFirstOrThrow({
+      where: { accountId: grantOf, kind: 'grant' },
+    });
+    const id = newId();
+    const order = { provider: 'stripe', amountMicros: 5n, priceMinor: 5n, currency: 'usd', owedMicros: 5n };
+    const paid = { status: 'paid', paidAt: new Date(), paymentRef: id, transactionId };
+    await test.database.models.topUp.create({ data: { id, accountId, ...order, ...paid } });
+    const reversal = { provider: 'stripe', id, paymentRef: id, amountMinor: 5n, undone: false };
+    await test.database.models.paymentReversal.create({ data: { ...reversal, currency: 'usd' } });
+    return id;
+  };
+  // The transaction of another account: nothing can be taken back from it.
+  const broken = await topUpOf(poison, (await accounts(1))[0]);
+  await topUpOf(other, other);
+  const { items, report } = failures();
+  await loopOf('collect-owed-credits').runOnce(report);
+  expect(items).toEqual([broken]);
+  expect(await available(other)).toBe(0n);
+});

@@ -1,0 +1,106 @@
+import type { LoopReport } from './loop';
+
+const FIRST_REST_MS = 60_000;
+const LONGEST_REST_MS = 6 * 3_600_000;
+/** Failed items that are remembered, to bound the memory; others are tried again in each round. */
+const REMEMBERED = 10_000;
+
+/** What a sweep does, item by item. */
+export interface SweepSteps<Item> {
+  /** The next items that are due, in a fixed order. @param after turn of the last one; null begins a round. */
+  page(after: string | null, limit: number): Promise<Item[]>;
+  /** Names an item: in logs, and between rounds. */
+  keyOf: (item: Item) => string;
+  /** An item's place in the order of pages; its key where that is the order. */
+  turnOf?: (item: Item) => string;
+  /** @returns whether it changed anything: an item may be due and have to wait. */
+  work(item: Item): Promise<boolean>;
+  /** Items in a page. */
+  limit: number;
+  /** Items in work at once; 1 where it is absent. */
+  concurrency?: number;
+}
+
+interface Rest {
+  failures: number;
+  untilMs: number;
+  /** Met in the round under way. */
+  met: boolean;
+}
+
+/**
+ * Works through items a page a run, round after round, so that no item keeps another from its turn: each fails alone, and rests
+ * for a minute, then two, up to six hours, before it is tried again. What rests is kept in this process's memory only.
+ */
+export class ItemSweep<Item> {
+  private after: string | null = null;
+  private readonly resting = new Map<string, Rest>();
+
+  constructor(
+    private readonly steps: SweepSteps<Item>,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
+
+  /**
+   * Work through one page.
+   *
+   * @returns how many items changed; at least 1 while the round goes on, so that the next page follows at once.
+   * @throws the first error, when every item of the page that was tried failed: then it is rarely the items.
+   */
+  async run(report?: LoopReport): Promise<number> {
+    const { limit } = this.steps;
+    const items = await this.steps.page(this.after, limit);
+    const due = items.filter((item) => !this.rests(this.steps.keyOf(item)));
+    const { changed, errors } = await this.workOn(due, report);
+    const last = items.at(-1);
+    const isRoundOver = items.length < limit || last === undefined;
+    this.after = isRoundOver ? null : (this.steps.turnOf ?? this.steps.keyOf)(last);
+    if (isRoundOver) this.forgetGone();
+    report?.resting(this.resting.size);
+    if (errors.length > 0 && errors.length === due.length) throw errors[0];
+    return isRoundOver ? changed : Math.max(changed, 1);
+  }
+
+  private async workOn(due: readonly Item[], report?: LoopReport): Promise<{ changed: number; errors: unknown[] }> {
+    const waiting = [...due];
+    const errors: unknown[] = [];
+    let changed = 0;
+    const workOnSome = async (): Promise<void> => {
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+        const key = this.steps.keyOf(item);
+        try {
+          if (await this.steps.work(item)) changed += 1;
+          this.resting.delete(key);
+        } catch (error) {
+          errors.push(error);
+          this.rest(key);
+          report?.failed(key, error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: this.steps.concurrency ?? 1 }, workOnSome));
+    return { changed, errors };
+  }
+
+  private rests(key: string): boolean {
+    const rest = this.resting.get(key);
+    if (rest === undefined) return false;
+    rest.met = true;
+    return rest.untilMs > this.nowMs();
+  }
+
+  private rest(key: string): void {
+    const failures = (this.resting.get(key)?.failures ?? 0) + 1;
+    if (failures === 1 && this.resting.size >= REMEMBERED) return;
+    const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (failures - 1));
+    this.resting.set(key, { failures, untilMs: this.nowMs() + restMs, met: true });
+  }
+
+  /** Items that a whole round did not meet are not due any more. */
+  private forgetGone(): void {
+    for (const [key, rest] of this.resting) {
+      if (!rest.met) this.resting.delete(key);
+      rest.met = false;
+    }
+  }
+}

@@ -147,7 +147,7 @@ async function submitTo(worker: PoolWorker, poolId: string, accountId: string, i
   const { job } = await submission.submissions.submit({
     caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: DEFAULT_LIMITS },
     scope,
-    body: JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } }),
+    body: Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } })),
     target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE }),
     idempotencyKey: undefined,
     traceparent: null,

@@ -28,6 +28,7 @@ export {
   type ErrorCode,
   type FieldError,
   type ErrorEnvelope,
+  type RefusalOptions,
 } from './errors';
 export { JobEventSchemas, LiveEventSchema, type JobEventName, type Preview, type LiveEvent } from './events';
 export { parseBlobHash } from './hash';

@@ -42,7 +42,7 @@ import {
   QueueEstimates,
   TurnStore,
 } from './rotation';
-import { SubmissionService, SubmissionStore, SweepIdempotencyKeysLoop } from './submission';
+import { SubmissionExaminer, SubmissionService, SubmissionStore, SweepIdempotencyKeysLoop } from './submission';
 
 /** What jobs are built on, made by the process that uses them. */
 export interface JobsParts {
@@ -73,6 +73,7 @@ export function composeSubmission(parts: JobsParts & { assets: AssetService; sec
   const queueStore = new AccountQueueStore();
   const estimates = new QueueEstimates(database, queueStore, new WorkerStore());
   const reads = new JobReads(database, new JobStore(), estimates, live);
+  const examiner = new SubmissionExaminer();
   const submissions = new SubmissionService(
     database,
     new SubmissionStore(settings),
@@ -81,6 +82,7 @@ export function composeSubmission(parts: JobsParts & { assets: AssetService; sec
     new EphemeralSecrets(redis.producer(), parts.secretKey),
     estimates,
     dispatcher,
+    examiner,
     metrics,
     settings,
   );
@@ -92,7 +94,10 @@ export function composeSubmission(parts: JobsParts & { assets: AssetService; sec
     streams: new JobStreams(reads, new LiveSubscriber(redis.subscriber()), live),
     queues: new AccountQueues(database, queueStore, new QueueDepthStore(), settings),
     audit: new JobAudit(database),
-    close: () => lanes.close(),
+    close: async () => {
+      await examiner.close();
+      await lanes.close();
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 export { arrivingBytes } from './arriving-bytes';
-export { parseFields, readBytes, readJson, readText } from './body';
+export { parseFields, readBytes, readJson } from './body';
 export { addressOf, networkOf } from './client-address';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { contextOf } from './request-context';

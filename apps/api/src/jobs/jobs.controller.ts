@@ -4,7 +4,7 @@ import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming
 import { currentTraceparent } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
-import { readText } from '../http';
+import { readBytes } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
@@ -29,7 +29,7 @@ export class JobsController {
       caller,
       scope,
       target: () => this.destinations.of(surface),
-      body: await readText(request, this.settings.maxWorkflowBytes),
+      body: await readBytes(request, this.settings.maxWorkflowBytes),
       idempotencyKey,
       traceparent: currentTraceparent(),
     });

@@ -88,7 +88,7 @@ export class RunThread {
 function startWorker(options: WorkerOptions): Worker {
   const entry = join(__dirname, `thread-entry${extname(__filename)}`);
   if (extname(__filename) === '.js') return new Worker(entry, options);
-  const starter = resolve(__dirname, '../../source-thread.cjs');
+  const starter = resolve(__dirname, '../../../testing/source-thread.cjs');
   const code = `require(${JSON.stringify(starter)}); require(${JSON.stringify(entry)});`;
   return new Worker(code, { ...options, eval: true });
 }

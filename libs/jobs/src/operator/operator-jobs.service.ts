@@ -57,7 +57,7 @@ export class OperatorJobs {
       caller,
       scope: { accountId, surface, deploymentId },
       target,
-      body: `{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`,
+      body: Buffer.from(`{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`),
       idempotencyKey: undefined,
       traceparent: null,
       within: tx,

@@ -33,9 +33,11 @@ export interface RequestedJob {
 /**
  * Read the body of a submission. Unknown fields beside the known ones are ignored: newer clients send more.
  *
+ * @param bytes JSON in UTF-8.
  * @throws Refusal `invalid_request`, `metadata_invalid` or `workflow_format_ui`.
  */
-export function readSubmission(body: string): RequestedJob {
+export function readSubmission(bytes: Uint8Array): RequestedJob {
+  const body = textOf(bytes);
   const root = parseBody(body);
   const faults: FieldError[] = RESERVED_FIELDS.filter((field) => member(root, field) !== undefined).map((field) => ({
     field,
@@ -54,6 +56,14 @@ export function readSubmission(body: string): RequestedJob {
     );
   }
   return { graph: workflowOf(workflow, body), metadata, extraData };
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid_request', 'The body is not valid UTF-8.', { status: 400 });
+  }
 }
 
 function parseBody(body: string): JsonNode {

@@ -10,6 +10,7 @@ import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabas
 import { jobSettings } from '../job.settings';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
+import { SubmissionExaminer } from './submission-examiner';
 import { SubmissionService, type Submission } from './submission.service';
 import { SubmissionStore } from './submission.store';
 
@@ -25,6 +26,8 @@ const show: NodeClass = {
 const catalogue: NodeCatalogue = { Show: show };
 const BODY = '{"workflow":{"1":{"class_type":"Show","inputs":{}}},"metadata":{"a":"b"}}';
 
+const examiner = new SubmissionExaminer();
+
 let test: TestDatabase;
 /** The text of every statement that was sent. */
 let sent: string[];
@@ -36,7 +39,10 @@ beforeAll(async () => {
   test = await createTestDatabase();
   ({ poolId } = await makePool(test.database));
 });
-afterAll(() => test.drop());
+afterAll(async () => {
+  await examiner.close();
+  await test.drop();
+});
 beforeEach(() => {
   sent = [];
   kept = new Set();
@@ -71,6 +77,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
     },
     estimates,
     { requestDispatch: () => undefined },
+    examiner,
     metrics,
     settings,
   );
@@ -85,14 +92,16 @@ const limits = {
   uploadBytesPerDay: null,
 };
 
-async function submission(changes: Partial<Submission> = {}, micros = 1_000_000_000n): Promise<Submission> {
+type Changes = Partial<Omit<Submission, 'body'>> & { body?: string };
+
+async function submission({ body = BODY, ...changes }: Changes = {}, micros = 1_000_000_000n): Promise<Submission> {
   const accountId = await makeAccount(test.database, { micros });
   const caller: Caller = { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits };
   sent = [];
   return {
     caller,
     scope: { accountId, surface: 'cloud', deploymentId: null },
-    body: BODY,
+    body: Buffer.from(body),
     target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),
     idempotencyKey: randomUUID(),
     traceparent: null,

@@ -11,22 +11,22 @@ import { Refusal, newId } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
-import { assetReferences, modelsOf, sliceOf, type WorkflowGraph } from '@millrace/workflow';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import { QUEUE_FULL, type QueueEstimates, type QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
-import { readSubmission, type RequestedJob } from './read-submission.step';
+import type { AssetPlace, ExaminedJob, ReferredAssets } from './examine-submission.step';
 import type { JobDraft } from './submission';
 import { INPUT_ASSET_CONSTRAINT, type RecordedJob, type SubmissionStore } from './submission.store';
-import { validateGraph } from './validate-workflow.step';
+import type { SubmissionExaminer } from './submission-examiner';
 
-/** A submission as it arrives: who, where to, and the body's text. */
+/** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
   caller: Caller;
   scope: JobScope;
-  body: string;
+  /** JSON in UTF-8; not to be used afterwards. */
+  body: Uint8Array;
   /** Finds where it runs, once the body has been read. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
@@ -56,6 +56,7 @@ export class SubmissionService {
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
     private readonly estimates: Pick<QueueEstimates, 'waiting' | 'place'>,
     private readonly dispatcher: Pick<Dispatcher, 'requestDispatch'>,
+    private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings,
   ) {}
@@ -79,12 +80,10 @@ export class SubmissionService {
   }
 
   private async accept(submission: Submission): Promise<AcceptedJob> {
-    const requested = readSubmission(submission.body);
-    const target = await submission.target();
-    validateGraph(requested.graph, target.catalogue);
-    const inputAssetIds = await this.checkAssets(submission.caller.accountId, requested.graph);
+    const { job, target } = await this.examiner.examine(submission.body, submission.target);
+    const inputAssetIds = await this.checkAssets(submission.caller.accountId, job.assets);
     await this.checkRoom(target);
-    return this.record(submission, target, requested, inputAssetIds);
+    return this.record(submission, target, job, inputAssetIds);
   }
 
   /** A key that was used is refused as such, even when more is wrong with the request that repeats it. */
@@ -94,17 +93,15 @@ export class SubmissionService {
     return claimed ? keyReused() : error;
   }
 
-  private async checkAssets(accountId: string, graph: WorkflowGraph): Promise<string[]> {
-    const { references, malformed, malformedCount } = assetReferences(graph);
-    const ids = [...new Set(references.map((reference) => reference.id))];
+  private async checkAssets(
+    accountId: string,
+    { named, malformed, malformedCount }: ReferredAssets,
+  ): Promise<string[]> {
+    const ids = named.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
     const owned = ids.length === 0 ? new Set<string>() : await this.assets.resolveForJob(accountId, ids);
-    const missing = references.filter((reference) => !owned.has(reference.id));
-    if (malformed.length === 0 && missing.length === 0) return ids;
-    const listed = [
-      ...malformed.map(({ nodeId, inputName }) => ({ node_id: nodeId, field: inputName, asset_id: null })),
-      ...missing.map(({ nodeId, inputName, id }) => ({ node_id: nodeId, field: inputName, asset_id: id })),
-    ];
-    throw missingAssets(listed, malformedCount - malformed.length);
+    const missing = named.filter(({ asset_id: id }) => id === null || !owned.has(id));
+    if (malformedCount === 0 && missing.length === 0) return ids;
+    throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
   }
 
   private async checkRoom(target: Target): Promise<void> {
@@ -115,11 +112,11 @@ export class SubmissionService {
   private async record(
     submission: Submission,
     target: Target,
-    requested: RequestedJob,
+    job: ExaminedJob,
     inputAssetIds: string[],
   ): Promise<AcceptedJob> {
-    const draft = this.draftOf(submission, target, requested, inputAssetIds);
-    const { extraData } = requested;
+    const draft = this.draftOf(submission, target, job, inputAssetIds);
+    const { extraData } = job;
     if (extraData !== null) {
       await this.secrets.put(draft.id, extraData, this.settings.jobExecutionDeadlineSeconds);
     }
@@ -152,10 +149,10 @@ export class SubmissionService {
   private draftOf(
     { caller, scope, ...rest }: Submission,
     target: Target,
-    requested: RequestedJob,
+    job: ExaminedJob,
     inputs: string[],
   ): JobDraft {
-    const { graph, metadata, extraData } = requested;
+    const { workflow, nodeCount, metadata, extraData, models } = job;
     const { limits } = caller;
     const billed = scope.surface !== 'self_hosted';
     return {
@@ -163,8 +160,8 @@ export class SubmissionService {
       id: newId(),
       apiKeyId: caller.apiKeyId,
       poolId: target.poolId,
-      workflow: sliceOf(graph.root, graph.text),
-      nodeCount: graph.nodes.size,
+      workflow,
+      nodeCount,
       inputAssetIds: inputs,
       metadata,
       idempotencyKey: rest.idempotencyKey ?? null,
@@ -174,7 +171,7 @@ export class SubmissionService {
       priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
       holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,
       hasSecrets: extraData !== null,
-      models: modelsOf(graph, target.catalogue),
+      models,
       traceparent: rest.traceparent,
     };
   }
@@ -213,10 +210,7 @@ function queueFull(message: string): Refusal {
 }
 
 /** @param leftOut how many more there are. */
-function missingAssets(
-  references: { node_id: string; field: string; asset_id: string | null }[],
-  leftOut = 0,
-): Refusal {
+function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
   const named = references.slice(0, 3).map((reference) => {
     const what = reference.asset_id === null ? 'an asset reference without an id' : `asset ${reference.asset_id}`;
     return `node ${reference.node_id}, ${reference.field}: ${what}`;

@@ -1,6 +1,6 @@
 /**
- * Starts the compute thread of the CPU engine from TypeScript source, for tests: a worker thread has neither jest's
- * transform nor its module map. The compiled engine starts its own `thread-entry.js` and never comes here.
+ * Lets a worker thread run from TypeScript source, for tests: a thread has neither jest's transform nor its module map.
+ * Compiled code starts the compiled entry of the thread and never comes here.
  */
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');

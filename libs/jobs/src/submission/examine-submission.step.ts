@@ -1,0 +1,71 @@
+import { Refusal, type ExtraData, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
+import { assetReferences, modelsOf, sliceOf, type WorkflowGraph } from '@millrace/workflow';
+import type { RequestedJob } from './read-submission.step';
+import { validateGraph } from './validate-workflow.step';
+
+/** What a submission asks for, checked against everything but the database. Plain data: it may come from another thread. */
+export interface ExaminedJob {
+  /** The graph as submitted, character for character. */
+  workflow: string;
+  nodeCount: number;
+  metadata: JobMetadata;
+  extraData: ExtraData | null;
+  /** Files of weights that it loads. */
+  models: string[];
+  assets: ReferredAssets;
+}
+
+/** The assets that a graph refers to. */
+export interface ReferredAssets {
+  /** Each once, with the first place that names it. */
+  named: AssetPlace[];
+  /** References that can name no asset: the first of them, and how many there are. */
+  malformed: AssetPlace[];
+  malformedCount: number;
+}
+
+/** A reference in the form in which a refusal lists it. */
+export interface AssetPlace {
+  node_id: string;
+  field: string;
+  asset_id: string | null;
+}
+
+/** Real graphs refer to a few; each is a row, and a file that the worker fetches before the run. */
+const MAX_ASSETS = 1_000;
+
+/**
+ * Check the graph of a submission against the nodes that its pool can run, and list what is still to be looked up.
+ *
+ * @throws Refusal `invalid_workflow`.
+ */
+export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalogue): ExaminedJob {
+  const { graph, metadata, extraData } = requested;
+  validateGraph(graph, catalogue);
+  return {
+    workflow: sliceOf(graph.root, graph.text),
+    nodeCount: graph.nodes.size,
+    metadata,
+    extraData,
+    models: modelsOf(graph, catalogue),
+    assets: referredAssets(graph),
+  };
+}
+
+function referredAssets(graph: WorkflowGraph): ReferredAssets {
+  const { references, malformed, malformedCount } = assetReferences(graph);
+  const named = new Map<string, AssetPlace>();
+  for (const { id, nodeId, inputName } of references) {
+    if (!named.has(id)) named.set(id, { node_id: nodeId, field: inputName, asset_id: id });
+  }
+  if (named.size > MAX_ASSETS) throw tooManyAssets(named.size);
+  const places = malformed.map(({ nodeId, inputName }) => ({ node_id: nodeId, field: inputName, asset_id: null }));
+  return { named: [...named.values()], malformed: places, malformedCount };
+}
+
+function tooManyAssets(count: number): Refusal {
+  const message = `The workflow refers to ${count} assets; at most ${MAX_ASSETS} are accepted.`;
+  return new Refusal('invalid_workflow', message, {
+    details: { node_errors: { '': [{ field: '', reason: 'above_max', message }] } },
+  });
+}

@@ -1,0 +1,129 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import type { Target } from '@millrace/deployments';
+import { SubmissionExaminer, type ExaminerLimits } from './submission-examiner';
+
+const common = { displayName: '', category: '', description: '', outputs: [], outputNode: true };
+const x = { type: '*', required: false, multiple: true };
+const catalogue: NodeCatalogue = { Show: { ...common, inputs: { x } } };
+const target = (): Promise<Target> =>
+  Promise.resolve({ poolId: 'p', catalogue, queueLimit: null, priceMicrosPerSecond: 0n });
+const bodyOf = (workflow: string): Buffer => Buffer.from(`{"workflow":${workflow},"metadata":{"a":"b"}}`);
+const node = (inputs: string, classType = 'Show'): string => `{"class_type":"${classType}","inputs":{"x":${inputs}}}`;
+/** Larger than what is examined at once. */
+const long = JSON.stringify('v'.repeat(40_000));
+
+const examiners: SubmissionExaminer[] = [];
+function examinerOf(limits: Partial<ExaminerLimits> = {}): SubmissionExaminer {
+  const examiner = new SubmissionExaminer({ threads: 1, ...limits });
+  examiners.push(examiner);
+  return examiner;
+}
+afterAll(() => Promise.all(examiners.map((examiner) => examiner.close())));
+
+const refusalOf = async (examined: Promise<unknown>): Promise<Refusal> => {
+  const error: unknown = await examined.catch((thrown: unknown) => thrown);
+  if (error instanceof Refusal) return error;
+  throw error;
+};
+
+describe('a submission', () => {
+  const examiner = examinerOf();
+
+  it('is the same whether it is examined at once or in a thread', async () => {
+    const workflow = `{"1":${node('[18446744073709551615, 1.0, "\\u00e4ö"]')},"2":${node(long)}}`;
+    const inline = examinerOf({ inlineBytes: 1_000_000 });
+    const aside = await examiner.examine(bodyOf(workflow), target);
+    expect(aside.job.workflow).toBe(workflow);
+    expect(aside).toEqual(await inline.examine(bodyOf(workflow), target));
+  });
+
+  it.each([
+    ['is no JSON', Buffer.from(`{${long}`), { code: 'invalid_request', status: 400 }],
+    ['is no UTF-8', Buffer.alloc(40_000, 0xff), { code: 'invalid_request', status: 400 }],
+    ['is in the format of the editor', bodyOf(`{"nodes":[],"links":[${long}]}`), { code: 'workflow_format_ui' }],
+    [
+      'names a class that is not there',
+      bodyOf(`{"1":${node(long, 'Hide')}}`),
+      { code: 'invalid_workflow', status: 422 },
+    ],
+  ])('that %s is refused from a thread as it is at once', async (_what, body, refusal) => {
+    const inline = examinerOf({ inlineBytes: 1_000_000 });
+    const refused = await refusalOf(examiner.examine(Buffer.from(body), target));
+    expect(refused).toMatchObject(refusal);
+    const { code, message, details, status } = await refusalOf(inline.examine(body, target));
+    expect(refused).toMatchObject({ code, message, details, status });
+  });
+
+  it('that is large is refused for its body before its target', async () => {
+    const stopped = (): Promise<never> => Promise.reject(new Refusal('deployment_stopped', 'It is stopped.'));
+    expect(await refusalOf(examiner.examine(Buffer.from(`{${long}`), stopped))).toMatchObject({
+      code: 'invalid_request',
+    });
+    expect(await refusalOf(examiner.examine(bodyOf(`{"1":${node(long)}}`), stopped))).toMatchObject({
+      code: 'deployment_stopped',
+    });
+  });
+
+  it('of 300,000 malformed references under a long id is refused with little detail and without holding up the event loop', async () => {
+    const references = Array<string>(300_000).fill('{"__type":"core/ASSET"}').join();
+    const body = bodyOf(`{"${'n'.repeat(5_300)}":${node(`[${references}]`)}}`);
+    expect(body.byteLength).toBeGreaterThan(7_000_000);
+    await examiner.examine(bodyOf(`{"1":${node(long)}}`), target);
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const refused = await refusalOf(examiner.examine(body, target));
+    delay.disable();
+    expect(refused).toMatchObject({ code: 'invalid_request', status: 400 });
+    expect(delay.max / 1e6).toBeLessThan(250);
+  });
+
+  it('of as many malformed references as may be in a body names some and counts all', async () => {
+    const references = Array<string>(45_000).fill('{"__type":"core/ASSET"}').join();
+    const { job } = await examiner.examine(bodyOf(`{"1":${node(`[${references}]`)}}`), target);
+    expect([job.assets.malformed.length, job.assets.malformedCount]).toEqual([1_000, 45_000]);
+  });
+
+  it('that refers to thousands of assets is refused', async () => {
+    const id = (at: number): string => `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`;
+    const references = Array.from({ length: 1_001 }, (_, at) => `{"__type":"core/ASSET","info":{"id":"${id(at)}"}}`);
+    expect(await refusalOf(examiner.examine(bodyOf(`{"1":${node(`[${references.join()}]`)}}`), target))).toMatchObject({
+      code: 'invalid_workflow',
+      details: { node_errors: { '': [{ reason: 'above_max' }] } },
+    });
+  });
+});
+
+describe('a thread', () => {
+  it('that runs out of memory ends alone: its request is refused, and the next is examined', async () => {
+    const examiner = examinerOf({ heapMib: 24 });
+    const values = bodyOf(
+      `{"1":${node(
+        `[${Array<string>(48_000)
+          .fill(`{"k":"${'é'.repeat(60)}"}`)
+          .join()}]`,
+      )}}`,
+    );
+    expect(await refusalOf(examiner.examine(values, target))).toMatchObject({ code: 'payload_too_large', status: 413 });
+    expect((await examiner.examine(bodyOf(`{"1":${node(long)}}`), target)).job.nodeCount).toBe(1);
+  });
+
+  it('for which too many wait is not waited for: 429 and a time to wait', async () => {
+    const examiner = examinerOf({ waiting: 1 });
+    const body = (): Buffer => bodyOf(`{"1":${node(long)}}`);
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => examiner.examine(body(), target)));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const reason of refused) {
+      expect(reason).toMatchObject({ code: 'rate_limited', status: 429, retryAfterSeconds: 2 });
+    }
+    expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+
+  it('that takes too long is ended', async () => {
+    const examiner = examinerOf({ timeoutMs: 1 });
+    expect(await refusalOf(examiner.examine(bodyOf(`{"1":${node(long)}}`), target))).toMatchObject({
+      code: 'rate_limited',
+    });
+  });
+});

@@ -1,0 +1,131 @@
+import { extname, join, resolve } from 'node:path';
+import { Piscina } from 'piscina';
+import { Refusal, type NodeCatalogue } from '@millrace/contracts';
+import type { Target } from '@millrace/deployments';
+import type { ExaminationResult, ExaminationTask, SharedCatalogue } from './examination';
+import { examineSubmission, type ExaminedJob } from './examine-submission.step';
+import { readSubmission } from './read-submission.step';
+
+export interface ExaminerLimits {
+  /** Larger bodies are examined in a thread. The event loop spends up to 6 ms on 32 KiB. */
+  inlineBytes: number;
+  threads: number;
+  /** Submissions that may wait for a thread. */
+  waiting: number;
+  /** JavaScript objects of one thread, in MiB. A body of 10 MiB and 100,000 values takes 32 to 48. */
+  heapMib: number;
+  /** Waiting included. */
+  timeoutMs: number;
+}
+
+const LIMITS: ExaminerLimits = { inlineBytes: 32_768, threads: 2, waiting: 64, heapMib: 96, timeoutMs: 30_000 };
+const IDLE_MS = 60_000;
+const RETRY_SECONDS = 2;
+
+/** A submission that was examined, and where it is to run. */
+export interface Examination {
+  job: ExaminedJob;
+  target: Target;
+}
+
+/**
+ * Examines submissions: small ones at once, large ones in threads of their own, so that no body holds up the requests of
+ * others. A thread whose body takes too much memory ends alone; its request is refused.
+ */
+export class SubmissionExaminer {
+  private readonly limits: ExaminerLimits;
+  private readonly pool: Piscina<ExaminationTask, ExaminationResult>;
+  private readonly shared = new WeakMap<NodeCatalogue, SharedCatalogue>();
+  private sharedCount = 0;
+
+  constructor(limits: Partial<ExaminerLimits> = {}) {
+    this.limits = { ...LIMITS, ...limits };
+    const { threads, waiting, heapMib } = this.limits;
+    this.pool = new Piscina({
+      ...threadEntry(),
+      minThreads: 0,
+      maxThreads: threads,
+      maxQueue: waiting,
+      idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: heapMib },
+    });
+    // A thread that ended reports so to its task as well.
+    this.pool.on('error', () => undefined);
+  }
+
+  /**
+   * Read a body and check its graph against the nodes of where it is to run. `body` is not to be used afterwards.
+   *
+   * @param target asked only about a body that could be read, unless that is a large one. A fault of the body counts first.
+   * @throws Refusal of the body, the target or the graph; 429 `rate_limited` while too many large bodies wait; 413
+   * `payload_too_large` when examining it takes too much memory.
+   */
+  async examine(body: Uint8Array, target: () => Promise<Target>): Promise<Examination> {
+    if (body.byteLength > this.limits.inlineBytes) return this.examineAside(body, target);
+    const requested = readSubmission(body);
+    const found = await target();
+    return { job: examineSubmission(requested, found.catalogue), target: found };
+  }
+
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+
+  private async examineAside(body: Uint8Array, target: () => Promise<Target>): Promise<Examination> {
+    const found = await target().catch((error: unknown) => ({ error }));
+    const catalogue = 'error' in found ? null : this.share(found.catalogue);
+    const result = await this.runInThread({ body, catalogue });
+    if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
+    if ('error' in found) throw found.error;
+    if (result.kind !== 'examined') throw new Error('the graph was not examined');
+    return { job: result.job, target: found };
+  }
+
+  private async runInThread(task: ExaminationTask): Promise<ExaminationResult> {
+    const { waiting, timeoutMs } = this.limits;
+    if (this.pool.queueSize >= waiting) throw busy();
+    const { buffer, byteLength } = task.body;
+    // Moved where the body has the memory to itself, else copied.
+    const transferList = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      return await this.pool.run(task, { transferList, signal });
+    } catch (error) {
+      if (signal.aborted) throw busy();
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooHeavy();
+      throw error;
+    }
+  }
+
+  /** A catalogue is megabytes and never changes: written once, read by each thread once. */
+  private share(catalogue: NodeCatalogue): SharedCatalogue {
+    const known = this.shared.get(catalogue);
+    if (known !== undefined) return known;
+    const text = Buffer.from(JSON.stringify(catalogue));
+    const json = new SharedArrayBuffer(text.byteLength);
+    text.copy(new Uint8Array(json));
+    const made = { id: (this.sharedCount += 1), json };
+    this.shared.set(catalogue, made);
+    return made;
+  }
+}
+
+function busy(): Refusal {
+  const message = 'More large submissions are being checked than this service does at once; wait and send it again.';
+  return new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+function tooHeavy(): Refusal {
+  return new Refusal(
+    'payload_too_large',
+    'Checking this workflow takes more memory than a submission may use; send fewer nodes or shorter values.',
+  );
+}
+
+/** From TypeScript source, that is under jest, the thread compiles what it loads: tests never run a stale build. */
+function threadEntry(): { filename: string; name: string; execArgv?: string[] } {
+  const extension = extname(__filename);
+  const entry = { filename: join(__dirname, `examination.thread${extension}`), name: 'examineInThread' };
+  if (extension === '.js') return entry;
+  return { ...entry, execArgv: ['--require', resolve(__dirname, '../../../testing/source-thread.cjs')] };
+}

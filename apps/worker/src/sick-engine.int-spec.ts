@@ -140,7 +140,7 @@ class Pool {
       const { job } = await submission.submissions.submit({
         caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: DEFAULT_LIMITS },
         scope: { accountId, surface: 'self_hosted', deploymentId: null },
-        body: JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: {} } } }),
+        body: Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: {} } } })),
         target: () => Promise.resolve({ poolId: this.id, catalogue, queueLimit: null, priceMicrosPerSecond: 0n }),
         idempotencyKey: undefined,
         traceparent: null,

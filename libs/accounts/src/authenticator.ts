@@ -1,7 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
+import { BoundedMap, LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
 import { hashApiKey, isWellFormedApiKey } from './api-key';
 import type { ApiKeyStore, KeyHolder } from './api-key.store';
 import type { Caller } from './caller';
@@ -19,7 +18,7 @@ export class Authenticator {
   /** Answers about all other keys; mostly that nobody has them. */
   private readonly strangers: LoadingCache<KeyHolder | null>;
   /** Hashes of keys that were valid when they were last looked up. */
-  private readonly proven = new LRUCache<string, true>({ max: CACHED_KEYS });
+  private readonly proven = new BoundedMap<true>(CACHED_KEYS);
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { Refusal } from '@millrace/contracts';
-import type { Logger } from '@millrace/platform';
+import { BoundedMap, type Logger } from '@millrace/platform';
 
 const WINDOW_MS = 60_000;
 /** Networks remembered at most; the one seen longest ago goes first. */
@@ -24,7 +23,7 @@ interface Attempts {
  * a minute is logged, never the credential.
  */
 export class FailedAttempts {
-  private readonly attempts = new LRUCache<string, Attempts>({ max: NETWORKS });
+  private readonly attempts = new BoundedMap<Attempts>(NETWORKS);
 
   /**
    * @param limitPerMinute failures of one network in a minute before it is refused with 429.

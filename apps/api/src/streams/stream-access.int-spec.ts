@@ -68,7 +68,8 @@ it('all streams of an account end soon after it is suspended on another process'
 it('the links of a suspended account lead nowhere', async () => {
   const account = await first.account();
   const client = first.client(account.key);
-  const asset = (await client.upload(Buffer.from('some bytes'), { file_path: 'a.txt' })).body;
+  const asset = (await client.upload(Buffer.from('some bytes'), { content_type: 'text/plain', file_path: 'a.txt' }))
+    .body;
   const status = async (): Promise<number> => (await fetch(asset.url)).status;
   expect(await status()).toBe(200);
   await second.operator().call('PATCH', `/admin/v1/accounts/${account.id}`, { json: { status: 'suspended' } });

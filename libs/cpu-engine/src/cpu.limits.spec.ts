@@ -70,6 +70,37 @@ describe('the bounds of the CPU engine', () => {
     });
   });
 
+  it('counts the depth of a file and that it is interlaced, before decoding it', async () => {
+    const header = Buffer.from([0, 0, 0x0f, 0xa0, 0, 0, 0x0f, 0xa0, 16, 2, 0, 0, 1]);
+    const bytes = pngFile([
+      { type: 'IHDR', data: header },
+      { type: 'IDAT', data: deflateSync(Buffer.alloc(100_000)) },
+      { type: 'IEND', data: Buffer.alloc(0) },
+    ]);
+    const run = startRun(
+      engine,
+      { '1': node('LoadImage', { image: 'deep.png' }), '2': save('1') },
+      { inputs: [file('deep.png', bytes)] },
+    );
+    expect(await run.result).toMatchObject({
+      failure: {
+        code: 'node_execution_error',
+        nodeId: '1',
+        message: expect.stringMatching(
+          /^deep\.png has 4000×4000 pixels \(ushort, interlaced\)\. .* needs 137 MiB .* may hold 64 MiB/,
+        ) as string,
+      },
+    });
+  });
+
+  it('counts what an encoder needs beside the pictures', async () => {
+    const webp = { filename_prefix: 'x', fps: 6, lossless: true, quality: 80, method: 'fastest' };
+    const graph = { '1': empty(1024, 1100), '2': node('SaveAnimatedWEBP', { images: ['1', 0], ...webp }) };
+    expect(await startRun(engine, graph).result).toMatchObject({
+      failure: { nodeId: '2', message: expect.stringMatching(/needs 68 MiB .* may hold 64 MiB/) as string },
+    });
+  });
+
   it.each([
     ['an SVG', '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'],
     ['text', 'no picture'],

@@ -33,7 +33,11 @@ export function isAnimatedPng(file: Uint8Array): boolean {
   return false;
 }
 
-/** All frames of an animated PNG, each as it is seen: in the full size, over what stands from earlier ones. */
+/**
+ * All frames of an animated PNG, each as it is seen: in the full size, over what stands from earlier ones.
+ *
+ * @throws {NodeFault} before decoding when they pass the memory budget.
+ */
 export async function decodeAnimatedPng(file: Uint8Array, work: Work): Promise<DecodedPictures> {
   const chunks = boundedChunks(file);
   const header = Buffer.from(chunks[0]?.data ?? []);
@@ -47,6 +51,7 @@ export async function decodeAnimatedPng(file: Uint8Array, work: Work): Promise<D
     throw new RangeError('A frame reaches beyond the picture.');
   const canvas = work.bytes(width * height * 4);
   const data = work.bytes(frames.length * canvas.length);
+  work.reserve(canvas.length + Math.max(0, ...frames.map((frame) => frameBytes(header, frame))));
   for (const [index, frame] of frames.entries()) {
     work.checkpoint();
     const before = frame.dispose === 2 ? canvas.slice() : null;
@@ -57,6 +62,14 @@ export async function decodeAnimatedPng(file: Uint8Array, work: Work): Promise<D
   }
   const pictures = { width, height, count: frames.length, alphaIsIdle: false };
   return hasAlpha ? { ...pictures, channels: 4, data } : { ...pictures, channels: 3, data: withoutAlpha(data, work) };
+}
+
+/** What decoding a frame takes: its file, its pixels, and in its own depth all of them once more where it is interlaced. */
+function frameBytes(header: Buffer, { width, height, data }: Frame): number {
+  const fileBytes = data.reduce((sum, { length }) => sum + length, 0);
+  const isInterlaced = header.readUInt8(12) !== 0;
+  const storedBytes = header.readUInt8(8) === 16 ? 8 : 4;
+  return 2 * fileBytes + width * height * (4 + (isInterlaced ? storedBytes : 0));
 }
 
 function boundedChunks(file: Uint8Array): PngChunk[] {

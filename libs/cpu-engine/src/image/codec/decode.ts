@@ -2,6 +2,7 @@ import type { Metadata } from 'sharp';
 import { NodeFault } from '../../node-api/node-fault';
 import { RunInterrupted, type Work } from '../../node-api/work';
 import { decodeAnimatedPng, isAnimatedPng } from './decode-animated-png';
+import { decodeCost } from './decode-cost';
 import { checkPictureCount, type DecodedPictures } from './decoded-pictures';
 import { hasColourKey } from './png-chunks';
 import { open } from './vips';
@@ -13,7 +14,8 @@ const CHECK_EVERY = 3 << 18;
  * Read a picture file (JPEG, PNG, WebP, GIF, TIFF, AVIF): turned as its EXIF orientation says, grey spread to RGB. Of an
  * animation or a file of several pages all pictures of the first one's size are read, or with `firstOnly` the first.
  *
- * @throws {NodeFault} when the file is no such picture, or before decoding when its pixels pass the memory budget.
+ * @throws {NodeFault} when the file is no such picture, or before decoding when its pixels, or what the decoder needs for them,
+ * pass the memory budget.
  */
 export async function decodePictures(
   file: Uint8Array,
@@ -26,17 +28,32 @@ export async function decodePictures(
     const metadata = await open(file).metadata();
     const pages = firstOnly ? 1 : (metadata.pages ?? 1);
     checkPictureCount(pages);
-    reserve(metadata, pages, work);
-    return await decode(file, metadata, pages, work);
+    const { keptBytes, workingBytes } = decodeCost(metadata, pages);
+    return await naming(`${name} has ${shapeOf(metadata, pages)}.`, () => {
+      work.reserve(keptBytes);
+      return work.temporarily(() => {
+        work.reserve(workingBytes);
+        return decode(file, metadata, pages, work);
+      });
+    });
   } catch (error) {
     if (error instanceof NodeFault || error instanceof RunInterrupted) throw error;
     throw new NodeFault(`${name} is damaged, or no picture of a kind that is read (JPEG, PNG, WebP, GIF, TIFF, AVIF).`);
   }
 }
 
-function reserve({ width, height, pageHeight, channels }: Metadata, pages: number, work: Work): void {
-  const bytes = width * (pageHeight ?? height) * pages * Math.max(channels, 3);
-  work.reserve(bytes);
+function shapeOf({ width, height, pageHeight = height, depth, isProgressive }: Metadata, pages: number): string {
+  const count = pages > 1 ? `${pages} pictures of ` : '';
+  return `${count}${width}×${pageHeight} pixels (${depth}${isProgressive ? ', interlaced' : ''})`;
+}
+
+/** What `part` says against a file begins with what the file is. */
+async function naming<T>(subject: string, part: () => Promise<T>): Promise<T> {
+  try {
+    return await part();
+  } catch (error) {
+    throw error instanceof NodeFault ? new NodeFault(`${subject} ${error.message}`) : error;
+  }
 }
 
 async function decode(file: Uint8Array, metadata: Metadata, pages: number, work: Work): Promise<DecodedPictures> {
@@ -77,9 +94,13 @@ async function decodePages(file: Uint8Array, first: Metadata, pages: number, wor
   const pictures: Single[] = [];
   for (let page = 0; page < pages; page += 1) {
     work.checkpoint();
-    const { width, height } = page === 0 ? first : await open(file, page).metadata();
-    if (width !== first.width || height !== first.height) continue;
-    const { data, info } = await open(file, page).autoOrient().raw().toBuffer({ resolveWithObject: true });
+    const metadata = page === 0 ? first : await open(file, page).metadata();
+    if (metadata.width !== first.width || metadata.height !== first.height) continue;
+    const { data, info } = await work.temporarily(() => {
+      const { keptBytes, workingBytes } = decodeCost(metadata, 1);
+      work.reserve(keptBytes + workingBytes);
+      return open(file, page).autoOrient().raw().toBuffer({ resolveWithObject: true });
+    });
     const picture = { width: info.width, height: info.height, channels: info.channels as 3 | 4, data };
     const like = pictures[0] ?? picture;
     if (picture.width === like.width && picture.height === like.height && picture.channels === like.channels)

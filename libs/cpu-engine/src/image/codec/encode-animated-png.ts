@@ -22,6 +22,8 @@ export async function encodeAnimatedPng(
   for (const { picture } of frames) files.push(await encodePng(picture, level, work));
   const [first] = files as [Buffer];
   if (frames.length === 1) return first;
+  // Their chunks once more, with numbers, and the file.
+  work.reserve(2 * files.reduce((sum, { length }) => sum + length, 0));
   let sequence = 0;
   const chunks: PngChunk[] = [];
   for (const [index, frame] of frames.entries()) {

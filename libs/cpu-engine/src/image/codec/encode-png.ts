@@ -8,6 +8,8 @@ import type { RawPicture } from './vips';
 /** Raw bytes handed to zlib at a time: some milliseconds of work, so that an interrupt is seen soon. */
 const BAND_BYTES = 256 * 1024;
 
+/** How often the packed pixels are in memory at the end: as zlib gave them, joined, and in the file. */
+const FILE_COPIES = 3;
 const COLOUR_TYPES = { 3: 2, 4: 6 } as const;
 
 /**
@@ -17,7 +19,7 @@ const COLOUR_TYPES = { 3: 2, 4: 6 } as const;
  * @throws {RunInterrupted} between bands of rows.
  */
 export async function encodePng(picture: RawPicture, level: number, work: Work): Promise<Buffer> {
-  work.reserve(picture.data.length);
+  work.reserve(FILE_COPIES * picture.data.length);
   const parts: Buffer[] = [];
   const collect = async (packed: AsyncIterable<Buffer>): Promise<void> => {
     for await (const part of packed) parts.push(part);

@@ -24,6 +24,13 @@ const MAX_DELAY_MS = 0xffffff;
 const LARGE_PIXELS = 2 * 1024 * 1024;
 const LARGE_EFFORT = 1;
 
+/**
+ * Bytes for each pixel that the encoder holds at the most, what it returns included: measured as the peak of a process over
+ * noise of 3000×3000 with libvips 8.18 (lossless 41.2, lossy 31.5).
+ */
+const LOSSLESS_PIXEL_BYTES = 48;
+const LOSSY_PIXEL_BYTES = 36;
+
 const FLAGS = { animation: 0x02, alpha: 0x10 };
 const OVERWRITE = 0x02;
 
@@ -38,7 +45,13 @@ export async function encodeWebp(pictures: RawPicture[], options: WebpOptions, w
   const files: Buffer[] = [];
   for (const { picture } of frames) {
     work.checkpoint();
-    files.push(await encodeFrame(picture, options));
+    const file = await work.temporarily(() => {
+      work.reserve(picture.width * picture.height * (options.lossless ? LOSSLESS_PIXEL_BYTES : LOSSY_PIXEL_BYTES));
+      return encodeFrame(picture, options);
+    });
+    // Once as it is, and once in the animation.
+    work.reserve(2 * file.length);
+    files.push(file);
   }
   const [first] = files as [Buffer];
   return frames.length === 1 ? first : animation(frames, files);

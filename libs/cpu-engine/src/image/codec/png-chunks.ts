@@ -22,7 +22,7 @@ export function* pngChunks(file: Uint8Array): Generator<PngChunk> {
 
 /** A PNG file of these chunks. */
 export function pngFile(chunks: PngChunk[]): Buffer {
-  return Buffer.concat([SIGNATURE, ...chunks.map(chunkBytes)]);
+  return Buffer.concat([SIGNATURE, ...chunks.flatMap(chunkParts)]);
 }
 
 /** True if a file names one colour as transparent: grey or RGB, no palette, no alpha channel. */
@@ -36,11 +36,12 @@ export function hasColourKey(file: Uint8Array): boolean {
   return false;
 }
 
-function chunkBytes({ type, data }: PngChunk): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const bytes = Buffer.alloc(body.length + 8);
-  bytes.writeUInt32BE(data.length, 0);
-  body.copy(bytes, 4);
-  bytes.writeUInt32BE(crc32(body), body.length + 4);
-  return bytes;
+/** The pieces of a chunk, its data among them as it stands: pictures are large. */
+function chunkParts({ type, data }: PngChunk): Uint8Array[] {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(data.length, 0);
+  head.write(type, 4, 'latin1');
+  const check = Buffer.alloc(4);
+  check.writeUInt32BE(crc32(data, crc32(head.subarray(4))), 0);
+  return [head, data, check];
 }

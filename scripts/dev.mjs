@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { watch } from 'chokidar';
 import { Interrupted, runCommand, say, sentenceOf, task } from './lib/command/index.mjs';
 import { migrate } from './lib/prisma/index.mjs';
 import { Fleet, claimFolder } from './lib/services/index.mjs';
@@ -26,7 +25,7 @@ async function main(scope) {
   fleet.lost = ({ message }) => say(`${message} It is started again at the next change.`);
   await introduce(run, folder.path);
   say('Ready. Every change of a source restarts what runs it. Ctrl-C stops everything.');
-  followSources(scope, () => restartChanged(scope, fleet, run.databaseUrl));
+  await followSources(scope, () => restartChanged(scope, fleet, run.databaseUrl));
   const reason = await untilEnded(scope);
   if (!(reason instanceof Interrupted)) throw reason;
 }
@@ -37,7 +36,9 @@ async function main(scope) {
  * @param {import('./lib/command/scope.mjs').Scope} scope
  * @param {() => Promise<void>} restart
  */
-function followSources(scope, restart) {
+async function followSources(scope, restart) {
+  // Not there before the packages are installed.
+  const { watch } = await import('chokidar');
   const watcher = watch(WATCHED, { ignoreInitial: true, ignored: (path) => IS_NOT_RUN.test(path) });
   scope.defer(() => watcher.close());
   let running = false;

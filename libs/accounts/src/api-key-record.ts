@@ -15,6 +15,8 @@ export interface ApiKeyRecord {
   lastUsedAt: Date | null;
   /** The key that replaced it. */
   rotatedTo: string | null;
+  /** The key that made it, and with which it ends; null for a key made by an operator. */
+  parentId: string | null;
 }
 
 export const API_KEY_STATES = ['live', 'expired', 'revoked'] as const;

@@ -26,6 +26,7 @@ export interface ApiKeyDraft {
   lastFour: string;
   scopes: Scope[];
   expiresAt: Date | null;
+  parentId: string | null;
 }
 
 /** The SQL of API keys. */
@@ -50,7 +51,10 @@ export class ApiKeyStore {
     return row?.count ?? 0;
   }
 
-  /** Record `successor` as the key's replacement; the key itself ends after the overlap, if it is not revoked before. */
+  /**
+   * Record `successor` as the key's replacement; the key itself ends after the overlap, if it is not revoked before. The keys
+   * that it made go on with the successor.
+   */
   async supersede(
     tx: Statements,
     accountId: string,
@@ -61,14 +65,39 @@ export class ApiKeyStore {
     await tx.execute(Prisma.sql`
       UPDATE api_keys SET rotated_to = ${successor}::uuid, revoked_at = now() + make_interval(secs => ${overlapSeconds})
       WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
+    await tx.execute(Prisma.sql`
+      UPDATE api_keys SET parent_id = ${successor}::uuid
+      WHERE account_id = ${accountId}::uuid AND parent_id = ${id}::uuid AND id <> ${successor}::uuid`);
   }
 
-  /** End a key now. @returns false when it had ended before. */
-  async revoke(tx: Statements, accountId: string, id: string): Promise<boolean> {
-    const count = await tx.execute(Prisma.sql`
+  /**
+   * End a key now, and all keys that it made, and that those made.
+   *
+   * @returns the ids of those that had not ended before.
+   */
+  async revoke(tx: Statements, accountId: string, id: string): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      WITH RECURSIVE family (id) AS (
+        SELECT ${id}::uuid
+        UNION
+        SELECT child.id FROM api_keys child JOIN family ON child.parent_id = family.id
+      )
       UPDATE api_keys SET revoked_at = now()
-      WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid AND (revoked_at IS NULL OR revoked_at > now())`);
-    return count > 0;
+      WHERE account_id = ${accountId}::uuid AND id IN (SELECT id FROM family) AND (revoked_at IS NULL OR revoked_at > now())
+      RETURNING id`);
+    return rows.map((row) => row.id);
+  }
+
+  /** Whether `ancestor` made a key, or made one that made it, and so on. */
+  async descendsFrom(tx: Statements, accountId: string, id: string, ancestor: string): Promise<boolean> {
+    const rows = await tx.rows(Prisma.sql`
+      WITH RECURSIVE line (id) AS (
+        SELECT parent_id FROM api_keys WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid
+        UNION
+        SELECT k.parent_id FROM api_keys k JOIN line ON k.id = line.id
+      )
+      SELECT 1 FROM line WHERE id = ${ancestor}::uuid`);
+    return rows.length > 0;
   }
 
   /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */

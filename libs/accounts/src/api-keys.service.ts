@@ -1,5 +1,5 @@
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
 import { noAccount } from './accounts.service';
 import type { AccountStore } from './account.store';
 import { generateApiKey } from './api-key';
@@ -7,6 +7,7 @@ import { apiKeyState, type ApiKeyRecord } from './api-key-record';
 import type { ApiKeyStore } from './api-key.store';
 import type { Act, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
+import { earlier, endOf, expiryUnder, grantedScopes, type KeyIssuer } from './key-parent';
 
 /** Live keys that one account may have: more are not managed by people, and each takes a place in the caches. */
 const KEYS_PER_ACCOUNT = 100;
@@ -22,18 +23,13 @@ export interface KeyWish {
   name: string;
   /** Default: all that the issuer may grant. */
   scopes?: readonly Scope[];
+  /** Default: with the key that makes it, else never. */
   expiresAt?: Date | null;
-}
-
-/** Who manages keys: a key can only get scopes that its issuer may grant. */
-export interface KeyIssuer extends Operator {
-  /** Scopes that may be granted. */
-  grantable: ReadonlySet<Scope>;
 }
 
 /** An operator of the service may grant everything. */
 export function issuerOf(operator: Operator): KeyIssuer {
-  return { ...operator, grantable: new Set(SCOPES) };
+  return { ...operator, grantable: new Set(SCOPES), keyId: null };
 }
 
 /** The keys of accounts. Every act is in the audit log. */
@@ -59,10 +55,11 @@ export class ApiKeysService {
   }
 
   /**
-   * Make a key.
+   * Make a key. A key that is made by another has that as its parent, and ends with it.
    *
    * @throws Refusal `not_found` when there is no such account, `forbidden` for a scope that the issuer has not,
-   * `invalid_request` when the account has as many live keys as it may.
+   * `invalid_request` when the account has as many live keys as it may or the key would outlive its parent, `unauthorized`
+   * when the issuing key has just ended.
    */
   async issue(issuer: KeyIssuer, accountId: string, wish: KeyWish): Promise<IssuedApiKey> {
     const scopes = grantedScopes(issuer, wish.scopes ?? [...issuer.grantable]);
@@ -70,28 +67,34 @@ export class ApiKeysService {
     return this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       if ((await this.keys.countLive(tx, accountId)) >= KEYS_PER_ACCOUNT) throw tooManyKeys();
-      const expiresAt = wish.expiresAt ?? null;
-      const made = await this.keys.create(tx, { accountId, name: wish.name, hash, lastFour, scopes, expiresAt });
+      const parentId = issuer.keyId;
+      const expiresAt = expiryUnder(await this.issuingKey(tx, accountId, issuer), wish.expiresAt);
+      const { name } = wish;
+      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, expiresAt, parentId });
       note({ ...actOn(made, 'api_key.create'), details: { name: made.name, scopes, expiresAt: isoOf(expiresAt) } });
       return { ...made, key };
     });
   }
 
   /**
-   * Replace a key: a new one of the same name, scopes and expiry, while the old one goes on for `overlapSeconds`.
+   * Replace a key: a new one of the same name, scopes and expiry, while the old one goes on for `overlapSeconds`. The keys that
+   * it made go on with the new one. A key that replaces itself keeps its parent; one that replaces another becomes the parent
+   * of the new one.
    *
-   * @throws Refusal `not_found`, `forbidden` when it has a scope that the issuer has not, `invalid_request` when it was
-   * rotated before or no longer works.
+   * @throws Refusal `not_found`, `forbidden` when it has a scope that the issuer has not or the issuer descends from it,
+   * `invalid_request` when it was rotated before or no longer works, `unauthorized` when the issuing key has just ended.
    */
   async rotate(issuer: KeyIssuer, accountId: string, id: string, overlapSeconds: number): Promise<IssuedApiKey> {
     const { key, hash, lastFour } = generateApiKey(this.keyEnvironment);
     const rotated = await this.audit.record(issuer, async (tx, note) => {
-      const old = await this.keys.lock(tx, accountId, id);
-      if (old === null) throw noKey(id);
+      const old = await this.lock(tx, accountId, id);
       grantedScopes(issuer, old.scopes);
       assertRotatable(old);
-      const { name, scopes, expiresAt } = old;
-      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, expiresAt });
+      const { name, scopes } = old;
+      const parent = await this.parentOfSuccessor(tx, issuer, old);
+      const expiresAt = parent === null ? old.expiresAt : earlier(old.expiresAt, endOf(parent));
+      const parentId = parent?.id ?? null;
+      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, expiresAt, parentId });
       await this.keys.supersede(tx, accountId, id, made.id, overlapSeconds);
       note({ ...actOn(old, 'api_key.rotate'), details: { successor: made.id, overlapSeconds } });
       return { ...made, key };
@@ -101,26 +104,42 @@ export class ApiKeysService {
   }
 
   /**
-   * End a key now, also during its overlap. Ending an ended key changes nothing.
+   * End a key now, also during its overlap, and all keys that it made. Ending an ended key changes nothing.
    *
    * @throws Refusal `not_found`.
    */
   async revoke(operator: Operator, accountId: string, id: string): Promise<void> {
     await this.audit.record(operator, async (tx, note) => {
-      const old = await this.keys.lock(tx, accountId, id);
-      if (old === null) throw noKey(id);
-      const changed = await this.keys.revoke(tx, accountId, id);
-      note({ ...actOn(old, 'api_key.revoke'), details: { name: old.name, wasLive: changed } });
+      const old = await this.lock(tx, accountId, id);
+      const ended = await this.keys.revoke(tx, accountId, id);
+      const children = ended.filter((other) => other !== id);
+      note({ ...actOn(old, 'api_key.revoke'), details: { name: old.name, wasLive: ended.includes(id), children } });
     });
     this.onChange();
   }
-}
 
-function grantedScopes(issuer: KeyIssuer, scopes: readonly Scope[]): Scope[] {
-  const beyond = scopes.filter((scope) => !issuer.grantable.has(scope));
-  if (beyond.length === 0) return [...new Set(scopes)];
-  const named = beyond.join(', ');
-  throw new Refusal('forbidden', `A key can grant only scopes that it has itself, and yours lacks ${named}.`);
+  /** A key of the account. All keys of the account are held, so that none is made by one that is being revoked. */
+  private async lock(tx: Statements, accountId: string, id: string): Promise<ApiKeyRecord> {
+    const found = (await this.accounts.lock(tx, accountId)) ? await this.keys.lock(tx, accountId, id) : null;
+    if (found === null) throw noKey(id);
+    return found;
+  }
+
+  /** The key that acts, null for an operator. @throws Refusal `unauthorized` when it has ended since it was checked. */
+  private async issuingKey(tx: Statements, accountId: string, { keyId }: KeyIssuer): Promise<ApiKeyRecord | null> {
+    if (keyId === null) return null;
+    const key = await this.keys.lock(tx, accountId, keyId);
+    if (key !== null && apiKeyState(key, new Date()) === 'live') return key;
+    throw new Refusal('unauthorized', 'The API key is not valid; it may have expired or been revoked.');
+  }
+
+  private async parentOfSuccessor(tx: Statements, issuer: KeyIssuer, old: ApiKeyRecord): Promise<ApiKeyRecord | null> {
+    const { accountId, id, parentId } = old;
+    const acting = await this.issuingKey(tx, accountId, issuer);
+    if (acting === null || acting.id === id) return parentId === null ? null : this.keys.lock(tx, accountId, parentId);
+    if (!(await this.keys.descendsFrom(tx, accountId, acting.id, id))) return acting;
+    throw new Refusal('forbidden', 'A key cannot replace the key that it was made by; use that key, or an older one.');
+  }
 }
 
 function assertRotatable(old: ApiKeyRecord): void {

@@ -8,7 +8,7 @@ import type { Statements } from './database';
  * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
  * this version keeps working on them.
  */
-export const REQUIRED_MIGRATION = '20261123020000_outputs_of_ended_jobs';
+export const REQUIRED_MIGRATION = '20261123030000_api_key_parents';
 
 const LOOK_EVERY_MS = 100;
 

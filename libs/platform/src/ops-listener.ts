@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -56,6 +56,10 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
   const server = app.getHttpAdapter().getInstance() as { set(name: string, value: unknown): void };
   server.set('x-powered-by', false);
   server.set('etag', false);
+  app.use((_request: unknown, response: ServerResponse, next: () => void) => {
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    next();
+  });
   parts.configure?.(app);
   return { port: await listen(app, parts.port, 'MILLRACE_OPS_PORT'), close: () => app.close() };
 }

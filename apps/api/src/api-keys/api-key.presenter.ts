@@ -15,6 +15,7 @@ export function presentApiKey(key: ApiKeyRecord): z.output<typeof ApiKeySchema> 
     revoked_at: key.revokedAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     rotated_to: key.rotatedTo,
+    parent_id: key.parentId,
   };
 }
 

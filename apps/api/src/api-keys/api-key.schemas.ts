@@ -13,7 +13,10 @@ export const ApiKeyCreateSchema = z
       .min(1)
       .optional()
       .meta({ description: 'What the key may do. Absent: all that its creator may grant.' }),
-    expires_at: expiry.meta({ description: 'When the key expires; null or absent means never.' }),
+    expires_at: expiry.meta({
+      description:
+        'When the key expires; null or absent means with the key that makes it, if that expires, else never.',
+    }),
   })
   .meta({ id: 'ApiKeyCreate', description: 'A new API key.' });
 
@@ -41,6 +44,9 @@ const keyShape = {
   }),
   last_used_at: TimestampSchema.nullable().meta({ description: 'Up to half a minute late.' }),
   rotated_to: z.uuid().nullable().meta({ description: 'The key that replaced it.' }),
+  parent_id: z.uuid().nullable().meta({
+    description: 'The key that made it, and with which it ends. Null for a key made by an operator.',
+  }),
 };
 
 export const ApiKeySchema = z

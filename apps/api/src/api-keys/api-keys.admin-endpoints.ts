@@ -14,6 +14,7 @@ export const issueApiKey = defineEndpoint({
   description: 'Only this answer shows the key itself.',
   body: ApiKeyCreateSchema,
   answers: { 201: { description: 'The key was created.', schema: IssuedApiKeySchema } },
+  uncached: true,
 });
 
 export const listAccountApiKeys = defineEndpoint({
@@ -34,6 +35,7 @@ export const revokeAccountApiKey = defineEndpoint({
   path: '/admin/v1/accounts/{id}/api-keys/{key_id}',
   params: { id, key_id: recordId('API key') },
   summary: "Revoke an account's API key",
-  description: 'It is refused everywhere within 5 seconds. Revoking a revoked key changes nothing.',
+  description:
+    'It is refused everywhere within 5 seconds, and so are all keys that it made. Revoking a revoked key changes nothing.',
   answers: { 204: { description: 'The key is revoked.' } },
 });

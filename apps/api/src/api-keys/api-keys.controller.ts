@@ -45,5 +45,5 @@ export class ApiKeysController {
 /** The caller's key as the one who acts, for the audit log. */
 function issuerOf({ caller }: Visitor, request: Request): KeyIssuer {
   const actor = caller.apiKeyId === null ? 'self_hosted' : `api_key:${caller.apiKeyId}`;
-  return { actor, address: addressOf(request), grantable: caller.scopes };
+  return { actor, address: addressOf(request), grantable: caller.scopes, keyId: caller.apiKeyId };
 }

@@ -20,9 +20,12 @@ export const createApiKey = defineEndpoint({
   method: 'post',
   path: '/platform/v1/api-keys',
   summary: 'Create an API key',
-  description: 'Only this answer shows the key itself. A key grants only scopes that it has itself.',
+  description:
+    'Only this answer shows the key itself. A key grants only scopes that it has itself. The new key ends when the key ends ' +
+    'that makes it, at the latest.',
   body: ApiKeyCreateSchema,
   answers: { 201: { description: 'The key was created.', schema: IssuedApiKeySchema } },
+  uncached: true,
 });
 
 export const rotateApiKey = defineEndpoint({
@@ -33,10 +36,11 @@ export const rotateApiKey = defineEndpoint({
   params,
   summary: 'Replace an API key',
   description:
-    'Creates a key of the same name, scopes and expiry. The old one keeps working for `overlap_seconds`, so that clients can ' +
+    'Creates a key of the same name, scopes and expiry. Keys that the old one made go on with the new one. The old one keeps working for `overlap_seconds`, so that clients can ' +
     'change over. A key is rotated once; after that, rotate its successor.',
   body: ApiKeyRotateSchema,
   answers: { 201: { description: 'The new key.', schema: IssuedApiKeySchema } },
+  uncached: true,
 });
 
 export const revokeApiKey = defineEndpoint({
@@ -46,6 +50,7 @@ export const revokeApiKey = defineEndpoint({
   path: '/platform/v1/api-keys/{id}',
   params,
   summary: 'Revoke an API key',
-  description: 'It is refused everywhere within 5 seconds. Revoking a revoked key changes nothing.',
+  description:
+    'It is refused everywhere within 5 seconds, and so are all keys that it made. Revoking a revoked key changes nothing.',
   answers: { 204: { description: 'The key is revoked.' } },
 });

@@ -10,6 +10,8 @@ interface Key {
   last_four: string;
   revoked_at: string | null;
   rotated_to: string | null;
+  parent_id: string | null;
+  expires_at: string | null;
   last_used_at: string | null;
 }
 
@@ -89,6 +91,88 @@ describe('an API key', () => {
     );
     expect(Date.parse(used.last_used_at ?? '')).toBeGreaterThan(Date.now() - 60_000);
   });
+});
+
+describe('a key that a key made', () => {
+  const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
+  const inTwoHours = (): string => new Date(Date.now() + 7_200_000).toISOString();
+
+  it('knows its parent; a key made by an operator has none', async () => {
+    const { body } = await make({ name: 'child' });
+    expect(body.parent_id).toBe(account.keyId);
+    const listed = await list();
+    expect(listed.find(({ id }) => id === account.keyId)).toMatchObject({ parent_id: null });
+    expect(listed.find(({ id }) => id === body.id)).toMatchObject({ parent_id: account.keyId });
+  });
+
+  it('does not outlive it', async () => {
+    const { body: parent } = await make({ name: 'parent', expires_at: inAnHour() });
+    expect(await make({ name: 'longer', expires_at: inTwoHours() }, parent.key)).toMatchObject({
+      status: 422,
+      body: { error: { details: { fields: [{ field: 'expires_at' }] } } },
+    });
+    expect((await make({ name: 'as long' }, parent.key)).body.expires_at).toBe(parent.expires_at);
+    const { body: other } = await make({ name: 'endless' });
+    expect((await rotate(other.id, {}, parent.key)).body).toMatchObject({
+      expires_at: parent.expires_at,
+      parent_id: parent.id,
+    });
+  });
+
+  it('ends with it, and so do the keys that it made', async () => {
+    const { body: parent } = await make({ name: 'parent' });
+    const { body: child } = await make({ name: 'child' }, parent.key);
+    const { body: grandchild } = await make({ name: 'grandchild' }, child.key);
+    await api.client(account.key).call('DELETE', `${KEYS}/${parent.id}`);
+    expect([await statusOf(child.key), await statusOf(grandchild.key)]).toEqual([401, 401]);
+    expect(await statusOf(account.key)).toBe(200);
+  });
+
+  it('is not left over when it is made while its parent is revoked', async () => {
+    const { body: parent } = await make({ name: 'parent' });
+    const [, ...made] = await Promise.all([
+      api.client(account.key).call('DELETE', `${KEYS}/${parent.id}`),
+      ...Array.from({ length: 6 }, () => make({ name: 'late' }, parent.key)),
+    ]);
+    for (const { body } of made.filter(({ status }) => status === 201)) expect(await statusOf(body.key)).toBe(401);
+  });
+
+  it('goes on with the successor of its parent, and cannot replace its parent itself', async () => {
+    const { body: parent } = await make({ name: 'parent' });
+    const { body: child } = await make({ name: 'child' }, parent.key);
+    expect((await rotate(parent.id, {}, child.key)).status).toBe(403);
+    const { body: successor } = await rotate(parent.id, { overlap_seconds: 0 }, parent.key);
+    expect(successor.parent_id).toBe(account.keyId);
+    expect([await statusOf(parent.key), await statusOf(child.key)]).toEqual([401, 200]);
+    await api.client(account.key).call('DELETE', `${KEYS}/${successor.id}`);
+    expect(await statusOf(child.key)).toBe(401);
+  });
+});
+
+it('an answer with a new key is cached nowhere', async () => {
+  const operator = await api
+    .operator()
+    .call('POST', `/admin/v1/accounts/${account.id}/api-keys`, { json: { name: 'issued' } });
+  const made = await make({ name: 'made' });
+  const answers = [operator, made, await rotate(made.body.id, {})];
+  expect(answers.map(({ status, headers }) => [status, headers['cache-control']])).toEqual(
+    Array(3).fill([201, 'no-store']),
+  );
+});
+
+it('no browser guesses what an answer is, on either listener', async () => {
+  const client = api.client(account.key);
+  const answers = [
+    await client.call('GET', KEYS),
+    await client.call('GET', '/nothing/here'),
+    await api.client(null).call('GET', KEYS),
+    await api.operator().call('GET', '/admin/v1/workers'),
+    await api.operator().call('GET', '/admin/v1/nothing'),
+  ];
+  expect(answers.map(({ headers }) => headers['x-content-type-options'])).toEqual(Array(5).fill('nosniff'));
+  for (const path of ['/health/live', '/metrics']) {
+    expect((await fetch(`${api.opsUrl}${path}`)).headers.get('x-content-type-options')).toBe('nosniff');
+  }
 });
 
 describe('rotating a key', () => {

@@ -48,6 +48,8 @@ export interface Endpoint {
   readonly events?: Readonly<Record<string, DescribedEvent>>;
   /** Set where the handler sends the answer itself: bytes, a redirect, a stream. */
   readonly raw?: true;
+  /** The answer holds a secret: it carries `Cache-Control: no-store`. */
+  readonly uncached?: true;
   /** Errors beyond those that follow from the rest of the definition. */
   readonly errors?: readonly ErrorName[];
 }

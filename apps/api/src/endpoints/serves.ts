@@ -1,4 +1,5 @@
 import {
+  Header,
   HttpCode,
   RequestMapping,
   RequestMethod,
@@ -57,6 +58,7 @@ export function Serves<E extends Endpoint>(endpoint: E) {
     NoteEndpoint(endpoint)(controller, name, descriptor);
     RequestMapping({ path, method: ROUTE_METHODS[method] })(controller, name, descriptor);
     HttpCode(status)(controller, name, descriptor);
+    if (endpoint.uncached) Header('Cache-Control', 'no-store')(controller, name, descriptor);
     if (guard !== null) UseGuards(guard)(controller, name, descriptor);
     HttpExchange(new InputPipe(endpoint))(controller, name, 0);
     // Nest leaves the answer to a handler that takes the response as a parameter.

@@ -49,6 +49,7 @@ export function answerUnreadable(server: Server): void {
     response.writeHead(417, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(text),
+      'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': randomUUID(),
     });
     response.end(text);

@@ -34,6 +34,7 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
     const sent = request.headers['x-request-id'];
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', requestId);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
     const target = targetOf(request);
     const known = HOST.test(request.headers.host ?? '') && HOST.test(target.host);
     const { surface, url } = resolveSurface(rules, known ? target : { ...target, host: 'localhost' });

@@ -36,7 +36,6 @@ export class OpenApiController {
   @Serves(getReference)
   async reference({ response }: InputOf<typeof getReference>): Promise<AnswerOf<typeof getReference>> {
     response.setHeader('Content-Security-Policy', REFERENCE_POLICY);
-    response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', CACHE);
     response.type('html');
     return this.page;

@@ -5,5 +5,5 @@ export { ConstraintError, RefusedError } from './errors';
 export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';
 export { KEY_REUSED, claimKey, claimKeyPart, isKeyClaimed, sweepKeys } from './idempotency-key.store';
 export { assertSchema, awaitSchema } from './schema-version';
-export { isTransient } from './transient';
+export { isLockTimeout, isTransient } from './transient';
 export { composeStatement, statementPart, type StatementPart } from './statement-part';

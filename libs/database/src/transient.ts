@@ -73,3 +73,9 @@ export function isTransient(error: unknown): boolean {
   if (typeof code === 'string' && (TRANSIENT_PRISMA_CODES.has(code) || TRANSIENT_SYSTEM_CODES.has(code))) return true;
   return error instanceof Error && TRANSIENT_MESSAGES.has(error.message);
 }
+
+/** True where a statement waited for a lock as long as its `lock_timeout`, and did nothing. */
+export function isLockTimeout(error: unknown): boolean {
+  const cause = driverCause(error);
+  return (cause?.originalCode ?? cause?.code) === '55P03';
+}

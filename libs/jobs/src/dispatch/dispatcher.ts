@@ -5,6 +5,7 @@ import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { LaneProducer } from '@millrace/messaging';
 import { LoadingCache, crashPoint, type Logger } from '@millrace/platform';
 import type { DispatchedJob, Turn, TurnStore } from '../rotation';
+import { LockedAccounts } from './locked-accounts';
 import type { UnclaimedStore } from './unclaimed.store';
 import { WatermarkCache } from './watermark-cache';
 
@@ -29,6 +30,7 @@ export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
   private readonly rooms: LoadingCache<number>;
   private readonly watermarks = new Map<string, WatermarkCache>();
+  private readonly lockedAccounts = new Map<string, LockedAccounts>();
 
   constructor(
     private readonly database: Statements,
@@ -83,7 +85,7 @@ export class Dispatcher {
     const room = await this.rooms.get(poolId);
     let count = 0;
     for (let turns = 0; room > 0 && turns <= TURNS_WAITED;) {
-      const { job, inFlight } = await this.takeTurn(poolId, room);
+      const { job, inFlight, skipped } = await this.takeTurn(poolId, room);
       if (job !== null) {
         crashPoint('dispatch:before-lane');
         await this.deliver(poolId, job);
@@ -92,7 +94,8 @@ export class Dispatcher {
       if (inFlight === null) {
         turns += 1;
         await new Promise((resolve) => setTimeout(resolve, TURN_MS));
-      } else if (job === null || inFlight + 1 >= room) break;
+      } else if (job === null && skipped) turns += 1;
+      else if (job === null || inFlight + 1 >= room) break;
     }
     return count;
   }
@@ -134,7 +137,9 @@ export class Dispatcher {
     this.watermarks.set(poolId, cache);
     const now = performance.now();
     const watermarks = cache.get(now);
-    const turn = await this.turns.take(this.database, poolId, room, watermarks);
+    const locked = this.lockedAccounts.get(poolId) ?? new LockedAccounts();
+    this.lockedAccounts.set(poolId, locked);
+    const turn = await locked.turn((waitMs) => this.turns.take(this.database, poolId, room, { watermarks, waitMs }));
     if (watermarks === null && turn.found !== null) cache.set(turn.found, now);
     return turn;
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
@@ -45,6 +46,29 @@ const isWaiting = async (): Promise<boolean> => {
   );
   return rows.length > 0;
 };
+
+describe('a submission of a large graph', () => {
+  const GRAPH_BYTES = 2_000_000;
+
+  it('writes it before it takes a lock that others wait for', async () => {
+    const size = async (): Promise<number> => {
+      const { rows } = await looker.query<{ size: string }>(`SELECT pg_total_relation_size('job_graphs') AS size`);
+      return Number(rows[0]?.size);
+    };
+    const before = await size();
+    await holder.query('BEGIN');
+    await holder.query(QUEUE, [accountId]);
+    // In hexadecimal: what is compressed is half as large.
+    const done = world.submit({ workflow: JSON.stringify({ '1': randomBytes(GRAPH_BYTES / 2).toString('hex') }) });
+    try {
+      await eventually('the statement to wait', isWaiting);
+      expect((await size()) - before).toBeGreaterThan(GRAPH_BYTES / 2);
+    } finally {
+      await holder.query('ROLLBACK');
+      await done;
+    }
+  });
+});
 
 describe('a statement that locks both the queue and the balance of an account', () => {
   it.each<[string, () => Promise<() => Promise<unknown>>]>([

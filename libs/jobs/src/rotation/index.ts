@@ -1,13 +1,14 @@
 export { AccountQueueStore } from './account-queue.store';
 export { AccountQueues } from './account-queues.service';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
-export { QUEUE_FULL, joinRotationPart } from './join.store';
+export { QUEUE_FULL, hasRoomPart, joinRotationPart } from './join.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';
 export { QueueDepthStore } from './queue-depth.store';
 export { QueueEstimates, type QueuePlace } from './queue-estimates';
 export { returnToRotationPart } from './return.store';
 export {
+  FIRST_TURN,
   TurnStore,
   dispatchedOf,
   type DispatchedJob,

@@ -14,6 +14,19 @@ export interface Joining {
 }
 
 /**
+ * Refuses the statement early when the account has as many jobs waiting as may, without a lock: `joinRotationPart` decides, but
+ * what is written before it costs more than this look.
+ *
+ * @param after a part that must have yielded its row first.
+ */
+export function hasRoomPart({ poolId, accountId, queueLimit }: Joining, after: StatementPart): StatementPart {
+  return statementPart('room')`
+    SELECT FROM ${after} WHERE coalesce((
+      SELECT q.waiting FROM account_queues q WHERE q.pool_id = ${poolId} AND q.account_id = ${accountId}::uuid
+    ), 0) < ${queueLimit} OR refuse(${QUEUE_FULL})`;
+}
+
+/**
  * One more job of the account waits in the pool; refuses the statement when as many wait as may. Yields how many wait now.
  *
  * An account that had nothing waiting joins at the pool's present virtual time: idling earns no credit in the rotation. Its

@@ -1,10 +1,10 @@
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
-import type { Statements } from '@millrace/database';
+import { isLockTimeout, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
-import { TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
+import { FIRST_TURN, TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
 
 const turns = new TurnStore();
 
@@ -22,7 +22,7 @@ async function take(
   room: number,
   statements: Statements = test.database,
 ): Promise<DispatchedJob | null> {
-  return (await turns.take(statements, poolId, room, null)).job;
+  return (await turns.take(statements, poolId, room, FIRST_TURN)).job;
 }
 
 async function accountOf({ jobId }: DispatchedJob): Promise<string> {
@@ -134,6 +134,65 @@ describe('the plan of a turn', () => {
   }, 120_000);
 });
 
+describe('an account that another statement has locked', () => {
+  /** A pool whose first turn is of an account that is locked until the test says otherwise, and its second of another. */
+  async function lockedFirst(): Promise<{ poolId: string; locked: string; other: string; free: () => Promise<void> }> {
+    const { poolId } = await makePool(test.database);
+    const [locked, other] = [await makeAccount(test.database), await makeAccount(test.database)];
+    for (const accountId of [locked, other]) await world.queueMany(poolId, accountId, 3);
+    await test.database.execute(
+      Prisma.sql`UPDATE account_queues SET pass = 9 WHERE pool_id = ${poolId} AND account_id = ${other}::uuid`,
+    );
+    const holder = new pg.Client({ connectionString: test.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM account_queues WHERE pool_id = $1 AND account_id = $2 FOR UPDATE', [
+      poolId,
+      locked,
+    ]);
+    return { poolId, locked, other, free: () => holder.end() };
+  }
+
+  it.each([null, { pass: 0n, inFlightSince: new Date(0) }])(
+    'is skipped, and has its turn next: from %j',
+    async (watermarks) => {
+      const { poolId, locked, other, free } = await lockedFirst();
+      const terms = { watermarks, waitMs: 0 };
+      try {
+        const turn = await turns.take(test.database, poolId, 100, terms);
+        expect(turn).toMatchObject({ skipped: true });
+        expect(turn.job && (await accountOf(turn.job))).toBe(other);
+      } finally {
+        await free();
+      }
+      const next = await turns.take(test.database, poolId, 100, terms);
+      expect(next).toMatchObject({ skipped: false });
+      expect(next.job && (await accountOf(next.job))).toBe(locked);
+    },
+  );
+
+  it('is waited for no longer than was asked, where it is', async () => {
+    const { poolId, free } = await lockedFirst();
+    const terms = { watermarks: null, waitMs: 20 };
+    try {
+      const error: unknown = await turns.take(test.database, poolId, 100, terms).catch((thrown: unknown) => thrown);
+      expect(isLockTimeout(error)).toBe(true);
+    } finally {
+      await free();
+    }
+    expect(await turns.take(test.database, poolId, 100, terms)).toMatchObject({ skipped: false });
+  });
+
+  it('and is the only one is no end of the dispatching: its turn is reported as skipped', async () => {
+    const { poolId, other, free } = await lockedFirst();
+    await test.database.execute(
+      Prisma.sql`UPDATE account_queues SET running_limit = 0 WHERE pool_id = ${poolId} AND account_id = ${other}::uuid`,
+    );
+    expect(await turns.take(test.database, poolId, 100, FIRST_TURN)).toMatchObject({ job: null, skipped: true });
+    await free();
+  });
+});
+
 describe('a turn from the watermarks of an earlier one', () => {
   /** Entries that the statement meets in the indexes of the rotation and of what is in flight, dead ones too. */
   const entriesMet = (poolId: string, watermarks: Watermarks | null): Promise<number> =>
@@ -145,11 +204,11 @@ describe('a turn from the watermarks of an earlier one', () => {
         return row?.met ?? NaN;
       };
       const before = await met();
-      expect((await turns.take(tx, poolId, 100, watermarks)).job).not.toBeNull();
+      expect((await turns.take(tx, poolId, 100, { watermarks, waitMs: 0 })).job).not.toBeNull();
       return (await met()) - before;
     });
   const watermarksNow = async (poolId: string): Promise<Watermarks> => {
-    const { job, found } = await turns.take(test.database, poolId, 100, null);
+    const { job, found } = await turns.take(test.database, poolId, 100, FIRST_TURN);
     if (job === null || found === null) throw new Error('there was nothing to be dispatched');
     await runThrough(job);
     return found;
@@ -177,12 +236,12 @@ describe('a turn from the watermarks of an earlier one', () => {
     const { poolId } = await makePool(test.database);
     await world.queueMany(poolId, await makeAccount(test.database), 5);
     await take(poolId, 5);
-    const { found } = await turns.take(test.database, poolId, 5, null);
+    const { found } = await turns.take(test.database, poolId, 5, FIRST_TURN);
     for (const room of [1, 2]) {
-      const full = { job: null, inFlight: 2, found: null };
-      expect(await turns.take(test.database, poolId, room, found)).toEqual(full);
+      const full = { job: null, inFlight: 2, found: null, skipped: false };
+      expect(await turns.take(test.database, poolId, room, { watermarks: found, waitMs: 0 })).toEqual(full);
     }
-    expect((await turns.take(test.database, poolId, 3, found)).job).not.toBeNull();
+    expect((await turns.take(test.database, poolId, 3, { watermarks: found, waitMs: 0 })).job).not.toBeNull();
   });
 
   it('still serves an account behind the watermark, when there is none after it', async () => {
@@ -196,14 +255,15 @@ describe('a turn from the watermarks of an earlier one', () => {
     const watermarks = { pass: 5n, inFlightSince: new Date(0) };
     const served = [];
     for (let n = 0; n < 2; n += 1) {
-      const { job } = await turns.take(test.database, poolId, 100, watermarks);
+      const { job } = await turns.take(test.database, poolId, 100, { watermarks, waitMs: 0 });
       served.push(job === null ? null : await accountOf(job));
     }
     expect(served).toEqual([after, behind]);
-    expect(await turns.take(test.database, poolId, 100, watermarks)).toEqual({
+    expect(await turns.take(test.database, poolId, 100, { watermarks, waitMs: 0 })).toEqual({
       job: null,
       inFlight: 2,
       found: null,
+      skipped: false,
     });
   });
 });

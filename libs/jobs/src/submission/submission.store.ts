@@ -1,7 +1,7 @@
 import { holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
-import { joinRotationPart } from '../rotation';
+import { hasRoomPart, joinRotationPart } from '../rotation';
 import type { JobDraft } from './submission';
 
 /** The constraint that a submission meets when an asset went between its check and its commit. */
@@ -24,12 +24,13 @@ export class SubmissionStore {
    * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
    * the first transition, all or nothing. One statement commits at two to three times the rate of the same five in a
    * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, balance) and the first
-   * reason to refuse is the same every time.
+   * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for.
    *
    * @throws RefusedError KEY_REUSED, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
-    const queue = joinRotationPart(draft, this.keyPart(draft));
+    const graph = graphPart(draft, hasRoomPart(draft, this.keyPart(draft)));
+    const queue = joinRotationPart(draft, graph);
     const job = this.jobPart(draft, this.holdPart(draft, queue));
     const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`
       SELECT queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at FROM ${job} job, ${queue} queue`);
@@ -73,17 +74,21 @@ export class SubmissionStore {
   }
 }
 
-/** What belongs to a job from its start: the graph, the first transition, the assets that it reads. */
-function belongings(draft: JobDraft, job: StatementPart<'id'>): StatementPart[] {
-  const graph = statementPart('graph')`
+/** The graph. Its foreign key is checked at the end of the statement, when the job is there. */
+function graphPart({ id, workflow, nodeCount }: JobDraft, after: StatementPart): StatementPart {
+  return statementPart('graph')`
     INSERT INTO job_graphs (job_id, workflow, node_count)
-    SELECT id, ${draft.workflow}, ${draft.nodeCount} FROM ${job}`;
+    SELECT ${id}::uuid, ${workflow}, ${nodeCount} FROM ${after} RETURNING 1`;
+}
+
+/** What belongs to a job from its start beside the graph: the first transition, the assets that it reads. */
+function belongings(draft: JobDraft, job: StatementPart<'id'>): StatementPart[] {
   const transition = statementPart('transition')`
     INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause)
     SELECT id, 1, 'queued', 0, 'submitted' FROM ${job}`;
-  if (draft.inputAssetIds.length === 0) return [graph, transition];
+  if (draft.inputAssetIds.length === 0) return [transition];
   const inputs = statementPart('inputs')`
     INSERT INTO job_inputs (job_id, asset_id)
     SELECT job.id, input.id FROM ${job} job, unnest(${draft.inputAssetIds}::uuid[]) AS input (id)`;
-  return [graph, transition, inputs];
+  return [transition, inputs];
 }

@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { rejoinedPass } from './rejoined-pass.store';
 
 /** What an account has in the queues of all pools. */
 export interface AccountLoad {
@@ -41,16 +42,19 @@ export class AccountQueueStore {
   /** Correct weight and running limit of every place that differs from its account. @returns how many differed. */
   async applyAllLimits(tx: Statements, defaultRunningLimit: number): Promise<number> {
     return tx.execute(Prisma.sql`
-      UPDATE account_queues q SET weight = a.weight, running_limit = coalesce(a.running_limit, ${defaultRunningLimit})
-      FROM accounts a
-      WHERE a.id = q.account_id
+      UPDATE account_queues q
+      SET weight = a.weight, running_limit = coalesce(a.running_limit, ${defaultRunningLimit}), pass = ${rejoinedPass}
+      FROM accounts a, pools p
+      WHERE a.id = q.account_id AND p.id = q.pool_id
         AND (q.weight, q.running_limit) <> (a.weight, coalesce(a.running_limit, ${defaultRunningLimit}))`);
   }
 
   /** Set weight and running limit of every place of the account. */
   async setTerms(tx: Statements, accountId: string, { weight, runningLimit }: RotationTerms): Promise<void> {
     await tx.execute(Prisma.sql`
-      UPDATE account_queues SET weight = ${weight}, running_limit = ${runningLimit}
-      WHERE account_id = ${accountId}::uuid AND (weight, running_limit) <> (${weight}, ${runningLimit})`);
+      UPDATE account_queues q SET weight = ${weight}, running_limit = ${runningLimit}, pass = ${rejoinedPass}
+      FROM pools p
+      WHERE q.account_id = ${accountId}::uuid AND p.id = q.pool_id
+        AND (q.weight, q.running_limit) <> (${weight}, ${runningLimit})`);
   }
 }

@@ -29,7 +29,7 @@ export function hasRoomPart({ poolId, accountId, queueLimit }: Joining, after: S
 /**
  * One more job of the account waits in the pool; refuses the statement when as many wait as may. Yields how many wait now.
  *
- * An account that had nothing waiting joins at the pool's present virtual time: idling earns no credit in the rotation. Its
+ * An account that could have no turn joins at the pool's present virtual time (`rejoined-pass.store.ts`). Its
  * weight and running limit are set with its first job, and by `AccountQueues.applyLimits` from then on: what a request knows
  * of them may be older than their last change.
  *
@@ -43,7 +43,7 @@ export function joinRotationPart(joining: Joining, after: StatementPart): Statem
     FROM pools p, ${after} WHERE p.id = ${poolId} AND (${queueLimit} > 0 OR refuse(${QUEUE_FULL}))
     ON CONFLICT (pool_id, account_id) DO UPDATE
       SET waiting = q.waiting + 1,
-          pass = CASE WHEN q.waiting = 0 THEN greatest(q.pass, excluded.pass) ELSE q.pass END
+          pass = CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, excluded.pass) END
       WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})
     RETURNING q.waiting`;
 }

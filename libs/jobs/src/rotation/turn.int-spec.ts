@@ -1,9 +1,12 @@
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
-import { isLockTimeout, type Statements } from '@millrace/database';
+import { besideTransaction, isLockTimeout, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { handBackAttempt } from '../lifecycle/release.store';
+import type { ClaimedAttempt } from '../state/job';
+import { AccountQueueStore } from './account-queue.store';
 import { FIRST_TURN, TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
 
 const turns = new TurnStore();
@@ -132,6 +135,55 @@ describe('the plan of a turn', () => {
     expect(few.scanned).not.toContain('jobs');
     expect(Object.values(many.reads).reduce((sum, rows) => sum + rows, 0)).toBeLessThan(10);
   }, 120_000);
+});
+
+describe('an account that ran as many jobs as it may', () => {
+  it.each<[string, (held: ClaimedAttempt[], accountId: string) => Promise<unknown>]>([
+    ['when they end', (held) => Promise.all(held.map((claimed) => world.end(claimed)))],
+    ['when they wait again', (held) => Promise.all(held.map((claimed) => handBackAttempt(test.database, claimed)))],
+    [
+      'when its limit is raised',
+      (_, accountId) => new AccountQueueStore().setTerms(test.database, accountId, { weight: 1, runningLimit: 1_000 }),
+    ],
+    [
+      'when its jobs end and it submits another',
+      async (held, accountId) => {
+        const [{ poolId }] = held as [ClaimedAttempt];
+        await world.submit({ poolId, accountId, holdMicros: 0n, queueLimit: 1_000 });
+        await Promise.all(held.map((claimed) => world.end(claimed)));
+      },
+    ],
+  ])(
+    'has its share of the turns from then on, and no more: %s',
+    async (_, comeBack) => {
+      const LIMIT = 30;
+      const { poolId } = await makePool(test.database);
+      const limited = await makeAccount(test.database);
+      for (let n = 0; n < 9; n += 1) await world.queueMany(poolId, await makeAccount(test.database), 60);
+      await world.queueMany(poolId, limited, 200);
+      await new AccountQueueStore().setTerms(test.database, limited, { weight: 1, runningLimit: LIMIT });
+      const turnsOfLimited = async (count: number): Promise<DispatchedJob[]> => {
+        const taken: DispatchedJob[] = [];
+        for (let n = 0; n < count; n += 1) {
+          const job = await take(poolId, 10_000);
+          if (job !== null && (await accountOf(job)) === limited) taken.push(job);
+        }
+        return taken;
+      };
+      const first = await turnsOfLimited(LIMIT * 10);
+      expect(first).toHaveLength(LIMIT);
+      const held = await Promise.all(first.map((job) => world.claim(job)));
+      expect(await turnsOfLimited(100)).toEqual([]);
+      await comeBack(
+        held.filter((claimed) => claimed !== null),
+        limited,
+      );
+      const next = await turnsOfLimited(50);
+      expect(next.length).toBeGreaterThanOrEqual(4);
+      expect(next.length).toBeLessThanOrEqual(6);
+    },
+    60_000,
+  );
 });
 
 describe('an account that another statement has locked', () => {
@@ -344,10 +396,11 @@ describe('a turn', () => {
     const answers: (DispatchedJob | null)[] = [];
     await test.database.transaction(async (tx) => {
       answers.push(await take(poolId, 1, tx));
-      void take(poolId, 1).then((answer) => answers.push(answer));
+      void besideTransaction(() => take(poolId, 1)).then((answer) => answers.push(answer));
       await eventually('the other has answered, or waits', async () => {
-        const waiting = await test.database.query(Prisma.sql`
-          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        const isWaiting = Prisma.sql`
+          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        const waiting = await besideTransaction(() => test.database.query(isWaiting));
         return answers.length > 1 || waiting.length > 0;
       });
     });

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import type { Statements } from './database';
 import { ConstraintError, RefusedError } from './errors';
+import { besideTransaction } from './nested-connection';
 import { REQUIRED_MIGRATION, assertSchema, awaitSchema } from './schema-version';
 
 let test: TestDatabase;
@@ -44,6 +46,27 @@ describe('a transaction', () => {
     } finally {
       await busy.drop();
     }
+  });
+
+  it('is refused another connection of its pool, in whichever way it asks for it', async () => {
+    const { database } = test;
+    const one = Prisma.sql`SELECT 1 AS one`;
+    const nested: ((tx: Statements) => Promise<unknown>)[] = [
+      () => database.query(one),
+      () => database.rows(one),
+      () => database.execute(one),
+      () => database.transaction(() => Promise.resolve()),
+      async () => database.models.account.count(),
+      async (tx) => {
+        await tx.query(one);
+        await Promise.all([1, 2].map(() => database.query(one)));
+      },
+    ];
+    for (const work of nested) {
+      await expect(database.transaction(work)).rejects.toMatchObject({ name: 'NestedConnectionError' });
+    }
+    expect(await database.transaction(() => besideTransaction(() => database.query(one)))).toEqual([{ one: 1 }]);
+    expect(await database.query(one)).toEqual([{ one: 1 }]);
   });
 
   it('undoes everything when its work throws', async () => {

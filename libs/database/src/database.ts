@@ -6,6 +6,7 @@ import type { DatabaseSettings } from './database.settings';
 import { inChildSpan } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
+import { NestedConnectionError, holdingConnection } from './nested-connection';
 import { renamed, rowsOf } from './rows';
 import { statementName, statementOf } from './statement';
 import { SILENT_CONNECTION } from './transient';
@@ -35,8 +36,17 @@ export class Database implements Statements {
   private readonly locks: LockSession;
   private readonly timeoutMs: number;
 
-  /** Opens no connection: the first statement does. */
-  constructor(settings: DatabaseSettings, applicationName: string) {
+  /**
+   * Opens no connection: the first statement does.
+   *
+   * @param refusesNested throw `NestedConnectionError` where work in a transaction asks for another connection; by default in
+   * tests, and what they start.
+   */
+  constructor(
+    settings: DatabaseSettings,
+    applicationName: string,
+    private readonly refusesNested = process.env.NODE_ENV === 'test',
+  ) {
     this.timeoutMs = settings.databaseTimeoutMs;
     const connection = {
       connectionString: settings.databaseUrl,
@@ -57,18 +67,22 @@ export class Database implements Statements {
   }
 
   get models(): Prisma.TransactionClient {
+    this.assertNotNested();
     return this.client;
   }
 
   async query<T>(sql: Prisma.Sql): Promise<T[]> {
+    this.assertNotNested();
     return traced(sql, async () => (await this.pool.query(statementOf(sql))).rows as T[]);
   }
 
   async rows<T>(sql: Prisma.Sql): Promise<T[]> {
+    this.assertNotNested();
     return traced(sql, async () => rowsOf<T>(await this.pool.query({ ...statementOf(sql), rowMode: 'array' })));
   }
 
   async execute(sql: Prisma.Sql): Promise<number> {
+    this.assertNotNested();
     return traced(sql, async () => (await this.pool.query(statementOf(sql))).rowCount ?? 0);
   }
 
@@ -80,20 +94,26 @@ export class Database implements Statements {
   /**
    * Run statements that commit together. Use it where one statement is not enough: a transaction across round trips costs
    * several times as much as a statement, and holds a connection for its whole length.
+   *
+   * Nothing that `work` waits for may use this database but through `tx`: where all connections are held by work that waits for
+   * one more, none of it ever ends. Tests refuse it.
    */
   async transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T> {
+    this.assertNotNested();
     // The timeouts of a statement: when all connections are busy, a transaction waits as long as a statement does.
     const timeouts = { maxWait: this.timeoutMs, timeout: this.timeoutMs };
     return run(() =>
       this.client.$transaction(
         (tx) =>
-          work({
-            models: tx,
-            rows: <R>(sql: Prisma.Sql) =>
-              traced(sql, async () => renamed<R>(await tx.$queryRaw<Record<string, unknown>[]>(sql))),
-            query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
-            execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
-          }),
+          holdingConnection.run(this, () =>
+            work({
+              models: tx,
+              rows: <R>(sql: Prisma.Sql) =>
+                traced(sql, async () => renamed<R>(await tx.$queryRaw<Record<string, unknown>[]>(sql))),
+              query: <R>(sql: Prisma.Sql) => traced(sql, () => tx.$queryRaw<R[]>(sql)),
+              execute: (sql) => traced(sql, () => tx.$executeRaw(sql)),
+            }),
+          ),
         timeouts,
       ),
     );
@@ -107,6 +127,10 @@ export class Database implements Statements {
    */
   async withLock<T>(name: string, work: () => Promise<T>): Promise<T | null> {
     return this.locks.withLock(name, work);
+  }
+
+  private assertNotNested(): void {
+    if (this.refusesNested && holdingConnection.getStore() === this) throw new NestedConnectionError();
   }
 
   async close(): Promise<void> {

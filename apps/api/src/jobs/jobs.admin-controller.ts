@@ -1,5 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { AccountsService, AuditLog, assertScope, callerOfAccount, type Act } from '@millrace/accounts';
+import type { Target } from '@millrace/deployments';
 import { OperatorJobs, type OperatorJob } from '@millrace/jobs';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { Destinations } from './destinations';
@@ -31,11 +32,13 @@ export class JobsAdminController {
     this.jobs.assertRedrivable(job);
     const caller = callerOfAccount(await this.accounts.getAccount(job.accountId), job.apiKeyId);
     assertScope(caller, 'jobs:write');
-    const { job: made } = await this.audit.record(operator, async (tx, note) => {
-      const accepted = await this.jobs.redrive(tx, job, caller, () => this.destinations.of(job));
-      note({ ...actOn(job, 'job.redrive'), details: { newJobId: accepted.job.id } });
-      return accepted;
-    });
+    const target = (): Promise<Target> => this.destinations.of(job);
+    const { job: made } = await this.jobs.redrive(job, caller, target, (recordJob, newJobId) =>
+      this.audit.record(operator, async (tx, note) => {
+        note({ ...actOn(job, 'job.redrive'), details: { newJobId } });
+        return recordJob(tx);
+      }),
+    );
     return { id: made.id, redriven_from: job.id, account_id: job.accountId, status: made.status };
   }
 }

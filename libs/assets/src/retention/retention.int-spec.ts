@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { besideTransaction } from '@millrace/database';
 import { makeAccount } from '@millrace/testing';
 import type { AssetRecord, MintedAsset } from '../records/asset';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
@@ -59,7 +60,7 @@ describe('expiry', () => {
     await world.letExpire([asset.id]);
     await world.database.transaction(async (tx) => {
       await tx.models.jobInput.create({ data: { jobId, assetId: asset.id } });
-      expect(await here.runLoop('expire-assets')).toBe(0);
+      expect(await besideTransaction(() => here.runLoop('expire-assets'))).toBe(0);
     });
     expect(await here.runLoop('expire-assets')).toBe(0);
     expect(await world.blobs(accountId)).toEqual([expect.objectContaining({ state: 'live', assets: 1 })]);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import { besideTransaction, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
 import { OutputStore } from '../outputs/output.store';
@@ -43,9 +43,10 @@ async function running(): Promise<ClaimedAttempt> {
 
 /** The attempt records an output. @returns the id of its asset. */
 async function made(claimed: ClaimedAttempt, statements: Statements = test.database): Promise<string> {
+  const { blob } = statements.models;
   const { accountId } = claimed;
   const hash = `blake3:${randomBytes(32).toString('hex')}`;
-  const { createdAt: bornAt } = await test.database.models.blob.create({ data: { accountId, hash, sizeBytes: 1n } });
+  const { createdAt: bornAt } = await blob.create({ data: { accountId, hash, sizeBytes: 1n } });
   const asset = { id: newId(), blob: { accountId, hash, bornAt }, contentType: 'text/plain', name: 'a.txt' };
   const outputs = new OutputStore({ maxOutputsPerJob: 10 });
   await outputs.record(statements, claimed, { nodeId: '1', nodeIndex: 0, ordinal: 0, type: 'text', asset });
@@ -151,10 +152,11 @@ describe('what the table says is delivered', () => {
     let assetId = '';
     await test.database.transaction(async (tx) => {
       assetId = await made(claimed, tx);
-      ending = world.end(claimed, endingOf('output_not_stored'));
+      ending = besideTransaction(() => world.end(claimed, endingOf('output_not_stored')));
       await eventually('the end to wait', async () => {
-        const rows = await test.database.query(Prisma.sql`
-          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        const isWaiting = Prisma.sql`
+          SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        const rows = await besideTransaction(() => test.database.query(isWaiting));
         return rows.length > 0;
       });
     });

@@ -4,7 +4,7 @@ import type { Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { Lifecycle } from '../lifecycle';
 import type { MovedJob } from '../state';
-import type { AcceptedJob, SubmissionService } from '../submission';
+import type { AcceptedJob, RecordWithin, SubmissionService } from '../submission';
 import type { OperatorJob, OperatorJobStore } from './operator-job.store';
 
 /** What operators do to jobs of any account. It commits in the transaction of the caller, with the caller's audit record. */
@@ -49,9 +49,15 @@ export class OperatorJobs {
    * Run an ended job's graph again, as a new job of its account: an end is an end.
    *
    * @param caller the account, and the key that the first job came with.
+   * @param within the transaction of the caller's audit record.
    * @throws Refusal as a submission does.
    */
-  async redrive(tx: Statements, job: OperatorJob, caller: Caller, target: () => Promise<Target>): Promise<AcceptedJob> {
+  async redrive(
+    job: OperatorJob,
+    caller: Caller,
+    target: () => Promise<Target>,
+    within: RecordWithin,
+  ): Promise<AcceptedJob> {
     const { accountId, surface, deploymentId } = job;
     return this.submissions.submit({
       caller,
@@ -60,7 +66,7 @@ export class OperatorJobs {
       body: Buffer.from(`{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`),
       idempotencyKey: undefined,
       traceparent: null,
-      within: tx,
+      within,
     });
   }
 }

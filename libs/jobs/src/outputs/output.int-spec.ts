@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
-import type { Statements } from '@millrace/database';
+import { besideTransaction, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '@millrace/testing';
 import { endingOf } from '../fixtures/job-world';
 import { OutputJobs, rowOf } from '../fixtures/output-jobs';
@@ -64,10 +64,10 @@ async function behind<T>(
   let waiting: Promise<T> | undefined;
   await test.database.transaction(async (tx) => {
     await first(tx);
-    waiting = later();
+    waiting = besideTransaction(later);
     waiting.catch(() => undefined);
     await eventually('a statement to wait', isWaiting);
-    await look();
+    await besideTransaction(look);
   });
   if (waiting === undefined) throw new Error('nothing was begun');
   return waiting;
@@ -270,7 +270,7 @@ describe('an output that is recorded while', () => {
     const row = rowOf(await world.stored('made'));
     await test.database.transaction(async (tx) => {
       await world.store.record(tx, run, row);
-      await world.runLoop('sweep-blobs');
+      await besideTransaction(() => world.runLoop('sweep-blobs'));
     });
     expect(await world.outputs(run.jobId)).toMatchObject([{ text: 'made' }]);
   });

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { Statements } from '@millrace/database';
+import { besideTransaction, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 
@@ -16,11 +16,12 @@ async function behind<T>(first: (tx: Statements) => Promise<unknown>, later: () 
   let waiting: Promise<T> | undefined;
   await test.database.transaction(async (tx) => {
     await first(tx);
-    waiting = later();
+    waiting = besideTransaction(later);
     waiting.catch(() => undefined);
     await eventually('a statement to wait', async () => {
-      const rows = await test.database.query(Prisma.sql`
-        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      const isWaiting = Prisma.sql`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      const rows = await besideTransaction(() => test.database.query(isWaiting));
       return rows.length > 0;
     });
   });

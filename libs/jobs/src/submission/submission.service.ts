@@ -31,9 +31,15 @@ export interface Submission {
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
   traceparent: string | null;
-  /** A transaction that the job is to commit with; by default it commits by itself. */
-  within?: Statements;
+  /** Records the job in a transaction with more; by default it commits by itself. */
+  within?: RecordWithin;
 }
+
+/**
+ * Opens a transaction, calls `record` in it, and returns what that returned. Called when everything else is done: nothing of a
+ * submission may need a connection of its own while it holds this one.
+ */
+export type RecordWithin = <T>(record: (tx: Statements) => Promise<T>, jobId: string) => Promise<T>;
 
 /** A job just accepted, and its place in the queue. */
 export interface AcceptedJob {
@@ -123,7 +129,9 @@ export class SubmissionService {
     let recorded: RecordedJob;
     try {
       crashPoint('submission:before-commit');
-      recorded = await this.store.record(submission.within ?? this.database, draft);
+      const record = (statements: Statements): Promise<RecordedJob> => this.store.record(statements, draft);
+      const { within } = submission;
+      recorded = await (within === undefined ? record(this.database) : within(record, draft.id));
       crashPoint('submission:after-commit');
     } catch (error) {
       if (error instanceof RefusedError || error instanceof ConstraintError) {

@@ -1,5 +1,6 @@
 import type { Database } from '@millrace/database';
 import { backoffMs, type Logger, type Loop, type LoopReport, type Metrics } from '@millrace/platform';
+import { FailureLog } from './failure-log';
 
 const FAILURE_BASE_MS = 500;
 const FAILURE_CAP_MS = 15_000;
@@ -15,6 +16,7 @@ export class LoopRunner {
   private running: Promise<void> = Promise.resolve();
   private stopped = false;
   private failures = 0;
+  private readonly failureLog: FailureLog;
   private loggedItems = 0;
   private readonly report: LoopReport = {
     failed: (item, error) => this.reportItem(item, error),
@@ -26,7 +28,9 @@ export class LoopRunner {
     private readonly database: Database,
     private readonly metrics: Metrics,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.failureLog = new FailureLog(loop.name, logger);
+  }
 
   start(): void {
     this.schedule(Math.random() * Math.min(this.loop.everyMs, 1_000));
@@ -52,7 +56,7 @@ export class LoopRunner {
       if (count !== null && count > 0) nextMs = 0;
     } catch (error) {
       this.metrics.loopRuns.inc({ loop: name, outcome: 'failed' });
-      this.logger.warn({ err: error, loop: name }, 'a run of a loop failed');
+      this.failureLog.add(error);
       nextMs = everyMs + backoffMs(this.failures, FAILURE_BASE_MS, FAILURE_CAP_MS);
       this.failures += 1;
     }

@@ -12,6 +12,12 @@ export interface Loop {
   readonly everyMs: number;
   /** Runs on every maintenance process; any other runs on one of them at a time. */
   readonly everywhere?: boolean;
-  /** Do one batch. @returns how many items were done; 0 when there was no work. */
+  /**
+   * Do one batch.
+   *
+   * @returns how many items are done and will not come again; 0 when there was no work. More than 0 has the next run follow at
+   * once, so work that failed, or is only asked for, is not counted.
+   * @throws when it cannot work now: the runner then waits longer each time.
+   */
   runOnce(report?: LoopReport): Promise<number>;
 }

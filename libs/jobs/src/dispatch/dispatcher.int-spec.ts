@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -101,5 +102,56 @@ describe('a dispatcher', () => {
       expect(await dispatcher.fill(poolId)).toBe(0);
       expect(lane).toEqual([]);
     });
+  });
+});
+
+describe('what a lane has lost', () => {
+  /** A dispatcher of a pool with one attempt that went to the lane long ago, and what happens to what is put back. */
+  async function withOneUnclaimed(lanes: Partial<ConstructorParameters<typeof Dispatcher>[5]>) {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, 1);
+    await world.dispatch(poolId);
+    await test.database.execute(
+      Prisma.sql`UPDATE jobs SET dispatched_at = now() - interval '1 min' WHERE pool_id = ${poolId}`,
+    );
+    const logger = createLogger('test', 'silent');
+    const warnings = jest.spyOn(logger, 'warn');
+    const nothing = {
+      add: async () => undefined,
+      addAgain: async () => undefined,
+      states: async () => ['absent' as const],
+    };
+    const all = { ...nothing, ...lanes };
+    const [unclaimed, pools, workers] = [new UnclaimedStore(), new PoolStore(), new WorkerStore()];
+    const dispatcher = new Dispatcher(test.database, new TurnStore(), unclaimed, pools, workers, all, logger);
+    return { poolId, dispatcher, warnings };
+  }
+
+  it('counts when it is put back', async () => {
+    const { poolId, dispatcher } = await withOneUnclaimed({});
+    expect(await dispatcher.redeliver(poolId)).toBe(1);
+  });
+
+  it("is no work done when the lane takes nothing: the error is the caller's, and is not logged for each job", async () => {
+    const full = (): Promise<never> => Promise.reject(new Error('OOM command not allowed'));
+    const { poolId, dispatcher, warnings } = await withOneUnclaimed({ add: full, addAgain: full });
+    await expect(dispatcher.redeliver(poolId)).rejects.toThrow('OOM');
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  it('and a worker holds is offered again once in a period, and counts once', async () => {
+    const offers: string[] = [];
+    const { poolId, dispatcher } = await withOneUnclaimed({
+      states: async () => ['taken' as const],
+      addAgain: async (_pool, _message, again) => void offers.push(again),
+    });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
+    expect(await dispatcher.redeliver(poolId)).toBe(1);
+    for (let run = 0; run < 3; run += 1) expect(await dispatcher.redeliver(poolId)).toBe(0);
+    clock.mockReturnValue(1_010_000);
+    expect(await dispatcher.redeliver(poolId)).toBe(1);
+    clock.mockRestore();
+    expect(new Set(offers).size).toBe(2);
+    expect(offers).toHaveLength(2);
   });
 });

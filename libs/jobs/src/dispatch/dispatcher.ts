@@ -30,6 +30,8 @@ export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
   private readonly rooms: LoadingCache<number>;
   private readonly watermarks = new Map<string, WatermarkCache>();
+  /** By pool, what was offered again and is not claimed, and in which period. */
+  private readonly offered = new Map<string, Set<string>>();
   private readonly lockedAccounts = new Map<string, LockedAccounts>();
 
   constructor(
@@ -105,20 +107,35 @@ export class Dispatcher {
    * and its message to them was lost. Such a message names no models: the worker that receives it runs it, so nothing is left
    * to others for long.
    *
-   * @returns how many attempts were put back.
+   * @returns how many attempts were put back; what was offered again in the same period before does not count.
+   * @throws when the lane takes no message; the caller tries again later.
    */
   async redeliver(poolId: string): Promise<number> {
     const unclaimed = await this.unclaimed.list(this.database, poolId, UNCLAIMED_SECONDS);
+    const offeredBefore = this.offered.get(poolId);
+    this.offered.delete(poolId);
     if (unclaimed.length === 0) return 0;
     const states = await this.lanes.states(poolId, unclaimed);
     const lost = unclaimed.filter((_, index) => states[index] !== 'waiting');
     const period = Math.floor(Date.now() / OFFERED_AGAIN_MS);
+    const offered = new Set<string>();
+    this.offered.set(poolId, offered);
+    let count = 0;
     for (const job of lost) {
       const { models: _, ...message } = job;
-      if (states[unclaimed.indexOf(job)] === 'absent') await this.deliver(poolId, message);
-      else await this.send(message, this.lanes.addAgain(poolId, message, `t${period}`));
+      if (states[unclaimed.indexOf(job)] === 'absent') {
+        await this.lanes.add(poolId, message);
+        count += 1;
+        continue;
+      }
+      const offer = `${job.jobId}.${job.attempt}.t${period}`;
+      if (offeredBefore?.has(offer) !== true) {
+        await this.lanes.addAgain(poolId, message, `t${period}`);
+        count += 1;
+      }
+      offered.add(offer);
     }
-    return lost.length;
+    return count;
   }
 
   /** Offer an attempt again that a worker has passed over for another. Never rejects: what is lost here is redelivered. */

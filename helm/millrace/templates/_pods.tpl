@@ -100,6 +100,9 @@ livenessProbe:
 
 {{- define "millrace.databaseEnv" -}}
 {{ include "millrace.secretEnv" (list "DATABASE_URL" (include "millrace.postgresSecret" .) (ternary "url" .Values.postgres.external.key .Values.postgres.bundled.enabled)) }}
+{{- if and .Values.postgres.external.directKey (not .Values.postgres.bundled.enabled) }}
+{{ include "millrace.secretEnv" (list "MILLRACE_DATABASE_DIRECT_URL" (include "millrace.postgresSecret" .) .Values.postgres.external.directKey) }}
+{{- end }}
 {{- end -}}
 
 {{- define "millrace.s3Env" -}}

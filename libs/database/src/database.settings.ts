@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, setting, sharedSetting, type SettingsOf } from '@millrace/platform';
+import { integer, secretSetting, setting, sharedSetting, type SettingsOf } from '@millrace/platform';
 
 export const databaseSettings = {
   databaseUrl: sharedSetting(
@@ -7,6 +7,16 @@ export const databaseSettings = {
     'PostgreSQL connection URL.',
     z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }),
     true,
+  ),
+  databaseDirectUrl: secretSetting(
+    'DATABASE_DIRECT_URL',
+    'Connection URL of PostgreSQL itself, where DATABASE_URL is that of a pooler: locks and migrations go past it. Default: DATABASE_URL.',
+    z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
+  ),
+  databasePoolerMode: setting(
+    'DATABASE_POOLER_MODE',
+    'How a pooler behind DATABASE_URL lends its connections: `session`, which is also right without a pooler, or `transaction`.',
+    z.enum(['session', 'transaction']).default('session'),
   ),
   databasePoolSize: setting(
     'DATABASE_POOL_SIZE',
@@ -20,3 +30,4 @@ export const databaseSettings = {
   ),
 };
 export type DatabaseSettings = SettingsOf<typeof databaseSettings>;
+export type PoolerMode = DatabaseSettings['databasePoolerMode'];

@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { type Prisma, PrismaClient } from '@prisma/client';
 import pg from 'pg';
 import type { DatabaseSettings } from './database.settings';
+import { timeoutsOf } from './timeouts';
 import { inChildSpan } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
@@ -29,12 +30,18 @@ export interface Statements {
 /** A connection that stays silent for this much longer than a statement may take is dead, though it was never closed. */
 const SILENCE_MARGIN_MS = 2_000;
 
+/** Where to connect, and how. */
+type ConnectionSettings = Pick<DatabaseSettings, 'databaseUrl' | 'databasePoolSize' | 'databaseTimeoutMs'> &
+  Partial<DatabaseSettings>;
+
 /** The process's connections to PostgreSQL: one pool, which Prisma shares. */
 export class Database implements Statements {
   private readonly pool: pg.Pool;
   private readonly client: PrismaClient;
   private readonly locks: LockSession;
   private readonly timeoutMs: number;
+  /** Behind a pooler that lends a connection for one transaction, a prepared statement is on another one the next time. */
+  private readonly prepares: boolean;
 
   /**
    * Opens no connection: the first statement does.
@@ -43,26 +50,29 @@ export class Database implements Statements {
    * tests, and what they start.
    */
   constructor(
-    settings: DatabaseSettings,
+    settings: ConnectionSettings,
     applicationName: string,
     private readonly refusesNested = process.env.NODE_ENV === 'test',
   ) {
+    const { databaseUrl, databaseDirectUrl = databaseUrl, databasePoolerMode = 'session' } = settings;
     this.timeoutMs = settings.databaseTimeoutMs;
+    this.prepares = databasePoolerMode === 'session';
     const connection = {
-      connectionString: settings.databaseUrl,
+      connectionString: databaseUrl,
       application_name: applicationName,
       connectionTimeoutMillis: settings.databaseTimeoutMs,
-      statement_timeout: settings.databaseTimeoutMs,
-      idle_in_transaction_session_timeout: settings.databaseTimeoutMs,
       keepAlive: true,
       stream: () => socketWithTimeout(settings.databaseTimeoutMs + SILENCE_MARGIN_MS),
     };
-    this.pool = new pg.Pool({ ...connection, max: settings.databasePoolSize });
-    this.locks = new LockSession(connection);
+    const onConnect = timeoutsOf(databasePoolerMode, settings.databaseTimeoutMs);
+    this.pool = new pg.Pool({ ...connection, onConnect, max: settings.databasePoolSize });
+    this.locks = new LockSession({ ...connection, connectionString: databaseDirectUrl }, this.timeoutMs);
     // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
     this.pool.on('error', () => undefined);
     this.client = new PrismaClient({
-      adapter: new PrismaPg(this.pool, { statementNameGenerator: ({ sql }) => statementName(sql) }),
+      adapter: new PrismaPg(this.pool, {
+        statementNameGenerator: ({ sql }) => (this.prepares ? statementName(sql) : ''),
+      }),
     });
   }
 
@@ -73,17 +83,19 @@ export class Database implements Statements {
 
   async query<T>(sql: Prisma.Sql): Promise<T[]> {
     this.assertNotNested();
-    return traced(sql, async () => (await this.pool.query(statementOf(sql))).rows as T[]);
+    return traced(sql, async () => (await this.pool.query(statementOf(sql, this.prepares))).rows as T[]);
   }
 
   async rows<T>(sql: Prisma.Sql): Promise<T[]> {
     this.assertNotNested();
-    return traced(sql, async () => rowsOf<T>(await this.pool.query({ ...statementOf(sql), rowMode: 'array' })));
+    return traced(sql, async () =>
+      rowsOf<T>(await this.pool.query({ ...statementOf(sql, this.prepares), rowMode: 'array' })),
+    );
   }
 
   async execute(sql: Prisma.Sql): Promise<number> {
     this.assertNotNested();
-    return traced(sql, async () => (await this.pool.query(statementOf(sql))).rowCount ?? 0);
+    return traced(sql, async () => (await this.pool.query(statementOf(sql, this.prepares))).rowCount ?? 0);
   }
 
   /** Resolves when PostgreSQL answers. */

@@ -17,7 +17,10 @@ export class LockSession {
   /** The end of the last statement: a connection runs one at a time. */
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly settings: pg.ClientConfig) {}
+  constructor(
+    private readonly settings: pg.ClientConfig,
+    private readonly timeoutMs: number,
+  ) {}
 
   /** @returns what `work` returned, or null when the lock is held, here or elsewhere. */
   async withLock<T>(name: string, work: () => Promise<T>): Promise<T | null> {
@@ -64,7 +67,7 @@ export class LockSession {
     client.on('end', forget);
     try {
       await client.connect();
-      await client.query(`SET idle_session_timeout = ${SILENT_MS}`);
+      await client.query(`SET idle_session_timeout = ${SILENT_MS}; SET statement_timeout = ${this.timeoutMs}`);
       return client;
     } catch (error) {
       forget();

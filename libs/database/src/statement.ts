@@ -28,12 +28,12 @@ const types: pg.CustomTypesConfig = {
 const bigintOrNull = (text: string | null): bigint | null => (text === null ? null : BigInt(text));
 
 /**
- * A statement as the driver takes it. Sending it to the driver directly costs a third of the processor time that Prisma's
+ * A statement as the driver takes it, prepared under a name or under none. Sending it to the driver directly costs a third of the processor time that Prisma's
  * client needs for a raw statement as long as a submission.
  */
-export function statementOf(sql: Prisma.Sql): pg.QueryConfig {
+export function statementOf(sql: Prisma.Sql, isNamed: boolean): pg.QueryConfig {
   const { text, values } = sql;
-  return { text, values, name: statementName(text), types };
+  return { text, values, name: isNamed ? statementName(text) : '', types };
 }
 
 const statementNames = new Map<string, string>();

@@ -13,6 +13,8 @@ export interface TestStackOptions {
   workers?: number;
   /** More environment for every process. */
   settings?: Record<string, string>;
+  /** Where the processes reach the stack's database, if not at its own URL. */
+  databaseAt?: (url: string) => Record<string, string>;
 }
 
 /** An account as a test acts through it. */
@@ -50,6 +52,7 @@ export class TestStack {
       MILLRACE_OPS_PORT: '0',
       MILLRACE_DRAIN_SECONDS: '1',
       ...options.settings,
+      ...options.databaseAt?.(test.url),
     };
     const stack = new TestStack(test, env, folder);
     try {

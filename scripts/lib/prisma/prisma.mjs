@@ -46,7 +46,7 @@ export function runPrisma(scope, args, databaseUrl) {
       CHECKPOINT_DISABLE: '1',
       NO_COLOR: '1',
       FORCE_COLOR: '0',
-      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, MILLRACE_DATABASE_DIRECT_URL: '' }),
     },
   });
 }

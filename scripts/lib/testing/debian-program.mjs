@@ -21,6 +21,28 @@ export const promtoolProgram = (scope) =>
   debianProgram(scope, { name: 'promtool', package: 'prometheus', what: 'the judge of alert rules' });
 
 /**
+ * PgBouncer, with the libraries of its own that a system without it rarely has.
+ *
+ * @param {import('../command/scope.mjs').Scope} scope
+ * @returns {Promise<{ program: string, env: Record<string, string> }>}
+ */
+export async function pgbouncerProgram(scope) {
+  const name = 'pgbouncer';
+  const program = await debianProgram(scope, { name, package: name, what: 'a pooler before PostgreSQL' });
+  const unpacked = join(TOOLS, name);
+  if (!program.startsWith(unpacked)) return { program, env: {} };
+  const libraries = join(unpacked, 'usr', 'lib');
+  if (!existsSync(libraries)) {
+    const { output } = await runTool(scope, 'apt-cache', ['depends', '--important', name]);
+    const wanted = [...output.matchAll(/Depends: (lib(?:c-ares|cares|event)\S*)/g)].map(([, library]) => library ?? '');
+    const apt = findProgram(['apt-get']) ?? 'apt-get';
+    for (const library of wanted) await unpack(scope, apt, library, unpacked);
+  }
+  const places = existsSync(libraries) ? readdirSync(libraries).map((triplet) => join(libraries, triplet)) : [];
+  return { program, env: { LD_LIBRARY_PATH: places.join(':') } };
+}
+
+/**
  * Find a program, or unpack Debian's package of it beside the checkout: nothing is installed, and no service begins.
  *
  * @param {import('../command/scope.mjs').Scope} scope

@@ -22,10 +22,15 @@ export const apiSettings = {
     z.enum(['cloud', 'self_hosted']).default('cloud'),
   ),
   pool: setting('POOL', 'Pool that runs the jobs of the cloud and self-hosted surfaces.', poolName),
+  host: setting(
+    'HOST',
+    'Address on which the public listener opens. 0.0.0.0 or :: for all networks.',
+    z.string().default('127.0.0.1'),
+  ),
   port: setting('PORT', 'Port of the public listener.', integer({ min: 0, max: 65_535 }).default(8_080)),
   publicUrl: setting(
     'PUBLIC_URL',
-    'Outer origin under which customers reach this service, e.g. https://api.example.com. Unset: the Host they sent.',
+    'Outer origin under which customers reach this service, e.g. https://api.example.com. Unset: the Host they sent, if it is a loopback name, an IP address or a host of a deployment, or comes from a trusted proxy in X-Forwarded-Host; else the address at which the request arrived.',
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
       .refine((url) => new URL(url).pathname === '/', 'must have no path')

@@ -22,7 +22,8 @@ export interface ApiListeners {
 export async function openListeners(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<ApiListeners> {
   const libs = await composeLibs(settings, logger, shutdown);
   const { surface: shared, publicUrl, deploymentDomain, trustedProxies } = settings;
-  const rules = { shared, publicUrl, deploymentDomain };
+  const open = shared === 'self_hosted' && settings.token === undefined;
+  const rules = { shared, open, publicUrl, deploymentDomain };
   const { metrics } = libs;
   const publicApp = await createPublicApp({
     modules: [libs.module, PublicModule],
@@ -34,18 +35,20 @@ export async function openListeners(settings: ApiSettings, logger: Logger, shutd
   let opsRoutes: RouteTable | undefined;
   const ops = await openOpsListener({
     port: settings.opsPort,
+    host: settings.opsHost,
     logger,
     metrics,
     shutdown,
     readiness: [{ name: 'database', check: () => libs.database.ping() }],
     modules: [libs.module, AdminModule],
-    configure: (app) => (opsRoutes = configureOpsApp(app, { logger, rules, trustedProxies })),
+    configure: (app) =>
+      (opsRoutes = configureOpsApp(app, { logger, rules: { ...rules, open: false }, trustedProxies })),
   });
   shutdown.add('ops listener', () => ops.close());
   const chores = publicApp.app.get(StreamChores, { strict: false });
   chores.start((error) => logger.warn({ err: error }, 'the access of open streams was not checked'));
   shutdown.add('stream chores', () => chores.stop());
-  const port = await listen(publicApp.app, settings.port, 'MILLRACE_PORT');
+  const port = await listen(publicApp.app, { host: settings.host, port: settings.port }, 'MILLRACE_PORT');
   shutdown.add('public listener', () =>
     drainPublic(
       publicApp.app.getHttpServer() as Server,

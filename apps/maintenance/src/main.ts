@@ -47,7 +47,14 @@ async function main(logger: Logger): Promise<void> {
   ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];
-  const ops = await openOpsListener({ port: settings.opsPort, logger, metrics, shutdown, readiness });
+  const ops = await openOpsListener({
+    host: settings.opsHost,
+    port: settings.opsPort,
+    logger,
+    metrics,
+    shutdown,
+    readiness,
+  });
   shutdown.add('ops listener', () => ops.close());
   for (const runner of runners) runner.start();
   shutdown.add('loops', async () => {

@@ -60,7 +60,14 @@ async function main(logger: Logger): Promise<void> {
     { name: 'database', check: () => database.ping() },
     { name: 'worker', check: () => assertTaking(worker) },
   ];
-  const ops = await openOpsListener({ port: settings.opsPort, logger, metrics, shutdown, readiness });
+  const ops = await openOpsListener({
+    host: settings.opsHost,
+    port: settings.opsPort,
+    logger,
+    metrics,
+    shutdown,
+    readiness,
+  });
   shutdown.add('ops listener', () => ops.close());
   shutdown.add('worker', () => worker.stop());
   const lane = new LaneConsumer(

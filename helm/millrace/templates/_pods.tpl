@@ -155,6 +155,8 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 {{ include "millrace.databaseEnv" $root }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}
 {{ include "millrace.s3Env" $root }}
+- name: MILLRACE_OPS_HOST
+  value: {{ $root.Values.listenHost | quote }}
 - name: MILLRACE_OPS_PORT
   value: "9090"
 {{- $all := mustMergeOverwrite (deepCopy $root.Values.settings) (deepCopy $own) }}

@@ -15,6 +15,8 @@ class OpsModule {}
 
 export interface OpsListener {
   port: number;
+  /** Address of this machine on which it opens. */
+  host: string;
   logger: Logger;
   metrics: Metrics;
   shutdown: Shutdown;
@@ -61,23 +63,32 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
     next();
   });
   parts.configure?.(app);
-  return { port: await listen(app, parts.port, 'MILLRACE_OPS_PORT'), close: () => app.close() };
+  return { port: await listen(app, parts, 'MILLRACE_OPS_PORT'), close: () => app.close() };
 }
 
 /**
- * Open a port, 0 for any free one.
+ * Open a port, 0 for any free one, on an address of this machine.
  *
  * @returns the port that was opened.
- * @throws BootError naming the setting when the port is taken.
+ * @throws BootError naming the setting when the port is taken, or the address is not one of this machine.
  */
-export async function listen(app: INestApplication, port: number, settingName: string): Promise<number> {
+export async function listen(
+  app: INestApplication,
+  { host, port }: { host: string; port: number },
+  settingName: 'MILLRACE_PORT' | 'MILLRACE_OPS_PORT',
+): Promise<number> {
   try {
-    await app.listen(port);
+    await app.listen(port, host);
     return ((app.getHttpServer() as Server).address() as AddressInfo).port;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new BootError(`Port ${port} is in use; set ${settingName} to a free one.`);
     if (code === 'EACCES') throw new BootError(`Port ${port} may not be opened; set ${settingName} to one above 1023.`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAFNOSUPPORT') {
+      throw new BootError(
+        `This machine has no address ${host}; set ${settingName.replace('PORT', 'HOST')} to one that it has.`,
+      );
+    }
     throw error;
   }
 }

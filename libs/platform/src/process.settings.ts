@@ -10,6 +10,11 @@ export const processSettings = {
     'Least severe log lines that are written.',
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
   ),
+  opsHost: setting(
+    'OPS_HOST',
+    'Address on which the listener for operators opens. 0.0.0.0 or :: for all networks; keep customers away from it.',
+    z.string().default('127.0.0.1'),
+  ),
   opsPort: setting(
     'OPS_PORT',
     'Port of the listener for operators: health, metrics, and on the api process the admin API.',

@@ -52,6 +52,23 @@ describe('the self-hosted surface', () => {
     }
   });
 
+  it('answers only to hosts and pages of its own while it is open, and says what to set', async () => {
+    const status = async (api: RunningApi, headers: Record<string, string>, key: string | null = null) =>
+      (await api.client(key).call('POST', '/api/v2/jobs', { json: {}, headers })).status;
+    const rebound = await open.client(null).call('GET', '/api/v2/jobs', { headers: { Host: 'evil.test' } });
+    expect([rebound.status, rebound.body.error.code]).toEqual([403, 'forbidden']);
+    expect(rebound.body.error.message).toContain('MILLRACE_PUBLIC_URL');
+    expect(await status(open, { Origin: 'https://evil.test' })).toBe(403);
+    expect(await status(open, { Origin: open.publicUrl })).not.toBe(403);
+    expect(await status(closed, { Host: 'evil.test', Origin: 'https://evil.test' }, TOKEN)).not.toBe(403);
+  });
+
+  it('puts no foreign host into a link', async () => {
+    const file = { content_type: 'text/plain', file_path: 'a.txt' };
+    const { body } = await closed.client(TOKEN).upload(Buffer.from('bytes'), file, { Host: 'evil.test' });
+    expect(new URL(body.url).origin).toBe(closed.publicUrl);
+  });
+
   it('lends its openness to no deployment', async () => {
     const { id } = await open.account();
     const made = await open

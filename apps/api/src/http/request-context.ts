@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
+import { foreignSite, isOwnHost } from './own-hosts';
 import { targetOf } from './request-target';
-import { resolveSurface, type Surface, type SurfaceRules } from './surface';
+import { resolveSurface, type RequestTarget, type Surface, type SurfaceRules } from './surface';
 
 /** What is known of a request. */
 export interface RequestContext {
@@ -37,10 +38,35 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const target = targetOf(request);
     const known = HOST.test(request.headers.host ?? '') && HOST.test(target.host);
-    const { surface, url } = resolveSurface(rules, known ? target : { ...target, host: 'localhost' });
+    const linkable = known && isLinkable(rules, request, target);
+    const { surface, url } = resolveSurface(rules, linkable ? target : { ...target, host: localHostOf(request) });
     request.url = url;
     Object.assign(request, { [CONTEXT]: { requestId, surface, guest: null } satisfies RequestContext });
-    if (known || request.httpVersion === '1.0') next();
-    else next(new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 }));
+    next(refusalOf(rules, request, { target, known }));
   };
+}
+
+/** Whether links may name the host of a request: it is one of ours, or a trusted proxy sent it in X-Forwarded-Host. */
+function isLinkable(rules: SurfaceRules, request: Request, { host }: RequestTarget): boolean {
+  const isForwarded = request.app.get('trust proxy') !== 0 && request.headers['x-forwarded-host'] !== undefined;
+  return rules.publicUrl !== undefined || isForwarded || isOwnHost(rules, host);
+}
+
+/** The address at which the request arrived, for links where nothing better is known. */
+function localHostOf({ socket }: Request): string {
+  const { localAddress = '127.0.0.1', localPort = 80 } = socket;
+  const address = localAddress.replace(/^::ffff:/, '');
+  return `${address.includes(':') ? `[${address}]` : address}:${localPort}`;
+}
+
+function refusalOf(
+  rules: SurfaceRules,
+  request: Request,
+  { target, known }: { target: RequestTarget; known: boolean },
+): Refusal | undefined {
+  if (!known && request.httpVersion !== '1.0') {
+    return new Refusal('invalid_request', 'The Host header is missing or names no host.', { status: 400 });
+  }
+  if (!rules.open || !known) return undefined;
+  return foreignSite(rules, target.host, request.headers.origin);
 }

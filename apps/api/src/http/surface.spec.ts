@@ -4,6 +4,7 @@ const ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const OTHER = '0199a1b2-0000-7000-8000-00000000000b';
 const rules: SurfaceRules = {
   shared: 'cloud',
+  open: false,
   publicUrl: 'https://api.example.com',
   deploymentDomain: 'apps.example.com',
 };

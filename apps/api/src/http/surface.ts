@@ -13,6 +13,8 @@ export interface Surface {
 
 export interface SurfaceRules {
   shared: 'cloud' | 'self_hosted';
+  /** The shared surface asks for no credential. */
+  open: boolean;
   publicUrl: string | undefined;
   /** In lower case, without a dot at its end. */
   deploymentDomain: string | undefined;

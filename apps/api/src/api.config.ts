@@ -88,6 +88,16 @@ export const apiSettings = {
     'Bytes that all callers of demo deployments together may upload in a day of UTC.',
     integer({ min: 0 }).default(1_073_741_824),
   ),
+  bodyBytesInFlight: setting(
+    'BODY_BYTES_IN_FLIGHT',
+    'Bytes of request bodies that one process keeps in memory at once; above it 429. Files that are passed on do not count.',
+    integer({ min: 1_048_576 }).default(67_108_864),
+  ),
+  bodyBytesInFlightPerAccount: setting(
+    'BODY_BYTES_IN_FLIGHT_PER_ACCOUNT',
+    'Of these, bytes of one account, or of one address where the caller has no account of its own.',
+    integer({ min: 65_536 }).default(25_165_824),
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     'How long a stopping process keeps event streams open, in seconds; less than MILLRACE_STOP_SECONDS.',

@@ -3,7 +3,7 @@ import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/p
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
-import { configureOpsApp, createPublicApp, type RouteTable } from './http';
+import { BodiesInFlight, configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { PublicModule } from './public.module';
 import { OpenStreams, StreamChores, drainPublic } from './streams';
 
@@ -25,12 +25,15 @@ export async function openListeners(settings: ApiSettings, logger: Logger, shutd
   const open = shared === 'self_hosted' && settings.token === undefined;
   const rules = { shared, open, publicUrl, deploymentDomain };
   const { metrics } = libs;
+  const { bodyBytesInFlight: bytes, bodyBytesInFlightPerAccount: bytesPerPayer } = settings;
+  const bodies = new BodiesInFlight({ bytes, bytesPerPayer });
   const publicApp = await createPublicApp({
     modules: [libs.module, PublicModule],
     logger,
     metrics,
     rules,
     trustedProxies,
+    bodies,
   });
   let opsRoutes: RouteTable | undefined;
   const ops = await openOpsListener({
@@ -42,7 +45,7 @@ export async function openListeners(settings: ApiSettings, logger: Logger, shutd
     readiness: [{ name: 'database', check: () => libs.database.ping() }],
     modules: [libs.module, AdminModule],
     configure: (app) =>
-      (opsRoutes = configureOpsApp(app, { logger, rules: { ...rules, open: false }, trustedProxies })),
+      (opsRoutes = configureOpsApp(app, { logger, rules: { ...rules, open: false }, trustedProxies, bodies })),
   });
   shutdown.add('ops listener', () => ops.close());
   const chores = publicApp.app.get(StreamChores, { strict: false });

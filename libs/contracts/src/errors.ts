@@ -128,7 +128,8 @@ export const ERROR_CATALOGUE = {
   },
   rate_limited: {
     status: 429,
-    cause: 'The caller has sent more requests, or uploaded more bytes, than allowed in the period.',
+    cause:
+      'The caller has sent more requests or bytes than allowed in the period, or as much is being processed as can be at once.',
     cure: WAIT,
   },
   too_many_streams: {

@@ -22,7 +22,7 @@ export class AssetsController {
     private readonly assets: AssetService,
     private readonly uploads: UploadService,
     private readonly presenter: AssetPresenter,
-    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'idempotencySeconds'>,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'idempotencySeconds' | 'maxUploadBytes'>,
   ) {}
 
   @Serves(postAssets)
@@ -33,6 +33,7 @@ export class AssetsController {
     await this.uploads.admit(accountId, { declaredBytes: declaredBytesOf(request), idempotencyKey });
     const form = await readUploadForm<StagedBytes>(
       request,
+      this.settings.maxUploadBytes,
       (file) => this.uploads.stage(accountId, file, { uploadBytesPerDay }),
       (staged) => staged.discard(),
     );

@@ -18,7 +18,7 @@ function sending(): { request: PassThrough; reading: ReturnType<typeof readUploa
     return text;
   };
   const drop = (text: string): Promise<void> => Promise.resolve(void dropped.push(text));
-  return { request, dropped, reading: readUploadForm(message as unknown as IncomingMessage, take, drop) };
+  return { request, dropped, reading: readUploadForm(message as unknown as IncomingMessage, 1_000, take, drop) };
 }
 
 describe('an upload', () => {

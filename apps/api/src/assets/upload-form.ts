@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { RawUploadFields } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
-import { arrivingBytes } from '../http';
+import { arrivingBytes, holdBytes } from '../http';
 import { MultipartError, readMultipart } from './multipart';
 
 /** Fields are names and hashes; no field of ours is larger. */
 const LIMITS = { fieldBytes: 8_192, parts: 64 };
+/** Fields, boundaries, and parts that are dropped. */
+const AROUND_FILE_BYTES = 1_048_576;
 const SINGLE_FIELDS = ['content_type', 'file_path', 'expected_hash', 'expires_in'] as const;
 
 /** A form that has been read to its end. */
@@ -20,6 +22,7 @@ export interface UploadForm<T> {
  * Read a multipart upload as it arrives, its parts in any order (wire supplement, section 1). The file is handed on while it
  * comes in; nothing of it is kept here.
  *
+ * @param maxBytes of the file; all else of the form, unknown parts included, may have a little more.
  * @param takeFile consumes the file; an error that it throws ends the reading.
  * @param dropFile undoes `takeFile` when the form turns out to be incomplete.
  * @throws Refusal `invalid_request`, 408 when the rest of it does not come; `unsupported_media_type`; what `takeFile`
@@ -27,6 +30,7 @@ export interface UploadForm<T> {
  */
 export async function readUploadForm<T>(
   request: IncomingMessage,
+  maxBytes: number,
   takeFile: (file: Readable) => Promise<T>,
   dropFile: (taken: T) => Promise<void>,
 ): Promise<UploadForm<T>> {
@@ -37,10 +41,13 @@ export async function readUploadForm<T>(
   const fields: RawUploadFields = {};
   const files: Promise<T>[] = [];
   try {
-    await readMultipart(contentType, arrivingBytes(request), LIMITS, {
+    await readMultipart(contentType, arrivingBytes(request, maxBytes + AROUND_FILE_BYTES), LIMITS, {
       // Some clients send every part under a file name.
       isFile: (name, fileName) => name === 'file' || (fileName !== undefined && !isField(name)),
-      field: (name, value) => addField(fields, name, value),
+      field: (name, value) => {
+        holdBytes(request, Buffer.byteLength(value));
+        addField(fields, name, value);
+      },
       file: (name, bytes) => {
         if (name !== 'file') return null;
         if (files.length > 0) throw new MultipartError('there is more than one part named file');

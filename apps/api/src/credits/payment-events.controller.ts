@@ -1,12 +1,14 @@
 import { Controller } from '@nestjs/common';
 import { AuditLog } from '@millrace/accounts';
 import { PaymentsService } from '@millrace/billing';
+import { Refusal } from '@millrace/contracts';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { addressOf, readBytes } from '../http';
 import { receiveStripeEvent } from './top-ups.endpoints';
 
-/** Far above any event that Stripe sends. */
-const MAX_EVENT_BYTES = 1_048_576;
+/** Far above any event that Stripe sends. Anyone may call: what is not signed is neither waited for nor kept. */
+const MAX_EVENT_BYTES = 262_144;
+const DEADLINE_MS = 10_000;
 
 /** Events that the payment provider sends. */
 @Controller()
@@ -18,11 +20,16 @@ export class PaymentEventsController {
 
   @Serves(receiveStripeEvent)
   async receive({ request }: InputOf<typeof receiveStripeEvent>): Promise<AnswerOf<typeof receiveStripeEvent>> {
-    const body = await readBytes(request, MAX_EVENT_BYTES);
+    const signature = request.get('stripe-signature');
+    this.payments.assertConfigured();
+    if (signature === undefined) throw unsigned();
+    const body = await readBytes(request, MAX_EVENT_BYTES, DEADLINE_MS);
     const provider = { actor: 'stripe', address: addressOf(request) };
-    await this.payments.receive(body, request.get('stripe-signature'), (tx, act) =>
-      this.audit.append(tx, provider, act),
-    );
+    await this.payments.receive(body, signature, (tx, act) => this.audit.append(tx, provider, act));
     return { received: true };
   }
+}
+
+function unsigned(): Refusal {
+  return new Refusal('invalid_request', 'There is no Stripe-Signature header.', { status: 400 });
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { composeBilling } from '@millrace/billing';
 import { Metrics, createLogger } from '@millrace/platform';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
@@ -319,6 +321,18 @@ describe('an event', () => {
     const { text, signature } = stripe.event('refund.created', { id: 're_1', amount: '12' });
     expect((await deliver({ text, signature })).status).toBe(500);
   });
+});
+
+it('an event without a signature is refused before its body has arrived', async () => {
+  const sending = request(new URL(WEBHOOK, api.publicUrl), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
+  });
+  sending.on('error', () => undefined);
+  sending.write('{');
+  const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+  expect(answer.statusCode).toBe(400);
+  sending.destroy();
 });
 
 it('without a provider nothing is sold, and the answer says so', async () => {

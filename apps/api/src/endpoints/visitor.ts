@@ -28,7 +28,10 @@ export type Guest =
 
 /** Keep who a guard let in, for the handler of this request. */
 export function admit(request: object, guest: Guest): void {
-  contextOf(request).guest = guest;
+  const context = contextOf(request);
+  context.guest = guest;
+  // The callers of a demo share an account: each pays by its address.
+  if (guest.visitor?.demo === false) context.payer = guest.visitor.caller.accountId;
 }
 
 /** Who the guard of this request let in; null where the endpoint has no guard. */

@@ -1,12 +1,22 @@
-import type { IncomingMessage } from 'node:http';
+import { ServerResponse, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { readText } from './body';
+import { BodiesInFlight } from './bodies-in-flight';
+import { readBytes, readText } from './body';
+import { giveContext } from './request-context';
 
-/** A request whose body is sent by hand. */
-function sending(): PassThrough & IncomingMessage {
-  return Object.assign(new PassThrough(), {
-    headers: { 'content-type': 'application/json' },
-  }) as unknown as PassThrough & IncomingMessage;
+const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
+
+/** A request whose body is sent by hand, and its answer. */
+function sending(
+  bodies = new BodiesInFlight({ bytes: 10_000, bytesPerPayer: 10_000 }),
+  { payer = 'a', headers = {} }: { payer?: string; headers?: Record<string, string> } = {},
+): PassThrough & IncomingMessage & { res: ServerResponse } {
+  const request = Object.assign(new PassThrough(), {
+    headers: { 'content-type': 'application/json', ...headers },
+  }) as unknown as PassThrough & IncomingMessage & { res: ServerResponse };
+  request.res = new ServerResponse(request);
+  giveContext(request, { requestId: 'r', surface, guest: null, payer, bodies, heldBytes: 0 });
+  return request;
 }
 
 describe('a body that is read at once', () => {
@@ -37,5 +47,75 @@ describe('a body that is read at once', () => {
     request.end();
     expect(await reading).toBe('{"a":1}');
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('has to be there in two minutes, however regularly some of it comes', async () => {
+    const request = sending();
+    const reading = readText(request, 1_000);
+    const refused = expect(reading).rejects.toMatchObject({ code: 'invalid_request', status: 408 });
+    for (let second = 0; second <= 120; second += 10) {
+      await written(request, ' ');
+      jest.advanceTimersByTime(10_000);
+    }
+    await refused;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the bytes of bodies in flight', () => {
+  const busy = { code: 'rate_limited', status: 429, retryAfterSeconds: 2 };
+  const declared = (bytes: number): { headers: Record<string, string> } => ({
+    headers: { 'content-length': String(bytes) },
+  });
+
+  it.each(['declared', 'sent in chunks'])(
+    'are limited for each payer, whether %s or not, until the answer is out',
+    async (how) => {
+      const bodies = new BodiesInFlight({ bytes: 1_000, bytesPerPayer: 100 });
+      const sent = how === 'declared' ? declared(80) : {};
+      const first = sending(bodies, sent);
+      first.end(Buffer.alloc(80));
+      expect(await readBytes(first, 1_000)).toHaveLength(80);
+      const second = sending(bodies, sent);
+      second.end(Buffer.alloc(80));
+      await expect(readBytes(second, 1_000)).rejects.toMatchObject(busy);
+      const other = sending(bodies, { ...sent, payer: 'b' });
+      other.end(Buffer.alloc(80));
+      expect(await readBytes(other, 1_000)).toHaveLength(80);
+      first.res.emit('close');
+      const third = sending(bodies, sent);
+      third.end(Buffer.alloc(80));
+      expect(await readBytes(third, 1_000)).toHaveLength(80);
+    },
+  );
+
+  it('are limited for all payers together', async () => {
+    const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 100 });
+    const first = sending(bodies, declared(60));
+    first.end(Buffer.alloc(60));
+    await readBytes(first, 1_000);
+    await expect(readBytes(sending(bodies, { ...declared(60), payer: 'b' }), 1_000)).rejects.toMatchObject(busy);
+  });
+
+  it('of one body that is larger than the limit pass when they are the only ones', async () => {
+    const request = sending(new BodiesInFlight({ bytes: 10, bytesPerPayer: 10 }), declared(80));
+    request.end(Buffer.alloc(80));
+    expect(await readBytes(request, 1_000)).toHaveLength(80);
+  });
+
+  it('that were refused are free again with their answer', async () => {
+    const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 100 });
+    const chunked = sending(bodies);
+    const reading = readBytes(chunked, 1_000);
+    const other = sending(bodies, { ...declared(60), payer: 'b' });
+    other.end(Buffer.alloc(60));
+    await readBytes(other, 1_000);
+    chunked.write(Buffer.alloc(30));
+    chunked.write(Buffer.alloc(30));
+    await expect(reading).rejects.toMatchObject(busy);
+    for (const { res } of [chunked, other]) res.emit('close');
+    const last = sending(bodies, declared(100));
+    last.end(Buffer.alloc(100));
+    expect(await readBytes(last, 1_000)).toHaveLength(100);
   });
 });

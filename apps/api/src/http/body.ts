@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { type z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
+import { holdBytes } from './bodies-in-flight';
+import { dropRest } from './drop-rest';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /** A client that sends nothing of its body for this long is refused, so that it does not hold the connection. */
 const SILENCE_MS = 20_000;
+/** And the whole body has to arrive in this time: 10 MiB at 700 kbit/s. */
+const DEADLINE_MS = 120_000;
 
 /**
  * Read a request's body as text.
@@ -22,40 +26,73 @@ export async function readText(request: IncomingMessage, maxBytes: number): Prom
 }
 
 /**
- * Read a request's JSON body as the bytes that came.
+ * Read a request's JSON body as the bytes that came. They count as in flight until the request is answered.
  *
- * @throws Refusal 413, 415, or 408 when the rest of it does not come.
+ * @param deadlineMs by when all of it must be there.
+ * @throws Refusal 413, 415, 408 when the rest of it does not come, or 429 while too many bytes are in flight.
  */
-export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBytes(request: IncomingMessage, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Buffer> {
   assertJson(request);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
-  const [first = Buffer.alloc(0), ...more] = await readChunks(request, maxBytes);
+  hold(request, declared);
+  const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, declared, deadlineMs });
   return more.length === 0 ? first : Buffer.concat([first, ...more]);
 }
 
+/** @throws Refusal `rate_limited`; the rest of the body is dropped. */
+function hold(request: IncomingMessage, bytes: number): void {
+  if (bytes === 0) return;
+  try {
+    holdBytes(request, bytes);
+  } catch (error) {
+    dropRest(request);
+    throw error;
+  }
+}
+
+/** How much of a body is read, and for how long. */
+interface Reading {
+  maxBytes: number;
+  /** What counts as in flight already. */
+  declared: number;
+  deadlineMs: number;
+}
+
 /** By events: an iterator that is left early would cut the connection before the answer. */
-function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer[]> {
+function readChunks(request: IncomingMessage, { maxBytes, declared, deadlineMs }: Reading): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) throw broken('broke off', 400);
     const chunks: Buffer[] = [];
     let size = 0;
-    const timer = setTimeout(() => settle(() => reject(broken('did not arrive in time', 408))), SILENCE_MS);
+    const fail = (error: unknown): void => settle(() => reject(error));
+    const onLate = (): void => fail(broken('did not arrive in time', 408));
+    const timers = [setTimeout(onLate, SILENCE_MS), setTimeout(onLate, deadlineMs)] as const;
     const onData = (chunk: Buffer): void => {
-      timer.refresh();
+      timers[0].refresh();
       size += chunk.length;
-      if (size > maxBytes) settle(() => reject(tooLarge(request, maxBytes)));
-      else chunks.push(chunk);
+      chunks.push(chunk);
+      if (size > maxBytes) fail(tooLarge(request, maxBytes));
+      else if (size > declared) tryTo(() => hold(request, Math.min(chunk.length, size - declared)), fail);
     };
     const onEnd = (): void => settle(() => resolve(chunks));
-    const onBreak = (): void => settle(() => reject(broken('broke off', 400)));
+    const onBreak = (): void => fail(broken('broke off', 400));
     const settle = (conclude: () => void): void => {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('close', onBreak);
       conclude();
     };
     request.on('data', onData).on('end', onEnd).on('close', onBreak).on('error', onBreak);
   });
+}
+
+/** What is thrown in a listener would reach nobody. */
+function tryTo(act: () => void, fail: (error: unknown) => void): void {
+  try {
+    act();
+  } catch (error) {
+    fail(error);
+  }
 }
 
 function broken(what: string, status: 400 | 408): Refusal {
@@ -76,13 +113,6 @@ function assertJson({ headers }: IncomingMessage): void {
 function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
   dropRest(request);
   return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`);
-}
-
-/** Many clients read no answer before they have sent all of their body, and cutting the connection loses the answer. */
-function dropRest(request: IncomingMessage): void {
-  request.resume();
-  const timeout = setTimeout(() => request.destroy(), SILENCE_MS).unref();
-  request.once('close', () => clearTimeout(timeout));
 }
 
 const SMALL_BODY_BYTES = 65_536;

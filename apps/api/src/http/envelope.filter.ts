@@ -8,6 +8,7 @@ import {
 import type { Request, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
 import type { Logger } from '@millrace/platform';
+import { dropRest } from './drop-rest';
 import { answerOf, UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
 import type { RouteTable } from './route-table';
@@ -40,6 +41,8 @@ export class EnvelopeFilter implements ExceptionFilter {
       response.status(500).json(UPSTREAM_ERROR);
       return;
     }
+    // Node would read an unread body to its end, however long it is and however slowly it comes.
+    if (!request.complete) dropRest(request);
     const { status, headers, body } = answerOf(refusal);
     response.status(status).set(headers).json(body);
   }

@@ -1,4 +1,5 @@
 export { arrivingBytes } from './arriving-bytes';
+export { BodiesInFlight, holdBytes } from './bodies-in-flight';
 export { parseFields, readBytes, readJson } from './body';
 export { addressOf, networkOf } from './client-address';
 export { configureOpsApp, createPublicApp } from './public-app';

@@ -3,6 +3,7 @@ import { Module, type DynamicModule, type INestApplication } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core';
 import express, { type Express } from 'express';
 import { NestLogger, type Logger, type Metrics } from '@millrace/platform';
+import type { BodiesInFlight } from './bodies-in-flight';
 import { EnvelopeFilter } from './envelope.filter';
 import { observeRequests } from './observe-requests';
 import { PublicAdapter, answerUnreadable } from './public-server';
@@ -21,6 +22,7 @@ export interface PublicParts {
   metrics: Metrics;
   /** Proxies in front of this process whose X-Forwarded-For is trusted. */
   trustedProxies: number;
+  bodies: BodiesInFlight;
 }
 
 /** Make the public application: bare Express under Nest, with nothing on the path of a request that it does not need. */
@@ -28,7 +30,7 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
   const server = express();
   configureExpress(server, parts.trustedProxies);
   server.use(observeRequests(parts.metrics));
-  server.use(contextMiddleware(parts.rules));
+  server.use(contextMiddleware(parts.rules, parts.bodies));
   const root: DynamicModule = { module: PublicRoot, imports: parts.modules };
   const app = await NestFactory.create(root, new PublicAdapter(server), {
     logger: new NestLogger(parts.logger),
@@ -43,11 +45,11 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
 /** Give the ops application the same request ids and the same errors as the public one. */
 export function configureOpsApp(
   app: INestApplication,
-  { logger, rules, trustedProxies }: Pick<PublicParts, 'logger' | 'rules' | 'trustedProxies'>,
+  { logger, rules, trustedProxies, bodies }: Pick<PublicParts, 'logger' | 'rules' | 'trustedProxies' | 'bodies'>,
 ): RouteTable {
   const server = app.getHttpAdapter().getInstance() as Express;
   configureExpress(server, trustedProxies);
-  app.use(contextMiddleware(rules));
+  app.use(contextMiddleware(rules, bodies));
   const routes = new RouteTable(server);
   app.useGlobalFilters(new EnvelopeFilter(logger, routes));
   answerUnreadable(app.getHttpServer() as Server);

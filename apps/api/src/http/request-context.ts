@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
+import type { BodiesInFlight } from './bodies-in-flight';
+import { networkOf } from './client-address';
 import { foreignSite, isOwnHost } from './own-hosts';
 import { targetOf } from './request-target';
 import { resolveSurface, type RequestTarget, type Surface, type SurfaceRules } from './surface';
@@ -11,6 +13,11 @@ export interface RequestContext {
   readonly surface: Surface;
   /** Who the endpoint's guard let in; null until then. */
   guest: unknown;
+  /** Whose limits the bytes of the request count against: its account, and until that is known its address. */
+  payer: string;
+  /** Bodies that this process keeps in memory, and how much of that is this request's. */
+  readonly bodies: BodiesInFlight;
+  heldBytes: number;
 }
 
 /** On the request itself: a WeakMap of every request costs the garbage collector more than all else in this file. */
@@ -26,11 +33,16 @@ export function contextOf(request: object): RequestContext {
   return context;
 }
 
+/** Only for the first of handlers, and for tests of what comes after it. */
+export function giveContext(request: object, context: RequestContext): void {
+  Object.assign(request, { [CONTEXT]: context });
+}
+
 /**
  * First of all handlers: gives a request its id (the client's own where it is sound) and its surface, and takes the mount
  * prefix off its path, so that one set of routes serves every surface.
  */
-export function contextMiddleware(rules: SurfaceRules): RequestHandler {
+export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.headers['x-request-id'];
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
@@ -41,7 +53,8 @@ export function contextMiddleware(rules: SurfaceRules): RequestHandler {
     const linkable = known && isLinkable(rules, request, target);
     const { surface, url } = resolveSurface(rules, linkable ? target : { ...target, host: localHostOf(request) });
     request.url = url;
-    Object.assign(request, { [CONTEXT]: { requestId, surface, guest: null } satisfies RequestContext });
+    const payer = networkOf(request);
+    giveContext(request, { requestId, surface, guest: null, payer, bodies, heldBytes: 0 });
     next(refusalOf(rules, request, { target, known }));
   };
 }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { AccountStanding } from '@millrace/accounts';
 import { PartLinks, ResumableUploadService } from '@millrace/assets';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, type InputOf } from '../endpoints';
 import { arrivingBytes } from '../http';
 import { putUploadPart } from './uploads.endpoints';
@@ -13,6 +14,7 @@ export class PartsController {
     private readonly links: PartLinks,
     private readonly standing: AccountStanding,
     private readonly uploads: ResumableUploadService,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'uploadPartBytes'>,
   ) {}
 
   @Serves(putUploadPart)
@@ -20,7 +22,7 @@ export class PartsController {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const accountId = this.links.verify(pathname, searchParams);
     await this.standing.assertActive(accountId);
-    const bytes = Readable.from(arrivingBytes(request));
+    const bytes = Readable.from(arrivingBytes(request, this.settings.uploadPartBytes));
     await this.uploads.receive(accountId, params.id, Number(params.number), bytes);
   }
 }

@@ -32,6 +32,11 @@ export class PaymentsService {
     private readonly provider: PaymentProvider | null,
   ) {}
 
+  /** @throws Refusal `payments_not_configured` where no provider sends messages. */
+  assertConfigured(): void {
+    assertConfigured(this.provider);
+  }
+
   /**
    * Apply a message of the provider, in one transaction and once. A message states a fact that stays true, so messages may
    * arrive in any order and any number of times.

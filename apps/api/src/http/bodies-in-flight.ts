@@ -1,0 +1,64 @@
+import type { ServerResponse } from 'node:http';
+import { Refusal } from '@millrace/contracts';
+import { contextOf } from './request-context';
+
+const RETRY_SECONDS = 2;
+
+/** How many bytes of bodies a process keeps in memory at once. */
+export interface BodyLimits {
+  /** Of all requests. */
+  bytes: number;
+  /** Of the requests of one account, or of one address where the caller has no account of its own. */
+  bytesPerPayer: number;
+}
+
+/**
+ * Counts the bytes of bodies that are kept in memory, from their arrival until the answer is out. Files that are only passed
+ * on do not count. A body is not refused for its own size here: where nothing else is in flight, it passes.
+ */
+export class BodiesInFlight {
+  private total = 0;
+  private readonly byPayer = new Map<string, number>();
+
+  constructor(private readonly limits: BodyLimits) {}
+
+  /** @throws Refusal `rate_limited`. */
+  take(payer: string, bytes: number): void {
+    const own = this.byPayer.get(payer) ?? 0;
+    const { bytes: most, bytesPerPayer } = this.limits;
+    if (own > 0 && own + bytes > bytesPerPayer) throw tooMuch('this caller', bytesPerPayer);
+    if (this.total > 0 && this.total + bytes > most) throw tooMuch('all callers', most);
+    this.total += bytes;
+    this.byPayer.set(payer, own + bytes);
+  }
+
+  release(payer: string, bytes: number): void {
+    this.total -= bytes;
+    const left = (this.byPayer.get(payer) ?? 0) - bytes;
+    if (left > 0) this.byPayer.set(payer, left);
+    else this.byPayer.delete(payer);
+  }
+}
+
+/**
+ * Count bytes of a request's body until its answer is out.
+ *
+ * @throws Refusal `rate_limited` while too many are in flight.
+ */
+export function holdBytes(request: object, bytes: number): void {
+  const context = contextOf(request);
+  const { bodies, payer } = context;
+  bodies.take(payer, bytes);
+  context.heldBytes += bytes;
+  if (context.heldBytes > bytes) return;
+  // Who pays is known before the first byte is read, and stays the same.
+  const release = (): void => bodies.release(payer, context.heldBytes);
+  const { res: response } = request as { res?: ServerResponse };
+  if (response === undefined || response.closed) release();
+  else response.once('close', release);
+}
+
+function tooMuch(whose: string, limit: number): Refusal {
+  const message = `The bodies of ${whose} that are being processed are ${limit} bytes, which is the limit; send this again later.`;
+  return new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+}

@@ -49,9 +49,20 @@ describe('every error is the envelope', () => {
     ['GET', `/api/v2/jobs/${newId()}/cancel`, 'POST'],
     ['PATCH', `/api/v2/assets/${newId()}`, 'DELETE, GET, HEAD'],
     ['POST', '/api/v2/openapi.json', 'GET, HEAD'],
+    ['GET', '/api/v2/assets/from-hash', 'POST'],
+    ['DELETE', '/api/v2/assets/from-hash/', 'POST'],
   ])('with a wrong method, and Allow names the right ones: %s %s', async (method, path, allow) => {
     const answer = await client.call(method, path);
     expect([answer.status, codeOf(answer), answer.headers.allow]).toEqual([405, 'method_not_allowed', allow]);
+  });
+
+  it.each([
+    ['limit=%zz', 'invalid_request'],
+    ['anything=%ff', 'invalid_request'],
+    ['metadata[a]=%zz', 'invalid_metadata_filter'],
+  ])('with a malformed percent-escape in the query: %s', async (query, code) => {
+    const answer = await client.call('GET', `/api/v2/jobs?${query}`);
+    expect([answer.status, codeOf(answer)]).toEqual([400, code]);
   });
 
   it.each(['{', '', '{"workflow":{}', '{"a":01}', '[', '[1,]', 'nul', `${'['.repeat(50_000)}`, '{"a":"\u0001"}'])(

@@ -32,11 +32,19 @@ const ExpiresInSchema = z
   .max(EXPIRES_IN_SECONDS.max)
   .meta({ description: 'Seconds until the asset expires.' });
 
-const Tags = z.array(z.string()).meta({ description: 'Your own words to find assets by.' });
+/** Bounds of the tags of an asset; characters are UTF-16 code units. */
+export const TAG_LIMITS = { count: 32, length: 128 } as const;
+
+/** Described here, and checked where forms and JSON meet, so that both get the same messages. */
+const Tags = z.array(z.string().meta({ minLength: 1, maxLength: TAG_LIMITS.length })).meta({
+  maxItems: TAG_LIMITS.count,
+  description: 'Your own words to find assets by. Repeated ones count once.',
+});
+const HashText = z.string().meta({ pattern: '^[bB][lL][aA][kK][eE]3:[0-9A-Fa-f]{64}$' });
 
 export const AssetFromHashRequestSchema = z
   .object({
-    hash: z.string().meta({ description: '`blake3:` and 64 hexadecimal digits, in either case.' }),
+    hash: HashText.meta({ description: '`blake3:` and 64 hexadecimal digits, in either case.' }),
     file_path: z.string().optional().meta({ description: 'Relative path or file name, e.g. `photo.png`.' }),
     tags: Tags.optional(),
     expires_in: ExpiresInSchema.optional(),
@@ -48,7 +56,7 @@ export const AssetUploadFormSchema = z
   .object({
     content_type: z.string().meta({ description: 'Media type of the bytes, e.g. `image/png`.' }),
     file_path: z.string().meta({ description: 'Relative path or file name, e.g. `photo.png`.' }),
-    expected_hash: z.string().optional().meta({ description: 'Refuse the upload unless its bytes have this hash.' }),
+    expected_hash: HashText.optional().meta({ description: 'Refuse the upload unless its bytes have this hash.' }),
     tags: Tags.optional(),
     expires_in: ExpiresInSchema.optional(),
     file: z.string().meta({ format: 'binary', description: 'The bytes.' }),
@@ -61,7 +69,7 @@ export const ResumableUploadRequestSchema = z
     size_bytes: z.int().min(1).meta({ format: 'int64', description: 'Size of the whole file.' }),
     content_type: z.string().meta({ description: 'Media type of the bytes, e.g. `video/mp4`.' }),
     file_path: z.string().meta({ description: 'Relative path or file name, e.g. `film.mp4`.' }),
-    expected_hash: z.string().optional().meta({ description: 'Refuse the upload unless its bytes have this hash.' }),
+    expected_hash: HashText.optional().meta({ description: 'Refuse the upload unless its bytes have this hash.' }),
     tags: Tags.optional(),
     expires_in: ExpiresInSchema.optional(),
   })

@@ -146,9 +146,9 @@ export const ERROR_CATALOGUE = {
 
 /**
  * `invalid_request` is 400 for what cannot be read (malformed JSON, a bad query) and 422 for a field of the body. The other
- * statuses are for connections on which not even a request could be read.
+ * statuses are for connections on which not even a request could be read, and 416 for a range beyond the end of a file.
  */
-export const INVALID_REQUEST_STATUSES = [400, 408, 417, 422, 431] as const;
+export const INVALID_REQUEST_STATUSES = [400, 408, 416, 417, 422, 431] as const;
 export const INVALID_REQUEST = {
   cause: 'The request cannot be read, or a field is wrong; details.fields then has each field and the reason.',
   cure: 'Correct what the message names.',

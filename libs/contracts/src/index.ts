@@ -10,6 +10,7 @@ export {
 export { ACCOUNT_LIMITS, type AccountLimitField, type AccountLimitName } from './account-limits';
 export {
   EXPIRES_IN_SECONDS,
+  TAG_LIMITS,
   AssetSchema,
   AssetFromHashRequestSchema,
   AssetUploadFormSchema,

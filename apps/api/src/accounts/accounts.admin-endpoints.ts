@@ -15,6 +15,7 @@ export const createAccount = defineEndpoint({
   id: 'createAccount',
   method: 'post',
   path: '/admin/v1/accounts',
+  creates: '/admin/v1/accounts/{id}',
   summary: 'Create an account',
   description: 'A new account has no API key and no credits.',
   body: AccountCreateSchema,

@@ -19,6 +19,7 @@ export const createApiKey = defineEndpoint({
   id: 'createApiKey',
   method: 'post',
   path: '/platform/v1/api-keys',
+  creates: '/platform/v1/api-keys/{id}',
   summary: 'Create an API key',
   description:
     'Only this answer shows the key itself. A key grants only scopes that it has itself. The new key ends when the key ends ' +
@@ -33,6 +34,7 @@ export const rotateApiKey = defineEndpoint({
   id: 'rotateApiKey',
   method: 'post',
   path: '/platform/v1/api-keys/{id}/rotate',
+  creates: '/platform/v1/api-keys/{id}',
   params,
   summary: 'Replace an API key',
   description:

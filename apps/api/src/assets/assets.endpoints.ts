@@ -11,6 +11,7 @@ export const postAssets = defineEndpoint({
   id: 'postAssets',
   method: 'post',
   path: '/api/v2/assets',
+  creates: '/api/v2/assets/{id}',
   summary: 'Upload a file',
   description:
     'One request of `multipart/form-data`, its parts in any order, with or without a length. The bytes are hashed as they ' +
@@ -41,6 +42,7 @@ export const assetFromHash = defineEndpoint({
   id: 'assetFromHash',
   method: 'post',
   path: '/api/v2/assets/from-hash',
+  creates: '/api/v2/assets/{id}',
   summary: 'Create an asset from stored bytes',
   description:
     'Refers to bytes of the account by their blake3 hash instead of sending them again. Bytes of other accounts are not ' +

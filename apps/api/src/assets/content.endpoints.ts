@@ -1,3 +1,4 @@
+import { ErrorEnvelopeSchema } from '@millrace/contracts';
 import { defineEndpoint, signedQuery, uncheckedPathText, type Answer, type AnswerHeader } from '../endpoints';
 import { assetParams } from './assets.endpoints';
 
@@ -35,7 +36,11 @@ const answers: Record<200 | 206 | 302 | 304 | 416, Answer> = {
   },
   302: { description: 'The bytes are elsewhere.', headers: { Location: LOCATION } },
   304: { description: 'The client has these bytes.', headers: { ETag: ETAG } },
-  416: { description: 'There is no such part.', headers: { 'Content-Range': CONTENT_RANGE } },
+  416: {
+    description: '`invalid_request`: The range begins beyond the end of the file, whose size `Content-Range` has.',
+    schema: ErrorEnvelopeSchema,
+    headers: { 'Content-Range': CONTENT_RANGE },
+  },
 };
 
 export const getAssetContent = defineEndpoint({

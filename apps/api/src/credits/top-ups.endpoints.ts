@@ -6,6 +6,7 @@ export const createTopUp = defineEndpoint({
   id: 'createTopUp',
   method: 'post',
   path: '/platform/v1/top-ups',
+  creates: '/platform/v1/top-ups/{id}',
   tag: 'credits',
   access: { by: 'api_key', scope: 'credits:write' },
   summary: 'Buy credits',

@@ -10,6 +10,7 @@ export const createDeployment = defineEndpoint({
   id: 'createDeployment',
   method: 'post',
   path: '/admin/v1/deployments',
+  creates: '/admin/v1/deployments/{id}',
   summary: 'Create a deployment',
   description:
     'A surface with a pool, a lane and a node catalogue of its own. It takes jobs as soon as a worker with its `pool` as ' +

@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly rawBody?: DescribedBody;
   /** An example of the body. */
   readonly example?: object;
+  /** Path of the record that it makes; `id` of the answer is its id. The document links to all that can be done with it. */
+  readonly creates?: `/${string}/{id}`;
   /** By status. Where there are several, the handler sets the status. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** Events of an answer that is a stream, by name. */

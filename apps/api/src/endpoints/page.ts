@@ -19,7 +19,7 @@ export const pageQuery = {
     .string(ONCE)
     .optional()
     .transform((cursor) => cursor ?? null)
-    .meta({ description: '`next_cursor` of the page before.' }),
+    .meta({ description: '`next_cursor` of the page before; left out for the first.', minLength: 1 }),
 };
 
 type PageSchema<Name extends string, Item extends z.ZodType> = z.ZodObject<

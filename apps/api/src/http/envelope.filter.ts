@@ -29,7 +29,7 @@ export class EnvelopeFilter implements ExceptionFilter {
       response.status(503).json(error.getResponse());
       return;
     }
-    const refusal = error instanceof Refusal ? error : this.refusalOf(error, request);
+    const refusal = error instanceof Refusal ? this.refined(error, request) : this.refusalOf(error, request);
     if (response.headersSent) {
       // The answer has begun and cannot be taken back: cutting it is the only way left to say that it is not whole.
       this.logger.warn({ err: error, requestId: contextOf(request).requestId }, 'an answer broke off');
@@ -45,6 +45,11 @@ export class EnvelopeFilter implements ExceptionFilter {
     if (!request.complete) dropRest(request);
     const { status, headers, body } = answerOf(refusal);
     response.status(status).set(headers).json(body);
+  }
+
+  /** A record that is not found may be a path that exists. */
+  private refined(refusal: Refusal, request: Request): Refusal {
+    return (refusal.code === 'not_found' ? this.routes.refusalOfId(request) : null) ?? refusal;
   }
 
   /** What the framework and the router throw about a request they cannot take. */

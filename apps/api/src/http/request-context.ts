@@ -4,6 +4,7 @@ import { Refusal } from '@millrace/contracts';
 import type { BodiesInFlight } from './bodies-in-flight';
 import { networkOf } from './client-address';
 import { foreignSite, isOwnHost } from './own-hosts';
+import { faultOfQuery } from './query';
 import { targetOf } from './request-target';
 import { resolveSurface, type RequestTarget, type Surface, type SurfaceRules } from './surface';
 
@@ -55,7 +56,7 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
     request.url = url;
     const payer = networkOf(request);
     giveContext(request, { requestId, surface, guest: null, payer, bodies, heldBytes: 0 });
-    next(refusalOf(rules, request, { target, known }));
+    next(refusalOf(rules, request, { target, known }) ?? faultOfQuery(url) ?? undefined);
   };
 }
 

@@ -21,21 +21,40 @@ export class RouteTable {
 
   /** Why no handler took this request: 405 with the methods that exist, or 404. */
   refusalOf(request: Request): Refusal {
-    const methods = new Set<string>();
-    for (const layer of this.layers()) {
-      if (!layer.match(request.path)) continue;
-      for (const method of Object.keys(layer.route?.methods ?? {})) methods.add(method.toUpperCase());
-    }
-    if (methods.has('GET')) methods.add('HEAD');
+    const methods = this.methodsOf((layer) => layer.match(request.path));
     if (methods.size === 0) return new Refusal('not_found', `There is nothing at ${request.path.slice(0, 200)}.`);
-    const allow = [...methods].sort().join(', ');
-    return new Refusal('method_not_allowed', `${request.method} is not supported here; use ${allow}.`, {
-      headers: { Allow: allow },
-    });
+    return methodNotAllowed(request, methods);
+  }
+
+  /**
+   * 405 for a path that has operations of its own, none of them with this method, and that was taken for the id of a record:
+   * GET of `/assets/from-hash`. Null for every other request.
+   */
+  refusalOfId(request: Request): Refusal | null {
+    const path = request.path.replace(/(?<=.)\/$/, '');
+    const methods = this.methodsOf(({ route }) => route?.path === path);
+    return methods.size === 0 || methods.has(request.method) ? null : methodNotAllowed(request, methods);
+  }
+
+  private methodsOf(fits: (layer: Layer) => boolean): Set<string> {
+    const fitting = this.layers().filter(fits);
+    const methods = new Set(fitting.flatMap(({ route }) => Object.keys(route?.methods ?? {})).map(upperCase));
+    if (methods.has('GET')) methods.add('HEAD');
+    return methods;
   }
 
   private layers(): Layer[] {
     const { stack } = this.express.router as unknown as { stack: Layer[] };
     return stack.filter((layer) => layer.route !== undefined);
   }
+}
+
+function methodNotAllowed({ method }: Request, methods: ReadonlySet<string>): Refusal {
+  const allow = [...methods].sort().join(', ');
+  const message = `${method} is not supported here; use ${allow}.`;
+  return new Refusal('method_not_allowed', message, { headers: { Allow: allow } });
+}
+
+function upperCase(method: string): string {
+  return method.toUpperCase();
 }

@@ -35,6 +35,7 @@ export const redriveJob = defineEndpoint({
   ...common,
   id: 'redriveJob',
   path: '/admin/v1/jobs/{id}/redrive',
+  creates: '/admin/v1/jobs/{id}',
   summary: 'Run an ended job again',
   description:
     'An ended job stays ended: this creates a new job of the same account and surface from the stored graph and labels, at ' +

@@ -26,6 +26,7 @@ export const postJobs = defineEndpoint({
   ...writes,
   id: 'postJobs',
   path: '/api/v2/jobs',
+  creates: '/api/v2/jobs/{id}',
   summary: 'Submit a workflow',
   description:
     'Takes a graph in API format, checks all of it, and records it as a job. 201 means that the job is committed: it will ' +

@@ -13,7 +13,7 @@ Runs node-graph workflows as durable jobs: upload inputs, submit a graph, follow
 - **Changes within v2 are additive.** Ignore fields that you do not know.
 - **Requests come from servers.** No CORS headers are sent, so that pages of other origins cannot read an answer: anyone
   can read an API key in a browser.
-- **An id for every request.** \`X-Request-Id\` is accepted and echoed.
+- **An id for every request.** \`X-Request-Id\` is accepted and echoed when it fits, and replaced when it does not.
 `.trim();
 
 const ORIGIN = { default: 'http://localhost:8080', description: 'Scheme and host, without a path.' };

@@ -50,6 +50,23 @@ describe('the OpenAPI document', () => {
     expect(unused).toEqual([]);
   });
 
+  it('leads from what makes a record to all that can be done with it', () => {
+    const next = (id: string): string[] => {
+      const { responses } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};
+      return Object.keys(responses?.['201']?.links ?? {}).sort();
+    };
+    const ofJobs = ['cancelJob', 'getJob', 'getJobEvents', 'getJobLogs', 'getJobNodes', 'getJobWorkflow'];
+    expect(next('postJobs')).toEqual(ofJobs);
+    for (const id of ['postAssets', 'assetFromHash', 'completeUpload']) {
+      expect(next(id)).toEqual(['deleteAsset', 'getAsset', 'getAssetContent']);
+    }
+    expect(next('beginUpload')).toEqual(['abortUpload', 'completeUpload', 'getUpload']);
+    const links = operations.flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap(({ links = {} }) => Object.values(links)),
+    );
+    for (const link of links) expect(link.parameters).toEqual({ id: '$response.body#/id' });
+  });
+
   it.each(operations)('says of $name which success and which failure it has', ({ operation }) => {
     const statuses = Object.keys(operation.responses).map(Number);
     expect(statuses.some((status) => status < 400)).toBe(true);

@@ -1,6 +1,7 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
 import type { Endpoint } from '../endpoints';
 import { HEADERS } from './headers';
+import { withLinks } from './links';
 import type { OpenApiDocument, PathItem, SecurityRequirement, Server } from './openapi-types';
 import { isLimited, operationOf, schemasOf } from './operation';
 import { sharedParameters } from './parameters';
@@ -46,7 +47,7 @@ function pathsOf(endpoints: readonly Endpoint[]): Record<string, PathItem> {
   const paths: Record<string, PathItem> = {};
   for (const endpoint of endpoints) {
     const item = (paths[endpoint.path] ??= endpoint.withoutPrefix ? { servers: ANY_SURFACE } : {});
-    item[endpoint.method] = operationOf(endpoint);
+    item[endpoint.method] = withLinks(operationOf(endpoint), endpoint, endpoints);
   }
   return paths;
 }

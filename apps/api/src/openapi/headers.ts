@@ -3,7 +3,8 @@ import type { Header, Reference } from './openapi-types';
 /** Headers that several answers carry. */
 export const HEADERS = {
   RequestId: {
-    description: 'Id of the request: the one that was sent, or a new one. Give it to support.',
+    description:
+      'Id of the request: the one that was sent, where it has the form of `X-Request-Id`, else a new one. Give it to support.',
     required: true,
     schema: { type: 'string' },
   },

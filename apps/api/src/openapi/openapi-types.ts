@@ -65,4 +65,11 @@ export interface ResponseObject {
   description: string;
   headers?: Record<string, Header | Reference>;
   content?: Record<string, MediaType>;
+  links?: Record<string, Link>;
+}
+
+/** What may be requested next; `parameters` by runtime expressions (OpenAPI 3.1, 4.8.20). */
+export interface Link {
+  operationId: string;
+  parameters: Record<string, string>;
 }

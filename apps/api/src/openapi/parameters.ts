@@ -15,7 +15,8 @@ const REQUEST_ID: Parameter = {
   name: 'X-Request-Id',
   in: 'header',
   required: false,
-  description: 'An id of your own for this request; echoed in the answer and written to the logs.',
+  description:
+    'An id of your own for this request; echoed in the answer and written to the logs. One of another form is replaced.',
   schema: { type: 'string', maxLength: 128, pattern: '^[A-Za-z0-9._:-]+$' },
 };
 

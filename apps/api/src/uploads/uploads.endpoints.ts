@@ -9,6 +9,7 @@ export const beginUpload = defineEndpoint({
   id: 'beginUpload',
   method: 'post',
   path: '/api/v2/uploads',
+  creates: '/api/v2/uploads/{id}',
   summary: 'Begin an upload in parts',
   description:
     'The answer says how to cut the file, and has for each part a link to PUT its bytes to: no credential, no form, the ' +
@@ -35,6 +36,7 @@ export const completeUpload = defineEndpoint({
   id: 'completeUpload',
   method: 'post',
   path: '/api/v2/uploads/{id}/complete',
+  creates: '/api/v2/assets/{id}',
   params: { id },
   summary: 'Complete an upload',
   description:

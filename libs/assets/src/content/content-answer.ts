@@ -1,4 +1,5 @@
 import contentDisposition from 'content-disposition';
+import { Refusal } from '@millrace/contracts';
 import { baseName, type AssetRecord } from '../records';
 import { readRange } from './byte-range';
 import type { ByteRange } from '../store';
@@ -14,7 +15,7 @@ export interface ContentRequest {
 
 /** An answer without its bytes; `bytes` says which of them to send, null for none. */
 export interface ContentPlan {
-  status: 200 | 206 | 304 | 416;
+  status: 200 | 206 | 304;
   headers: Record<string, string>;
   bytes: ByteRange | null;
 }
@@ -78,7 +79,11 @@ export function servingHeaders(asset: AssetRecord, sniffed: string): Record<stri
   };
 }
 
-/** Decide an answer (RFC 9110, sections 13 and 14). Content-Length is that of the bytes, for HEAD too. */
+/**
+ * Decide an answer (RFC 9110, sections 13 and 14). Content-Length is that of the bytes, for HEAD too.
+ *
+ * @throws Refusal `invalid_request` with status 416 for a range beyond the end.
+ */
 export function planContent(asset: AssetRecord, sniffed: string, request: ContentRequest): ContentPlan {
   const { sizeBytes } = asset.blob;
   const headers = servingHeaders(asset, sniffed);
@@ -87,21 +92,18 @@ export function planContent(asset: AssetRecord, sniffed: string, request: Conten
   // Only an equal strong tag lets a client continue with a range: the bytes are then the same.
   const applies = request.method === 'GET' && (request.ifRange === undefined || request.ifRange.trim() === etag);
   const range = applies ? readRange(request.range, sizeBytes) : 'whole';
-  if (range === 'unsatisfiable') {
-    // The body is empty, so its type is not described.
-    const { 'Content-Type': _type, 'Content-Disposition': _disposition, ...rest } = headers;
-    return {
-      status: 416,
-      headers: { ...rest, 'Content-Range': `bytes */${sizeBytes}`, 'Content-Length': '0' },
-      bytes: null,
-    };
-  }
+  if (range === 'unsatisfiable') throw noSuchPart(request.range, sizeBytes);
   const bytes = range === 'whole' ? { start: 0, end: sizeBytes - 1 } : range;
   const length = { 'Content-Length': String(bytes.end - bytes.start + 1) };
   const sent = request.method === 'GET' && sizeBytes > 0 ? bytes : null;
   if (range === 'whole') return { status: 200, headers: { ...headers, ...length }, bytes: sent };
   const part = { 'Content-Range': `bytes ${bytes.start}-${bytes.end}/${sizeBytes}` };
   return { status: 206, headers: { ...headers, ...length, ...part }, bytes: sent };
+}
+
+function noSuchPart(range = '', sizeBytes: number): Refusal {
+  const message = `The file has ${sizeBytes} bytes, none of which is in the range ${range.slice(0, 100)}; ask for an earlier one.`;
+  return new Refusal('invalid_request', message, { status: 416, headers: { 'Content-Range': `bytes */${sizeBytes}` } });
 }
 
 /** The hash identifies the bytes, so it is a strong validator. */

@@ -23,7 +23,7 @@ export class ContentService {
   /**
    * Answer a request for an asset's content, bytes included. The caller must read or destroy the body.
    *
-   * @throws Refusal `not_found`; BlobStoreError.
+   * @throws Refusal `not_found`, or `invalid_request` with status 416; BlobStoreError.
    */
   async open(accountId: string, id: string, request: ContentRequest): Promise<ContentAnswer> {
     const asset = await this.assets.get(accountId, id);

@@ -1,8 +1,6 @@
-import { EXPIRES_IN_SECONDS, Refusal, parseBlobHash, type FieldError } from '@millrace/contracts';
+import { EXPIRES_IN_SECONDS, Refusal, TAG_LIMITS, parseBlobHash, type FieldError } from '@millrace/contracts';
 import { isPlainText, readFilePath, type AssetFields, type UploadFields } from '../records';
 import { isMediaType } from '../media';
-
-const TAG_LIMITS = { count: 32, length: 128 } as const;
 
 /** The fields of `POST /assets` as the form has them; numbers are text there. */
 export interface RawUploadFields extends RawAssetFields {

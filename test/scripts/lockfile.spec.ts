@@ -1,4 +1,4 @@
-import { completeLockfile, missingPlatformPackages } from '../../scripts/lib/setup/lockfile.mjs';
+import { completeLockfile, missingPlatformPackages, unverifiedPackages } from '../../scripts/lib/setup/lockfile.mjs';
 
 const compiler = { version: '2.1.0', dev: true, optionalDependencies: { '@c/core-linux-arm64-gnu': '2.1.0' } };
 
@@ -26,6 +26,22 @@ describe('a lock file', () => {
       };
       expect(missingPlatformPackages({ packages })).toEqual({});
     }
+  });
+
+  it('names each package that npm would install without comparing it with a hash', () => {
+    const packages = {
+      '': {},
+      'libs/own': {},
+      'node_modules/own': { link: true },
+      'node_modules/hashed': { version: '1.0.0', integrity: 'sha512-x' },
+      'node_modules/bare': { version: '1.0.0' },
+      'node_modules/a/node_modules/bare': { version: '1.0.0', optional: true },
+      'node_modules/x-linux-x64-gnu': { optional: true, os: ['linux'], cpu: ['x64'], libc: ['glibc'] },
+      'node_modules/x-darwin-arm64': { optional: true, os: ['darwin'], cpu: ['arm64'] },
+      'node_modules/x-linux-x64-musl': { optional: true, os: ['linux'], cpu: ['x64'], libc: ['musl'] },
+    };
+    const bare = ['node_modules/bare', 'node_modules/a/node_modules/bare', 'node_modules/x-linux-x64-gnu'];
+    expect(unverifiedPackages({ packages })).toEqual(bare);
   });
 
   it('is complete once completed, in the order of names, with nothing else changed', () => {

@@ -7,6 +7,8 @@
  *   os?: string[],
  *   cpu?: string[],
  *   libc?: string[],
+ *   integrity?: string,
+ *   link?: boolean,
  * }} LockedPackage
  */
 /** @typedef {{ packages: Record<string, LockedPackage> }} Lockfile */
@@ -45,6 +47,27 @@ export function missingPlatformPackages({ packages }) {
     }
   }
   return missing;
+}
+
+/**
+ * The packages that npm would install without comparing their bytes with a hash. An optional package that is only for other
+ * systems than the images' has none where no registry at hand has it; on those systems npm asks its own registry.
+ *
+ * @param {Lockfile} lock
+ * @returns {string[]} their paths
+ */
+export function unverifiedPackages({ packages }) {
+  return Object.entries(packages)
+    .filter(([path, { integrity, link }]) => path.includes('node_modules/') && !integrity && !link)
+    .filter(([, locked]) => !isForOtherSystems(locked))
+    .map(([path]) => path);
+}
+
+/** @param {LockedPackage} locked */
+function isForOtherSystems({ optional, os = [], cpu = [], libc = [] }) {
+  const fits = (/** @type {string[]} */ wanted, /** @type {string} */ ours) =>
+    wanted.length === 0 || wanted.includes(ours);
+  return optional === true && !(fits(os, 'linux') && fits(cpu, 'x64') && fits(libc, 'glibc'));
 }
 
 /**

@@ -1,0 +1,71 @@
+/** Tables that may have many millions of rows: building an index on one locks out its writers for minutes. */
+export const LARGE_TABLES = [
+  'assets',
+  'audit_log',
+  'blobs',
+  'credit_lots',
+  'idempotency_keys',
+  'job_attempts',
+  'job_graphs',
+  'job_inputs',
+  'job_logs',
+  'job_outputs',
+  'job_transitions',
+  'jobs',
+  'ledger_entries',
+  'ledger_transactions',
+  'payment_events',
+  'top_ups',
+  'usage_records',
+];
+
+/** The last migration that the rules do not cover: it was released before them. */
+const LAST_FREE = '20261123030000_api_key_parents';
+
+const INDEX = /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(?:(?:IF NOT EXISTS )?(?!ON )\S+ )?ON (?:ONLY )?(?:"?public"?\.)?"?(\w+)"?/i;
+const INDEX_OF_CONSTRAINT =
+  /^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?"?(\w+)"? .*\bADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY) ?\(/i;
+const NEW_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/i;
+const CONCURRENT = /^(?:CREATE (?:UNIQUE )?|DROP |RE)INDEX.* CONCURRENTLY\b/i;
+
+/**
+ * What is wrong with a migration's way of building indexes.
+ *
+ * @param {string} name of its folder
+ * @param {string} sql
+ * @returns {string[]} sentences that say what to do; empty when nothing is wrong
+ */
+export function indexFaults(name, sql) {
+  if (name <= LAST_FREE) return [];
+  const statements = statementsOf(sql);
+  const made = statements.map((statement) => NEW_TABLE.exec(statement)?.[1]);
+  const isLarge = (/** @type {string | undefined} */ table) =>
+    table !== undefined && LARGE_TABLES.includes(table) && !made.includes(table);
+  const faults = statements.flatMap((statement) => {
+    const [, concurrently, table] = INDEX.exec(statement) ?? [];
+    const constrained = INDEX_OF_CONSTRAINT.exec(statement)?.[1];
+    if (isLarge(table) && !concurrently) return [`${name} builds an index on ${table}: do it CONCURRENTLY.`];
+    if (!isLarge(constrained)) return [];
+    return [
+      `${name} adds a constraint to ${constrained} that builds an index: build that CONCURRENTLY, then add it USING INDEX.`,
+    ];
+  });
+  const isMixed = statements.length > 1 && statements.some((statement) => CONCURRENT.test(statement));
+  if (isMixed) faults.push(`${name} has a CONCURRENTLY beside other statements: it needs a migration of its own.`);
+  return faults;
+}
+
+/**
+ * The statements of a script, each on one line, without comments, and without what is in quotes.
+ *
+ * @param {string} sql
+ */
+function statementsOf(sql) {
+  return sql
+    .replace(/\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, (text) =>
+      /^['$]/.test(text) ? "''" : ' ',
+    )
+    .split(';')
+    .map((statement) => statement.replace(/\s+/g, ' ').trim())
+    .filter((statement) => statement !== '');
+}

@@ -22,7 +22,8 @@ export const LARGE_TABLES = [
 /** The last migration that the rules do not cover: it was released before them. */
 const LAST_FREE = '20261123030000_api_key_parents';
 
-const INDEX = /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(?:(?:IF NOT EXISTS )?(?!ON )\S+ )?ON (?:ONLY )?(?:"?public"?\.)?"?(\w+)"?/i;
+const INDEX =
+  /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(?:(?:IF NOT EXISTS )?(?!ON )\S+ )?ON (?:ONLY )?(?:"?public"?\.)?"?(\w+)"?/i;
 const INDEX_OF_CONSTRAINT =
   /^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?"?(\w+)"? .*\bADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY) ?\(/i;
 const NEW_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/i;

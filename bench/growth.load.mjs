@@ -120,7 +120,13 @@ class Service {
     await rateOfCount(attempts.length, async () => {
       const attempt = left.pop();
       if (attempt === undefined) throw new Error('nothing is left to finish');
-      const beat = { progress: null, engineMs: 1, leaseSeconds: LEASE_SECONDS, holdExtensionSeconds: 60 };
+      const beat = {
+        progress: null,
+        engineMs: 1,
+        leaseSeconds: LEASE_SECONDS,
+        attemptLimitSeconds: 21_600,
+        holdExtensionSeconds: 60,
+      };
       await renewLease(this.database, attempt, beat);
       const ended = await endJob(
         this.database,

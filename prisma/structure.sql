@@ -385,7 +385,9 @@ CREATE TABLE pools (
     virtual_time bigint DEFAULT 0 NOT NULL,
     created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    attempt_limit_seconds integer,
     CONSTRAINT pools_pkey PRIMARY KEY (id),
+    CONSTRAINT pools_attempt_limit_seconds_check CHECK ((attempt_limit_seconds > 0)),
     CONSTRAINT pools_engine_check CHECK ((engine = ANY (ARRAY['cpu'::text, 'comfyui'::text]))),
     CONSTRAINT pools_look_ahead_check CHECK ((look_ahead >= 0))
 );

@@ -42,7 +42,7 @@ const waitingSince = Prisma.sql`
 
 const selection = Prisma.sql`
   SELECT d.id, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, d.desired_state, d.price_micros_per_second,
-         p.queue_limit, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
+         p.queue_limit, p.attempt_limit_seconds, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
          coalesce(last.went_in_order, false) AS went_in_order, typical.ms::float8 AS typical_start_ms,
@@ -63,7 +63,8 @@ export class DeploymentStore {
     try {
       await tx.execute(Prisma.sql`
         WITH pool AS (
-          INSERT INTO pools (id, engine, queue_limit) VALUES (${id}, ${draft.engine}, ${draft.queueLimit}) RETURNING id
+          INSERT INTO pools (id, engine, queue_limit, attempt_limit_seconds)
+          VALUES (${id}, ${draft.engine}, ${draft.queueLimit}, ${draft.attemptLimitSeconds}) RETURNING id
         )
         INSERT INTO deployments (id, account_id, name, demo, pool_id, price_micros_per_second, min_workers, max_workers,
           started_at)

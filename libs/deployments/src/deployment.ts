@@ -22,6 +22,8 @@ export interface Deployment {
   priceMicrosPerSecond: bigint | null;
   /** Jobs that may wait in it; null: the platform's limit for a pool. */
   queueLimit: number | null;
+  /** How long one attempt of a job may take, in seconds; null: the platform's limit. */
+  attemptLimitSeconds: number | null;
   /** Null until a worker has published what it can run. */
   catalogueDigest: string | null;
   createdAt: Date;
@@ -42,6 +44,7 @@ export interface DeploymentDraft {
   engine: 'cpu' | 'comfyui';
   priceMicrosPerSecond: bigint | null;
   queueLimit: number | null;
+  attemptLimitSeconds: number | null;
   minWorkers: number;
   maxWorkers: number;
 }

@@ -13,6 +13,7 @@ export { jobSettings } from './job.settings';
 export {
   JobEvents,
   Lifecycle,
+  OVERTIME,
   resubmitAdvice,
   type AttemptLoss,
   type AttemptResult,

@@ -36,6 +36,11 @@ export const jobSettings = {
     'How long a worker may be silent before it loses its attempt, in seconds.',
     integer({ min: 2, max: 600 }).default(10),
   ),
+  attemptLimitSeconds: setting(
+    'ATTEMPT_LIMIT_SECONDS',
+    'How long one attempt of a job may take, in seconds, where its deployment has no limit of its own. The job then fails with execution_timeout, is charged, and is not tried again.',
+    integer({ min: 1 }).default(21_600),
+  ),
   maxAttempts: setting(
     'MAX_ATTEMPTS',
     'Attempts of a job whose workers are lost. A failing node is never tried again.',

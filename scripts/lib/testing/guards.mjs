@@ -47,6 +47,20 @@ export const GUARDS = [
     'ALTER TABLE job_outputs DROP CONSTRAINT job_outputs_index_width_check',
     OUTPUTS,
   ),
+  of(
+    'an attempt may not take for ever',
+    STATE,
+    "${deliveryOfOne} = 'leased' AND EXISTS (",
+    'false AND EXISTS (',
+    RULES,
+  ),
+  of(
+    'a worker learns of its time limit',
+    'libs/jobs/src/lifecycle/renew.store.ts',
+    '${isOvertime(attemptLimitSeconds)} AS overtime',
+    'false AS overtime',
+    RULES,
+  ),
   of('a claim takes the next attempt', CLAIM, 'AND j.attempt = ${attempt} - 1 AND', 'AND'),
   of('a claim takes what was dispatched', CLAIM, " - 1 AND ${deliveryOfOne} = 'dispatched'", ' - 1'),
   of(

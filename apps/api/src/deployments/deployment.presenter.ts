@@ -24,6 +24,7 @@ export class DeploymentPresenter {
       engine: deployment.engine,
       price_micros_per_second: Number(deployment.priceMicrosPerSecond ?? defaultPrice),
       queue_limit: deployment.queueLimit,
+      attempt_limit_seconds: deployment.attemptLimitSeconds,
       min_workers: deployment.minWorkers,
       max_workers: deployment.maxWorkers,
       ready_workers: deployment.readyWorkers,

@@ -21,6 +21,10 @@ const fields = {
   engine: z.string().meta({ description: 'The engine that runs its workflows.' }),
   price_micros_per_second: z.int().meta({ description: 'Micro-credits for a second of engine time.' }),
   queue_limit: z.int().nullable().meta({ description: "Jobs that may wait in it; null means the service's limit." }),
+  attempt_limit_seconds: z
+    .int()
+    .nullable()
+    .meta({ description: "How long one attempt of a job may take, in seconds; null means the service's limit." }),
   min_workers: z.int().meta({ description: 'Workers kept when there is no work.' }),
   max_workers: z.int(),
   ready_workers: z.int().meta({ description: 'Workers that are ready now.' }),
@@ -73,6 +77,13 @@ export const DeploymentCreateSchema = z
       .nullable()
       .default(null)
       .meta({ description: "Jobs that may wait in it; null means the service's limit." }),
+    attempt_limit_seconds: z
+      .int()
+      .min(1)
+      .max(31_536_000)
+      .nullable()
+      .default(null)
+      .meta({ description: "How long one attempt of a job may take, in seconds; null means the service's limit." }),
     min_workers: workers.min(0).default(0).meta({ description: 'Workers kept when there is no work.' }),
     max_workers: workers.min(1).optional().meta({ description: 'Absent: 1, or `min_workers` if that is more.' }),
   })

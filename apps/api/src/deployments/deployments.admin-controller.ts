@@ -72,6 +72,7 @@ function draftOf(body: z.infer<typeof DeploymentCreateSchema>): DeploymentDraft 
     engine: body.engine,
     priceMicrosPerSecond: price === undefined ? null : BigInt(price),
     queueLimit: body.queue_limit,
+    attemptLimitSeconds: body.attempt_limit_seconds,
     minWorkers: body.min_workers,
     maxWorkers: body.max_workers ?? Math.max(1, body.min_workers),
   };

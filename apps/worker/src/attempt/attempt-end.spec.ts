@@ -40,6 +40,7 @@ describe('the end of an attempt', () => {
       { run: interrupted, lease: 'exhausted', outputs: stored },
       ['credits_exhausted', 'credits_exhausted'],
     ],
+    ['its time limit', { run: interrupted, lease: 'overtime', outputs: stored }, ['overtime', 'execution_timeout']],
     ['a worker that drains', { run: interrupted, lease: null, outputs: stored }, ['handed_back', null]],
     ['a lost engine', { run: lost, lease: null, outputs: stored }, ['given_up', null]],
     ['a lost engine, canceled', { run: lost, lease: 'canceled', outputs: stored }, ['given_up', null]],

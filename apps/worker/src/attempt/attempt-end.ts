@@ -1,5 +1,5 @@
 import type { EngineFailure, EngineResult } from '@millrace/engines';
-import { resubmitAdvice, type AttemptLoss, type JobFailure, type ReportedEnding } from '@millrace/jobs';
+import { OVERTIME, resubmitAdvice, type AttemptLoss, type JobFailure, type ReportedEnding } from '@millrace/jobs';
 import type { LeaseEnd } from './lease-keeper';
 import type { OutputsEnd } from './output-pipeline';
 
@@ -52,6 +52,7 @@ export function endOf({ run, lease, outputs }: AttemptFacts): AttemptEnd {
       return { kind: 'given_up', loss: { by: 'engine', reason: run.reason } };
     case 'interrupted':
       if (lease === 'exhausted') return finished('credits_exhausted', CREDITS_EXHAUSTED);
+      if (lease === 'overtime') return finished('overtime', OVERTIME);
       return lease === 'canceled' ? finished('canceled_while_running') : { kind: 'handed_back' };
     case 'failed':
       return finished(ENDING_OF_FAILURE[run.failure.code], jobFailure(run.failure));

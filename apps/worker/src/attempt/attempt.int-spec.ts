@@ -75,7 +75,7 @@ class Surroundings {
     const lifecycle = {
       heartbeat: (_fence: Fence, { engineMs }: { engineMs: number }) => {
         this.engineMs.push(engineMs);
-        return Promise.resolve({ status: 'running', exhausted: false });
+        return Promise.resolve({ status: 'running', exhausted: false, overtime: false });
       },
       finish: (_fence: Fence, result: AttemptResult) => Promise.resolve(this.ends.push(result)),
       giveUp: (_fence: Fence, loss: AttemptLoss) => Promise.resolve(this.losses.push(loss)),

@@ -5,12 +5,12 @@ import type { Logger } from '@millrace/platform';
 /** Beats in the length of a lease: two may fail before it is lost. */
 const BEATS_PER_LEASE = 3;
 
-/** `exhausted`: the run has used up all the credits there are for it. */
-export type LeaseEnd = 'canceled' | 'exhausted' | 'lost';
+/** `exhausted`: the run has used up all the credits there are for it. `overtime`: it reached its time limit. */
+export type LeaseEnd = 'canceled' | 'exhausted' | 'overtime' | 'lost';
 
 /**
  * Renews an attempt's lease for as long as the attempt runs, and ends the attempt when the lease is gone, the job is to be
- * canceled, or its credits are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another
+ * canceled, or its credits or its time are used up. When PostgreSQL cannot be reached for a whole lease the attempt ends too: another
  * worker may have it by then.
  */
 export class LeaseKeeper {
@@ -65,6 +65,7 @@ export class LeaseKeeper {
     if (answer === null) this.over('lost');
     else if (answer.status === 'canceling') this.over('canceled');
     else if (answer.exhausted) this.over('exhausted');
+    else if (answer.overtime) this.over('overtime');
   }
 
   private over(end: LeaseEnd): void {

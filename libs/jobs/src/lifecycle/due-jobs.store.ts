@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { leaseIsOver } from '../state';
+import { isLongOvertime, leaseIsOver } from '../state';
 
 /** A job without a worker to move it. */
 export interface LostJob {
@@ -25,6 +25,13 @@ export async function listLostJobs(statements: Statements, limit: number): Promi
 export async function listOverdueJobs(statements: Statements, limit: number): Promise<string[]> {
   const rows = await statements.rows<{ id: string }>(Prisma.sql`
     SELECT id FROM jobs WHERE delivery <> 'done' AND deadline_at <= now() ORDER BY deadline_at LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+/** Ids of jobs whose attempt is far beyond its time limit. Costs a walk over the jobs that run. */
+export async function listOvertimeJobs(statements: Statements, limitSeconds: number, limit: number): Promise<string[]> {
+  const rows = await statements.rows<{ id: string }>(Prisma.sql`
+    SELECT j.id FROM jobs j WHERE j.delivery = 'leased' AND ${isLongOvertime(limitSeconds)} LIMIT ${limit}`);
   return rows.map((row) => row.id);
 }
 

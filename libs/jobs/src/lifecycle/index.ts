@@ -1,5 +1,5 @@
 export { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
-export { type AttemptLoss, type AttemptResult } from './job-ending';
+export { OVERTIME, type AttemptLoss, type AttemptResult } from './job-ending';
 export { JobEvents } from './job-events';
 export { Lifecycle } from './lifecycle.service';
 export { RecallStoppedJobsLoop } from './recall-stopped-jobs.loop';

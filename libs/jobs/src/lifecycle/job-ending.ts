@@ -45,6 +45,7 @@ export const RECORDED_AS: Record<JobEnding['ending'], Recorded> = {
   input_not_staged: failed,
   credentials_lost: failed,
   credits_exhausted: failed,
+  overtime: { ...failed, cause: 'time limit of an attempt' },
   canceled_while_running: { ...canceled, cause: 'attempt canceled' },
 
   canceled_while_queued: canceled,
@@ -52,6 +53,7 @@ export const RECORDED_AS: Record<JobEnding['ending'], Recorded> = {
   canceled_with_worker_lost: { ...canceled, outcome: 'lost', cause: 'worker lost while canceling' },
   attempts_used_up: lost,
   worker_failed: { ...lost, cause: 'worker failed every attempt' },
+  overtime_passed: { ...failed, cause: 'time limit of an attempt' },
   deadline_passed: { status: 'expired', outcome: 'expired', cause: 'execution deadline' },
 };
 
@@ -89,6 +91,14 @@ export function lostEnding(loss: AttemptLoss): JobEnding {
     ? { ...end, ending: 'engine_lost', engineMs: loss.engineMs }
     : { ...end, ending: 'worker_failed' };
 }
+
+/** Of a job whose attempt took longer than it may. */
+export const OVERTIME: JobFailure = {
+  code: 'execution_timeout',
+  message: 'The run reached the time limit of an attempt and was stopped. Make the workflow smaller, or split it.',
+};
+
+export const overtimePassed: JobEnding = { ...nothingReported, ending: 'overtime_passed', failure: OVERTIME };
 
 export const deadlinePassed: JobEnding = {
   ...nothingReported,

@@ -10,7 +10,9 @@ import { TRANSITIONS } from '../state/job-state';
 import { requestCancel } from './cancel.store';
 import { endJob } from './end.store';
 import { giveUpAttempt, handBackAttempt, takeBackAttempt } from './release.store';
-import { readSettings } from '@millrace/platform';
+import { Metrics, readSettings } from '@millrace/platform';
+import type { JobEvents } from './job-events';
+import { Lifecycle } from './lifecycle.service';
 
 const settings: JobSettings = readSettings(jobSettings, {});
 const ledger = new LedgerStore();
@@ -77,7 +79,7 @@ describe('an attempt', () => {
     expect(await world.beat(zombie)).toBeNull();
     expect(await world.end(zombie)).toBeNull();
     expect(await handBackAttempt(test.database, zombie)).toBeNull();
-    expect(await world.beat(second)).toEqual({ status: 'running', exhausted: false });
+    expect(await world.beat(second)).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect(await world.history(job.id)).toEqual(['queued', 'running']);
   });
 
@@ -134,7 +136,7 @@ describe('a fence', () => {
       expect(await outputs.record(test.database, one, output)).toBe('lease_lost');
     }
     expect(await outputs.record(test.database, fence, output)).toBe('recorded');
-    expect(await world.beat(fence)).toEqual({ status: 'running', exhausted: false });
+    expect(await world.beat(fence)).toEqual({ status: 'running', exhausted: false, overtime: false });
   });
 
   it('holds while its lease does: nobody takes a live attempt back', async () => {
@@ -144,7 +146,7 @@ describe('a fence', () => {
     expect(
       await endJob(test.database, { kind: 'lost_for_good', jobId: job.id }, endingOf('attempts_used_up')),
     ).toBeNull();
-    expect(await world.beat(fence)).toEqual({ status: 'running', exhausted: false });
+    expect(await world.beat(fence)).toEqual({ status: 'running', exhausted: false, overtime: false });
   });
 });
 
@@ -167,7 +169,7 @@ describe('an end', () => {
     const canceled = endingOf('canceled_while_running');
     expect(await endJob(test.database, { kind: 'queued', scope: job, jobId: job.id }, canceled)).toBeNull();
     expect(await endJob(test.database, { kind: 'canceling_fence', fence }, canceled)).toBeNull();
-    expect(await world.beat(fence)).toEqual({ status: 'running', exhausted: false });
+    expect(await world.beat(fence)).toEqual({ status: 'running', exhausted: false, overtime: false });
   });
 
   it('by the clock comes neither before the deadline, nor while there is another attempt, nor under a worker', async () => {
@@ -257,5 +259,56 @@ describe('the database', () => {
       }
     }
     expect(allowed.sort()).toEqual(TRANSITIONS.map(({ from, to }) => `${from} ${to}`).sort());
+  });
+});
+
+describe('an attempt that takes longer than it may', () => {
+  const lifecycleOf = (attemptLimitSeconds: number): Lifecycle =>
+    new Lifecycle(
+      test.database,
+      { moved: () => undefined } as unknown as JobEvents,
+      () => undefined,
+      new Metrics('test'),
+      { ...settings, attemptLimitSeconds, holdExtensionSeconds: 60 },
+    );
+  const run = { progress: null, engineMs: 7_000 };
+
+  it('is to be stopped by its worker, and has cost what it used', async () => {
+    const claimed = await world.start(await world.submit());
+    await world.claimedSecondsAgo(claimed.jobId, 100);
+    expect(await lifecycleOf(200).heartbeat(claimed, run)).toEqual({
+      status: 'running',
+      exhausted: false,
+      overtime: false,
+    });
+    expect(await lifecycleOf(99).heartbeat(claimed, run)).toEqual({
+      status: 'running',
+      exhausted: false,
+      overtime: true,
+    });
+    const moved = await world.end(claimed, endingOf('overtime', { engineMs: 9_000 }));
+    expect(moved).toMatchObject({ status: 'failed', chargedMicros: 9_000n });
+  });
+
+  it('goes by the limit of its pool, where that has one', async () => {
+    const job = await world.submit();
+    await test.database.execute(Prisma.sql`UPDATE pools SET attempt_limit_seconds = 50 WHERE id = ${job.poolId}`);
+    const claimed = await world.start(job);
+    await world.claimedSecondsAgo(claimed.jobId, 60);
+    expect(await lifecycleOf(1_000).heartbeat(claimed, run)).toMatchObject({ overtime: true });
+  });
+
+  it('ends without its worker a while later, charged and not tried again', async () => {
+    const claimed = await world.start(await world.submit());
+    const lifecycle = lifecycleOf(100);
+    await world.claimedSecondsAgo(claimed.jobId, 130);
+    await lifecycle.heartbeat(claimed, run);
+    await lifecycle.endOvertime(1_000);
+    expect(await world.history(claimed.jobId)).toEqual(['queued', 'running']);
+    await world.claimedSecondsAgo(claimed.jobId, 300);
+    expect(await lifecycle.endOvertime(1_000)).toBe(1);
+    const job = await test.database.models.job.findUniqueOrThrow({ where: { id: claimed.jobId } });
+    expect(job).toMatchObject({ status: 'failed', chargedMicros: 7_000n, error: { code: 'execution_timeout' } });
+    expect(await world.beat(claimed)).toBeNull();
   });
 });

@@ -7,13 +7,14 @@ import type { JobSettings } from '../job.settings';
 import type { ClaimedAttempt, EndGuard, Fence, JobLog, JobScope, MovedJob } from '../state';
 import { requestCancel } from './cancel.store';
 import { claimAttempt } from './claim.store';
-import { listLostJobs, listOverdueJobs, type LostJob } from './due-jobs.store';
+import { listLostJobs, listOverdueJobs, listOvertimeJobs, type LostJob } from './due-jobs.store';
 import { endJob } from './end.store';
 import {
   attemptsUsedUp,
   canceledEnding,
   deadlinePassed,
   lostEnding,
+  overtimePassed,
   type AttemptLoss,
   type AttemptResult,
   type JobEnding,
@@ -92,12 +93,12 @@ export class Lifecycle {
    * Renew the lease, and the hold where it runs short.
    *
    * @param run the attempt so far: its progress, and its engine time in milliseconds.
-   * @returns the status to obey, and whether the run may not go on for want of credits; null when the lease is lost and the
+   * @returns the status to obey, and whether the run may not go on for want of credits or time; null when the lease is lost and the
    * attempt is over for this worker.
    */
   async heartbeat(fence: Fence, run: { progress: Progress | null; engineMs: number }): Promise<HeartbeatAnswer | null> {
-    const { leaseSeconds, holdExtensionSeconds } = this.settings;
-    return renewLease(this.database, fence, { ...run, leaseSeconds, holdExtensionSeconds });
+    const { leaseSeconds, attemptLimitSeconds, holdExtensionSeconds } = this.settings;
+    return renewLease(this.database, fence, { ...run, leaseSeconds, attemptLimitSeconds, holdExtensionSeconds });
   }
 
   /** End a job with the result of its attempt. @returns null when the lease was lost: the result counts for nothing. */
@@ -167,6 +168,16 @@ export class Lifecycle {
   async expireOverdue(limit: number): Promise<number> {
     const ids = await listOverdueJobs(this.database, limit);
     const moved = await Promise.all(ids.map((jobId) => this.end({ kind: 'overdue', jobId }, deadlinePassed)));
+    return moved.filter((job) => job !== null).length;
+  }
+
+  /** End jobs whose worker did not stop an attempt that reached its time limit. @returns how many. */
+  async endOvertime(limit: number): Promise<number> {
+    const { attemptLimitSeconds: limitSeconds } = this.settings;
+    const ids = await listOvertimeJobs(this.database, limitSeconds, limit);
+    const moved = await Promise.all(
+      ids.map((jobId) => this.end({ kind: 'overtime', jobId, limitSeconds }, overtimePassed)),
+    );
     return moved.filter((job) => job !== null).length;
   }
 

@@ -19,7 +19,13 @@ afterAll(() => test.drop());
 describe('a statement that moves one job', () => {
   const fence = { jobId: newId(), attempt: 1, leaseToken: randomUUID() };
   const lost = { kind: 'lost_for_good', jobId: fence.jobId } as const;
-  const beat = { progress: null, engineMs: 0, leaseSeconds: 10, holdExtensionSeconds: 60 };
+  const beat = {
+    progress: null,
+    engineMs: 0,
+    leaseSeconds: 10,
+    attemptLimitSeconds: 604_800,
+    holdExtensionSeconds: 60,
+  };
   const moves: [string, (statements: Statements) => Promise<unknown>][] = [
     ['a claim', (to) => claimAttempt(to, { ...fence, workerId: newId(), leaseSeconds: 10 })],
     ['a heartbeat', (to) => renewLease(to, fence, beat)],

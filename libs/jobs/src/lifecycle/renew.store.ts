@@ -1,7 +1,7 @@
 import { extendHold, type MeteredColumn } from '@millrace/billing';
 import type { JobStatus, Progress } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
-import { holdsFence, type Fence } from '../state';
+import { holdsFence, isOvertime, type Fence } from '../state';
 import { elapsedMs } from './settlement.store';
 import { jsonOrNull } from './storable';
 
@@ -11,6 +11,8 @@ export interface Heartbeat {
   /** Engine time of the attempt so far, in milliseconds. */
   engineMs: number;
   leaseSeconds: number;
+  /** Of an attempt, where its pool has no limit of its own. */
+  attemptLimitSeconds: number;
   holdExtensionSeconds: number;
 }
 
@@ -18,6 +20,8 @@ export interface HeartbeatAnswer {
   status: JobStatus;
   /** True when the run has used up its hold and the account has nothing to extend it from. */
   exhausted: boolean;
+  /** True when the attempt has reached its time limit. */
+  overtime: boolean;
 }
 
 /**
@@ -29,12 +33,13 @@ export interface HeartbeatAnswer {
 export async function renewLease(
   statements: Statements,
   fence: Fence,
-  { progress, engineMs, leaseSeconds, holdExtensionSeconds }: Heartbeat,
+  { progress, engineMs, leaseSeconds, attemptLimitSeconds, holdExtensionSeconds }: Heartbeat,
 ): Promise<HeartbeatAnswer | null> {
-  const run = statementPart<MeteredColumn | 'account_id' | 'may_extend'>('run')`
+  const run = statementPart<MeteredColumn | 'account_id' | 'may_extend' | 'overtime'>('run')`
     SELECT j.id, j.account_id, j.held_micros, j.price_micros_per_second, e.engine_ms,
-           j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend
-    FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
+           j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend,
+           ${isOvertime(attemptLimitSeconds)} AS overtime
+    FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt JOIN pools p ON p.id = j.pool_id
     CROSS JOIN LATERAL (SELECT greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs})) AS engine_ms) e
     WHERE ${holdsFence(fence)} FOR UPDATE OF j`;
   const { hold, writes } = extendHold(run, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
@@ -43,7 +48,7 @@ export async function renewLease(
       progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
       held_micros = hold.held_micros
     FROM ${run} run, ${hold} hold WHERE j.id = run.id AND hold.id = run.id
-    RETURNING j.status, hold.is_exhausted AS exhausted`;
+    RETURNING j.status, hold.is_exhausted AS exhausted, run.overtime`;
   const [answer] = await statements.rows<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
   return answer ?? null;
 }

@@ -35,6 +35,8 @@ export const REPORTED_ENDINGS = [
   'credentials_lost',
   /** The run used up all that its account could hold for it. */
   'credits_exhausted',
+  /** The attempt reached its time limit, and its worker stopped it. */
+  'overtime',
   /** It was asked to stop while it ran. */
   'canceled_while_running',
 ] as const;
@@ -50,6 +52,8 @@ export const UNREPORTED_ENDINGS = [
   'attempts_used_up',
   /** The worker of its last attempt met an error of its own. */
   'worker_failed',
+  /** The attempt passed its time limit, and its worker did not stop it. */
+  'overtime_passed',
   'deadline_passed',
 ] as const;
 export type UnreportedEnding = (typeof UNREPORTED_ENDINGS)[number];
@@ -84,6 +88,7 @@ export const SETTLEMENT: Settlement = {
   input_not_staged: 'waived',
   credentials_lost: 'waived',
   credits_exhausted: 'billable',
+  overtime: 'billable',
   canceled_while_running: 'billable',
 
   canceled_while_queued: 'waived',
@@ -91,6 +96,7 @@ export const SETTLEMENT: Settlement = {
   canceled_with_worker_lost: 'waived',
   attempts_used_up: 'waived',
   worker_failed: 'waived',
+  overtime_passed: 'as_last_reported',
   deadline_passed: 'as_last_reported',
 
   handed_back: 'waived',

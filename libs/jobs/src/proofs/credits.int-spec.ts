@@ -89,7 +89,7 @@ const beat = fc.tuple(index, engineMs).map(([which, ms]) =>
     async (model, real) => {
       const jobId = pick([...model.running.keys()], which);
       const answer = await real.jobs.beat(attemptOf(real, jobId), ms);
-      expect(answer).toEqual({ status: 'running', exhausted: model.beat(jobId, BigInt(ms)) });
+      expect(answer).toEqual({ status: 'running', exhausted: model.beat(jobId, BigInt(ms)), overtime: false });
     },
     isRunning,
   ),

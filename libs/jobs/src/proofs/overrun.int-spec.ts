@@ -22,10 +22,10 @@ async function running(micros: bigint, hold: bigint) {
 describe('a run that outlasts its hold', () => {
   it('has it extended in steps from what the account has, and is charged for all of its time', async () => {
     const { jobs, claimed } = await running(1_000_000n, 30_000n);
-    expect(await jobs.beat(claimed, 3_000)).toEqual({ status: 'running', exhausted: false });
+    expect(await jobs.beat(claimed, 3_000)).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect(await jobs.balance()).toEqual({ availableMicros: 970_000n, heldMicros: 30_000n });
     // 20 s and the length of a lease need more than 30 s of price.
-    expect(await jobs.beat(claimed, 21_000)).toEqual({ status: 'running', exhausted: false });
+    expect(await jobs.beat(claimed, 21_000)).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect(await jobs.balance()).toEqual({ availableMicros: 910_000n, heldMicros: 90_000n });
     const moved = await jobs.end(claimed, 75_500, 'succeeded');
     expect(moved?.chargedMicros).toBe(75_500n);
@@ -35,10 +35,10 @@ describe('a run that outlasts its hold', () => {
 
   it('is stopped when there is nothing left, and is charged exactly what was held', async () => {
     const { jobs, claimed } = await running(50_000n, 30_000n);
-    expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'running', exhausted: false });
+    expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 50_000n });
-    expect(await jobs.beat(claimed, 49_999)).toEqual({ status: 'running', exhausted: false });
-    expect(await jobs.beat(claimed, 50_000)).toEqual({ status: 'running', exhausted: true });
+    expect(await jobs.beat(claimed, 49_999)).toEqual({ status: 'running', exhausted: false, overtime: false });
+    expect(await jobs.beat(claimed, 50_000)).toEqual({ status: 'running', exhausted: true, overtime: false });
     const moved = await jobs.end(claimed, 52_000, 'credits_exhausted');
     expect(moved?.chargedMicros).toBe(50_000n);
     expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 0n });
@@ -48,14 +48,14 @@ describe('a run that outlasts its hold', () => {
   it('goes on when credits are added in time', async () => {
     const { jobs, claimed } = await running(30_000n, 30_000n);
     await jobs.grant(5_000n);
-    expect(await jobs.beat(claimed, 29_000)).toEqual({ status: 'running', exhausted: false });
+    expect(await jobs.beat(claimed, 29_000)).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 35_000n });
   });
 
   it('is not extended once it is to be canceled, and pays for what it used', async () => {
     const { jobs, claimed } = await running(1_000_000n, 30_000n);
     await requestCancel(test.database, jobs.scope, claimed.jobId);
-    expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'canceling', exhausted: false });
+    expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'canceling', exhausted: false, overtime: false });
     expect((await jobs.balance()).heldMicros).toBe(30_000n);
     expect(await jobs.end(claimed, 26_000, 'succeeded')).toMatchObject({ status: 'canceled', chargedMicros: 26_000n });
   });
@@ -69,7 +69,7 @@ describe('a run that outlasts its hold', () => {
     const second = await jobs.start();
     expect(second?.attempt).toBe(2);
     if (second === null) return;
-    expect(await jobs.beat(second, 1_000)).toEqual({ status: 'running', exhausted: false });
+    expect(await jobs.beat(second, 1_000)).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect((await jobs.balance()).heldMicros).toBe(90_000n);
     expect((await jobs.end(second, 4_000, 'succeeded'))?.chargedMicros).toBe(4_000n);
     expect(await jobs.findings()).toEqual([]);

@@ -56,7 +56,7 @@ describe('a statement that waited for another counts with what that one left', (
       (tx) => jobs.billing.credits.adjust(tx, 'test', jobs.accountId, adjustment),
       () => jobs.beat(claimed, 25_000),
     );
-    expect(answer).toEqual({ status: 'running', exhausted: false });
+    expect(answer).toEqual({ status: 'running', exhausted: false, overtime: false });
     expect(await jobs.balance()).toEqual({ availableMicros: 45_000n, heldMicros: 90_000n });
     expect(await jobs.findings()).toEqual([]);
   });

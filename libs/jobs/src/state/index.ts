@@ -17,6 +17,8 @@ export {
   deliveryOfOne,
   holdsFence,
   isInScope,
+  isLongOvertime,
+  isOvertime,
   leaseIsOver,
   mayEnd,
   mayRelease,

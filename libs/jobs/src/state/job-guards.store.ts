@@ -32,6 +32,22 @@ export const leaseIsOver = Prisma.sql`j.delivery = 'leased' AND j.lease_expires_
 const leaseOfOneIsOver = (jobId: string): Prisma.Sql =>
   Prisma.sql`j.id = ${jobId}::uuid AND ${deliveryOfOne} = 'leased' AND j.lease_expires_at < now()`;
 
+/** Beyond its time limit an attempt may take this long to be stopped by its worker: an interrupt, then another engine. */
+const OVERTIME_GRACE_SECONDS = 120;
+
+/** The attempt `a` of the job, in the pool `p`, has reached its time limit. */
+export function isOvertime(limitSeconds: number, graceSeconds = 0): Prisma.Sql {
+  return Prisma.sql`
+    a.claimed_at + make_interval(secs => coalesce(p.attempt_limit_seconds, ${limitSeconds}) + ${graceSeconds}) <= now()`;
+}
+
+/** A worker has the job, and its attempt is far beyond its time limit. */
+export function isLongOvertime(limitSeconds: number): Prisma.Sql {
+  return Prisma.sql`${deliveryOfOne} = 'leased' AND EXISTS (
+    SELECT FROM job_attempts a JOIN pools p ON p.id = j.pool_id
+    WHERE a.job_id = j.id AND a.attempt = j.attempt AND ${isOvertime(limitSeconds, OVERTIME_GRACE_SECONDS)})`;
+}
+
 /** The job gets another attempt when it loses the present one. */
 const hasAttemptsLeft = Prisma.sql`j.status = 'running' AND j.attempt < j.max_attempts`;
 
@@ -47,6 +63,8 @@ export type EndGuard =
   | { kind: 'canceling_unleased'; jobId: string }
   /** Anyone, when its worker is lost and it gets no other attempt. */
   | { kind: 'lost_for_good'; jobId: string }
+  /** Anyone, when its attempt is far beyond its time limit. */
+  | { kind: 'overtime'; jobId: string; limitSeconds: number }
   /** Anyone, when its execution deadline has passed. */
   | { kind: 'overdue'; jobId: string };
 
@@ -67,6 +85,8 @@ function endCondition(guard: EndGuard): Prisma.Sql {
       return Prisma.sql`j.id = ${guard.jobId}::uuid AND j.status = 'canceling' AND j.delivery <> 'leased'`;
     case 'lost_for_good':
       return Prisma.sql`${leaseOfOneIsOver(guard.jobId)} AND (j.status = 'canceling' OR j.attempt >= j.max_attempts)`;
+    case 'overtime':
+      return Prisma.sql`j.id = ${guard.jobId}::uuid AND ${isLongOvertime(guard.limitSeconds)}`;
     case 'overdue':
       return Prisma.sql`j.id = ${guard.jobId}::uuid AND j.deadline_at <= now()`;
   }

@@ -8,7 +8,7 @@ const { billingSettings } = built('libs/billing/src/index');
 const { PoolStore, WorkerStore } = built('libs/deployments/src/index');
 const { composeExecution, jobSettings } = built('libs/jobs/src/index');
 const { LaneConsumer, RedisConnections, messagingSettings } = built('libs/messaging/src/index');
-const { Metrics, createLogger, readSettings } = built('libs/platform/src/index');
+const { KeyRing, Metrics, createLogger, readSettings } = built('libs/platform/src/index');
 
 /**
  * @typedef {{ databaseUrl: string, redisUrl: string }} Stack
@@ -173,7 +173,7 @@ class Run {
     await workers.register(database, { id, poolId, ...about });
     await workers.heartbeat(database, id, report('ready'));
     const metrics = new Metrics('bench');
-    const secretKey = Buffer.alloc(32);
+    const secretKey = KeyRing.of(Buffer.alloc(32));
     const jobs = composeExecution({ database, redis: this.#redis, logger, metrics, settings, secretKey });
     const take = async (/** @type {Message} */ message) => {
       await this.#take(jobs, id, message).catch((error) => this.#failures.push(String(error)));

@@ -84,7 +84,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     assets.uploads,
     assets.resumable,
     assets.content,
-    new ContentLinks([secretKey], settings.signedUrlSeconds),
+    new ContentLinks(secretKey, settings.signedUrlSeconds),
     new PartLinks(secretKey),
     billing.reads,
     billing.credits,

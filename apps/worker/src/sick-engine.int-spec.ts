@@ -15,7 +15,7 @@ import {
   type JobSubmission,
 } from '@millrace/jobs';
 import { LaneConsumer, RedisConnections } from '@millrace/messaging';
-import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
 import { PoolWorker } from './worker';
 
@@ -39,7 +39,14 @@ beforeAll(async () => {
   const { database } = test;
   const store = await openBlobStore({ ...settings, blobDir: join(folder, 'blobs') });
   assets = composeAssets({ database, store, settings });
-  const parts = { database, redis, logger, metrics: new Metrics('test'), settings, secretKey: Buffer.alloc(32, 1) };
+  const parts = {
+    database,
+    redis,
+    logger,
+    metrics: new Metrics('test'),
+    settings,
+    secretKey: KeyRing.of(Buffer.alloc(32, 1)),
+  };
   jobs = composeExecution(parts);
   submission = composeSubmission({ ...parts, assets: assets.assets });
 });

@@ -18,7 +18,7 @@ import {
   type JobSubmission,
 } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
-import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
 import { PoolWorker } from './worker';
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
   const { database } = test;
   assets = composeAssets({ database, store: blobs, settings });
   const metrics = new Metrics('test');
-  const secretKey = Buffer.alloc(32, 1);
+  const secretKey = KeyRing.of(Buffer.alloc(32, 1));
   const parts = { database, redis, logger, metrics, settings, secretKey };
   jobs = composeExecution(parts);
   submission = composeSubmission({ ...parts, assets: assets.assets });

@@ -11,7 +11,7 @@ import {
   sendControl,
   type RedisConnections,
 } from '@millrace/messaging';
-import type { Logger, Loop, Metrics } from '@millrace/platform';
+import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
 import { JobAudit, LaneAudit } from './audit';
 import {
   DispatchLoop,
@@ -67,7 +67,7 @@ export interface JobSubmission {
 }
 
 /** Wire what accepts jobs and shows them. */
-export function composeSubmission(parts: JobsParts & { assets: AssetService; secretKey: Buffer }): JobSubmission {
+export function composeSubmission(parts: JobsParts & { assets: AssetService; secretKey: KeyRing }): JobSubmission {
   const { database, redis, assets, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
   const queueStore = new AccountQueueStore();
@@ -114,7 +114,7 @@ export interface JobExecution {
 }
 
 /** Wire what runs attempts. */
-export function composeExecution(parts: JobsParts & { secretKey: Buffer }): JobExecution {
+export function composeExecution(parts: JobsParts & { secretKey: KeyRing }): JobExecution {
   const { database, redis, settings, secretKey } = parts;
   const { lanes, events, dispatcher, lifecycle } = composeMoves(parts);
   return {

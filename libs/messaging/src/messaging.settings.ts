@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { secretSetting, sharedSetting } from '@millrace/platform';
+import { KeyRing, secretSetting, sharedSetting } from '@millrace/platform';
 
 export const messagingSettings = {
   redisUrl: sharedSetting(
@@ -13,10 +13,12 @@ export const messagingSettings = {
 export const secretKeySetting = {
   secretKey: secretSetting(
     'SECRET_KEY',
-    'Base64 of 32 random bytes, the same for api and worker: seals forwarded credentials and signs content links.',
-    z
-      .base64()
-      .transform((text) => Buffer.from(text, 'base64'))
-      .refine((key) => key.length === 32, 'must be the base64 of 32 bytes'),
+    'Keys that seal forwarded credentials and sign links, the same for api and worker: the base64 of 32 random bytes, or several separated by commas, each with an id and a colon before it. The first seals and signs, all are accepted.',
+    z.string().transform((text, context) => {
+      const ring = KeyRing.parse(text);
+      if (typeof ring !== 'string') return ring;
+      context.addIssue(ring);
+      return z.NEVER;
+    }),
   ),
 };

@@ -4,6 +4,8 @@ export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
 export { ItemSweep } from './item-sweep';
+export { KeyRing, type UseKey } from './secrets/key-ring';
+export { Sealer } from './secrets/sealer';
 export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop, type LoopReport } from './loop';
 export { createLogger, type Logger } from './logger';

@@ -5,6 +5,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ContentLinks } from '@millrace/assets';
 import { ErrorEnvelopeSchema, type Asset, type Job } from '@millrace/contracts';
 import { ApiClient, describedFetch } from '@millrace/testing';
+import { KeyRing } from '@millrace/platform';
 import type { AssetStack, Store } from './asset-stack';
 
 const some = (size = 1_000): Buffer => randomBytes(size);
@@ -225,7 +226,7 @@ export function describeContent(store: Store, world: () => AssetStack): void {
   /** A link that we made, signed with our own key, whose time is over. */
   function expiredLink(asset: Asset): string {
     const { publicUrl: origin, env } = world().stack;
-    const links = new ContentLinks([Buffer.from(env.MILLRACE_SECRET_KEY ?? '', 'base64')], -60);
+    const links = new ContentLinks(KeyRing.of(Buffer.from(env.MILLRACE_SECRET_KEY ?? '', 'base64')), -60);
     const base = { kind: 'cloud', origin, prefix: '' } as const;
     return links.toContent(base, { id: asset.id, accountId: world().account.id }).url;
   }

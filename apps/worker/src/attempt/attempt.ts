@@ -128,10 +128,10 @@ export class Attempt {
       if (error instanceof InputUnavailable) return finished('input_not_staged', error.failure);
       throw error;
     }
-    const { accountId: cacheScope, hasSecrets, jobId, poolId } = this.claimed;
-    const extraData = hasSecrets ? await this.parts.jobs.secrets.get(jobId) : {};
+    const { accountId, hasSecrets, jobId, poolId } = this.claimed;
+    const extraData = hasSecrets ? await this.parts.jobs.secrets.get({ accountId, jobId }) : {};
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
-    const work = { runId: randomUUID(), cacheScope, ...staged, outputDir, extraData };
+    const work = { runId: randomUUID(), cacheScope: accountId, ...staged, outputDir, extraData };
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': this.slot.engine.kind } }, () =>
       this.slot.run(work, { signal: this.over, onEvent: this.observer.onEvent }),
     );

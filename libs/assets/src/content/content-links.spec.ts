@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
+import { KeyRing } from '@millrace/platform';
 import { ContentLinks, type LinkBase } from './content-links';
 
 const asset = { id: '0199aaaa-0000-7000-8000-000000000001', accountId: '0199aaaa-0000-7000-8000-000000000002' };
 const cloud: LinkBase = { kind: 'cloud', origin: 'https://api.example.com', prefix: '' };
-const secret = randomBytes(32);
-const links = new ContentLinks([secret], 900);
+const secret = randomBytes(32).toString('base64');
+const ringOf = (...keys: string[]): KeyRing => KeyRing.parse(keys.join(',')) as KeyRing;
+const links = new ContentLinks(ringOf(secret), 900);
 const forbidden = expect.objectContaining({ code: 'forbidden' }) as Error;
 
 function follow(url: string, by = links, method = 'GET'): string {
@@ -69,8 +71,8 @@ describe('a link to content', () => {
 
   it('still works when a new key is added, and not when its own is removed', () => {
     const { url } = links.toContent(cloud, asset);
-    const next = randomBytes(32);
-    expect(follow(url, new ContentLinks([next, secret], 900))).toBe(asset.accountId);
-    expect(() => follow(url, new ContentLinks([next], 900))).toThrow('This service did not make the link');
+    const next = randomBytes(32).toString('base64');
+    expect(follow(url, new ContentLinks(ringOf(next, secret), 900))).toBe(asset.accountId);
+    expect(() => follow(url, new ContentLinks(ringOf(next), 900))).toThrow('This service did not make the link');
   });
 });

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Refusal, type SurfaceKind } from '@millrace/contracts';
+import type { KeyRing, UseKey } from '@millrace/platform';
 
 /** A download link and the time from which it no longer works. */
 export interface ContentLink {
@@ -25,28 +26,23 @@ export interface LinkBase {
 /** Path of the route that serves signed links, without a credential; the asset's id follows. */
 const SIGNED_CONTENT_PATH = '/content/';
 
-interface SigningKey {
-  id: string;
-  secret: Buffer;
-}
-
 /**
  * Links to content that work without a credential for a short time. A link names our own route, never the store: making one
  * costs a hash, so that a poll of a job with many outputs stays cheap; HEAD works where GET does; and a link ends with its
  * asset. Where the store presigns URLs, the route redirects to one.
  */
 export class ContentLinks {
-  private readonly keys: SigningKey[];
+  private readonly keys: [UseKey, ...UseKey[]];
 
   /**
-   * @param secrets the first signs; all are accepted, so that a new one can be added before the old one is removed.
+   * @param ring the first key signs; all are accepted, so that a new one can be added before the old one is removed.
    * @param lifetimeSeconds how long a link works.
    */
   constructor(
-    secrets: [Buffer, ...Buffer[]],
+    ring: KeyRing,
     private readonly lifetimeSeconds: number,
   ) {
-    this.keys = secrets.map(signingKeyOf);
+    this.keys = [...ring.for('content links'), ...ring.undivided.map(formerKeyOf)];
   }
 
   /**
@@ -60,7 +56,7 @@ export class ContentLinks {
     if (base.kind === 'self_hosted') {
       return { url: `${base.origin}${base.prefix}/api/v2/assets/${asset.id}/content`, expiresAt };
     }
-    const [key] = this.keys as [SigningKey];
+    const [key] = this.keys;
     const path = `${SIGNED_CONTENT_PATH}${asset.id}`;
     const signature = sign(key, { path, expires: String(expires), account: asset.accountId });
     const query = new URLSearchParams({ account: asset.accountId, expires: String(expires), key: key.id, signature });
@@ -94,14 +90,14 @@ function badLink(): Refusal {
   return new Refusal('forbidden', 'This service did not make the link; read the asset or the job for one.');
 }
 
-/** A key derived for this use alone, so that a signature made here is valid nowhere else. */
-function signingKeyOf(secret: Buffer): SigningKey {
+/** The key that processes of the version before sign with: their links stay valid during an upgrade. */
+function formerKeyOf(secret: Buffer): UseKey {
   const derived = createHmac('sha256', secret).update('millrace content link').digest();
   return { id: createHash('sha256').update(derived).digest('hex').slice(0, 8), secret: derived };
 }
 
 /** One signature covers GET and HEAD. Each field is a line, and contains no line break. */
-function sign(key: SigningKey, { path, expires, account }: { path: string; expires: string; account: string }): string {
+function sign(key: UseKey, { path, expires, account }: { path: string; expires: string; account: string }): string {
   const text = ['GET', path, expires, account, key.id].join('\n');
   return createHmac('sha256', key.secret).update(text).digest('base64url');
 }

@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import { billingSettings } from '@millrace/billing';
 import { newId, type DispatchMessage } from '@millrace/contracts';
 import { LaneConsumer, LaneProducer, RedisConnections } from '@millrace/messaging';
-import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
 import { composeExecution, type JobExecution } from '../composition';
 import { JobWorld } from '../fixtures/job-world';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   lanes = new LaneProducer(redis.producer());
   world = new JobWorld(test, { priceMicrosPerSecond: 0n, holdMicros: 0n });
   const { database } = test;
-  const secretKey = Buffer.alloc(32);
+  const secretKey = KeyRing.of(Buffer.alloc(32));
   execution = composeExecution({ database, redis, logger, metrics: new Metrics('test'), settings, secretKey });
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { LedgerStore, billingSettings } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
 import { LaneProducer, RedisConnections } from '@millrace/messaging';
-import { Metrics, createLogger, readSettings } from '@millrace/platform';
+import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import {
   createTestDatabase,
   makeAccount,
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => producer.once('ready', () => resolve()));
   lanes = new LaneProducer(producer);
   const { database } = test;
-  const secretKey = Buffer.alloc(32);
+  const secretKey = KeyRing.of(Buffer.alloc(32));
   jobs = composeExecution({ database, redis, logger, metrics: new Metrics('test'), settings, secretKey });
 });
 afterAll(async () => {

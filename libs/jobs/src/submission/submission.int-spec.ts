@@ -72,7 +72,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
     new LedgerStore(),
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
     {
-      put: (id: string) => Promise.resolve(void kept.add(id)),
+      put: ({ jobId }) => Promise.resolve(void kept.add(jobId)),
       delete: (id: string) => Promise.resolve(void kept.delete(id)),
     },
     estimates,

@@ -124,7 +124,8 @@ export class SubmissionService {
     const draft = this.draftOf(submission, target, job, inputAssetIds);
     const { extraData } = job;
     if (extraData !== null) {
-      await this.secrets.put(draft.id, extraData, this.settings.jobExecutionDeadlineSeconds);
+      const owner = { accountId: draft.accountId, jobId: draft.id };
+      await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
     }
     let recorded: RecordedJob;
     try {

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { LockHolder } from './lock-holder';
 import type { FaultProxy } from './fault-proxy';
 import type { History } from './history';
 import type { Member } from './member';
@@ -11,6 +12,8 @@ export interface Victims {
   redis: Member;
   /** Of the server itself, past its proxy. */
   redisUrl: string;
+  /** As well past its proxy. */
+  databaseUrl: string;
   proxies: Record<'postgres' | 'redis' | 's3', FaultProxy>;
   leaseMs: number;
 }
@@ -26,6 +29,8 @@ export const FAULT_KINDS = [
   'empty redis',
   'restart redis',
   'restart postgres',
+  'locked account',
+  'connection pool at its end',
   'slow postgres',
   'slow redis',
   'slow s3',
@@ -55,6 +60,7 @@ const PACE = {
   flush: [1_500, 3_500],
   restartRedis: [2_500, 5_000],
   restartPostgres: [8_000, 13_000],
+  lock: [1_500, 3_500],
   network: [300, 1_000],
 } as const;
 
@@ -90,6 +96,7 @@ export class Injector {
       this.every('restartRedis', () => this.restartRedis()),
       this.every('restartPostgres', () => this.restartPostgres()),
       this.every('network', () => this.hitNetwork()),
+      this.every('lock', () => this.holdLock()),
     ]);
     await Promise.all(this.thawing);
     for (const proxy of Object.values(this.victims.proxies)) {
@@ -174,6 +181,16 @@ export class Injector {
   /** Immediate mode: nothing is written before the end, and the next start recovers from the log. */
   private restartPostgres(): void {
     if (this.victims.postgres.isReady && this.victims.postgres.kill('SIGQUIT')) this.count('restart postgres');
+  }
+
+  /** What a statement of somebody else locks: one account's place in a rotation, or what every statement needs. */
+  private async holdLock(): Promise<void> {
+    const kind = this.random.pick(['locked account', 'connection pool at its end'] as const);
+    const holder = await LockHolder.open(this.victims.databaseUrl, kind);
+    if (holder === null) return;
+    this.count(kind);
+    await this.pause(this.random.whole(200, 2_500));
+    await holder.close();
   }
 
   private async hitNetwork(): Promise<void> {

@@ -15,7 +15,7 @@ import { judge, type Verdict } from './verdict';
 
 /** A stack that is up, and may be harmed. */
 export interface FaultyStack {
-  victims: Omit<Victims, 'leaseMs'>;
+  victims: Omit<Victims, 'leaseMs' | 'databaseUrl'>;
   origins: string[];
   opsUrl: string;
   adminToken: string;
@@ -53,7 +53,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const canary = `canary-${randomBytes(16).toString('hex')}`;
   const targets = await Promise.all([makeTarget(stack, canary, 10_000_000_000), makeTarget(stack, canary, 3_000_000)]);
   const stop = new AbortController();
-  const victims = { ...stack.victims, leaseMs: stack.leaseMs };
+  const victims = { ...stack.victims, databaseUrl: stack.databaseUrl, leaseMs: stack.leaseMs };
   const injector = new Injector(victims, history, new Random(random.whole(1, 1e9)), stop.signal);
   const load = Array.from({ length: clients }, (_, index) => {
     const target = targets[index % 4 === 3 ? 1 : 0];

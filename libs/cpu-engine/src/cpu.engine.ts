@@ -1,13 +1,23 @@
 import type { NodeCatalogue } from '@millrace/contracts';
-import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
+import {
+  observed,
+  type Engine,
+  type EngineHealth,
+  type EngineResult,
+  type EngineRunContext,
+  type EngineWork,
+} from '@millrace/engines';
 import { CPU_CATALOGUE } from './nodes/registry';
-import { RunThread, type RunThreadSettings } from './thread/run-thread';
+import { ComputeProcess } from './process/compute-process';
+import type { ComputeSettings } from './process/messages';
 
 const MIB = 1024 * 1024;
 
-export interface CpuEngineSettings extends RunThreadSettings {
-  /** Milliseconds that a run may take to stop once asked; then its thread is ended. */
+export interface CpuEngineSettings extends ComputeSettings {
+  /** Milliseconds that a run may take to stop once asked; then its process is ended. */
   interruptBoundMs: number;
+  /** Runs after which a process gets a successor: what a codec library does not free does not add up. */
+  runsPerProcess: number;
 }
 
 const NOT_STARTED = 'The engine has not been started.';
@@ -16,31 +26,27 @@ const DEFAULTS: CpuEngineSettings = {
   runBudgetBytes: 1024 * MIB,
   cacheBytes: 256 * MIB,
   heapMib: 512,
+  // Pixels and results at their bounds, and what code and codecs take; less than the 2 GiB that the chart gives a worker.
+  residentBytes: 1664 * MIB,
   interruptBoundMs: 60,
+  runsPerProcess: 1_000,
 };
 
 /**
- * Threads that were ended may still be in a call of the codec library, which nothing can break off. Each such call occupies one of
- * the few threads that file access, too, needs in the whole process, so a successor starts beside no more of them than this.
- */
-const MAX_ENDING = 1;
-
-/**
  * The embedded engine: node classes of the field's own names and semantics, computed on this machine's processor in a
- * thread of its own. Results of nodes are kept per scope, and lost with the thread.
+ * process of its own. Results of nodes are kept per scope, and lost with the process.
  *
- * A thread that ends under a run makes it `lost`: pixels are budgeted before they are allocated, so an end of the thread is
- * the machine's fault and another attempt is worth its while.
+ * A process that a node ends makes its run `failed`; one that ends for another reason makes it `lost`.
  */
 export class CpuEngine implements Engine {
   readonly kind = 'cpu';
   private readonly settings: CpuEngineSettings;
-  /** The thread, or the one that is coming up. */
-  private thread: Promise<RunThread> | null = null;
+  /** The process, or the one that is coming up. */
+  private compute: Promise<ComputeProcess> | null = null;
   /** Settles when the runs taken so far have. */
   private queue: Promise<unknown> = Promise.resolve();
-  /** Threads that were ended and are not gone yet. */
-  private readonly ending = new Set<Promise<void>>();
+  private isOpen = false;
+  private runs = 0;
   private version = 'cpu';
   private problem: string | null = NOT_STARTED;
 
@@ -49,8 +55,9 @@ export class CpuEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    this.thread ??= this.newThread();
-    await this.thread;
+    this.isOpen = true;
+    this.compute ??= this.newProcess();
+    await this.compute;
   }
 
   catalogue(): Promise<NodeCatalogue> {
@@ -59,76 +66,79 @@ export class CpuEngine implements Engine {
 
   run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
     const turn = Promise.race([this.queue, aborted(context.signal)]);
-    const result = turn.then(() => this.runNext(work, context));
+    const result = turn.then(() => observed(context, (guarded) => this.runNext(work, guarded)));
     this.queue = Promise.all([this.queue, result]);
     return result;
   }
 
   health(): Promise<EngineHealth> {
+    // A process that did not come up is tried again when somebody asks.
+    if (this.compute === null) this.succeed();
     const { problem, version } = this;
     return Promise.resolve({ ready: problem === null, problem, version, residentModels: [] });
   }
 
   async reset(): Promise<void> {
-    await this.endThread('The engine was reset.');
+    await this.endProcess('The engine was reset.');
     await this.start();
   }
 
   async close(): Promise<void> {
-    await this.endThread('The engine is closed.');
+    await this.endProcess('The engine is closed.');
   }
 
   private async runNext(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
     const { signal } = context;
-    const thread = await Promise.race([this.thread?.catch(() => null), aborted(signal)]);
+    const compute = await Promise.race([this.compute?.catch(() => null), aborted(signal)]);
     if (signal.aborted) return { status: 'interrupted' };
-    if (!thread) return { status: 'lost', reason: this.problem ?? NOT_STARTED };
+    if (!compute) return { status: 'lost', reason: this.problem ?? NOT_STARTED };
     let overdue: NodeJS.Timeout | undefined;
     const interrupt = (): void => {
-      thread.interrupt();
-      overdue = setTimeout(() => this.retire(thread, 'The run did not stop.'), this.settings.interruptBoundMs);
+      compute.interrupt();
+      overdue = setTimeout(() => void compute.terminate('The run did not stop.'), this.settings.interruptBoundMs);
     };
     signal.addEventListener('abort', interrupt, { once: true });
-    const result = await thread.run(work, (event) => context.onEvent(event));
+    const result = await compute.run(work, (event) => context.onEvent(event));
     signal.removeEventListener('abort', interrupt);
     clearTimeout(overdue);
+    this.countRun(compute);
     return result.status === 'lost' && signal.aborted ? { status: 'interrupted' } : result;
   }
 
-  private retire(thread: RunThread, reason: string): void {
-    const gone = thread.terminate(reason).finally(() => this.ending.delete(gone));
-    this.ending.add(gone);
+  private countRun(compute: ComputeProcess): void {
+    this.runs += 1;
+    if (this.runs >= this.settings.runsPerProcess) void compute.terminate('It has run its share.');
   }
 
-  private async newThread(): Promise<RunThread> {
+  private async newProcess(): Promise<ComputeProcess> {
     try {
-      while (this.ending.size > MAX_ENDING) await Promise.race(this.ending);
-      const { thread, version } = await RunThread.start(this.settings);
+      this.runs = 0;
+      const { compute, version } = await ComputeProcess.start(this.settings);
       this.version = `cpu (${version})`;
       this.problem = null;
-      void thread.ended.then((reason) => this.threadEnded(reason));
-      return thread;
+      void compute.ended.then(() => this.succeed());
+      return compute;
     } catch (error) {
       this.problem = (error as Error).message;
-      this.thread = null;
+      this.compute = null;
       throw error;
     }
   }
 
-  /** A thread that ended of itself, or was ended under a run, has a successor at once. */
-  private threadEnded(reason: string): void {
-    if (!this.thread) return;
-    this.problem = reason;
-    this.thread = this.newThread();
-    this.thread.catch(() => undefined);
+  /** A process that has ended, no matter what ended it, has a successor at once; the next run waits for it. */
+  private succeed(): void {
+    if (!this.isOpen) return;
+    this.compute = this.newProcess();
+    this.compute.catch(() => undefined);
   }
 
-  private async endThread(reason: string): Promise<void> {
-    const ending = this.thread;
-    this.thread = null;
+  private async endProcess(reason: string): Promise<void> {
+    const ending = this.compute;
+    this.isOpen = false;
+    this.compute = null;
     this.problem = reason;
-    const thread = await ending?.catch(() => null);
-    await thread?.terminate(reason);
+    const compute = await ending?.catch(() => null);
+    await compute?.terminate(reason);
   }
 }
 

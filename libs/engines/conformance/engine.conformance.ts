@@ -233,6 +233,15 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
       expect(runs.map(({ events }) => events.length)).toEqual(reported);
     });
 
+    it('loses a run whose observer throws, at once and without another event, and runs the next', async () => {
+      const run = startRun(target.engine, target.endless, {}, ({ type }) => {
+        if (type === 'node_started') throw new Error('the observer is broken');
+      });
+      expect(await run.result).toMatchObject({ status: 'lost', reason: 'its events could not be received' });
+      expect(run.events.at(-1)?.type).toBe('node_started');
+      expect(await start({ '1': source(), '2': save('1') }).result).toEqual({ status: 'succeeded' });
+    });
+
     it('settles a run that is aborted as soon as it is asked for', async () => {
       const run = start(target.endless);
       run.abort();

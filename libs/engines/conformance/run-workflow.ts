@@ -29,8 +29,17 @@ export interface RunUnderTest {
 
 export type EventOf<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>;
 
-/** Starts a run of a graph; what is not given is new to every run. */
-export function startRun(engine: Engine, graph: Graph | string, work: Partial<EngineWork> = {}): RunUnderTest {
+/**
+ * Starts a run of a graph; what is not given is new to every run.
+ *
+ * @param observe called with every event as the engine reports it.
+ */
+export function startRun(
+  engine: Engine,
+  graph: Graph | string,
+  work: Partial<EngineWork> = {},
+  observe: (event: EngineEvent) => void = () => undefined,
+): RunUnderTest {
   const runId = work.runId ?? randomUUID();
   const outputDir = work.outputDir ?? scratchDir();
   const events: EngineEvent[] = [];
@@ -39,6 +48,7 @@ export function startRun(engine: Engine, graph: Graph | string, work: Partial<En
   const onEvent = (event: EngineEvent): void => {
     events.push(event);
     for (const notify of waiters) notify(event);
+    observe(event);
   };
   const parsed = parseWorkflow(typeof graph === 'string' ? graph : JSON.stringify(graph));
   const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, graph: parsed };

@@ -76,7 +76,7 @@ export interface EngineHealth {
 export interface EngineRunContext {
   /** Aborting asks the engine to interrupt the run; `run` then settles within the engine's bound. */
   signal: AbortSignal;
-  /** Called in order, never after `run` has settled. Must not throw. */
+  /** Called in order, never after `run` has settled. If it throws, it is called no more: the run is interrupted, and `lost`. */
   onEvent(event: EngineEvent): void;
 }
 

@@ -9,4 +9,5 @@ export type {
   EngineWork,
   InputFile,
 } from './engine';
+export { observed } from './observed';
 export { ComfyuiEngine, DEFAULT_BOUNDS, type AttachOptions, type OwnOptions } from './comfyui';

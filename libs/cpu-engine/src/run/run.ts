@@ -12,7 +12,7 @@ import { signaturesOf } from './signature';
 import { failureOf } from './traceback';
 import type { Value } from '../node-api/value';
 import { RunInterrupted } from '../node-api/work';
-import type { ThreadWork } from '../thread/thread-messages';
+import type { ThreadWork } from '../process/messages';
 
 /** Names in a log line are cut to this length. */
 const SHOWN_ID = 100;

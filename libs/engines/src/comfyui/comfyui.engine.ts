@@ -1,5 +1,6 @@
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '../engine';
+import { observed } from '../observed';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_LIMITS,
@@ -70,7 +71,7 @@ export class ComfyuiEngine implements Engine {
 
   async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
     if (this.busy) return { status: 'lost', reason: 'The engine runs one workflow at a time, and has one.' };
-    this.busy = this.runAlone(work, context).catch((error: unknown) => ({
+    this.busy = observed(context, (guarded) => this.runAlone(work, guarded)).catch((error: unknown) => ({
       status: 'lost',
       reason: error instanceof Error ? error.message : String(error),
     }));

@@ -2,9 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CODEC_VERSION } from '../image/codec/vips';
 import { ResultCache } from '../run/result-cache';
 import { runWorkflow } from '../run/run';
-import type { RunRequest, ThreadMessage, ThreadSettings } from './thread-messages';
+import type { RunRequest, ThreadMessage, ThreadSettings } from './messages';
 
-// The compute thread: node code runs here, so that the process that holds the job's lease keeps its heart beating.
+// The compute thread: node code runs here, so that its process can be asked to stop meanwhile.
 
 if (!parentPort) throw new Error('thread-entry is the start of a worker thread, not of a process.');
 const port = parentPort;

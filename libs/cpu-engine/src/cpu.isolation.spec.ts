@@ -44,15 +44,15 @@ describe('the process in which nodes are computed', () => {
   }
 
   it('is ended when it takes more memory than it may: its run fails, its neighbour and the next run go on', async () => {
-    const [engine] = await open({ residentBytes: 500 * MIB });
+    const [engine] = await open({ residentBytes: 350 * MIB });
     const [neighbour] = await open();
     const beside = await computing(neighbour);
-    const run = startRun(engine, { '1': empty(8), '2': empty(8_192), '3': save('2') });
+    const run = startRun(engine, { '1': empty(8), '2': empty(6_144), '3': save('2') });
     expect(await run.result).toEqual({
       status: 'failed',
       failure: {
         code: 'node_execution_error',
-        message: 'The run took more than 500 MiB of memory here and was stopped. Use smaller pictures or batches.',
+        message: 'The run took more than 350 MiB of memory here and was stopped. Use smaller pictures or batches.',
         nodeId: '2',
         classType: 'EmptyImage',
         traceback: null,

@@ -67,7 +67,8 @@ export const bench = {
  * @returns {Promise<Scene>}
  */
 async function setScene({ startStack, startLoad, flags }) {
-  const stack = await startStack({ workers: 0 });
+  const settings = { MILLRACE_MAX_CONNECTIONS_PER_ADDRESS: '10000' };
+  const stack = await startStack({ workers: 0, settings });
   const load = await startLoad('streams.load.mjs');
   const floor = await startLoad('streams.floor.mjs');
   /** @type {{ pid: number, firstFrame: string }} */

@@ -88,9 +88,24 @@ export const apiSettings = {
     'Bytes that all callers of demo deployments together may upload in a day of UTC.',
     integer({ min: 0 }).default(1_073_741_824),
   ),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    'Connections that the public listener of one process keeps open; more are closed at once.',
+    integer({ min: 1, max: 1_000_000 }).default(20_000),
+  ),
+  maxConnectionsPerAddress: setting(
+    'MAX_CONNECTIONS_PER_ADDRESS',
+    'Of these, connections of one address. Only without MILLRACE_TRUSTED_PROXIES: behind proxies all come from them.',
+    integer({ min: 1, max: 1_000_000 }).default(2_000),
+  ),
+  stalledClientSeconds: setting(
+    'STALLED_CLIENT_SECONDS',
+    'A client that takes nothing of its answer for so long is cut off, in seconds.',
+    integer({ min: 1, max: 3_600 }).default(60),
+  ),
   bodyBytesInFlight: setting(
     'BODY_BYTES_IN_FLIGHT',
-    'Bytes of request bodies that one process keeps in memory at once; above it 429. Files that are passed on do not count.',
+    'Bytes of request bodies and large answers that one process keeps in memory at once; above it 429. Files do not count.',
     integer({ min: 1_048_576 }).default(67_108_864),
   ),
   bodyBytesInFlightPerAccount: setting(

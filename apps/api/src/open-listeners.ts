@@ -3,7 +3,7 @@ import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/p
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
-import { BodiesInFlight, configureOpsApp, createPublicApp, type RouteTable } from './http';
+import { BodiesInFlight, Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { PublicModule } from './public.module';
 import { OpenStreams, StreamChores, drainPublic } from './streams';
 
@@ -34,6 +34,11 @@ export async function openListeners(settings: ApiSettings, logger: Logger, shutd
     rules,
     trustedProxies,
     bodies,
+    connections: new Connections({
+      connections: settings.maxConnections,
+      connectionsPerAddress: trustedProxies === 0 ? settings.maxConnectionsPerAddress : null,
+      stalledMs: settings.stalledClientSeconds * 1000,
+    }),
   });
   let opsRoutes: RouteTable | undefined;
   const ops = await openOpsListener({

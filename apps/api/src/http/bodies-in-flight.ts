@@ -13,8 +13,8 @@ export interface BodyLimits {
 }
 
 /**
- * Counts the bytes of bodies that are kept in memory, from their arrival until the answer is out. Files that are only passed
- * on do not count. A body is not refused for its own size here: where nothing else is in flight, it passes.
+ * Counts the bytes of bodies and of large answers that are kept in memory, until the answer is out. Files that are only
+ * passed on do not count. A body is not refused for its own size here: where nothing else is in flight, it passes.
  */
 export class BodiesInFlight {
   private total = 0;
@@ -41,7 +41,7 @@ export class BodiesInFlight {
 }
 
 /**
- * Count bytes of a request's body until its answer is out.
+ * Count bytes of a request's body, or of its large answer, until the client has taken the answer or is gone.
  *
  * @throws Refusal `rate_limited` while too many are in flight.
  */

@@ -65,7 +65,7 @@ function readChunks(request: IncomingMessage, { maxBytes, declared, deadlineMs }
     if (request.destroyed) throw broken('broke off', 400);
     const chunks: Buffer[] = [];
     let size = 0;
-    const fail = (error: unknown): void => settle(() => reject(error));
+    const fail = (error: Error): void => settle(() => reject(error));
     const onLate = (): void => fail(broken('did not arrive in time', 408));
     const timers = [setTimeout(onLate, SILENCE_MS), setTimeout(onLate, deadlineMs)] as const;
     const onData = (chunk: Buffer): void => {
@@ -87,11 +87,11 @@ function readChunks(request: IncomingMessage, { maxBytes, declared, deadlineMs }
 }
 
 /** What is thrown in a listener would reach nobody. */
-function tryTo(act: () => void, fail: (error: unknown) => void): void {
+function tryTo(act: () => void, fail: (error: Error) => void): void {
   try {
     act();
   } catch (error) {
-    fail(error);
+    fail(error as Error);
   }
 }
 

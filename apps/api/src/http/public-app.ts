@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import express, { type Express } from 'express';
 import { NestLogger, type Logger, type Metrics } from '@millrace/platform';
 import type { BodiesInFlight } from './bodies-in-flight';
+import type { Connections } from './connections';
 import { EnvelopeFilter } from './envelope.filter';
 import { observeRequests } from './observe-requests';
 import { PublicAdapter, answerUnreadable } from './public-server';
@@ -23,6 +24,7 @@ export interface PublicParts {
   /** Proxies in front of this process whose X-Forwarded-For is trusted. */
   trustedProxies: number;
   bodies: BodiesInFlight;
+  connections: Connections;
 }
 
 /** Make the public application: bare Express under Nest, with nothing on the path of a request that it does not need. */
@@ -32,7 +34,7 @@ export async function createPublicApp(parts: PublicParts): Promise<{ app: INestA
   server.use(observeRequests(parts.metrics));
   server.use(contextMiddleware(parts.rules, parts.bodies));
   const root: DynamicModule = { module: PublicRoot, imports: parts.modules };
-  const app = await NestFactory.create(root, new PublicAdapter(server), {
+  const app = await NestFactory.create(root, new PublicAdapter(server, parts.connections), {
     logger: new NestLogger(parts.logger),
     bodyParser: false,
     abortOnError: false,

@@ -3,20 +3,47 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
+import { holdBytes } from './bodies-in-flight';
+import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
+import { sendText } from './send-text';
 
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
+const JSON_TYPE = 'application/json; charset=utf-8';
 const MAX_HEADER_BYTES = 16_384;
+
+/** Larger answers are written as fast as the client takes them, and count as in flight meanwhile. */
+const LARGE_ANSWER_CHARACTERS = 262_144;
 
 /** Express on a server that answers in the envelope even where no request could be read. */
 export class PublicAdapter extends ExpressAdapter {
+  constructor(
+    instance: Express,
+    private readonly connections: Connections,
+  ) {
+    super(instance);
+  }
+
   override initHttpServer(): void {
-    this.httpServer = createPublicServer(this.getInstance<RequestListener>());
+    const server = createPublicServer(this.getInstance<RequestListener>());
+    this.connections.watch(server);
+    this.httpServer = server;
+  }
+
+  /** @throws Refusal `rate_limited` for a large answer while too many are in flight. */
+  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+    if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode) as unknown;
+    const text = JSON.stringify(body);
+    if (statusCode !== undefined) response.status(statusCode);
+    if (text.length <= LARGE_ANSWER_CHARACTERS) return response.set('Content-Type', JSON_TYPE).send(text);
+    holdBytes(response.req, text.length);
+    return sendText(response, JSON_TYPE, [text]);
   }
 }
 

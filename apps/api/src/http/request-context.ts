@@ -47,6 +47,8 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
   return (request: Request, response: Response, next: NextFunction) => {
     const sent = request.headers['x-request-id'];
     const requestId = typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
+    // What is written after the connection has gone, or after the end, is lost; that must not end the process.
+    response.on('error', ignore);
     response.setHeader('X-Request-Id', requestId);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const target = targetOf(request);
@@ -84,3 +86,5 @@ function refusalOf(
   if (!rules.open || !known) return undefined;
   return foreignSite(rules, target.host, request.headers.origin);
 }
+
+function ignore(): void {}

@@ -4,7 +4,7 @@ import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming
 import { currentTraceparent } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
-import { readBytes } from '../http';
+import { holdBytes, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
@@ -55,9 +55,10 @@ export class JobsController {
 
   /** The graph's own text, not a copy that went through a parser (wire supplement, section 4). */
   @Serves(getJobWorkflow)
-  async workflow({ visitor, params, response }: InputOf<typeof getJobWorkflow>): Promise<void> {
+  async workflow({ visitor, params, request, response }: InputOf<typeof getJobWorkflow>): Promise<void> {
+    holdBytes(request, await this.reads.workflowBytes(visitor.scope, params.id));
     const workflow = await this.reads.workflow(visitor.scope, params.id);
-    response.type('application/json').send(`{"workflow":${workflow},"format":"api"}`);
+    await sendText(response, 'application/json; charset=utf-8', ['{"workflow":', workflow, ',"format":"api"}']);
   }
 
   /** What the run printed, once the job has ended (contract, 2.6). */

@@ -58,6 +58,13 @@ export class JobReads {
     return { jobs, nextCursor: more ? encodeCursor(LIST, last.id) : undefined };
   }
 
+  /** How large the graph's text is, before it is read. @throws Refusal `not_found`. */
+  async workflowBytes(scope: JobScope, id: string): Promise<number> {
+    const bytes = isUuid(id) ? await this.store.workflowBytes(this.database, scope, id) : null;
+    if (bytes === null) throw noJob(id);
+    return bytes;
+  }
+
   /** The graph's text as submitted. @throws Refusal `not_found`. */
   async workflow(scope: JobScope, id: string): Promise<string> {
     const workflow = isUuid(id) ? await this.store.workflow(this.database, scope, id) : null;

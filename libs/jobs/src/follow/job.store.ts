@@ -78,6 +78,14 @@ export class JobStore {
       WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${limit}`;
   }
 
+  /** Size of the graph in bytes. */
+  async workflowBytes(statements: Statements, scope: JobScope, id: string): Promise<number | null> {
+    const [row] = await statements.rows<{ bytes: number }>(Prisma.sql`
+      SELECT octet_length(g.workflow) AS bytes FROM jobs j JOIN job_graphs g ON g.job_id = j.id
+      WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
+    return row?.bytes ?? null;
+  }
+
   /** The graph as submitted, to the byte. */
   async workflow(statements: Statements, scope: JobScope, id: string): Promise<string | null> {
     const [row] = await statements.rows<{ workflow: string }>(Prisma.sql`

@@ -1,0 +1,65 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface ConnectionLimits {
+  /** Of one process. More are closed at once. */
+  connections: number;
+  /** Of one address; null where proxies stand in front, and all connections come from them. */
+  connectionsPerAddress: number | null;
+  /** How long a client may take nothing of what is ready for it. */
+  stalledMs: number;
+}
+
+/** When a connection last took bytes, and how many it had taken by then. */
+interface Progress {
+  taken: number;
+  at: number;
+}
+
+/**
+ * The connections of a listener: how many there may be, and the end of those whose client takes nothing although bytes are
+ * ready for it. (`server.setTimeout` does not see them: a heartbeat that is written, though never sent, counts there.)
+ */
+export class Connections {
+  private readonly open = new Map<Socket, Progress>();
+  private readonly byAddress = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly limits: ConnectionLimits) {}
+
+  watch(server: Server): void {
+    server.maxConnections = this.limits.connections;
+    server.on('connection', (socket: Socket) => this.accept(socket));
+    const everyMs = Math.max(100, this.limits.stalledMs / 10);
+    this.timer = setInterval(() => this.endStalled(performance.now()), everyMs).unref();
+    server.once('close', () => clearInterval(this.timer));
+  }
+
+  private accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    const own = (this.byAddress.get(address) ?? 0) + 1;
+    const { connectionsPerAddress } = this.limits;
+    if (connectionsPerAddress !== null && own > connectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    this.byAddress.set(address, own);
+    this.open.set(socket, { taken: 0, at: performance.now() });
+    socket.once('close', () => this.forget(socket, address));
+  }
+
+  private forget(socket: Socket, address: string): void {
+    this.open.delete(socket);
+    const left = (this.byAddress.get(address) ?? 1) - 1;
+    if (left > 0) this.byAddress.set(address, left);
+    else this.byAddress.delete(address);
+  }
+
+  private endStalled(now: number): void {
+    for (const [socket, progress] of this.open) {
+      const taken = socket.bytesWritten - socket.writableLength;
+      if (socket.writableLength === 0 || taken !== progress.taken) this.open.set(socket, { taken, at: now });
+      else if (now - progress.at >= this.limits.stalledMs) socket.destroy();
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+
+/** What is written at a time: the rest waits as one text, not as a copy of it in the buffer of a socket. */
+const CHUNK_CHARACTERS = 65_536;
+
+/** Send texts, one after the other, as fast as the client takes them. What they hold is the caller's to count (`holdBytes`). */
+export async function sendText(response: Response, contentType: string, texts: readonly string[]): Promise<void> {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  response.setHeader('Content-Type', contentType);
+  response.setHeader('Content-Length', bytes);
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(Readable.from(chunksOf(texts), { objectMode: true, highWaterMark: 1 }), response);
+  } catch (error) {
+    // A client may well stop reading; that is no failure of ours.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
+function* chunksOf(texts: readonly string[]): Generator<Buffer> {
+  for (const text of texts) {
+    for (let start = 0, end = 0; start < text.length; start = end) {
+      end = Math.min(text.length, start + CHUNK_CHARACTERS);
+      // A pair of surrogates is one character.
+      if (/[\ud800-\udbff]/.test(text.charAt(end - 1)) && end < text.length) end += 1;
+      yield Buffer.from(text.slice(start, end));
+    }
+  }
+}

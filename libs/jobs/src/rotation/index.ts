@@ -8,7 +8,6 @@ export { QueueDepthStore } from './queue-depth.store';
 export { QueueEstimates, type QueuePlace } from './queue-estimates';
 export { returnToRotationPart } from './return.store';
 export {
-  FIRST_TURN,
   TurnStore,
   dispatchedOf,
   type DispatchedJob,

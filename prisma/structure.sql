@@ -547,6 +547,7 @@ CREATE INDEX top_ups_owed_idx ON public.top_ups USING btree (id) WHERE (owed_mic
 CREATE UNIQUE INDEX top_ups_payment_key ON public.top_ups USING btree (provider, payment_ref);
 CREATE UNIQUE INDEX top_ups_transaction_id_key ON public.top_ups USING btree (transaction_id);
 CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
+CREATE INDEX usage_records_labels_idx ON public.usage_records USING btree (finished_at) WHERE (labels <> '{}'::jsonb);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 

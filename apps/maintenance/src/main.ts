@@ -2,7 +2,13 @@ import 'reflect-metadata';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
-import { RetireSilentWorkersLoop, SweepStoppedWorkersLoop, WorkerStore } from '@millrace/deployments';
+import {
+  CatalogueStore,
+  RetireSilentWorkersLoop,
+  SweepCataloguesLoop,
+  SweepStoppedWorkersLoop,
+  WorkerStore,
+} from '@millrace/deployments';
 import { composeMaintenance } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
@@ -44,6 +50,7 @@ async function main(logger: Logger): Promise<void> {
     ...billing.loops,
     new RetireSilentWorkersLoop(database, workers),
     new SweepStoppedWorkersLoop(database, workers),
+    new SweepCataloguesLoop(database, new CatalogueStore()),
   ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];

@@ -9,7 +9,7 @@ import {
   type PaymentProvider,
   type TopUpTerms,
 } from './payments';
-import { CreditReads, UsageStore } from './usage';
+import { CreditReads, ForgetLabelsLoop, UsageStore } from './usage';
 import { CreditsService, ExpireCreditsLoop, LotStore } from './credits';
 import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
 
@@ -50,6 +50,7 @@ export function composeBilling(
     loops: [
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),
       new CollectOwedCreditsLoop(payments),
+      new ForgetLabelsLoop(database, new UsageStore()),
       new AuditLedgerLoop(audit, metrics, logger),
     ],
   };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Prisma } from '@prisma/client';
 import { NodeCatalogueSchema, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 
@@ -15,12 +16,28 @@ export class CatalogueStore {
     const document = JSON.stringify(catalogue);
     const digest = createHash('sha256').update(document).digest('hex');
     const nodeCount = Object.keys(catalogue).length;
-    await tx.models.catalogue.createMany({ data: [{ digest, engine, nodeCount, document }], skipDuplicates: true });
+    // One that is published again is young again: the sweep does not take it before the pool points at it.
+    await tx.execute(Prisma.sql`
+      INSERT INTO catalogues (digest, engine, node_count, document) VALUES (${digest}, ${engine}, ${nodeCount}, ${document})
+      ON CONFLICT (digest) DO UPDATE SET created_at = now()`);
     await tx.models.pool.updateMany({
       where: { id: poolId, OR: [{ catalogueDigest: null }, { catalogueDigest: { not: digest } }] },
       data: { catalogueDigest: digest },
     });
     return digest;
+  }
+
+  /** Catalogues that no pool points at and that were not published for `keptDays`. */
+  async listUnused(tx: Statements, keptDays: number, limit: number): Promise<string[]> {
+    const rows = await tx.rows<{ digest: string }>(Prisma.sql`
+      SELECT c.digest FROM catalogues c WHERE ${unused(keptDays)} ORDER BY c.created_at LIMIT ${limit}`);
+    return rows.map(({ digest }) => digest);
+  }
+
+  /** Delete those of the catalogues that are still unused. @returns how many. */
+  async deleteUnused(tx: Statements, keptDays: number, digests: string[]): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM catalogues c WHERE c.digest = ANY(${digests}::text[]) AND ${unused(keptDays)}`);
   }
 
   /** @returns null when there is none of this digest. */
@@ -29,4 +46,9 @@ export class CatalogueStore {
     if (row === null) return null;
     return { digest, catalogue: NodeCatalogueSchema.parse(JSON.parse(row.document)) };
   }
+}
+
+function unused(keptDays: number): Prisma.Sql {
+  return Prisma.sql`c.created_at < now() - make_interval(days => ${keptDays}::int)
+    AND NOT EXISTS (SELECT 1 FROM pools p WHERE p.catalogue_digest = c.digest)`;
 }

@@ -6,6 +6,7 @@ export { DeploymentsService, noDeployment } from './deployments.service';
 export { poolName } from './pool-name';
 export { PoolStore } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';
+export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
 export { Targets, type Target } from './targets';
 export {

@@ -1,3 +1,4 @@
+export { ForgetLabelsLoop } from './forget-labels.loop';
 export { CreditReads } from './credit-reads.service';
 export { csvText } from './csv';
 export { UsageStore } from './usage.store';

@@ -4,6 +4,15 @@ import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow } from 
 
 /** The SQL of usage: sums over what jobs were charged when they ended. */
 export class UsageStore {
+  /** Forget the labels of jobs that ended more than `keptDays` ago, at most `limit`. @returns how many. */
+  async forgetLabels(tx: Statements, keptDays: number, limit: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      UPDATE usage_records SET labels = '{}' WHERE job_id IN (
+        SELECT job_id FROM usage_records
+        WHERE finished_at < now() - make_interval(days => ${keptDays}::int) AND labels <> '{}'::jsonb
+        ORDER BY finished_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
+  }
+
   /**
    * Use of an account by jobs that ended in [from, to). Days come in order, other groups by charge.
    */

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { createLogger, type Logger } from './logger';
 import { SettingsError } from './settings';
 
@@ -14,6 +15,9 @@ export class BootError extends Error {
  * rejection ends the process: its state is then unknown, and the supervisor starts a fresh one.
  */
 export function runMain(role: string, main: (logger: Logger) => Promise<void>): void {
+  // A heap limit given on the command line or in NODE_OPTIONS would replace the smaller ones of worker threads as well. That of
+  // this thread was set when it began, and stays.
+  setFlagsFromString('--max-old-space-size=0');
   const logger = createLogger(role, process.env.MILLRACE_LOG_LEVEL || 'info');
   const die = (error: unknown): void => {
     logger.fatal({ err: error }, 'ended by an uncaught error');

@@ -1,6 +1,4 @@
-import type { ServerResponse } from 'node:http';
 import { Refusal } from '@millrace/contracts';
-import { contextOf } from './request-context';
 
 const RETRY_SECONDS = 2;
 
@@ -38,24 +36,6 @@ export class BodiesInFlight {
     if (left > 0) this.byPayer.set(payer, left);
     else this.byPayer.delete(payer);
   }
-}
-
-/**
- * Count bytes of a request's body, or of its large answer, until the client has taken the answer or is gone.
- *
- * @throws Refusal `rate_limited` while too many are in flight.
- */
-export function holdBytes(request: object, bytes: number): void {
-  const context = contextOf(request);
-  const { bodies, payer } = context;
-  bodies.take(payer, bytes);
-  context.heldBytes += bytes;
-  if (context.heldBytes > bytes) return;
-  // Who pays is known before the first byte is read, and stays the same.
-  const release = (): void => bodies.release(payer, context.heldBytes);
-  const { res: response } = request as { res?: ServerResponse };
-  if (response === undefined || response.closed) release();
-  else response.once('close', release);
 }
 
 function tooMuch(whose: string, limit: number): Refusal {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
-import { holdBytes } from './bodies-in-flight';
+import { holdBytes } from './hold-bytes';
 import { dropRest } from './drop-rest';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;

@@ -1,5 +1,6 @@
 export { arrivingBytes } from './arriving-bytes';
-export { BodiesInFlight, holdBytes } from './bodies-in-flight';
+export { BodiesInFlight } from './bodies-in-flight';
+export { holdBytes } from './hold-bytes';
 export { parseFields, readBytes, readJson } from './body';
 export { addressOf, networkOf } from './client-address';
 export { Connections } from './connections';

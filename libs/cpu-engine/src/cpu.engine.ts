@@ -65,9 +65,12 @@ export class CpuEngine implements Engine {
   }
 
   run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
-    const turn = Promise.race([this.queue, aborted(context.signal)]);
-    const result = turn.then(() => observed(context, (guarded) => this.runNext(work, guarded)));
-    this.queue = Promise.all([this.queue, result]);
+    const over = new AbortController();
+    const turn = Promise.race([this.queue, aborted(context.signal, over.signal)]);
+    const result = turn
+      .then(() => observed(context, (guarded) => this.runNext(work, guarded)))
+      .finally(() => over.abort());
+    this.queue = Promise.all([this.queue, result]).then(() => undefined);
     return result;
   }
 
@@ -89,7 +92,9 @@ export class CpuEngine implements Engine {
 
   private async runNext(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
     const { signal } = context;
-    const compute = await Promise.race([this.compute?.catch(() => null), aborted(signal)]);
+    const up = new AbortController();
+    const compute = await Promise.race([this.compute?.catch(() => null), aborted(signal, up.signal)]);
+    up.abort();
     if (signal.aborted) return { status: 'interrupted' };
     if (!compute) return { status: 'lost', reason: this.problem ?? NOT_STARTED };
     let overdue: NodeJS.Timeout | undefined;
@@ -142,8 +147,8 @@ export class CpuEngine implements Engine {
   }
 }
 
-/** Settles when the signal is aborted. */
-function aborted(signal: AbortSignal): Promise<null> {
+/** Settles when the signal is aborted, unless `over` is before: a signal keeps its listeners as long as what it follows. */
+function aborted(signal: AbortSignal, over: AbortSignal): Promise<null> {
   if (signal.aborted) return Promise.resolve(null);
-  return new Promise((settle) => signal.addEventListener('abort', () => settle(null), { once: true }));
+  return new Promise((settle) => signal.addEventListener('abort', () => settle(null), { once: true, signal: over }));
 }

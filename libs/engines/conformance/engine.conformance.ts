@@ -1,7 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { logOf, outputsOf, quickestStopMs, scratchDir, startRun, type Graph, type RunUnderTest } from './run-workflow';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { eventually } from '@millrace/testing';
+import {
+  logOf,
+  outputsOf,
+  quickestStopMs,
+  scratchDir,
+  startRun,
+  type Graph,
+  type RunUnderTest,
+  type Watch,
+} from './run-workflow';
 import type { Engine, EngineEvent, EngineWork, InputFile } from '../src/engine';
 
 /** An engine to hold to the port's contract, and graphs of its own for what no class that all engines know can show. */
@@ -72,6 +84,11 @@ function placesOf(events: EngineEvent[], nodeId: string): { started: number; fin
   };
 }
 
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
 /** What every engine is held to. Run it in the spec of each: `engineConformance('cpu', () => …)`. */
 export function engineConformance(name: string, open: () => Promise<EngineUnderTest>): void {
   describe(`${name} keeps the contract of an engine`, () => {
@@ -83,13 +100,32 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
 
     afterAll(() => target.close());
 
-    const start = (graph: Graph | string, work: Partial<EngineWork> = {}): RunUnderTest =>
-      startRun(target.engine, graph, work);
+    const start = (graph: Graph | string, work: Partial<EngineWork> = {}, watch: Watch = {}): RunUnderTest =>
+      startRun(target.engine, graph, work, watch);
 
     it('is ready once started, and lists the node classes that it runs', async () => {
       expect(await target.engine.health()).toMatchObject({ ready: true, problem: null });
       const catalogue = await target.engine.catalogue();
       expect(catalogue).toMatchObject({ SaveImage: { outputNode: true }, EmptyImage: { outputNode: false } });
+    });
+
+    it('keeps nothing of a run that is over, while the signal that may abort it lives on', async () => {
+      const { signal } = new AbortController();
+      const graphs: WeakRef<object>[] = [];
+      for (let n = 0; n < 4; n += 1) {
+        const run = start(
+          { '1': source(), '2': save('1') },
+          {},
+          { signal, graph: (graph) => graphs.push(new WeakRef(graph)) },
+        );
+        await run.result;
+      }
+      // The latest may still be in the hands of what has just ended.
+      const kept = (): number => graphs.slice(0, -1).filter((graph) => graph.deref() !== undefined).length;
+      await eventually('their graphs are collected', () => {
+        collectGarbage();
+        return kept() === 0;
+      });
     });
 
     it.each(WIDE_NUMBERS)('brings %s to a node digit for digit', async (value) => {
@@ -234,9 +270,16 @@ export function engineConformance(name: string, open: () => Promise<EngineUnderT
     });
 
     it('loses a run whose observer throws, at once and without another event, and runs the next', async () => {
-      const run = startRun(target.engine, target.endless, {}, ({ type }) => {
-        if (type === 'node_started') throw new Error('the observer is broken');
-      });
+      const run = startRun(
+        target.engine,
+        target.endless,
+        {},
+        {
+          observe: ({ type }) => {
+            if (type === 'node_started') throw new Error('the observer is broken');
+          },
+        },
+      );
       expect(await run.result).toMatchObject({ status: 'lost', reason: 'its events could not be received' });
       expect(run.events.at(-1)?.type).toBe('node_started');
       expect(await start({ '1': source(), '2': save('1') }).result).toEqual({ status: 'succeeded' });

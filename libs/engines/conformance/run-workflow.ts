@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseWorkflow } from '@millrace/workflow';
+import { parseWorkflow, type WorkflowGraph } from '@millrace/workflow';
 import type { Engine, EngineEvent, EngineOutput, EngineResult, EngineWork } from '../src/engine';
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
@@ -29,16 +29,22 @@ export interface RunUnderTest {
 
 export type EventOf<T extends EngineEvent['type']> = Extract<EngineEvent, { type: T }>;
 
-/**
- * Starts a run of a graph; what is not given is new to every run.
- *
- * @param observe called with every event as the engine reports it.
- */
+/** What a test sees of a run besides its end. */
+export interface Watch {
+  /** Called with every event as the engine reports it. */
+  observe?: (event: EngineEvent) => void;
+  /** Called with the graph that the engine is given. */
+  graph?: (graph: WorkflowGraph) => void;
+  /** Aborts the run as well. */
+  signal?: AbortSignal;
+}
+
+/** Starts a run of a graph; what is not given is new to every run. */
 export function startRun(
   engine: Engine,
   graph: Graph | string,
   work: Partial<EngineWork> = {},
-  observe: (event: EngineEvent) => void = () => undefined,
+  watch: Watch = {},
 ): RunUnderTest {
   const runId = work.runId ?? randomUUID();
   const outputDir = work.outputDir ?? scratchDir();
@@ -48,11 +54,13 @@ export function startRun(
   const onEvent = (event: EngineEvent): void => {
     events.push(event);
     for (const notify of waiters) notify(event);
-    observe(event);
+    watch.observe?.(event);
   };
   const parsed = parseWorkflow(typeof graph === 'string' ? graph : JSON.stringify(graph));
+  watch.graph?.(parsed);
+  const signal = watch.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, watch.signal]);
   const full = { cacheScope: randomUUID(), inputs: [], extraData: {}, ...work, runId, outputDir, graph: parsed };
-  const result = engine.run(full, { signal: abort.signal, onEvent });
+  const result = engine.run(full, { signal, onEvent });
   return {
     runId,
     outputDir,

@@ -98,7 +98,7 @@ export class EngineSlot {
 
   /** Resolves when a run has ignored an interrupt and its engine was replaced, or could not be. */
   private async whenIgnored(runId: string, signal: AbortSignal, over: AbortSignal): Promise<EngineResult> {
-    await aborted(signal);
+    await aborted(signal, over);
     await elapsed(this.bounds.interruptGraceMs, over);
     if (!over.aborted) {
       this.logger.error({ run: runId }, 'the engine ignored an interrupt and is replaced');
@@ -113,10 +113,11 @@ export class EngineSlot {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Resolves when the signal aborts; never, once `over` has: a signal keeps its listeners as long as what it follows. */
+function aborted(signal: AbortSignal, over?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    else signal.addEventListener('abort', () => resolve(), { once: true, ...(over && { signal: over }) });
   });
 }
 

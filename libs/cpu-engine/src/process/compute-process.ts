@@ -16,10 +16,17 @@ export class ComputeProcess {
   /** Settles when no more can come of the process. */
   readonly ended: Promise<ProcessEnd>;
   private end: (end: ProcessEnd) => void = () => undefined;
+  /** Settles the run at hand. `ended` outlives all runs: what waits for it is kept as long, with all that it refers to. */
+  private breakOff: ((end: ProcessEnd) => void) | null = null;
+  private over: ProcessEnd | null = null;
 
   private constructor(settings: ComputeSettings) {
     this.child = startProcess(settings.heapMib);
     this.ended = new Promise((end) => (this.end = end));
+    void this.ended.then((end) => {
+      this.over = end;
+      this.breakOff?.(end);
+    });
     this.child.on('message', (message: ProcessMessage) => {
       if (message.type === 'exhausted') this.end({ kind: 'exhausted', reason: message.reason });
       else this.listener?.(message);
@@ -66,11 +73,13 @@ export class ComputeProcess {
         if (message.event.type === 'node_finished') nodeId = null;
         onEvent(restored(message.event));
       };
+      this.breakOff = (end) => settle(endedUnder(end, graph, nodeId));
+      if (this.over !== null) this.breakOff(this.over);
     });
     this.send({ type: 'run', work: { ...work, workflow: sliceOf(graph.root, graph.text) } });
-    const broken = this.ended.then((end) => endedUnder(end, graph, nodeId));
-    const result = await Promise.race([settled, broken]);
+    const result = await settled;
     this.listener = null;
+    this.breakOff = null;
     return result;
   }
 

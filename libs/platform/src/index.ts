@@ -13,7 +13,15 @@ export { NestLogger } from './nest-logger';
 export { listen, openOpsListener } from './ops-listener';
 export { processSettings } from './process.settings';
 export { Metrics } from './metrics';
-export { currentTraceparent, inChildSpan, inSpan, openSpan, openTracing, recordSpan, underTrace } from './tracing';
+export {
+  currentTraceparent,
+  inChildSpan,
+  inSpan,
+  openSpan,
+  openTracing,
+  recordSpan,
+  underTrace,
+} from './tracing/tracing';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';
 export {

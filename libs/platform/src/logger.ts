@@ -1,5 +1,5 @@
 import pino, { type Logger, type LoggerOptions } from 'pino';
-import { traceIds } from './tracing';
+import { traceIds } from './tracing/tracing';
 
 export type { Logger } from 'pino';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { integer, setting } from './settings';
-import { tracingSettings } from './tracing.settings';
+import { tracingSettings } from './tracing/tracing.settings';
 
 /** What every process reads. */
 export const processSettings = {

@@ -3,9 +3,12 @@ import { decodeCursor, encodeCursor, type Statements } from '@millrace/database'
 import type { LivePublisher } from '@millrace/messaging';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
+import { AccountTurns } from './account-turns';
 import type { JobFilter, JobStore } from './job.store';
 
 const LIST = 'jobs';
+/** A page of 100 jobs takes some 25 ms of the database and of this process each. */
+const LISTS_AT_A_TIME = 4;
 
 export interface JobRecordPage {
   jobs: JobRecord[];
@@ -15,6 +18,8 @@ export interface JobRecordPage {
 
 /** Reading jobs, always within a scope: a job outside it is not found. */
 export class JobReads {
+  private readonly turns = new AccountTurns(LISTS_AT_A_TIME);
+
   constructor(
     private readonly database: Statements,
     private readonly store: JobStore,
@@ -43,7 +48,7 @@ export class JobReads {
     return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;
   }
 
-  /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`. */
+  /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`, `rate_limited`. */
   async list(
     scope: JobScope,
     filter: Pick<JobFilter, 'status' | 'metadata' | 'limit'> & { cursor: string | null },
@@ -51,7 +56,9 @@ export class JobReads {
     const { cursor, ...rest } = filter;
     const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
     // One more than asked for: when it comes, there is another page.
-    const found = await this.store.list(this.database, scope, { ...rest, before, limit: filter.limit + 1 });
+    const found = await this.turns.run(scope.accountId, () =>
+      this.store.list(this.database, scope, { ...rest, before, limit: filter.limit + 1 }),
+    );
     const jobs = found.slice(0, filter.limit);
     const last = jobs.at(-1);
     const more = found.length > jobs.length && last !== undefined;

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { Piscina } from 'piscina';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
@@ -18,7 +19,15 @@ export interface ExaminerLimits {
   timeoutMs: number;
 }
 
-const LIMITS: ExaminerLimits = { inlineBytes: 32_768, threads: 2, waiting: 64, heapMib: 96, timeoutMs: 30_000 };
+const MAX_THREADS = 4;
+const LIMITS: ExaminerLimits = {
+  inlineBytes: 32_768,
+  // One core stays with the event loop, which serves all others.
+  threads: Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1)),
+  waiting: 64,
+  heapMib: 96,
+  timeoutMs: 30_000,
+};
 const IDLE_MS = 60_000;
 const RETRY_SECONDS = 2;
 

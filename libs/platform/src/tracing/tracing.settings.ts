@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setting, sharedSetting, type SettingsOf } from './settings';
+import { setting, sharedSetting, type SettingsOf } from '../settings';
 
 /** Tracing is off unless a collector is named. */
 export const tracingSettings = {

@@ -9,7 +9,7 @@ import {
   type Span,
 } from '@opentelemetry/api';
 import type { TracingSettings } from './tracing.settings';
-import { VERSION } from './version';
+import { VERSION } from '../version';
 
 /** The kind of a span, by OpenTelemetry's names. */
 export type SpanRole = 'internal' | 'server' | 'client' | 'consumer';

@@ -53,6 +53,10 @@ export class TestProcess {
     return this.child.exitCode;
   }
 
+  get isRunning(): boolean {
+    return !this.over;
+  }
+
   /** Origin of the public listener. */
   get publicUrl(): string {
     return `http://127.0.0.1:${this.ports.port}`;

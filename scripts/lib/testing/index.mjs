@@ -1,3 +1,4 @@
+export { writeAttackTable } from './attack-table.mjs';
 export { GUARDS } from './guards.mjs';
 export { helmProgram } from './helm-program.mjs';
 export { measureRescues, RESCUE_SETTINGS } from './rescue.mjs';

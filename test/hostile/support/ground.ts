@@ -1,0 +1,175 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request, type RequestOptions } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { ApiClient, TestStack, type TestAccount } from '@millrace/testing';
+
+const CHART = join(__dirname, '../../../helm/millrace/values.yaml');
+const BYSTANDER = join(__dirname, 'bystander.mjs');
+/** Of the memory of a process, what the chart gives to its heap. */
+const HEAP_SHARE = 0.6;
+/** A refused request is sent again no sooner: an attacker gains nothing by more of them. */
+const REFUSED_PAUSE_MS = 20;
+/** The other account is at 127.0.0.1. */
+const ATTACKER_ADDRESS = '127.0.0.2';
+const MIB = 1_048_576;
+
+/** What the other account saw. */
+export interface Observations {
+  pollMs: number[];
+  startMs: number[];
+  failures: string[];
+}
+
+/** How an attack was answered. */
+export interface Answered {
+  status: number;
+  /** Bytes of the answer's body. */
+  bytes: number;
+  body: string;
+}
+
+/** The limit of memory of an api process in the chart, in MiB. */
+export function chartLimitMiB(): number {
+  const { api } = parse(readFileSync(CHART, 'utf8')) as { api: { resources: { limits: { memory: string } } } };
+  const [, number = '', unit] = /^(\d+)(Mi|Gi)$/.exec(api.resources.limits.memory) ?? [];
+  if (number === '') throw new Error(`not a number of MiB: ${api.resources.limits.memory}`);
+  return Number(number) * (unit === 'Gi' ? 1_024 : 1);
+}
+
+/** A stack as the chart runs it, with an account that attacks and one that does not. */
+export class Ground {
+  readonly statuses = new Map<number, number>();
+  /** Of the largest answer with an error. */
+  largestError = 0;
+  private readonly sockets = new Set<Socket>();
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 512, localAddress: ATTACKER_ADDRESS });
+  private readonly neighbour = new Agent({ keepAlive: true, maxSockets: 512 });
+
+  private constructor(
+    readonly stack: TestStack,
+    readonly attacker: TestAccount,
+    readonly other: TestAccount,
+    private readonly otherJobId: string,
+  ) {}
+
+  static async open(): Promise<Ground> {
+    const heap = Math.floor(chartLimitMiB() * HEAP_SHARE);
+    const stack = await TestStack.start({ settings: { NODE_OPTIONS: `--max-old-space-size=${heap}` } });
+    const [attacker, other] = [await stack.createAccount(100_000_000_000), await stack.createAccount(100_000_000_000)];
+    const job = await new ApiClient(stack.publicUrl, other.apiKey).run({
+      '1': { class_type: 'PrimitiveInt', inputs: { value: 7 } },
+      '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+    });
+    return new Ground(stack, attacker, other, job.id);
+  }
+
+  async close(): Promise<void> {
+    this.release();
+    this.agent.destroy();
+    this.neighbour.destroy();
+    await this.stack.stop();
+  }
+
+  /** Drop every connection that the attack has left. */
+  release(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.sockets.clear();
+  }
+
+  /** Send a request of the attacker and count its answer. A connection that is cut counts as status 0. */
+  async send(method: string, path: string, body?: Buffer, headers: Record<string, string> = {}): Promise<Answered> {
+    const all = {
+      authorization: `Bearer ${this.attacker.apiKey}`,
+      ...(body && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+      ...headers,
+    };
+    return this.count(await this.exchange({ method, agent: this.agent, headers: all }, path, body));
+  }
+
+  /** The same, without a body, from the address of the other account. */
+  async sendAsNeighbour(method: string, path: string, headers: Record<string, string>): Promise<Answered> {
+    return this.count(await this.exchange({ method, agent: this.neighbour, headers }, path));
+  }
+
+  private count(answer: Answered): Answered {
+    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+    if (answer.status >= 400) this.largestError = Math.max(this.largestError, answer.bytes);
+    return answer;
+  }
+
+  private exchange(options: RequestOptions, path: string, body?: Buffer): Promise<Answered> {
+    return new Promise((resolve) => {
+      const sent = request(`${this.stack.publicUrl}${path}`, options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('close', () => {
+          const whole = Buffer.concat(chunks);
+          resolve({ status: response.statusCode ?? 0, bytes: whole.length, body: whole.toString() });
+        });
+      });
+      sent.on('error', () => resolve({ status: 0, bytes: 0, body: '' }));
+      sent.end(body);
+    });
+  }
+
+  /** Do this over and over, `width` at a time, until the time is over. */
+  async press(width: number, until: AbortSignal, one: () => Promise<Answered>): Promise<void> {
+    const loop = async (): Promise<void> => {
+      while (!until.aborted) {
+        const { status } = await one();
+        if (status === 429 || status === 0) await pause(REFUSED_PAUSE_MS);
+      }
+    };
+    await Promise.all(Array.from({ length: width }, loop));
+  }
+
+  /** Open a connection, write this, and never read nor close it. One that the service closes is opened again. */
+  hold(bytes: Buffer, until: AbortSignal): void {
+    const { hostname, port } = new URL(this.stack.publicUrl);
+    const socket = connect({ port: Number(port), host: hostname, localAddress: ATTACKER_ADDRESS });
+    this.sockets.add(socket);
+    socket.pause();
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.sockets.delete(socket);
+      if (!until.aborted) void pause(REFUSED_PAUSE_MS).then(() => this.hold(bytes, until));
+    });
+    socket.write(bytes);
+  }
+
+  /** The bytes of a request of the attacker, without a body. */
+  head(method: string, path: string, headers: Record<string, string> = {}): Buffer {
+    const lines = { Host: '127.0.0.1', Authorization: `Bearer ${this.attacker.apiKey}`, ...headers };
+    const text = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+    return Buffer.from(`${method} ${path} HTTP/1.1\r\n${text.join('')}\r\n`);
+  }
+
+  /** What the other account sees from now on; call what is returned to learn it. */
+  watch(): () => Promise<Observations> {
+    const child = fork(BYSTANDER, [this.stack.publicUrl, this.other.apiKey, this.otherJobId]);
+    return async () => {
+      const seen = once(child, 'message') as Promise<[Observations]>;
+      child.send('end');
+      return (await seen)[0];
+    };
+  }
+
+  /** Forget the largest memory of the api process so far. */
+  forgetPeak(): void {
+    writeFileSync(`/proc/${this.stack.api.pid}/clear_refs`, '5');
+  }
+
+  /** The largest memory that the api process has had since, in MiB. */
+  peakMiB(): number {
+    const status = readFileSync(`/proc/${this.stack.api.pid}/status`, 'utf8');
+    return (Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1_024) / MIB;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -206,6 +206,14 @@ describe('the way in', () => {
     expect(route?.spec).toMatchObject({ rules: [{ timeouts: { request: '0s', backendRequest: '0s' } }] });
   });
 
+  it('trusts the one proxy that it makes, and none where it makes none', () => {
+    const trusted = (set: string): string | undefined => {
+      const api = podsOf(of(set)).find(({ component }) => component === 'api');
+      return api?.spec.containers[0]?.env?.find(({ name }) => name === 'MILLRACE_TRUSTED_PROXIES')?.value;
+    };
+    expect([trusted('gateway'), trusted('external'), trusted('minimal')]).toEqual(['1', '1', undefined]);
+  });
+
   it('never leads to the ops listener', () => {
     for (const set of CI_SETS) {
       for (const manifest of [...kind(set, 'Ingress'), ...kind(set, 'HTTPRoute')]) {

@@ -159,7 +159,9 @@ its heap, a process that needs memory for a moment would grow until the kernel e
   value: {{ $root.Values.listenHost | quote }}
 - name: MILLRACE_OPS_PORT
   value: "9090"
-{{- $all := mustMergeOverwrite (deepCopy $root.Values.settings) (deepCopy $own) }}
+{{- /* Behind the chart's own way in there is one proxy: without it all clients would share one address, and its limits. */ -}}
+{{- $defaults := ternary (dict "MILLRACE_TRUSTED_PROXIES" 1) dict (or $root.Values.ingress.enabled $root.Values.gateway.enabled) }}
+{{- $all := mustMergeOverwrite $defaults (deepCopy $root.Values.settings) (deepCopy $own) }}
 {{- range $name := keys $all | sortAlpha }}
 {{- if has $name $known }}
 - name: {{ $name }}

@@ -18,6 +18,8 @@ export function runMain(role: string, main: (logger: Logger) => Promise<void>): 
   // A heap limit given on the command line or in NODE_OPTIONS would replace the smaller ones of worker threads as well. That of
   // this thread was set when it began, and stays.
   setFlagsFromString('--max-old-space-size=0');
+  // The reader of the log may end before this process.
+  process.stdout.on('error', () => undefined);
   const logger = createLogger(role, process.env.MILLRACE_LOG_LEVEL || 'info');
   const die = (error: unknown): void => {
     logger.fatal({ err: error }, 'ended by an uncaught error');

@@ -18,11 +18,10 @@ const REDACTED = [
 
 /**
  * A process's logger: one JSON object a line on standard output. JSON escapes control characters, so no logged text can
- * forge a line or move a terminal's cursor.
+ * forge a line or move a terminal's cursor. `process.stdout`, because pino's file destination would retry a broken pipe without
+ * end.
  */
 export function createLogger(role: string, level: string): Logger {
-  // The reader of the log may end before this process; pino's file destination would retry a broken pipe without end.
-  process.stdout.on('error', () => undefined);
   const options: LoggerOptions = {
     level,
     base: { role, pid: process.pid },

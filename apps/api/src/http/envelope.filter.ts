@@ -8,7 +8,7 @@ import {
 import type { Request, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
 import type { Logger } from '@millrace/platform';
-import { dropRest } from './drop-rest';
+import { dropRest } from './body/drop-rest';
 import { answerOf, UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
 import type { RouteTable } from './route-table';

@@ -1,7 +1,7 @@
-export { arrivingBytes } from './arriving-bytes';
-export { BodiesInFlight } from './bodies-in-flight';
-export { holdBytes } from './hold-bytes';
-export { parseFields, readBytes, readJson } from './body';
+export { arrivingBytes } from './body/arriving-bytes';
+export { BodiesInFlight } from './body/bodies-in-flight';
+export { holdBytes } from './body/hold-bytes';
+export { parseFields, readBytes, readJson } from './body/body';
 export { addressOf, networkOf } from './client-address';
 export { Connections } from './connections';
 export { configureOpsApp, createPublicApp } from './public-app';

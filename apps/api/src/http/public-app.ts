@@ -3,7 +3,7 @@ import { Module, type DynamicModule, type INestApplication } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core';
 import express, { type Express } from 'express';
 import { NestLogger, type Logger, type Metrics } from '@millrace/platform';
-import type { BodiesInFlight } from './bodies-in-flight';
+import type { BodiesInFlight } from './body/bodies-in-flight';
 import type { Connections } from './connections';
 import { EnvelopeFilter } from './envelope.filter';
 import { observeRequests } from './observe-requests';

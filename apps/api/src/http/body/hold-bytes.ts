@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { contextOf } from './request-context';
+import { contextOf } from '../request-context';
 
 /**
  * Count bytes of a request's body, or of its large answer, until the client has taken the answer or is gone.

@@ -2,7 +2,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { BodiesInFlight } from './bodies-in-flight';
 import { readBytes, readText } from './body';
-import { giveContext } from './request-context';
+import { giveContext } from '../request-context';
 
 const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
 

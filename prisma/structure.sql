@@ -261,7 +261,6 @@ CREATE TABLE job_outputs (
     type text NOT NULL,
     asset_id uuid NOT NULL,
     CONSTRAINT job_outputs_pkey PRIMARY KEY (job_id, node_id, node_index),
-    CONSTRAINT job_outputs_index_width_check CHECK (((octet_length(node_id) <= 1024) AND (octet_length(name) <= 1024))) NOT VALID,
     CONSTRAINT job_outputs_type_check CHECK ((type = ANY (ARRAY['image'::text, 'video'::text, 'audio'::text, 'text'::text, 'file'::text, 'latent'::text])))
 );
 
@@ -491,6 +490,7 @@ ALTER TABLE job_inputs ADD CONSTRAINT job_inputs_asset_id_fkey FOREIGN KEY (asse
 ALTER TABLE job_inputs ADD CONSTRAINT job_inputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_logs ADD CONSTRAINT job_logs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_index_width_check CHECK (((octet_length(node_id) <= 1024) AND (octet_length(name) <= 1024))) NOT VALID;
 ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_transitions ADD CONSTRAINT job_transitions_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_id, account_id) REFERENCES account_queues(pool_id, account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;

@@ -7,6 +7,7 @@ number of these may run at once: they take turns, and those that come later find
 
 /** Any number, the same in all versions. A process holds this lock while it migrates. */
 const ADVISORY_LOCK = 7_216_001;
+const POLL_MS = 200;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -16,10 +17,26 @@ async function main(scope) {
   if (!url) throw new Failure('DATABASE_URL is not set: name the PostgreSQL database to migrate.');
   await createDatabase(url);
   await onDatabase(url, async (client) => {
-    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await takeTurn(scope, client);
     await migrate(scope, url);
   });
   say('The database is at the schema of this version.');
+}
+
+/**
+ * Wait until no other process migrates. By asking again and again: a statement that waits for a lock holds a snapshot, and an index
+ * that is built CONCURRENTLY by the one whose turn it is would wait for that.
+ *
+ * @param {import('./lib/command/scope.mjs').Scope} scope
+ * @param {import('pg').Client} client whose session holds the lock afterwards
+ */
+async function takeTurn(scope, client) {
+  for (;;) {
+    /** @type {import('pg').QueryResult<{ taken: boolean }>} */
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS taken', [ADVISORY_LOCK]);
+    if (rows[0]?.taken) return;
+    await scope.pause(POLL_MS);
+  }
 }
 
 await runCommand(main);

@@ -43,6 +43,8 @@ async function main(logger: Logger): Promise<void> {
   await rm(settings.workDir, { recursive: true, force: true });
   await mkdir(settings.workDir, { recursive: true });
 
+  // Nothing is taken from the lane before this process can be told to stop.
+  const taking = { open: false, capacity: 0 };
   const worker = new PoolWorker({
     identity: { id: newId(), poolId: settings.pool, version: VERSION },
     database,
@@ -54,7 +56,10 @@ async function main(logger: Logger): Promise<void> {
     attempt: { jobs, assets, logger, metrics, ...settings },
     logger,
     drainMs: settings.drainSeconds * 1000,
-    onCapacity: (capacity) => lane.setCapacity(capacity),
+    onCapacity: (capacity) => {
+      taking.capacity = capacity;
+      if (taking.open) lane.setCapacity(capacity);
+    },
   });
   const readiness = [
     { name: 'database', check: () => database.ping() },
@@ -87,6 +92,8 @@ async function main(logger: Logger): Promise<void> {
   });
   shutdown.listen();
   logger.info({ opsPort: ops.port, pool: settings.pool, engine: settings.engine }, 'working');
+  taking.open = true;
+  lane.setCapacity(taking.capacity);
 }
 
 /** @throws while the worker takes no attempts: it starts, or drains. */

@@ -52,16 +52,17 @@ const PARTS = [
                 UNION ALL
                 SELECT 2, strpos('puxc', contype::text), conname,
                        format('CONSTRAINT %I %s', conname, pg_get_constraintdef(oid))
-                  FROM pg_constraint WHERE conrelid = c.oid AND contype IN ('p', 'u', 'x', 'c')) lines) || E'\\n)' END,
+                  FROM pg_constraint WHERE conrelid = c.oid AND contype IN ('p', 'u', 'x', 'c') AND convalidated) lines) || E'\\n)' END,
             CASE WHEN relkind = 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END,
             COALESCE(' WITH (' || array_to_string(reloptions, ', ') || ')', '')) AS statement
      FROM pg_class c
     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> '_prisma_migrations'
     ORDER BY relispartition, relname COLLATE "C"`,
+  // Constraints on other tables, and those that hold for new rows only: a table that is created with one would hold all to it.
   `SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s;', conrelid::regclass, conname, pg_get_constraintdef(k.oid))
             AS statement
      FROM pg_constraint k JOIN pg_class c ON c.oid = conrelid
-    WHERE connamespace = 'public'::regnamespace AND contype = 'f' AND conparentid = 0
+    WHERE connamespace = 'public'::regnamespace AND (contype = 'f' OR NOT convalidated) AND conparentid = 0
     ORDER BY relname COLLATE "C", conname COLLATE "C"`,
   // Indexes that are not a constraint's own, nor a partition's share of its parent's.
   `SELECT pg_get_indexdef(indexrelid) || ';' AS statement

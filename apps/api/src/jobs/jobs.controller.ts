@@ -41,8 +41,7 @@ export class JobsController {
     if (visitor.demo) throw noDemoList();
     const { limit, cursor, status = null } = query;
     const metadata = readMetadataFilter(request.query);
-    const { jobs, nextCursor } = await this.reads.list(visitor.scope, { limit, cursor, status, metadata });
-    const places = await this.reads.queuePlaces(visitor.scope, jobs);
+    const { jobs, places, nextCursor } = await this.reads.list(visitor.scope, { limit, cursor, status, metadata });
     const items = jobs.map((job) => this.presenter.item(visitor, job, places.get(job.id) ?? null));
     return nextCursor === undefined ? { jobs: items } : { jobs: items, next_cursor: nextCursor };
   }

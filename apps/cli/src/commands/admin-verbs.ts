@@ -50,6 +50,7 @@ const DEPLOYMENT_FLAGS = [
   flag('engine', '<engine>', 'cpu or comfyui', oneOf(['cpu', 'comfyui'])),
   flag('price_micros_per_second', NUMBER, 'what a second costs', wholeNumber(0, 1_000_000_000_000)),
   flag('queue_limit', LIMIT, 'jobs that wait in it', limitOrDefault(1, MAX_LIMIT)),
+  flag('attempt_limit_seconds', LIMIT, 'seconds that an attempt may take', limitOrDefault(1, 31_536_000)),
   flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
   flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
 ];

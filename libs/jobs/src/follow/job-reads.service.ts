@@ -8,10 +8,12 @@ import type { JobFilter, JobStore } from './job.store';
 
 const LIST = 'jobs';
 /** A page of 100 jobs takes some 25 ms of the database and of this process each. */
-const LISTS_AT_A_TIME = 4;
+const LISTS_AT_A_TIME = 2;
 
 export interface JobRecordPage {
   jobs: JobRecord[];
+  /** Places in the queue, by id, of those that wait. */
+  places: Map<string, QueuePlace>;
   /** Absent on the last page. */
   nextCursor: string | undefined;
 }
@@ -51,18 +53,20 @@ export class JobReads {
   /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`, `rate_limited`. */
   async list(
     scope: JobScope,
-    filter: Pick<JobFilter, 'status' | 'metadata' | 'limit'> & { cursor: string | null },
+    { cursor, ...filter }: Pick<JobFilter, 'status' | 'metadata' | 'limit'> & { cursor: string | null },
   ): Promise<JobRecordPage> {
-    const { cursor, ...rest } = filter;
     const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
+    return this.turns.run(scope.accountId, () => this.page(scope, { ...filter, before }));
+  }
+
+  private async page(scope: JobScope, filter: JobFilter): Promise<JobRecordPage> {
     // One more than asked for: when it comes, there is another page.
-    const found = await this.turns.run(scope.accountId, () =>
-      this.store.list(this.database, scope, { ...rest, before, limit: filter.limit + 1 }),
-    );
+    const found = await this.store.list(this.database, scope, { ...filter, limit: filter.limit + 1 });
     const jobs = found.slice(0, filter.limit);
     const last = jobs.at(-1);
     const more = found.length > jobs.length && last !== undefined;
-    return { jobs, nextCursor: more ? encodeCursor(LIST, last.id) : undefined };
+    const places = await this.queuePlaces(scope, jobs);
+    return { jobs, places, nextCursor: more ? encodeCursor(LIST, last.id) : undefined };
   }
 
   /** How large the graph's text is, before it is read. @throws Refusal `not_found`. */

@@ -14,10 +14,12 @@ interface Row {
 
 /** How long each attack goes on: a dose in every test run, `npm run attack` for as long as it takes to settle. */
 const SECONDS = Number(process.env.MILLRACE_ATTACK_SECONDS ?? 6);
-/** Of the other account's polls, alone on the machine; beside other tests on the same cores five times as much. */
-const SLOWEST_POLL_MS = process.env.MILLRACE_ATTACK_SECONDS === undefined ? 5_000 : 1_000;
+/** A dose runs beside other tests on the same cores, and finds what stops the service; alone on the machine more is asked. */
+const IS_DOSE = process.env.MILLRACE_ATTACK_SECONDS === undefined;
+/** Of the other account's polls, 99th percentile. */
+const SLOWEST_POLL_MS = IS_DOSE ? 10_000 : 1_000;
 /** Of the other account's jobs, from submission to start. */
-const SLOWEST_START_MS = 15_000;
+const SLOWEST_START_MS = IS_DOSE ? 25_000 : 15_000;
 const LARGEST_ERROR_BYTES = 65_536;
 const ATTACK_MS = SECONDS * 1_000 + 90_000;
 

@@ -43,7 +43,7 @@ async function main(logger: Logger): Promise<void> {
   await rm(settings.workDir, { recursive: true, force: true });
   await mkdir(settings.workDir, { recursive: true });
 
-  // Nothing is taken from the lane before this process can be told to stop.
+  // Nothing is taken from the lane before a signal can stop this process in order.
   const taking = { open: false, capacity: 0 };
   const worker = new PoolWorker({
     identity: { id: newId(), poolId: settings.pool, version: VERSION },

@@ -20,12 +20,15 @@ const POLL_MS = 100;
 export async function setUp(scope, env) {
   const lock = await waitForLock(scope);
   const release = scope.defer(() => lock.release());
-  if (env) await prepareServers(scope, env);
-  await installPackages(scope, lock);
-  await generateClient(scope);
-  const changed = await build(scope);
-  await release();
-  return changed;
+  try {
+    if (env) await prepareServers(scope, env);
+    await installPackages(scope, lock);
+    await generateClient(scope);
+    return await build(scope);
+  } finally {
+    // Also after a failure: a command that goes on sets up again.
+    await release();
+  }
 }
 
 /** @param {import('../command/scope.mjs').Scope} scope */

@@ -12,7 +12,7 @@ const FLOORS = [
   ['jobs'],
 ];
 const lib = (names) => `^libs/(${names.join('|')})/`;
-const spec = '/(fixtures|conformance)/|\\.(spec|int-spec|e2e-spec|conformance|live)\\.ts$';
+const spec = '/(fixtures|conformance)/|\\.(spec|int-spec|e2e-spec|timing-spec|conformance|live)\\.ts$';
 
 /**
  * Every lib may import the libs of the floors below its own. The engines stand beside database and messaging, on platform:

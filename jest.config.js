@@ -13,7 +13,7 @@ module.exports = {
   // A test of whole processes waits more than it works, so that two at a time also pay on two cores.
   maxWorkers: Math.max(2, availableParallelism() - 1),
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
-  testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts'],
+  testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/*.timing-spec.ts'],
   moduleNameMapper: {
     '^@millrace/engines/conformance$': '<rootDir>/libs/engines/conformance/index.ts',
     '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts',

@@ -9,7 +9,7 @@ import { ROOT, isRunning } from './lib/system/index.mjs';
 
 /** What belongs to the processes: the rest of the checkout may change without a restart. */
 const WATCHED = ['apps', 'libs', 'prisma'].map((name) => join(ROOT, name));
-const IS_NOT_RUN = /\.(spec|int-spec|e2e-spec)\.ts$|\.md$|~$/;
+const IS_NOT_RUN = /\.(spec|int-spec|e2e-spec|timing-spec)\.ts$|\.md$|~$/;
 /** An editor that saves several files at once causes one restart. */
 const QUIET_MS = 50;
 /** What runs is given back at once, and event streams end: a restart waits for nothing. */

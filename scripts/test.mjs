@@ -11,6 +11,11 @@ import { concludeTests, helmProgram } from './lib/testing/index.mjs';
 /** @typedef {import('./lib/testing/test-count.mjs').TestReport} TestReport */
 
 const JEST = join(MODULES, 'jest', 'bin', 'jest.js');
+/** Flags of each run of jest. What bounds a time runs after all else, one file at a time: a neighbour's work is not measured. */
+const RUNS = {
+  tests: ['--testMatch=**/*.spec.ts', '--testMatch=**/*.int-spec.ts', '--testMatch=**/*.e2e-spec.ts'],
+  timings: ['--testMatch=**/*.timing-spec.ts', '--maxWorkers=1'],
+};
 const REPORTER = join(ROOT, 'scripts', 'lib', 'testing', 'test-report.js');
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
@@ -23,34 +28,40 @@ async function main(scope) {
   const s3 = await startTestS3(fleet, process.env);
   const helm = await helmProgram(scope);
   const template = await makeTemplate(scope, databaseUrl);
-  const report = folder.at('report.json');
-  // What a failed file left open must not keep the command from its end.
-  const args = [
-    JEST,
-    ...process.argv.slice(2),
-    '--forceExit',
-    '--ci',
-    '--reporters=default',
-    `--reporters=${REPORTER}`,
-  ];
-  const { code } = await runTool(scope, process.execPath, args, {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      MILLRACE_TEST_DATABASE_URL: template,
-      MILLRACE_TEST_REDIS_URL: redisUrl,
-      MILLRACE_TEST_S3_ENDPOINT: s3.endpoint,
-      MILLRACE_TEST_S3_ACCESS_KEY_ID: s3.accessKeyId,
-      MILLRACE_TEST_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
-      MILLRACE_TEST_HELM: helm,
-      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
-      MILLRACE_TEST_REPORT: report,
-    },
-    show: true,
-  });
-  const { line, succeeded } = concludeTests(/** @type {TestReport | undefined} */ (readJson(report)), code);
+  const services = {
+    MILLRACE_TEST_DATABASE_URL: template,
+    MILLRACE_TEST_REDIS_URL: redisUrl,
+    MILLRACE_TEST_S3_ENDPOINT: s3.endpoint,
+    MILLRACE_TEST_S3_ACCESS_KEY_ID: s3.accessKeyId,
+    MILLRACE_TEST_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    MILLRACE_TEST_HELM: helm,
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+  };
+  const runs = [];
+  for (const [name, flags] of Object.entries(RUNS)) {
+    runs.push(await runJest(scope, flags, folder.at(`${name}.json`), services));
+  }
+  const { line, succeeded } = concludeTests(runs);
   say(line);
   return succeeded ? 0 : 1;
+}
+
+/**
+ * @param {import('./lib/command/scope.mjs').Scope} scope
+ * @param {string[]} flags of one run of jest, which runs what the command line names of its files
+ * @param {string} report the file for its counts
+ * @param {Record<string, string>} services where its services are
+ * @returns {Promise<import('./lib/testing/test-count.mjs').JestRun>}
+ */
+async function runJest(scope, flags, report, services) {
+  // What a failed file left open must not keep the command from its end.
+  const fixed = ['--forceExit', '--ci', '--passWithNoTests', '--reporters=default', `--reporters=${REPORTER}`];
+  const { code } = await runTool(scope, process.execPath, [JEST, ...process.argv.slice(2), ...flags, ...fixed], {
+    cwd: ROOT,
+    env: { ...process.env, ...services, MILLRACE_TEST_REPORT: report },
+    show: true,
+  });
+  return { report: /** @type {TestReport | undefined} */ (readJson(report)), code };
 }
 
 /**

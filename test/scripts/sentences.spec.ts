@@ -96,7 +96,21 @@ describe('a run of tests', () => {
   const good = { passed: 5, failed: 0, unloaded: [] };
 
   it('succeeds when tests passed and none failed', () =>
-    expect(concludeTests(good, 0)).toEqual({ line: 'Tests: 5 passed, 0 failed', succeeded: true }));
+    expect(concludeTests([{ report: good, code: 0 }])).toEqual({ line: 'Tests: 5 passed, 0 failed', succeeded: true }));
+
+  it('adds its runs of jest up, of which one may have found no test', () => {
+    const none = { ...good, passed: 0 };
+    const runs = [good, none].map((report) => ({ report, code: 0 }));
+    expect(concludeTests(runs)).toEqual({ line: 'Tests: 5 passed, 0 failed', succeeded: true });
+  });
+
+  it('does not succeed when one of its runs of jest failed', () => {
+    const runs = [
+      { report: good, code: 0 },
+      { report: { ...good, failed: 2 }, code: 1 },
+    ];
+    expect(concludeTests(runs)).toEqual({ line: 'Tests: 10 passed, 2 failed', succeeded: false });
+  });
 
   it.each([
     ['a test failed', { ...good, failed: 1 }, 1, 'Tests: 5 passed, 1 failed'],
@@ -106,6 +120,6 @@ describe('a run of tests', () => {
     ['no test ran', { ...good, passed: 0 }, 0, 'Tests: 0 passed, 0 failed'],
     ['jest left no report', undefined, 0, 'Tests: 0 passed, 0 failed'],
   ])('does not succeed when %s', (_, report, code, line) =>
-    expect(concludeTests(report, code)).toEqual({ line, succeeded: false }),
+    expect(concludeTests([{ report, code }])).toEqual({ line, succeeded: false }),
   );
 });

@@ -21,7 +21,7 @@ import {
 
 const MANIFEST = join(DIST, '.build.json');
 const GROUPS = ['libs', 'apps'];
-const IS_NOT_BUILT = /\.(spec|int-spec|e2e-spec)\.ts$|\/README\.md$/;
+const IS_NOT_BUILT = /\.(spec|int-spec|e2e-spec|timing-spec)\.ts$|\/README\.md$/;
 const PARALLEL = 16;
 
 /**

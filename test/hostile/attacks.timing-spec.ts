@@ -14,7 +14,7 @@ interface Row {
 
 /** How long each attack goes on: a dose in every test run, `npm run attack` for as long as it takes to settle. */
 const SECONDS = Number(process.env.MILLRACE_ATTACK_SECONDS ?? 6);
-/** A dose runs beside other tests on the same cores, and finds what stops the service; alone on the machine more is asked. */
+/** A dose also runs on slow and busy machines, and finds what stops the service; `npm run attack` asks for more. */
 const IS_DOSE = process.env.MILLRACE_ATTACK_SECONDS === undefined;
 /** Of the other account's polls, 99th percentile. */
 const SLOWEST_POLL_MS = IS_DOSE ? 10_000 : 1_000;

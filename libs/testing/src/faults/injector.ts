@@ -26,6 +26,7 @@ export const FAULT_KINDS = [
   'stop api',
   'stop maintenance',
   'stop worker',
+  'sick engine',
   'empty redis',
   'restart redis',
   'restart postgres',
@@ -60,11 +61,14 @@ const PACE = {
   flush: [1_500, 3_500],
   restartRedis: [2_500, 5_000],
   restartPostgres: [8_000, 13_000],
+  sicken: [1_500, 4_000],
   lock: [1_500, 3_500],
   network: [300, 1_000],
 } as const;
 
 const SPARE_LAST = 0.85;
+/** How often the process of a sick engine is ended: less than it needs to come up. */
+const SICK_EVERY_MS = 50;
 
 /** What holds for a while. */
 const HELD = { lose: 'down', mute: 'silence', linger: 'linger' } as const;
@@ -92,6 +96,7 @@ export class Injector {
       this.every('kill', () => this.killOne()),
       this.every('freeze', () => this.freezeOne()),
       this.every('stop', () => this.stopOne()),
+      this.every('sicken', () => this.sickenEngine()),
       this.every('flush', () => this.emptyRedis()),
       this.every('restartRedis', () => this.restartRedis()),
       this.every('restartPostgres', () => this.restartPostgres()),
@@ -154,6 +159,21 @@ export class Injector {
     const frozen = pause(this.victims.leaseMs + this.random.whole(300, 1_500)).then(() => worker.thaw());
     this.thawing.add(frozen);
     void frozen.finally(() => this.thawing.delete(frozen));
+  }
+
+  /** The engine of a worker that goes on loses its process, and each successor, for a while: the worker is well, its engine is not. */
+  private async sickenEngine(): Promise<void> {
+    const workers = this.victims.apps.filter(
+      (member) => member.spec.role === 'worker' && member.isReady && !member.frozen,
+    );
+    const worker = workers.length === 0 ? undefined : this.random.pick(workers);
+    if (worker === undefined || worker.killChildren('SIGKILL') === 0) return;
+    this.count('sick engine');
+    const end = Date.now() + this.random.whole(200, 3_000);
+    while (!this.until.aborted && Date.now() < end) {
+      await this.pause(SICK_EVERY_MS);
+      worker.killChildren('SIGKILL');
+    }
   }
 
   private async emptyRedis(): Promise<void> {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { childProcesses } from './child-processes';
 
 const READY_POLL_MS = 50;
 const REVIVE_MS = 100;
@@ -62,6 +63,19 @@ export class Member {
     if (this.pid === null) return false;
     this.expected = true;
     return this.child?.kill(signal) ?? false;
+  }
+
+  /** Signal the processes that it has started itself. @returns how many there were. */
+  killChildren(signal: NodeJS.Signals): number {
+    const children = this.pid === null ? [] : childProcesses(this.pid);
+    for (const pid of children) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has just ended.
+      }
+    }
+    return children.length;
   }
 
   freeze(): boolean {

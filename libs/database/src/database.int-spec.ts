@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import type { Statements } from './database';
+import { Database, type Statements } from './database';
 import { ConstraintError, RefusedError } from './errors';
-import { besideTransaction } from './nested-connection';
+import { besideTransaction, holdingConnection } from './nested-connection';
 import { REQUIRED_MIGRATION, assertSchema, awaitSchema } from './schema-version';
 
 let test: TestDatabase;
@@ -67,6 +67,17 @@ describe('a transaction', () => {
     }
     expect(await database.transaction(() => besideTransaction(() => database.query(one)))).toEqual([{ one: 1 }]);
     expect(await database.query(one)).toEqual([{ one: 1 }]);
+  });
+
+  it('enters no asynchronous context in production, where each one costs every promise of the process', async () => {
+    const settings = { databaseUrl: test.url, databasePoolSize: 1, databaseTimeoutMs: 30_000 };
+    const database = new Database(settings, 'as in production', false);
+    try {
+      const context = await database.transaction(() => Promise.resolve(holdingConnection.getStore()));
+      expect(context).toBeUndefined();
+    } finally {
+      await database.close();
+    }
   });
 
   it('undoes everything when its work throws', async () => {

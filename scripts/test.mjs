@@ -17,6 +17,7 @@ const RUNS = {
   timings: ['--testMatch=**/*.timing-spec.ts', '--maxWorkers=1'],
 };
 const REPORTER = join(ROOT, 'scripts', 'lib', 'testing', 'test-report.js');
+const LEAKS = join(ROOT, 'scripts', 'lib', 'testing', 'leak-reporter.js');
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -54,8 +55,8 @@ async function main(scope) {
  * @returns {Promise<import('./lib/testing/test-count.mjs').JestRun>}
  */
 async function runJest(scope, flags, report, services) {
-  // What a failed file left open must not keep the command from its end.
-  const fixed = ['--forceExit', '--ci', '--passWithNoTests', '--reporters=default', `--reporters=${REPORTER}`];
+  const reporters = ['default', REPORTER, LEAKS].map((reporter) => `--reporters=${reporter}`);
+  const fixed = ['--ci', '--passWithNoTests', ...reporters];
   const { code } = await runTool(scope, process.execPath, [JEST, ...process.argv.slice(2), ...flags, ...fixed], {
     cwd: ROOT,
     env: { ...process.env, ...services, MILLRACE_TEST_REPORT: report },

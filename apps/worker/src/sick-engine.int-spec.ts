@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await jobs.close();
   await submission.close();
-  redis.close();
+  await redis.close();
   await test.drop();
   await rm(folder, { recursive: true });
 });

@@ -68,7 +68,7 @@ afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.drain().then(() => worker.stop())));
   await jobs.close();
   await submission.close();
-  redis.close();
+  await redis.close();
   await test.drop();
   await rm(folder, { recursive: true });
 });

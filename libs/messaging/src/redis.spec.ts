@@ -43,3 +43,29 @@ describe('a process that starts', () => {
     await expect(asked(url)).resolves.toBeUndefined();
   });
 });
+
+/** Timers that would keep the process from its end. */
+const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+describe('a process that closes its connections', () => {
+  const connections = (url: string): RedisConnections => new RedisConnections(url, createLogger('test', 'silent'));
+
+  it('keeps nothing open, not even of the one that it asked at its start', async () => {
+    const before = timers();
+    const redis = connections(await serverWith('noeviction'));
+    await redis.assertNoEviction();
+    await new Promise((resolve) => redis.producer().once('ready', resolve));
+    redis.subscriber();
+    await redis.close();
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  it('does so while the server is away', async () => {
+    const url = await serverWith('noeviction');
+    await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
+    const redis = connections(url);
+    const producer = redis.producer();
+    await new Promise((resolve) => producer.once('reconnecting', resolve));
+    await expect(redis.close()).resolves.toBeUndefined();
+  });
+});

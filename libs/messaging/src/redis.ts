@@ -78,12 +78,21 @@ export class RedisConnections {
       if (error instanceof BootError) throw error;
       this.logger.warn({ err: (error as Error).message }, 'Redis could not be asked for its eviction policy');
     } finally {
-      probe.disconnect();
+      await closed(probe);
     }
   }
 
-  /** Close every connection. Commands under way fail. */
-  close(): void {
-    for (const redis of this.open) redis.disconnect();
+  /** Close every connection. Commands under way fail. Resolves when all are closed, within seconds. */
+  async close(): Promise<void> {
+    await Promise.all(this.open.map(closed));
   }
+}
+
+/** Disconnect. To disconnect what is closed would keep the process from its end for two seconds. */
+async function closed(redis: Redis): Promise<void> {
+  if (redis.status === 'end') return;
+  // Between two attempts to connect there is nothing that could end.
+  const ended = redis.status === 'reconnecting' ? undefined : new Promise((resolve) => redis.once('end', resolve));
+  redis.disconnect();
+  await ended;
 }

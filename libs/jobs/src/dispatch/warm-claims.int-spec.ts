@@ -36,7 +36,7 @@ afterAll(async () => {
   await Promise.all(consumers.map((consumer) => consumer.close()));
   await execution.close();
   await lanes.close();
-  redis.close();
+  await redis.close();
   await test.drop();
 });
 

@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await jobs.close();
   await lanes.close();
-  redis.close();
+  await redis.close();
   server.disconnect();
   await test.drop();
 });

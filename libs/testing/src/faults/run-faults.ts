@@ -182,7 +182,7 @@ async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; 
     auditors: [audits.jobs, audits.lanes, billing.audit, storage],
     close: async () => {
       await audits.close();
-      redis.close();
+      await redis.close();
       store.close();
       await database.close();
     },

@@ -22,6 +22,7 @@ export {
   recordSpan,
   underTrace,
 } from './tracing/tracing';
+export { Turns } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';
 export {

@@ -1,6 +1,7 @@
 export { arrivingBytes } from './body/arriving-bytes';
 export { BodiesInFlight } from './body/bodies-in-flight';
 export { holdBytes } from './body/hold-bytes';
+export { inTurn } from './body/in-turn';
 export { parseFields, readBytes, readJson } from './body/body';
 export { addressOf, networkOf } from './client-address';
 export { Connections } from './connections';

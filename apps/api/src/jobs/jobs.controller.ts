@@ -1,10 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Refusal, type JobNodes } from '@millrace/contracts';
 import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
+import type { Target } from '@millrace/deployments';
 import { currentTraceparent } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
-import { holdBytes, readBytes, sendText } from '../http';
+import { holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
@@ -25,14 +26,10 @@ export class JobsController {
   @Serves(postJobs)
   async submit({ visitor, idempotencyKey, request }: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
     const { caller, scope, surface } = visitor;
-    const { job, place } = await this.submissions.submit({
-      caller,
-      scope,
-      target: () => this.destinations.of(surface),
-      body: await readBytes(request, this.settings.maxWorkflowBytes),
-      idempotencyKey,
-      traceparent: currentTraceparent(),
-    });
+    const body = await readBytes(request, this.settings.maxWorkflowBytes);
+    const submission = { caller, scope, body, idempotencyKey, traceparent: currentTraceparent() };
+    const target = (): Promise<Target> => this.destinations.of(surface);
+    const { job, place } = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
     return this.presenter.present(visitor, job, place);
   }
 

@@ -1,14 +1,14 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
 import type { LivePublisher } from '@millrace/messaging';
+import { Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
-import { AccountTurns } from './account-turns';
 import type { JobFilter, JobStore } from './job.store';
 
 const LIST = 'jobs';
 /** A page of 100 jobs takes some 25 ms of the database and of this process each. */
-const LISTS_AT_A_TIME = 2;
+const LISTS_AT_A_TIME = 1;
 
 export interface JobRecordPage {
   jobs: JobRecord[];
@@ -20,7 +20,7 @@ export interface JobRecordPage {
 
 /** Reading jobs, always within a scope: a job outside it is not found. */
 export class JobReads {
-  private readonly turns = new AccountTurns(LISTS_AT_A_TIME);
+  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists');
 
   constructor(
     private readonly database: Statements,

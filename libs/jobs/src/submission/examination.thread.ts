@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import { refusedResult, type ExaminationResult, type ExaminationTask, type SharedCatalogue } from './examination';
 import { examineSubmission } from './examine-submission.step';
@@ -6,6 +7,9 @@ import { readSubmission } from './read-submission.step';
 /** Parsed catalogues that a thread keeps, the latest last: those of the pools in use. */
 const CACHED_CATALOGUES = 4;
 const parsed = new Map<number, NodeCatalogue>();
+
+// Of this thread alone: where cores are few, it leaves them to the event loop, which serves all others.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** What a thread of `SubmissionExaminer` runs. */
 export function examineInThread({ body, catalogue }: ExaminationTask): ExaminationResult {

@@ -1,6 +1,9 @@
 import { Refusal } from '@millrace/contracts';
+import { Turns } from '@millrace/platform';
 
 const RETRY_SECONDS = 2;
+/** A body of 10 MB takes some 100 ms of a core here, and as much of PostgreSQL. */
+const LARGE_BODIES_AT_A_TIME = 1;
 
 /** How many bytes of bodies a process keeps in memory at once. */
 export interface BodyLimits {
@@ -17,6 +20,8 @@ export interface BodyLimits {
 export class BodiesInFlight {
   private total = 0;
   private readonly byPayer = new Map<string, number>();
+  /** Of what is done with large bodies: those of one payer wait for each other. */
+  readonly turns = new Turns(LARGE_BODIES_AT_A_TIME, 'large requests');
 
   constructor(private readonly limits: BodyLimits) {}
 

@@ -1,4 +1,5 @@
-import { AccountTurns } from './account-turns';
+import { eventually } from '@millrace/testing';
+import { Turns } from './turns';
 
 /** A read that ends when the test says so. */
 class Read {
@@ -10,33 +11,58 @@ class Read {
   };
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 describe('reads of one account', () => {
   it('go on so many at a time, the others in their order, and another account does not wait', async () => {
-    const turns = new AccountTurns(2);
+    const turns = new Turns(2, 'reads');
     const reads = Array.from({ length: 4 }, () => new Read());
     const pages = reads.map(({ work }) => turns.run('a', work));
     const other = new Read();
     const otherPage = turns.run('b', other.work);
     expect([...reads, other].map(({ begun }) => begun)).toEqual([true, true, false, false, true]);
     reads[1]?.end();
-    await settle();
-    expect(reads.map(({ begun }) => begun)).toEqual([true, true, true, false]);
+    await eventually('the third read began', () => reads[2]?.begun);
+    expect(reads[3]?.begun).toBe(false);
     for (const read of [reads[0], reads[2], other]) read?.end();
-    await settle();
+    await eventually('the fourth read began', () => reads[3]?.begun);
     reads[3]?.end();
     expect(await Promise.all([...pages, otherPage])).toEqual(Array(5).fill('page'));
   });
 
+  it('leave as much time for others as they took, and one that waits for no other begins at once', async () => {
+    jest.useFakeTimers();
+    try {
+      const turns = new Turns(1, 'reads');
+      const reads = Array.from({ length: 3 }, () => new Read());
+      const pages = reads.map(({ work }) => turns.run('a', work));
+      jest.advanceTimersByTime(300);
+      reads[0]?.end();
+      await jest.advanceTimersByTimeAsync(299);
+      expect(reads[1]?.begun).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(reads[1]?.begun).toBe(true);
+      jest.advanceTimersByTime(60_000);
+      reads[1]?.end();
+      await jest.advanceTimersByTimeAsync(2_000);
+      reads[2]?.end();
+      await Promise.all(pages);
+      const next = new Read();
+      const page = turns.run('a', next.work);
+      expect(next.begun).toBe(true);
+      next.end();
+      expect(await page).toBe('page');
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('that fail leave their place', async () => {
-    const turns = new AccountTurns(1);
+    const turns = new Turns(1, 'reads');
     await expect(turns.run('a', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
     expect(await turns.run('a', () => Promise.resolve('page'))).toBe('page');
   });
 
   it('are refused when too many wait', async () => {
-    const turns = new AccountTurns(1);
+    const turns = new Turns(1, 'reads');
     const first = new Read();
     const pages = [turns.run('a', first.work)];
     for (let n = 0; n < 100; n += 1) pages.push(turns.run('a', () => Promise.resolve('page')));

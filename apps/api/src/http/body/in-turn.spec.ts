@@ -1,0 +1,34 @@
+import { BodiesInFlight } from './bodies-in-flight';
+import { inTurn } from './in-turn';
+import { giveContext } from '../request-context';
+
+const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
+const [small, large] = [Buffer.alloc(1_000), Buffer.alloc(100_000)];
+
+describe('what bodies ask for', () => {
+  const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 });
+  const of = (payer: string): object => {
+    const request = {};
+    giveContext(request, { requestId: 'r', surface, guest: null, payer, bodies, heldBytes: 0 });
+    return request;
+  };
+
+  it('is done one after the other when they are large and of one account, and else at once', async () => {
+    const begun: string[] = [];
+    let end: () => void = () => undefined;
+    const first = inTurn(of('a'), large, () => {
+      begun.push('first');
+      return new Promise<void>((resolve) => (end = resolve));
+    });
+    const work = (name: string): (() => Promise<void>) => {
+      return async () => void begun.push(name);
+    };
+    const second = inTurn(of('a'), large, work('second'));
+    await inTurn(of('a'), small, work('small'));
+    await inTurn(of('b'), large, work('of another'));
+    expect(begun).toEqual(['first', 'small', 'of another']);
+    end();
+    await Promise.all([first, second]);
+    expect(begun.at(-1)).toBe('second');
+  });
+});

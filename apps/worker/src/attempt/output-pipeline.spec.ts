@@ -130,8 +130,9 @@ describe('outputs', () => {
     expect(pipeline.refused.aborted).toBe(status === 'refused');
   });
 
-  it('beyond as many as a job may have end the run, and are not stored', async () => {
+  it('beyond as many as a job may have end the run at once, and are not stored', async () => {
     for (const index of [3, 4, 5]) steps.pipeline.add(output(index));
+    expect([steps.begun, steps.pipeline.refused.aborted]).toEqual([['store 1'], true]);
     for (const n of [1, 2, 3]) {
       await steps.end(`store ${n}`);
       await steps.end(`record ${n}`);

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { BlobStoreError, type AssetService, type StoredOutput } from '@millrace/assets';
 import type { EngineOutput } from '@millrace/engines';
-import { OutputRefused, type ClaimedAttempt, type OutputDraft, type OutputRecorder } from '@millrace/jobs';
+import type { ClaimedAttempt, OutputDraft, OutputRecorder } from '@millrace/jobs';
 import { isTransient } from '@millrace/database';
 import { backoffMs, crashPoint, type Logger } from '@millrace/platform';
 import { outputFaultOf, type OutputFault } from './output-fault';
@@ -56,14 +56,19 @@ export class OutputPipeline {
   add(output: EngineOutput): void {
     const ordinal = this.ordinal;
     this.ordinal += 1;
-    // Beyond the limit there is one output more, which is refused; the rest costs nothing.
-    if (ordinal > this.maxOutputs) return;
+    if (ordinal >= this.maxOutputs) return this.refuse(output, ordinal);
     const name = this.names.nameOf(output);
     const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
     this.storing = draft;
     this.recording = Promise.all([draft, this.recording]).then(async ([stored]) => {
       if (stored !== null) await this.step(output, ordinal, () => this.record(stored));
     });
+  }
+
+  /** One more than a job may have: it ends the run at once, not when those before it are stored. The rest costs nothing. */
+  private refuse({ nodeId }: EngineOutput, ordinal: number): void {
+    const reason = `a job may have ${this.maxOutputs} outputs, and this is one more; save fewer`;
+    this.endAt(ordinal, { status: 'refused', reason, nodeId });
   }
 
   /** Resolves when every output that was added is stored or given up. */
@@ -92,9 +97,6 @@ export class OutputPipeline {
   }
 
   private async store(output: EngineOutput, name: string, ordinal: number): Promise<OutputDraft> {
-    if (ordinal >= this.maxOutputs) {
-      throw new OutputRefused(`a job may have ${this.maxOutputs} outputs, and this is one more; save fewer`);
-    }
     const stored = await this.retried(() => this.storeBytes(output, name));
     crashPoint('output:after-bytes');
     // What cannot be removed now goes with the attempt's folder.

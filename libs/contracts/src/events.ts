@@ -11,9 +11,30 @@ export const PreviewSchema = z
   .meta({ id: 'Preview', description: 'A picture of work in progress.' });
 export type Preview = z.infer<typeof PreviewSchema>;
 
+/**
+ * Bytes of the outputs in a `status` event, as JSON. Frames stay below 2 MiB (wire supplement, section 3); of outputs with plain
+ * names a job has no more than that.
+ */
+export const STATUS_EVENT_OUTPUT_BYTES = 1_048_576;
+
+const StatusEventSchema = JobSchema.omit({ logs: true })
+  .extend({
+    outputs_left_out: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({
+        description:
+          'How many outputs are missing from `outputs`, because the event would be too large with them; absent when all are ' +
+          'there. `urls.self` has all.',
+      }),
+  })
+  .meta({ id: 'JobWithoutLogs' });
+export type StatusEvent = z.infer<typeof StatusEventSchema>;
+
 /** The data of each event. */
 export const JobEventSchemas = {
-  status: JobSchema.omit({ logs: true }).meta({ id: 'JobWithoutLogs' }),
+  status: StatusEventSchema,
   progress: ProgressSchema,
   preview: PreviewSchema,
   output: OutputSchema,

@@ -31,7 +31,15 @@ export {
   type ErrorEnvelope,
   type RefusalOptions,
 } from './errors';
-export { JobEventSchemas, LiveEventSchema, type JobEventName, type Preview, type LiveEvent } from './events';
+export {
+  JobEventSchemas,
+  LiveEventSchema,
+  STATUS_EVENT_OUTPUT_BYTES,
+  type JobEventName,
+  type LiveEvent,
+  type Preview,
+  type StatusEvent,
+} from './events';
 export { parseBlobHash } from './hash';
 export { createdAtOf, newId, isUuid } from './ids';
 export {

@@ -4,6 +4,7 @@ import { Serves, type InputOf, type Visitor } from '../endpoints';
 import { STREAM_HEADERS, Streams, type StreamEvent } from '../streams';
 import { getJobEvents } from './events.endpoints';
 import { JobPresenter } from './job.presenter';
+import { statusEventOf } from './status-event';
 
 /** A job's event stream (contract, section 6; wire supplement, section 3). */
 @Controller()
@@ -35,7 +36,7 @@ export class EventsController {
   private present(visitor: Visitor, item: StreamItem): StreamEvent {
     switch (item.kind) {
       case 'status':
-        return { event: 'status', data: this.presenter.present(visitor, item.job, item.place) };
+        return { event: 'status', data: statusEventOf(this.presenter.present(visitor, item.job, item.place)) };
       case 'output':
         return { event: 'output', data: this.presenter.output(visitor.surface, item.job, item.output) };
       case 'progress':

@@ -18,7 +18,9 @@ export const getJobEvents = defineEndpoint({
   answers: { 200: { description: 'The events, until the job has ended; see `x-sse-events`.' } },
   events: {
     status: {
-      description: 'On connecting, on every transition, and when the place in the queue changes.',
+      description:
+        'On connecting, on every transition, and when the place in the queue changes. Outputs beyond 1 MiB are left out, and ' +
+        '`outputs_left_out` says how many.',
       schema: JobEventSchemas.status,
     },
     progress: {

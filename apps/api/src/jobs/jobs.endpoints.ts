@@ -63,7 +63,8 @@ export const listJobs = defineEndpoint({
   summary: 'List jobs',
   description:
     'The jobs of this surface, newest first. Follow `next_cursor` until it is absent; jobs that are submitted meanwhile do ' +
-    'not shift the pages.',
+    'not shift the pages. A page has fewer jobs than `limit` where they have very many outputs: it ends with the job that ' +
+    'has the thousandth of the page.',
   query: jobQuery,
   parameters: [metadataFilter],
   answers: { 200: { description: 'A page of jobs.', schema: JobPageSchema } },

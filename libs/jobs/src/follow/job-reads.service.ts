@@ -60,13 +60,10 @@ export class JobReads {
   }
 
   private async page(scope: JobScope, filter: JobFilter): Promise<JobRecordPage> {
-    // One more than asked for: when it comes, there is another page.
-    const found = await this.store.list(this.database, scope, { ...filter, limit: filter.limit + 1 });
-    const jobs = found.slice(0, filter.limit);
+    const { jobs, more } = await this.store.list(this.database, scope, filter);
     const last = jobs.at(-1);
-    const more = found.length > jobs.length && last !== undefined;
     const places = await this.queuePlaces(scope, jobs);
-    return { jobs, places, nextCursor: more ? encodeCursor(LIST, last.id) : undefined };
+    return { jobs, places, nextCursor: more && last !== undefined ? encodeCursor(LIST, last.id) : undefined };
   }
 
   /** How large the graph's text is, before it is read. @throws Refusal `not_found`. */

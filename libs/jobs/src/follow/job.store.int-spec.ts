@@ -118,9 +118,52 @@ describe('a page of a list', () => {
   });
 });
 
+describe('a page of jobs with very many outputs', () => {
+  /** Give each job of a customer as many outputs, all of the same bytes. */
+  async function fillOutputs({ accountId }: JobScope, count: number): Promise<void> {
+    const hash = `blake3:${'0'.repeat(64)}`;
+    await test.database.execute(Prisma.sql`
+      INSERT INTO blobs (account_id, hash, size_bytes) VALUES (${accountId}::uuid, ${hash}, 1)`);
+    await test.database.execute(Prisma.sql`
+      WITH made AS MATERIALIZED (
+        SELECT j.id AS job_id, n, gen_random_uuid() AS asset_id FROM jobs j, generate_series(1, ${count}::int) AS n
+        WHERE j.account_id = ${accountId}::uuid
+      ), asset AS (
+        INSERT INTO assets (id, account_id, hash, size_bytes, content_type)
+        SELECT m.asset_id, ${accountId}::uuid, ${hash}, 1, 'text/plain' FROM made m
+      )
+      INSERT INTO job_outputs (job_id, node_id, node_index, attempt, ordinal, name, type, asset_id)
+      SELECT m.job_id, '1', m.n, 1, m.n, m.n || '.txt', 'text', m.asset_id FROM made m`);
+  }
+
+  it('ends with the job that has the thousandth; each job has all of its own, and the next page goes on', async () => {
+    const customer = await makeCustomer();
+    await fill(customer, 'succeeded', 5);
+    await fillOutputs(customer, 600);
+    const pages: number[][] = [];
+    let before: string | null = null;
+    for (let more = true; more;) {
+      const page: { jobs: JobRecord[]; more: boolean } = await store.list(
+        test.database,
+        customer,
+        filterOf({ before }),
+      );
+      pages.push(page.jobs.map(({ outputs }) => outputs.length));
+      before = page.jobs.at(-1)?.id ?? null;
+      ({ more } = page);
+    }
+    expect(pages).toEqual([[600, 600], [600, 600], [600]]);
+    expect((await store.list(test.database, customer, filterOf({ limit: 2 }))).more).toBe(true);
+    expect(await store.list(test.database, customer, filterOf({ before, limit: 2 }))).toEqual({
+      jobs: [],
+      more: false,
+    });
+  });
+});
+
 describe('the places of the waiting jobs of a page', () => {
-  const waiting = (filter: Partial<JobFilter>): Promise<JobRecord[]> =>
-    store.list(test.database, cloud, filterOf({ status: 'queued', ...filter }));
+  const waiting = async (filter: Partial<JobFilter>): Promise<JobRecord[]> =>
+    (await store.list(test.database, cloud, filterOf({ status: 'queued', ...filter }))).jobs;
   const QUEUED = 2_000;
 
   it('are the same as when each job is counted alone', async () => {

@@ -24,6 +24,8 @@ interface JobRow extends Omit<JobRecord, 'chargedMicros' | 'logs'> {
   logs: (JobLog & { complete: boolean; capturedAt: string }) | null;
 }
 
+/** A page ends with the job that has the last of as many. An output is some 500 bytes of an answer. */
+const OUTPUTS_OF_A_PAGE = 1_000;
 /** Of PostgreSQL's smallint. */
 const LOWEST_PRIORITY = -32_768;
 
@@ -54,14 +56,23 @@ export class JobStore {
     return row === undefined ? null : recordOf(row);
   }
 
-  /** Newest first. */
-  async list(statements: Statements, scope: JobScope, filter: JobFilter): Promise<JobRecord[]> {
-    const rows = await statements.rows<JobRow>(this.listSql(scope, filter));
-    return rows.map(recordOf);
+  /**
+   * Newest first: as many as `limit`, and fewer where they have very many outputs.
+   *
+   * @returns with them whether there are more behind them.
+   */
+  async list(
+    statements: Statements,
+    scope: JobScope,
+    filter: JobFilter,
+  ): Promise<{ jobs: JobRecord[]; more: boolean }> {
+    const rows = await statements.rows<JobRow & { found: number }>(this.listSql(scope, filter));
+    const jobs = rows.slice(0, filter.limit).map(({ found: _, ...row }) => recordOf(row));
+    return { jobs, more: (rows[0]?.found ?? 0) > jobs.length };
   }
 
   /**
-   * The statement of `list`, whose plans a test checks: a page costs the rows it shows, however many others the account has.
+   * The statement of `list`: it finds one more than asked for, and of those only so many that their outputs fit on a page. Its plans a test checks: a page costs the rows it shows, however many others the account has.
    * (Of IS NOT DISTINCT FROM, by which single jobs are found, the planner expects one row in 200, and so reads and sorts the
    * whole table.)
    */
@@ -74,8 +85,13 @@ export class JobStore {
     if (status !== null) conditions.push(hasStatus(status));
     if (Object.keys(metadata).length > 0) conditions.push(hasLabels(metadata));
     return Prisma.sql`
-      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs FROM jobs j
-      WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${limit}`;
+      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs, j.found FROM (
+        SELECT p.*, (count(*) OVER ())::int AS found, sum(p.output_count) OVER (ORDER BY p.id DESC) - p.output_count AS before
+        FROM (
+          SELECT j.*, (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) AS output_count FROM jobs j
+          WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${limit + 1}
+        ) p
+      ) j WHERE j.before < ${OUTPUTS_OF_A_PAGE} ORDER BY j.id DESC`;
   }
 
   /** Size of the graph in bytes. */

@@ -1,6 +1,18 @@
 -- The database as the migrations leave it, for reading and for reviewing what a migration changes.
 -- Written by: node scripts/structure.mjs --write
 
+CREATE OR REPLACE FUNCTION public.count_stored_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO account_storage AS s (account_id, stored_bytes)
+    VALUES (coalesce(NEW.account_id, OLD.account_id), coalesce(NEW.size_bytes, 0) - coalesce(OLD.size_bytes, 0))
+    ON CONFLICT (account_id) DO UPDATE SET stored_bytes = s.stored_bytes + excluded.stored_bytes;
+    RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.dispatch_turn(pool text, since timestamp with time zone, OUT in_flight bigint, OUT oldest timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -25,6 +37,22 @@ CREATE OR REPLACE FUNCTION public.in_flight_of(pool text)
 AS $function$
 BEGIN
     RETURN (SELECT count(*) FROM jobs WHERE pool_id = pool AND delivery IN ('dispatched', 'leased'));
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.recount_stored_bytes(account uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    counted bigint;
+    stored bigint;
+BEGIN
+    INSERT INTO account_storage (account_id) VALUES (account) ON CONFLICT DO NOTHING;
+    SELECT stored_bytes INTO counted FROM account_storage WHERE account_id = account FOR UPDATE;
+    SELECT coalesce(sum(size_bytes), 0) INTO stored FROM blobs WHERE account_id = account;
+    UPDATE account_storage SET stored_bytes = stored WHERE account_id = account AND stored_bytes <> stored;
+    RETURN counted - stored;
 END
 $function$;
 
@@ -75,6 +103,12 @@ CREATE TABLE account_queues (
     CONSTRAINT account_queues_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 ) WITH (fillfactor=70);
 
+CREATE TABLE account_storage (
+    account_id uuid NOT NULL,
+    stored_bytes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT account_storage_pkey PRIMARY KEY (account_id)
+) WITH (fillfactor=70);
+
 CREATE TABLE accounts (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -89,10 +123,12 @@ CREATE TABLE accounts (
     upload_bytes_per_day bigint,
     created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
+    storage_bytes bigint,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
     CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'self_hosted'::text]))),
     CONSTRAINT accounts_limits_check CHECK (((running_limit > 0) AND (queue_limit >= 0) AND (requests_per_minute > 0) AND (stream_limit >= 0) AND (upload_bytes_per_day >= 0))),
     CONSTRAINT accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
+    CONSTRAINT accounts_storage_bytes_check CHECK ((storage_bytes > 0)),
     CONSTRAINT accounts_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
@@ -406,6 +442,15 @@ CREATE TABLE resumable_uploads (
     CONSTRAINT resumable_uploads_sizes CHECK (((size_bytes > 0) AND (part_bytes > 0)))
 );
 
+CREATE TABLE storage_reservations (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    size_bytes bigint NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT storage_reservations_pkey PRIMARY KEY (id),
+    CONSTRAINT storage_reservations_size_check CHECK ((size_bytes >= 0))
+);
+
 CREATE TABLE top_ups (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -474,6 +519,7 @@ CREATE TABLE workers (
 
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE account_storage ADD CONSTRAINT account_storage_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_rotated_to_fkey FOREIGN KEY (rotated_to) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -499,6 +545,7 @@ ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fk
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE storage_reservations ADD CONSTRAINT storage_reservations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE top_ups ADD CONSTRAINT top_ups_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE top_ups ADD CONSTRAINT top_ups_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -542,6 +589,8 @@ CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
+CREATE INDEX storage_reservations_account_id_idx ON public.storage_reservations USING btree (account_id);
+CREATE INDEX storage_reservations_expires_at_idx ON public.storage_reservations USING btree (expires_at);
 CREATE INDEX top_ups_account_id_created_at_idx ON public.top_ups USING btree (account_id, created_at);
 CREATE INDEX top_ups_owed_idx ON public.top_ups USING btree (id) WHERE (owed_micros > 0);
 CREATE UNIQUE INDEX top_ups_payment_key ON public.top_ups USING btree (provider, payment_ref);
@@ -552,6 +601,7 @@ CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 
 CREATE TRIGGER audit_log_append_trigger BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is only appended to');
+CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');

@@ -62,6 +62,7 @@ function draftOf(accountId, poolId) {
     weight: 1,
     runningLimit: 100,
     queueLimit: 1_000_000,
+    storageBytes: 107_374_182_400,
     priceMicrosPerSecond: 1_000n,
     holdMicros: 60_000n,
     hasSecrets: false,

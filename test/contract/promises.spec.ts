@@ -189,6 +189,7 @@ describe('what version 2 has promised stands', () => {
       idempotency_key_reuse: 422,
       metadata_invalid: 422,
       deployment_stopped: 422,
+      storage_full: 422,
       hash_mismatch: 409,
       asset_in_use: 409,
       blob_not_found: 404,

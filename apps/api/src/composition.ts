@@ -83,6 +83,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     assets.assets,
     assets.uploads,
     assets.resumable,
+    assets.quota,
     assets.content,
     new ContentLinks(secretKey, settings.signedUrlSeconds),
     new PartLinks(secretKey),
@@ -100,7 +101,10 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const providers: Provider[] = [
     ...services.filter((service) => service !== null).map(underItsClass),
     { provide: API_SETTINGS, useValue: settings },
-    { provide: AUDITORS, useValue: [billing.audit, jobs.audit, new StorageAuditor(assets.audit, false)] },
+    {
+      provide: AUDITORS,
+      useValue: [billing.audit, jobs.audit, new StorageAuditor(assets.audit, false), assets.countAuditor],
+    },
   ];
   return { database, metrics, module: { module: LibsModule, providers, exports: providers } };
 }

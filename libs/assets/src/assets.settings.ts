@@ -32,6 +32,11 @@ export const assetSettings = {
     'How long an upload without `expires_in` is kept, in seconds. Unset: until it is deleted.',
     integer({ min: 60 }).optional(),
   ),
+  storageBytesPerAccount: setting(
+    'STORAGE_BYTES_PER_ACCOUNT',
+    'Bytes that an account may store, where it has no limit of its own: uploads, also unfinished ones, and outputs of jobs. A full account can neither upload nor submit jobs.',
+    integer({ min: 1 }).default(107_374_182_400),
+  ),
   blobGraceSeconds: setting(
     'BLOB_GRACE_SECONDS',
     'How long bytes that no asset refers to are kept, in seconds.',

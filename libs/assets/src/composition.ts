@@ -1,13 +1,16 @@
 import type { Database } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
-import { AssetService, AssetStore, BlobRecordStore, BlobService } from './records';
+import { AssetService, AssetStore, BlobRecordStore, BlobService, StorageQuota, StorageStore } from './records';
 import type { AssetSettings } from './assets.settings';
 import type { BlobStore } from './store';
 import { ContentService } from './content';
 import {
   ExpireAssetsLoop,
+  RecountStorageLoop,
   StorageAudit,
+  StorageCountAuditor,
   SweepBlobsLoop,
+  SweepReservationsLoop,
   SweepStagingLoop,
   SweepUploadDaysLoop,
   SweepUploadsLoop,
@@ -24,6 +27,7 @@ export interface AssetsParts {
     | 'maxResumableUploadBytes'
     | 'uploadPartBytes'
     | 'assetRetentionSeconds'
+    | 'storageBytesPerAccount'
     | 'blobGraceSeconds'
     | 'signedUrlSeconds'
   >;
@@ -34,10 +38,12 @@ export interface Assets {
   assets: AssetService;
   uploads: UploadService;
   resumable: ResumableUploadService;
+  quota: StorageQuota;
   content: ContentService;
   /** Chores, for the process that runs chores. */
   loops: Loop[];
   audit: StorageAudit;
+  countAuditor: StorageCountAuditor;
 }
 
 /** Wire the assets of one process. Opens nothing by itself. */
@@ -45,15 +51,18 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
   const assetStore = new AssetStore();
   const records = new BlobRecordStore();
   const uploadDays = new UploadDayStore();
-  const blobs = new BlobService(database, records, store);
+  const storage = new StorageStore();
+  const quota = new StorageQuota(database, storage, settings);
+  const blobs = new BlobService(database, records, storage, store);
   const assets = new AssetService(database, assetStore, records, blobs);
   const resumables = new ResumableUploadStore();
-  const uploads = new UploadService(database, assetStore, records, uploadDays, resumables, blobs, settings);
-  const resumable = new ResumableUploadService(database, resumables, store.parts, uploads, assets, settings);
+  const uploads = new UploadService(database, assetStore, records, uploadDays, resumables, blobs, quota, settings);
+  const resumable = new ResumableUploadService(database, resumables, store.parts, uploads, assets, quota, settings);
   return {
     assets,
     uploads,
     resumable,
+    quota,
     content: new ContentService(database, assets, assetStore, blobs, settings),
     loops: [
       new ExpireAssetsLoop(database, assetStore, records),
@@ -61,7 +70,10 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
       new SweepUploadsLoop(resumable),
       new SweepStagingLoop(store),
       new SweepUploadDaysLoop(database, uploadDays),
+      new SweepReservationsLoop(database, storage),
+      new RecountStorageLoop(database, storage),
     ],
     audit: new StorageAudit(database, records, store),
+    countAuditor: new StorageCountAuditor(database, storage),
   };
 }

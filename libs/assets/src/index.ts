@@ -4,6 +4,10 @@ export {
   blobKey,
   mintOutputPart,
   retireAssetPart,
+  STORAGE_FULL,
+  storageFull,
+  storageNotFullPart,
+  StorageQuota,
   type AssetRecord,
   type BlobRef,
   type OutputAsset,
@@ -19,10 +23,11 @@ export {
   UploadService,
   type PartState,
   type RawUploadFields,
+  type ReservedBytes,
   type ResumableUpload,
 } from './upload';
-export { assetSettings } from './assets.settings';
-export { BlobStoreError, openBlobStore, type BlobStoreFault, type StagedBytes } from './store';
+export { assetSettings, type AssetSettings } from './assets.settings';
+export { BlobStoreError, openBlobStore, type BlobStoreFault } from './store';
 export { composeAssets, type Assets } from './composition';
 export { ContentLinks, ContentService } from './content';
 export { outputTypeOf } from './media';

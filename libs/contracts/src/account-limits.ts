@@ -63,6 +63,15 @@ export const ACCOUNT_LIMITS = [
     default: null,
     description: 'Bytes that may be uploaded in a day of UTC.',
   },
+  {
+    name: 'storageBytes',
+    field: 'storage_bytes',
+    shownAs: 'storage_bytes',
+    least: 1,
+    most: Number.MAX_SAFE_INTEGER,
+    default: 'storageBytesPerAccount',
+    description: 'Bytes that may be stored.',
+  },
 ] as const satisfies readonly AccountLimit[];
 
 export type AccountLimitName = (typeof ACCOUNT_LIMITS)[number]['name'];

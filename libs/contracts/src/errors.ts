@@ -45,6 +45,11 @@ export const ERROR_CATALOGUE = {
     cause: 'The operator of the deployment has stopped it; it takes no jobs.',
     cure: 'Ask the operator of the deployment to start it.',
   },
+  storage_full: {
+    status: 422,
+    cause: 'The account stores as many bytes as it may, or too few are left for the upload. Outputs of jobs count.',
+    cure: 'Delete assets, let them and jobs expire, or ask the operator of the service for more.',
+  },
   payments_not_configured: {
     status: 422,
     cause: 'The operator of the service has not set up a payment provider: credits are not sold here.',

@@ -1,4 +1,4 @@
-import type { AssetService } from '@millrace/assets';
+import type { AssetService, AssetSettings } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -53,6 +53,13 @@ export interface JobsParts {
   settings: JobSettings & BillingSettings;
 }
 
+/** What accepting jobs is built on beside that. */
+interface SubmissionParts extends JobsParts {
+  settings: JobsParts['settings'] & Pick<AssetSettings, 'storageBytesPerAccount'>;
+  assets: AssetService;
+  secretKey: KeyRing;
+}
+
 /** What a process has that accepts jobs and shows them. */
 export interface JobSubmission {
   submissions: SubmissionService;
@@ -67,7 +74,7 @@ export interface JobSubmission {
 }
 
 /** Wire what accepts jobs and shows them. */
-export function composeSubmission(parts: JobsParts & { assets: AssetService; secretKey: KeyRing }): JobSubmission {
+export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { database, redis, assets, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
   const queueStore = new AccountQueueStore();

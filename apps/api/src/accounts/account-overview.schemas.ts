@@ -34,6 +34,7 @@ export const AccountOverviewSchema = z
         running_jobs: count.meta({ description: 'Jobs that run or are about to run, in all pools.' }),
         queued_jobs: count.meta({ description: 'Jobs that wait, in all pools.' }),
         uploaded_bytes_today: count.meta({ description: 'Bytes uploaded since midnight UTC.' }),
+        storage_bytes: count.meta({ description: 'Bytes stored, with those of uploads that are under way.' }),
         event_streams: count.meta({ description: 'Event streams that are open.' }),
       })
       .meta({ description: 'How much of them it uses now.' }),

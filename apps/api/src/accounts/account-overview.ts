@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { AccountsService, type Account, type Caller } from '@millrace/accounts';
-import { UploadService } from '@millrace/assets';
+import { StorageQuota, UploadService } from '@millrace/assets';
 import { ACCOUNT_LIMITS } from '@millrace/contracts';
 import { AccountQueues } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
@@ -18,6 +18,7 @@ export class AccountOverview {
     private readonly accounts: AccountsService,
     private readonly queues: AccountQueues,
     private readonly uploads: UploadService,
+    private readonly quota: StorageQuota,
     private readonly streams: OpenStreams,
     private readonly requests: RequestLimits,
     @Inject(API_SETTINGS) private readonly settings: ApiSettings,
@@ -25,10 +26,11 @@ export class AccountOverview {
 
   /** @param caller the key that asks. @throws Refusal `not_found`. */
   async of(caller: Caller): Promise<z.output<typeof AccountOverviewSchema>> {
-    const [account, load, uploadedBytes, openStreams] = await Promise.all([
+    const [account, load, uploadedBytes, storedBytes, openStreams] = await Promise.all([
       this.accounts.getAccount(caller.accountId),
       this.queues.load(caller.accountId),
       this.uploads.bytesToday(caller.accountId),
+      this.quota.usedBytes(caller.accountId),
       this.streams.countOf(caller.accountId),
     ]);
     const perMinute = this.requests.of(account.requestsPerMinute);
@@ -47,6 +49,7 @@ export class AccountOverview {
         running_jobs: load.inFlight,
         queued_jobs: load.waiting,
         uploaded_bytes_today: uploadedBytes,
+        storage_bytes: storedBytes,
         event_streams: openStreams,
       },
     };

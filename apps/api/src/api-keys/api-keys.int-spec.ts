@@ -241,7 +241,13 @@ it('shows an account its limits and its use', async () => {
     id: other.id,
     plan: 'standard',
     key: { id: other.keyId, scopes: [...SCOPES] },
-    limits: { running_jobs: 3, queued_jobs: 100, event_streams: 5, upload_bytes_per_day: null },
-    use: { running_jobs: 0, queued_jobs: 0, uploaded_bytes_today: 0, event_streams: 0 },
+    limits: {
+      running_jobs: 3,
+      queued_jobs: 100,
+      event_streams: 5,
+      upload_bytes_per_day: null,
+      storage_bytes: 107_374_182_400,
+    },
+    use: { running_jobs: 0, queued_jobs: 0, uploaded_bytes_today: 0, storage_bytes: 0, event_streams: 0 },
   });
 });

@@ -6,7 +6,7 @@ import {
   readAssetFields,
   readHash,
   readUploadFields,
-  type StagedBytes,
+  type ReservedBytes,
 } from '@millrace/assets';
 import { Refusal, parseBlobHash } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
@@ -29,12 +29,13 @@ export class AssetsController {
   async upload(input: InputOf<typeof postAssets>): Promise<AnswerOf<typeof postAssets>> {
     const { visitor, idempotencyKey, request, response } = input;
     const { accountId, limits } = visitor.caller;
-    const { uploadBytesPerDay } = limits;
-    await this.uploads.admit(accountId, { declaredBytes: declaredBytesOf(request), idempotencyKey });
-    const form = await readUploadForm<StagedBytes>(
+    const { uploadBytesPerDay, storageBytes } = limits;
+    const declaredBytes = declaredBytesOf(request);
+    await this.uploads.admit(accountId, { declaredBytes, idempotencyKey });
+    const form = await readUploadForm<ReservedBytes>(
       request,
       this.settings.maxUploadBytes,
-      (file) => this.uploads.stage(accountId, file, { uploadBytesPerDay }),
+      (file) => this.uploads.stage(accountId, file, { uploadBytesPerDay, storageBytes, declaredBytes }),
       (staged) => staged.discard(),
     );
     const { asset, createdNew } = await this.commit(visitor, form, idempotencyKey);
@@ -44,7 +45,7 @@ export class AssetsController {
 
   private async commit(
     { caller }: Visitor,
-    { file, fields: raw }: UploadForm<StagedBytes>,
+    { file, fields: raw }: UploadForm<ReservedBytes>,
     key: string | undefined,
   ): ReturnType<UploadService['commit']> {
     if (file === null) throw Refusal.ofFields([{ field: 'file', reason: 'is required: the bytes of the asset' }]);

@@ -30,6 +30,7 @@ export const postAssets = defineEndpoint({
   errors: [
     'invalid_field',
     'payload_too_large',
+    'storage_full',
     'unsupported_media_type',
     'late_body',
     'idempotency_key_reuse',

@@ -52,6 +52,7 @@ export const postJobs = defineEndpoint({
     'deployment_stopped',
     'insufficient_credits',
     'queue_full',
+    'storage_full',
     'deployment_not_ready',
   ],
 });

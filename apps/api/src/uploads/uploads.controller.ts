@@ -19,8 +19,7 @@ export class UploadsController {
   async begin({ visitor, body }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
     const { accountId, limits } = visitor.caller;
     const { size_bytes: sizeBytes, ...raw } = body;
-    const { uploadBytesPerDay } = limits;
-    const upload = await this.uploads.begin(accountId, sizeBytes, readUploadFields(raw), { uploadBytesPerDay });
+    const upload = await this.uploads.begin(accountId, sizeBytes, readUploadFields(raw), limits);
     return this.present(visitor.surface, upload);
   }
 

@@ -18,6 +18,7 @@ export const beginUpload = defineEndpoint({
   body: ResumableUploadRequestSchema,
   example: { size_bytes: 734003200, content_type: 'video/mp4', file_path: 'film.mp4' },
   answers: { 201: { description: 'The upload is open.', schema: ResumableUploadSchema } },
+  errors: ['storage_full'],
 });
 
 export const getUpload = defineEndpoint({

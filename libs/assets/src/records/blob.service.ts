@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Statements } from '@millrace/database';
+import type { Database } from '@millrace/database';
 import { blobKey, type BlobRef, type StoredBlob } from './blob';
-import type { BlobRecordStore, CondemnedBlob } from './blob-record.store';
+import type { BlobRecord, BlobRecordStore, CondemnedBlob } from './blob-record.store';
 import {
   BlobStoreError,
   HEAD_BYTES,
@@ -12,6 +12,7 @@ import {
   type StagedBytes,
   type StageOptions,
 } from '../store';
+import type { StorageStore } from './storage.store';
 import { sniffContentType } from '../media';
 
 /**
@@ -20,8 +21,9 @@ import { sniffContentType } from '../media';
  */
 export class BlobService {
   constructor(
-    private readonly database: Statements,
+    private readonly database: Database,
     private readonly records: BlobRecordStore,
+    private readonly storage: Pick<StorageStore, 'release'>,
     private readonly store: BlobStore,
   ) {}
 
@@ -33,10 +35,16 @@ export class BlobService {
   /**
    * Make staged bytes a blob of the account. Bytes that are there are not written again, and what was staged is left to the
    * caller to discard; a record whose bytes were lost gets them back.
+   *
+   * @param reservationId room that was reserved for them: it ends as the blob begins to count. Absent: there was none.
    */
-  async keep(accountId: string, staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>): Promise<StoredBlob> {
+  async keep(
+    accountId: string,
+    staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>,
+    reservationId?: string,
+  ): Promise<StoredBlob> {
     for (;;) {
-      const record = await this.records.announce(this.database, accountId, staged.hash, staged.sizeBytes);
+      const record = await this.announce(accountId, staged, reservationId);
       if (record.state === 'condemned') {
         // A sweep is under way, or broke off. Finish its work here, so that the next round begins a new life.
         await this.remove(record);
@@ -88,6 +96,19 @@ export class BlobService {
 
   presign(blob: StoredBlob, options: PresignOptions): Promise<string | null> {
     return this.store.presign(blobKey(blob), options);
+  }
+
+  private async announce(
+    accountId: string,
+    { hash, sizeBytes }: Pick<StagedBytes, 'hash' | 'sizeBytes'>,
+    reservationId: string | undefined,
+  ): Promise<BlobRecord> {
+    if (reservationId === undefined) return this.records.announce(this.database, accountId, hash, sizeBytes);
+    return this.database.transaction(async (tx) => {
+      const record = await this.records.announce(tx, accountId, hash, sizeBytes);
+      if (record.state !== 'condemned') await this.storage.release(tx, reservationId);
+      return record;
+    });
   }
 
   private async hasBytes(blob: BlobRef, sizeBytes: number): Promise<boolean> {

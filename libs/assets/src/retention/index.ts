@@ -1,7 +1,10 @@
 export { ExpireAssetsLoop } from './expire-assets.loop';
+export { RecountStorageLoop } from './recount-storage.loop';
 export { StorageAudit } from './storage-audit';
 export { StorageAuditor } from './storage-auditor';
+export { StorageCountAuditor } from './storage-count-auditor';
 export { SweepBlobsLoop } from './sweep-blobs.loop';
+export { SweepReservationsLoop } from './sweep-reservations.loop';
 export { SweepStagingLoop } from './sweep-staging.loop';
 export { SweepUploadDaysLoop } from './sweep-upload-days.loop';
 export { SweepUploadsLoop } from './sweep-uploads.loop';

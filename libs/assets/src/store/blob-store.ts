@@ -33,6 +33,8 @@ export interface ByteRange {
 export interface StageOptions {
   /** More bytes than this end the staging with Refusal `payload_too_large`. */
   maxBytes: number;
+  /** Called with the number of bytes that have arrived; what it throws ends the staging. Null: go on at once. */
+  cover?: ((arrivedBytes: number) => Promise<void> | null) | undefined;
   /** Aborting ends the staging; the source is destroyed. */
   signal?: AbortSignal | undefined;
 }

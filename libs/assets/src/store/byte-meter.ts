@@ -11,14 +11,14 @@ export class ByteMeter {
   private readonly hasher = new Blake3Hasher();
   private readonly headParts: Buffer[] = [];
   private headSize = 0;
-  private sizeBytes = 0;
+  private countedBytes = 0;
 
   constructor(private readonly maxBytes: number) {}
 
   /** @throws Refusal `payload_too_large` when these bytes make it too many. */
   add(chunk: Buffer): void {
-    this.sizeBytes += chunk.length;
-    if (this.sizeBytes > this.maxBytes) throw fileTooLarge(this.maxBytes);
+    this.countedBytes += chunk.length;
+    if (this.countedBytes > this.maxBytes) throw fileTooLarge(this.maxBytes);
     this.hasher.update(chunk);
     youngGarbage.add(chunk.length);
     if (this.headSize < HEAD_BYTES && chunk.length > 0) {
@@ -29,9 +29,14 @@ export class ByteMeter {
     }
   }
 
+  /** Bytes that have passed so far. */
+  get sizeBytes(): number {
+    return this.countedBytes;
+  }
+
   finish(): BytesDigest {
     const hash = `blake3:${this.hasher.digest('hex')}`;
-    return { hash, sizeBytes: this.sizeBytes, head: Buffer.concat(this.headParts) };
+    return { hash, sizeBytes: this.countedBytes, head: Buffer.concat(this.headParts) };
   }
 }
 

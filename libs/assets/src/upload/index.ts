@@ -3,4 +3,4 @@ export { PartLinks } from './part-links';
 export { ResumableUploadService, type PartState } from './resumable-upload.service';
 export { ResumableUploadStore, type ResumableUpload } from './resumable-upload.store';
 export { UploadDayStore } from './upload-day.store';
-export { UploadService } from './upload.service';
+export { UploadService, type ReservedBytes } from './upload.service';

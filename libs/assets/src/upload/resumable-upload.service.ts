@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
 import { RefusedError, type Database } from '@millrace/database';
-import type { AssetService, MintedAsset, UploadFields } from '../records';
+import type { AssetService, MintedAsset, StorageQuota, UploadFields } from '../records';
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
-import { UPLOAD_OVER, type UploadService } from './upload.service';
+import { UPLOAD_OVER, type UploadService, type UploadTerms } from './upload.service';
 
 /** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
 const UPLOAD_SECONDS = 20 * 3_600;
@@ -31,19 +31,20 @@ export class ResumableUploadService {
     private readonly parts: PartStore,
     private readonly uploads: UploadService,
     private readonly assets: AssetService,
+    private readonly quota: Pick<StorageQuota, 'reserveIn'>,
     private readonly settings: Pick<AssetSettings, 'maxResumableUploadBytes' | 'uploadPartBytes' | 'signedUrlSeconds'>,
   ) {}
 
   /**
-   * Begin an upload of a file whose size is known.
+   * Begin an upload of a file whose size is known. The room for all of it is reserved under the upload's id.
    *
-   * @throws Refusal `payload_too_large`; `rate_limited` when the day's bytes would be too many, or too many are open.
+   * @throws Refusal `payload_too_large`, `storage_full`; `rate_limited` when the day's bytes would be too many, or too many are open.
    */
   async begin(
     accountId: string,
     sizeBytes: number,
     fields: UploadFields,
-    terms: { uploadBytesPerDay: number | null },
+    terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes'>,
   ): Promise<ResumableUpload> {
     const { maxResumableUploadBytes: maxBytes, uploadPartBytes: partBytes } = this.settings;
     if (sizeBytes > maxBytes) throw fileTooLarge(maxBytes);
@@ -51,11 +52,17 @@ export class ResumableUploadService {
     const handle = await this.parts.begin();
     const draft = { id: newId(), accountId, handle, sizeBytes, partBytes, fields };
     const limits = { lifetimeSeconds: UPLOAD_SECONDS, openLimit: OPEN_UPLOADS_PER_ACCOUNT };
-    const made = await this.store.insert(this.database, draft, limits);
-    if (made !== null) return made;
-    await this.parts.abort(handle);
-    const message = `This account has ${OPEN_UPLOADS_PER_ACCOUNT} uploads open; complete or delete one of them first.`;
-    throw new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+    try {
+      return await this.database.transaction(async (tx) => {
+        await this.quota.reserveIn(tx, draft, terms.storageBytes ?? null);
+        const made = await this.store.insert(tx, draft, limits);
+        if (made === null) throw tooManyOpen();
+        return made;
+      });
+    } catch (error) {
+      await this.parts.abort(handle);
+      throw error;
+    }
   }
 
   /** @throws Refusal `not_found`. */
@@ -117,7 +124,7 @@ export class ResumableUploadService {
     await this.assertWhole(upload);
     const bytes = await this.parts.assemble(upload.handle, specsOf(upload).length);
     try {
-      const minted = await this.uploads.record(accountId, bytes, fields, { uploadBytesPerDay, resumableId: id });
+      const minted = await this.uploads.record(accountId, bytes, fields, { uploadBytesPerDay, resumableId: id }, id);
       // Where this fails, the sweep of uploads drops what stays behind.
       await bytes.discard().catch(() => undefined);
       return minted;
@@ -212,6 +219,11 @@ function specsOf({ sizeBytes, partBytes }: ResumableUpload): PartSpec[] {
     number: index + 1,
     sizeBytes: Math.min(partBytes, sizeBytes - index * partBytes),
   }));
+}
+
+function tooManyOpen(): Refusal {
+  const message = `This account has ${OPEN_UPLOADS_PER_ACCOUNT} uploads open; complete or delete one of them first.`;
+  return new Refusal('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 function beingCompleted(): Refusal {

@@ -75,9 +75,13 @@ export class ResumableUploadStore {
     return count > 0;
   }
 
-  /** @returns false when it was gone. */
+  /** Delete an upload, and the room that is reserved for it. @returns false when it was gone. */
   async remove(tx: Statements, accountId: string, id: string): Promise<boolean> {
-    const { count } = await tx.models.resumableUpload.deleteMany({ where: { accountId, id } });
+    const count = await tx.execute(Prisma.sql`
+      WITH freed AS (
+        DELETE FROM storage_reservations WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid
+      )
+      DELETE FROM resumable_uploads WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
     return count > 0;
   }
 

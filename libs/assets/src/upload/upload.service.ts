@@ -9,6 +9,8 @@ import {
   type BlobRecordStore,
   type BlobService,
   type MintedAsset,
+  type Reservation,
+  type StorageQuota,
   type StoredBlob,
   type UploadFields,
 } from '../records';
@@ -29,6 +31,8 @@ export interface UploadTerms {
   idempotency?: { key: string; lifetimeSeconds: number } | undefined;
   /** Bytes that the account may upload on one day (UTC); null: no limit. */
   uploadBytesPerDay: number | null;
+  /** Bytes that the account may store; null or absent: the service's limit. */
+  storageBytes?: number | null | undefined;
   /** The resumable upload by which these bytes arrived; this upload completes it. */
   resumableId?: string | undefined;
 }
@@ -41,9 +45,15 @@ export interface UploadAhead {
   idempotencyKey: string | undefined;
 }
 
-export interface UploadStageOptions {
-  uploadBytesPerDay: number | null;
+export interface UploadStageOptions extends Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes'> {
+  /** Size that the file can have at most, where the request declares one. */
+  declaredBytes?: number | null | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** Bytes of an upload, and the room that is reserved for them until they are committed or discarded. */
+export interface ReservedBytes extends StagedBytes {
+  readonly reservationId: string;
 }
 
 /** How the asset of a request is found or minted. */
@@ -65,6 +75,7 @@ export class UploadService {
     private readonly uploadDays: UploadDayStore,
     private readonly resumables: ResumableUploadStore,
     private readonly blobs: BlobService,
+    private readonly quota: Pick<StorageQuota, 'reserve'>,
     private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds'>,
   ) {}
 
@@ -98,17 +109,37 @@ export class UploadService {
   /**
    * Take in the bytes of an upload. Nothing is visible until `commit`; a caller that does not commit must discard.
    *
-   * @throws Refusal `payload_too_large`, or `rate_limited` when the day's bytes are used up; BlobStoreError; the source's
-   * own error, and then nothing is left behind.
+   * @throws Refusal `payload_too_large`, `storage_full`, or `rate_limited` when the day's bytes are used up; BlobStoreError;
+   * the source's own error, and then nothing is left behind.
    */
-  async stage(accountId: string, source: Readable, options: UploadStageOptions): Promise<StagedBytes> {
+  async stage(accountId: string, source: Readable, options: UploadStageOptions): Promise<ReservedBytes> {
     takeSource(source);
-    const { uploadBytesPerDay: limitBytes, signal } = options;
-    if (limitBytes !== null && (await this.uploadDays.bytesToday(this.database, accountId)) >= limitBytes) {
+    const { maxUploadBytes: maxBytes } = this.settings;
+    let reservation: Reservation;
+    try {
+      reservation = await this.reserve(accountId, options);
+    } catch (error) {
       source.destroy();
+      throw error;
+    }
+    try {
+      const { signal } = options;
+      const staged = await this.blobs.stage(source, { maxBytes, signal, cover: (bytes) => reservation.cover(bytes) });
+      return reserved(staged, reservation);
+    } catch (error) {
+      // Where this fails, the reservation expires.
+      await reservation.release().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async reserve(accountId: string, options: UploadStageOptions): Promise<Reservation> {
+    const { uploadBytesPerDay: limitBytes, storageBytes = null, declaredBytes = null } = options;
+    if (limitBytes !== null && (await this.uploadDays.bytesToday(this.database, accountId)) >= limitBytes) {
       throw uploadsUsedUp(limitBytes);
     }
-    return this.blobs.stage(source, { maxBytes: this.settings.maxUploadBytes, signal });
+    const largestBytes = declaredBytes === null ? null : Math.min(declaredBytes, this.settings.maxUploadBytes);
+    return this.quota.reserve(accountId, largestBytes, storageBytes);
   }
 
   /**
@@ -117,27 +148,37 @@ export class UploadService {
    *
    * @throws Refusal `hash_mismatch`, `idempotency_key_reuse`, `rate_limited`; BlobStoreError.
    */
-  async commit(accountId: string, staged: StagedBytes, fields: UploadFields, terms: UploadTerms): Promise<MintedAsset> {
+  async commit(
+    accountId: string,
+    staged: ReservedBytes,
+    fields: UploadFields,
+    terms: UploadTerms,
+  ): Promise<MintedAsset> {
     try {
-      return await this.record(accountId, staged, fields, terms);
+      return await this.record(accountId, staged, fields, terms, staged.reservationId);
     } finally {
       // Where this fails, the sweep of staging finds what stays behind.
       await staged.discard().catch(() => undefined);
     }
   }
 
-  /** As `commit`, and leaves the staged bytes to the caller, who can try again with them. */
+  /**
+   * As `commit`, and leaves the staged bytes to the caller, who can try again with them.
+   *
+   * @param reservationId the room that is reserved for them.
+   */
   async record(
     accountId: string,
     staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>,
     fields: UploadFields,
     terms: UploadTerms,
+    reservationId: string,
   ): Promise<MintedAsset> {
     if (fields.expectedHash !== null && fields.expectedHash !== staged.hash) {
       const message = `The bytes that arrived have the hash ${staged.hash}, not ${fields.expectedHash}.`;
       throw new Refusal('hash_mismatch', message);
     }
-    const blob = await this.blobs.keep(accountId, staged);
+    const blob = await this.blobs.keep(accountId, staged, reservationId);
     const { contentType } = fields;
     const { asset, wasOrphan } = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
     return { asset, createdNew: wasOrphan };
@@ -202,6 +243,21 @@ export class UploadService {
     if (resumableId === undefined || (await this.resumables.complete(tx, accountId, resumableId, subjectId))) return;
     throw new RefusedError(UPLOAD_OVER);
   }
+}
+
+/** Discarding gives the room back, too. */
+function reserved(staged: StagedBytes, reservation: Reservation): ReservedBytes {
+  return {
+    ...staged,
+    reservationId: reservation.id,
+    discard: async () => {
+      try {
+        await staged.discard();
+      } finally {
+        await reservation.release();
+      }
+    },
+  };
 }
 
 function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {

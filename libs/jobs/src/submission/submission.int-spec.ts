@@ -14,7 +14,11 @@ import { SubmissionExaminer } from './submission-examiner';
 import { SubmissionService, type Submission } from './submission.service';
 import { SubmissionStore } from './submission.store';
 
-const settings = { ...readSettings(jobSettings, {}), ...readSettings(billingSettings, {}) };
+const settings = {
+  ...readSettings(jobSettings, {}),
+  ...readSettings(billingSettings, {}),
+  storageBytesPerAccount: 1_000,
+};
 const show: NodeClass = {
   displayName: 'Show',
   category: '',
@@ -90,6 +94,7 @@ const limits = {
   requestsPerMinute: null,
   streamLimit: null,
   uploadBytesPerDay: null,
+  storageBytes: null,
 };
 
 type Changes = Partial<Omit<Submission, 'body'>> & { body?: string };
@@ -158,6 +163,20 @@ describe('a submission', () => {
       return true;
     });
     await service.submit(await submission());
+  });
+
+  it('is refused while the storage of its account is full, and not once some of it is free', async () => {
+    const key = randomUUID();
+    const asked = await submission({ idempotencyKey: key });
+    const { accountId } = asked.caller;
+    const hash = `blake3:${'ab'.repeat(32)}`;
+    await test.database.models.blob.create({ data: { accountId, hash, sizeBytes: 1_000n } });
+    const body = Buffer.from(BODY);
+    await expect(service.submit(asked)).rejects.toMatchObject({ code: 'storage_full', status: 422 });
+    const roomier = { ...asked.caller, limits: { ...limits, storageBytes: 1_001 } };
+    await service.submit({ ...asked, body: Buffer.from(body), caller: roomier, idempotencyKey: randomUUID() });
+    await test.database.models.blob.deleteMany({ where: { accountId } });
+    await service.submit({ ...asked, body: Buffer.from(body), idempotencyKey: key });
   });
 
   it('that names models keeps them with the job', async () => {

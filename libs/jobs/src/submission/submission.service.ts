@@ -1,4 +1,4 @@
-import type { AssetService } from '@millrace/assets';
+import { STORAGE_FULL, storageFull, type AssetService, type AssetSettings } from '@millrace/assets';
 import type { Caller } from '@millrace/accounts';
 import {
   INSUFFICIENT_CREDITS,
@@ -64,7 +64,7 @@ export class SubmissionService {
     private readonly dispatcher: Pick<Dispatcher, 'requestDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
-    private readonly settings: JobSettings & BillingSettings,
+    private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
   ) {}
 
   /**
@@ -177,6 +177,7 @@ export class SubmissionService {
       weight: limits.weight,
       runningLimit: limits.runningLimit ?? this.settings.runningLimitPerAccount,
       queueLimit: limits.queueLimit ?? this.settings.queueLimitPerAccount,
+      storageBytes: limits.storageBytes ?? this.settings.storageBytesPerAccount,
       priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
       holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,
       hasSecrets: extraData !== null,
@@ -189,6 +190,7 @@ export class SubmissionService {
 function refusalOf(error: unknown, draft: JobDraft): unknown {
   if (error instanceof RefusedError) {
     if (error.reason === KEY_REUSED) return keyReused();
+    if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
     if (error.reason === QUEUE_FULL) {
       return queueFull(`This account has ${draft.queueLimit} jobs waiting, which is its limit.`);
     }

@@ -1,3 +1,4 @@
+import { storageNotFullPart } from '@millrace/assets';
 import { holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
@@ -26,10 +27,10 @@ export class SubmissionStore {
    * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, balance) and the first
    * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for.
    *
-   * @throws RefusedError KEY_REUSED, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
-    const graph = graphPart(draft, hasRoomPart(draft, this.keyPart(draft)));
+    const graph = graphPart(draft, hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft))));
     const queue = joinRotationPart(draft, graph);
     const job = this.jobPart(draft, this.holdPart(draft, queue));
     const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`

@@ -16,6 +16,8 @@ export interface JobDraft extends JobScope {
   weight: number;
   runningLimit: number;
   queueLimit: number;
+  /** Bytes that the account may store. */
+  storageBytes: number;
   priceMicrosPerSecond: bigint;
   holdMicros: bigint;
   hasSecrets: boolean;

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { StageOptions } from '../blob-store';
 import type { ByteMeter } from '../byte-meter';
 import { withFsFaults } from './fs-fault';
 
@@ -6,13 +7,20 @@ import { withFsFaults } from './fs-fault';
 const BATCH_BYTES = 512 * 1024;
 
 /** Write a stream to a file, and meter it. When this settles, all writes to the file have ended. */
-export async function writeMetered(chunks: AsyncIterable<Buffer>, file: FileHandle, meter: ByteMeter): Promise<void> {
+export async function writeMetered(
+  chunks: AsyncIterable<Buffer>,
+  file: FileHandle,
+  meter: ByteMeter,
+  cover?: StageOptions['cover'],
+): Promise<void> {
   let batch: Buffer[] = [];
   let batchSize = 0;
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const chunk of chunks) {
       meter.add(chunk);
+      const covered = cover?.(meter.sizeBytes) ?? null;
+      if (covered !== null) await covered;
       batch.push(chunk);
       batchSize += chunk.length;
       if (batchSize < BATCH_BYTES) continue;

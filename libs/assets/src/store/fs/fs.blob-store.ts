@@ -40,14 +40,14 @@ export class FsBlobStore implements BlobStore {
     }
   }
 
-  async stage(source: Readable, { maxBytes, signal }: StageOptions): Promise<StagedBytes> {
+  async stage(source: Readable, { maxBytes, cover, signal }: StageOptions): Promise<StagedBytes> {
     const path = join(this.stagingDir, randomUUID());
     const meter = new ByteMeter(maxBytes);
     const chunks = takeSource(source, signal);
     try {
       const file = await withFsFaults(() => this.create(path));
       try {
-        await writeMetered(chunks, file, meter);
+        await writeMetered(chunks, file, meter, cover);
       } finally {
         await file.close();
       }

@@ -46,6 +46,8 @@ export async function stageInBucket(bucket: Bucket, source: Readable, options: S
   try {
     for await (const chunk of takeSource(source, options.signal)) {
       meter.add(chunk);
+      const covered = options.cover?.(meter.sizeBytes) ?? null;
+      if (covered !== null) await covered;
       for (let rest = chunk; rest.length > 0;) {
         if (filled === PART_BYTES) {
           await upload.add(buffers[0] as Buffer);

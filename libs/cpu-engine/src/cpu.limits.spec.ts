@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '@millrace/engines/conformance';
@@ -34,6 +34,16 @@ describe('the bounds of the CPU engine', () => {
   const engine = new CpuEngine({ runBudgetBytes: 64 * MIB, cacheBytes: 16 * MIB });
   beforeAll(() => engine.start());
   afterAll(() => engine.close());
+
+  it('blames the machine, not the graph nor itself, for a disk that is full', async () => {
+    const outputDir = scratchDir();
+    // Its number is not counted: `%batch_num%` is filled in later.
+    symlinkSync('/dev/full', join(outputDir, 'n0_00001_.png'));
+    const saved = node('SaveImage', { images: ['1', 0], filename_prefix: 'n%batch_num%' });
+    const run = startRun(engine, { '1': empty(8, 8), '2': saved }, { outputDir });
+    expect(await run.result).toEqual({ status: 'disk_failed', reason: 'the disk of its worker is full (ENOSPC)' });
+    expect(await engine.health()).toMatchObject({ ready: true });
+  });
 
   it('refuses a picture beyond the memory of a run before making it, naming both sizes', async () => {
     const run = startRun(engine, { '1': empty(16384, 16384), '2': save('1') });

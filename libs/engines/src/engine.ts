@@ -57,12 +57,15 @@ export interface EngineFailure {
 /**
  * `failed`: the workflow's fault, another attempt would fail alike.
  * `lost`: the engine's fault (it died, hung or went mute); another attempt may succeed.
+ * `disk_failed`: the machine's fault, whose disk did not take the files of the run; another machine may. The reason is a part
+ * of a sentence.
  */
 export type EngineResult =
   | { status: 'succeeded' }
   | { status: 'failed'; failure: EngineFailure }
   | { status: 'interrupted' }
-  | { status: 'lost'; reason: string };
+  | { status: 'lost'; reason: string }
+  | { status: 'disk_failed'; reason: string };
 
 export interface EngineHealth {
   ready: boolean;

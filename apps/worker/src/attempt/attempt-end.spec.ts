@@ -3,6 +3,7 @@ import { endOf, type AttemptEnd, type AttemptFacts } from './attempt-end';
 
 const interrupted: EngineResult = { status: 'interrupted' };
 const lost: EngineResult = { status: 'lost', reason: 'it died' };
+const diskFailed: EngineResult = { status: 'disk_failed', reason: 'the disk of its worker is full (ENOSPC)' };
 const failed: EngineResult = {
   status: 'failed',
   failure: { code: 'node_execution_error', message: 'no', nodeId: '7', classType: 'Show', traceback: 'at 7' },
@@ -43,6 +44,7 @@ describe('the end of an attempt', () => {
     ['its time limit', { run: interrupted, lease: 'overtime', outputs: stored }, ['overtime', 'execution_timeout']],
     ['a worker that drains', { run: interrupted, lease: null, outputs: stored }, ['handed_back', null]],
     ['a lost engine', { run: lost, lease: null, outputs: stored }, ['given_up', null]],
+    ['a disk that is full', { run: diskFailed, lease: null, outputs: stored }, ['given_up', null]],
     ['a lost engine, canceled', { run: lost, lease: 'canceled', outputs: stored }, ['given_up', null]],
     ...[succeeded, interrupted, lost].map((run): [string, AttemptFacts, Short] => [
       `an output that is refused, and a run that then ${run.status}`,
@@ -58,6 +60,14 @@ describe('the end of an attempt', () => {
     ['a lease found lost by an output', { run: succeeded, lease: null, outputs: leaseLost }, ['lease_lost', null]],
   ])('by %s', (_name, facts, end) => {
     expect(shortOf(endOf(facts))).toEqual(end);
+  });
+
+  it('by a disk that is full is the fault of the worker: it is never charged', () => {
+    const { reason } = diskFailed as { reason: string };
+    expect(endOf({ run: diskFailed, lease: null, outputs: stored })).toEqual({
+      kind: 'given_up',
+      loss: { by: 'worker', reason },
+    });
   });
 
   it('by an output that is refused names its node', () => {

@@ -50,6 +50,8 @@ export function endOf({ run, lease, outputs }: AttemptFacts): AttemptEnd {
   switch (run.status) {
     case 'lost':
       return { kind: 'given_up', loss: { by: 'engine', reason: run.reason } };
+    case 'disk_failed':
+      return { kind: 'given_up', loss: { by: 'worker', reason: run.reason } };
     case 'interrupted':
       if (lease === 'exhausted') return finished('credits_exhausted', CREDITS_EXHAUSTED);
       if (lease === 'overtime') return finished('overtime', OVERTIME);

@@ -80,7 +80,7 @@ export class EngineSlot {
       });
     const result = await Promise.race([settled, this.whenIgnored(work.runId, context.signal, over.signal)]);
     over.abort();
-    this.sick = result.status === 'lost' || this.unsettled > 0;
+    this.sick = result.status === 'lost' || result.status === 'disk_failed' || this.unsettled > 0;
     this.isStuck = this.unsettled > 0;
     return result;
   }

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { scratchDir } from '@millrace/engines/conformance';
-import { OutputFolder } from './output-folder';
+import { OutputFolder, OutputWriteError } from './output-folder';
 
 async function written(root: string, prefix: string, count = 1): Promise<string[]> {
   const names: string[] = [];
@@ -69,5 +69,13 @@ describe('names of output files', () => {
     ['nul\0', 'holds a null character'],
   ])('say what is wrong with a prefix that no file can have', async (prefix, reason) => {
     await expect(written(scratchDir(), prefix)).rejects.toThrow(reason);
+  });
+
+  it('are not to blame for a disk that is full', async () => {
+    const root = scratchDir();
+    symlinkSync('/dev/full', join(root, 'n0_00001_.png'));
+    const refused = written(root, 'n%batch_num%');
+    await expect(refused).rejects.toThrow(OutputWriteError);
+    await expect(refused).rejects.toThrow('the disk of its worker is full (ENOSPC)');
   });
 });

@@ -10,7 +10,7 @@ const MAX_PREFIX_BYTES = 1024;
 /** What a file system says to names that it does not like. */
 const NAME_FAULTS = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EINVAL', 'EILSEQ']);
 
-/** Thrown when a file can not be written for a reason that is not the workflow's. */
+/** Thrown when a file can not be written for a reason that is not the workflow's. The message is a part of a sentence. */
 export class OutputWriteError extends Error {}
 
 /** The folder that a run writes into. */
@@ -105,6 +105,7 @@ async function onDisk<T>(action: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     if (NAME_FAULTS.has(code)) throw new NodeFault(`filename_prefix can not be a file name here (${code}).`);
-    throw new OutputWriteError(`An output file can not be written: ${code}.`);
+    const is = code === 'ENOSPC' || code === 'EDQUOT' ? 'is full' : 'failed';
+    throw new OutputWriteError(`the disk of its worker ${is} (${code})`);
   }
 }

@@ -35,7 +35,7 @@ export async function runWorkflow(work: ThreadWork, settings: RunSettings): Prom
     return await new Run(work, planned.plan, settings).execute();
   } catch (error) {
     if (error instanceof RunInterrupted) return { status: 'interrupted' };
-    if (error instanceof OutputWriteError) return { status: 'lost', reason: error.message };
+    if (error instanceof OutputWriteError) return { status: 'disk_failed', reason: error.message };
     const message = error instanceof Error ? error.message : String(error);
     const failure = { code: 'engine_error', message, nodeId: null, classType: null, traceback: null } as const;
     return { status: 'failed', failure };

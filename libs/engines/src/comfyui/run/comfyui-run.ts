@@ -5,6 +5,7 @@ import { InputUnavailable, runFolder, stagedName } from '../files';
 import { GraphRefusal, sanitiseGraph, type SanitisedGraph } from '../graph';
 import { mapExtraData, postPrompt } from '../protocol';
 import { cancelRun, type CancelResult } from './cancel';
+import { diskFaultOf } from './disk-fault';
 import { RunMonitor } from './run-monitor';
 import type { Ending, RunOutcome, RunServer } from './run-outcome';
 import type { RunOutputs } from './run-outputs';
@@ -170,6 +171,8 @@ export class ComfyuiRun {
       return this.failed({ code: 'input_unavailable', message, nodeId: null, classType: null, traceback: null });
     }
     if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' });
+    const diskFault = diskFaultOf(error);
+    if (diskFault !== null) return this.outcome({ status: 'disk_failed', reason: diskFault });
     const reason = error instanceof Error ? error.message : String(error);
     return this.lost(this.server.scrubber.failure(reason));
   }

@@ -40,6 +40,17 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.new_job_id()
+ RETURNS uuid
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$
+    SELECT (lpad(to_hex(micros / 1000), 12, '0')
+         || '7' || lpad(to_hex(micros % 1000 * 4096 / 1000), 3, '0')
+         || right(replace(gen_random_uuid()::text, '-', ''), 16))::uuid
+    FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) clock
+$function$;
+
 CREATE OR REPLACE FUNCTION public.recount_stored_bytes(account uuid)
  RETURNS bigint
  LANGUAGE plpgsql

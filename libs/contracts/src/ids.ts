@@ -3,7 +3,8 @@ import { v7 } from 'uuid';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * A new record id: a version 7 UUID (RFC 9562), so that ids sort by creation time and index inserts stay local.
+ * A new record id: a version 7 UUID (RFC 9562), so that ids sort by creation time and index inserts stay local. Jobs have ids
+ * of PostgreSQL's clock instead, because they run in the order of their ids.
  */
 export function newId(): string {
   return v7();

@@ -8,8 +8,6 @@ export interface KeyClaim {
   accountId: string;
   operation: IdempotentOperation;
   key: string;
-  /** Id of the record that the request makes. */
-  subjectId: string;
   lifetimeSeconds: number;
 }
 
@@ -20,12 +18,14 @@ export const KEY_REUSED = 'idempotency_key_reuse';
  * The part that claims a key and yields one row, or refuses the statement that it is in. The key commits or vanishes with
  * that statement, which is what makes an unknown outcome decidable: the key and the record exist both or not at all (contract,
  * 4.1). A concurrent duplicate waits here for the first to commit, and then refuses.
+ *
+ * @param subject yields the id of the record that the request makes.
  */
-export function claimKeyPart(claim: KeyClaim): StatementPart {
+export function claimKeyPart(claim: KeyClaim, subject: StatementPart<'id'>): StatementPart {
   return statementPart('key')`
     INSERT INTO idempotency_keys AS k (account_id, operation, key, subject_id, expires_at)
-    VALUES (${claim.accountId}::uuid, ${claim.operation}, ${claim.key}, ${claim.subjectId}::uuid,
-      now() + make_interval(secs => ${claim.lifetimeSeconds}))
+    SELECT ${claim.accountId}::uuid, ${claim.operation}, ${claim.key}, s.id,
+      now() + make_interval(secs => ${claim.lifetimeSeconds}) FROM ${subject} s
     ON CONFLICT (account_id, operation, key) DO UPDATE
       SET subject_id = excluded.subject_id, created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})
@@ -35,10 +35,12 @@ export function claimKeyPart(claim: KeyClaim): StatementPart {
 /**
  * Claim a key in a transaction, to commit or vanish with it.
  *
+ * @param subjectId id of the record that the request makes.
  * @throws RefusedError KEY_REUSED when it was claimed before.
  */
-export async function claimKey(tx: Statements, claim: KeyClaim): Promise<void> {
-  await tx.query(composeStatement([])`SELECT FROM ${claimKeyPart(claim)}`);
+export async function claimKey(tx: Statements, claim: KeyClaim, subjectId: string): Promise<void> {
+  const subject = statementPart<'id'>('subject')`SELECT ${subjectId}::uuid AS id`;
+  await tx.query(composeStatement([])`SELECT FROM ${claimKeyPart(claim, subject)}`);
 }
 
 /** True when a key is claimed now. */

@@ -236,7 +236,7 @@ export class UploadService {
   private async settle(tx: Statements, blob: StoredBlob, subjectId: string, terms: UploadTerms): Promise<void> {
     const { accountId, sizeBytes } = blob;
     if (terms.idempotency !== undefined) {
-      await claimKey(tx, { accountId, operation: 'postAssets', subjectId, ...terms.idempotency });
+      await claimKey(tx, { accountId, operation: 'postAssets', ...terms.idempotency }, subjectId);
     }
     await this.uploadDays.add(tx, accountId, sizeBytes, terms.uploadBytesPerDay);
     const { resumableId } = terms;

@@ -1,7 +1,6 @@
 import { newId } from '@millrace/contracts';
 import { statementPart, type StatementPart } from '@millrace/database';
 import { exhaustionPart, extensionPart, type ExtensionTerms, type MeteredColumn } from '../price';
-import { causeOfHold } from './ledger';
 
 /*
  * The parts by which the statements of a job hold credits, extend the hold, and end it with the charge. Every one of them
@@ -10,11 +9,15 @@ import { causeOfHold } from './ledger';
  * An UPDATE first makes its row from the version in its snapshot and checks the constraints on that, and only then finds that
  * there is a later version. What a statement waited for may not be in its snapshot, so the parts lock a balance first and
  * make the new row from the locked one.
+ *
+ * Its cause makes a transaction unique for all time. A job has one hold, and one end of it: a charge (`settle`) or a release
+ * of everything (`release`). The cause of an extension contains what was held before it, which only grows.
  */
 
 export interface Hold {
   accountId: string;
-  jobId: string;
+  /** Yields the job's id. */
+  job: StatementPart<'id'>;
   amountMicros: bigint;
 }
 
@@ -38,8 +41,8 @@ export function holdPart(hold: Hold, after: StatementPart): StatementPart {
     RETURNING 1`;
   const transaction = statementPart<'id'>('hold_transaction')`
     INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
-    SELECT ${newId()}::uuid, ${hold.accountId}::uuid, 'hold', ${hold.jobId}::uuid, ${causeOfHold(hold.jobId)}, 'submission'
-    FROM ${balance}
+    SELECT ${newId()}::uuid, ${hold.accountId}::uuid, 'hold', j.id, 'job:' || j.id || ':hold', 'submission'
+    FROM ${hold.job} j, ${balance}
     RETURNING id`;
   return statementPart('hold')`
     INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)

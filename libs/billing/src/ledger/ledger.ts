@@ -43,12 +43,6 @@ export interface Move {
   amountMicros: bigint;
 }
 
-/**
- * The cause that makes a transaction unique for all time. A job has one hold, and one end of it: a charge (`settle`) or a
- * release of everything (`release`). The cause of an extension contains what was held before it, which only grows.
- */
-export const causeOfHold = (jobId: string): string => `job:${jobId}:hold`;
-
 /** What moves change on an account's balance. `consumed`: what has left the account for good, other than by expiry. */
 export function effectOf(
   kind: LedgerKind,

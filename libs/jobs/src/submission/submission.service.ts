@@ -7,7 +7,7 @@ import {
   type BillingSettings,
   type LedgerStore,
 } from '@millrace/billing';
-import { Refusal, newId } from '@millrace/contracts';
+import { Refusal } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
@@ -121,22 +121,23 @@ export class SubmissionService {
     job: ExaminedJob,
     inputAssetIds: string[],
   ): Promise<AcceptedJob> {
-    const draft = this.draftOf(submission, target, job, inputAssetIds);
     const { extraData } = job;
-    if (extraData !== null) {
-      const owner = { accountId: draft.accountId, jobId: draft.id };
+    const { within } = submission;
+    const id = extraData === null && within === undefined ? null : await this.store.newId(this.database);
+    const draft = this.draftOf(id, submission, target, job, inputAssetIds);
+    if (extraData !== null && id !== null) {
+      const owner = { accountId: draft.accountId, jobId: id };
       await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
     }
     let recorded: RecordedJob;
     try {
       crashPoint('submission:before-commit');
       const record = (statements: Statements): Promise<RecordedJob> => this.store.record(statements, draft);
-      const { within } = submission;
-      recorded = await (within === undefined ? record(this.database) : within(record, draft.id));
+      recorded = await (within === undefined || id === null ? record(this.database) : within(record, id));
       crashPoint('submission:after-commit');
     } catch (error) {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
-        if (extraData !== null) void this.secrets.delete(draft.id);
+        if (extraData !== null && id !== null) void this.secrets.delete(id);
       }
       throw await this.refusalOf(error, draft);
     }
@@ -156,6 +157,7 @@ export class SubmissionService {
   }
 
   private draftOf(
+    id: string | null,
     { caller, scope, ...rest }: Submission,
     target: Target,
     job: ExaminedJob,
@@ -166,7 +168,7 @@ export class SubmissionService {
     const billed = scope.surface !== 'self_hosted';
     return {
       ...scope,
-      id: newId(),
+      id,
       apiKeyId: caller.apiKeyId,
       poolId: target.poolId,
       workflow,
@@ -233,7 +235,7 @@ function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
 
 function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {
   return {
-    id: draft.id,
+    id: recorded.id,
     accountId: draft.accountId,
     surface: draft.surface,
     deploymentId: draft.deploymentId,

@@ -3,7 +3,12 @@ import type { JobScope } from '../state';
 
 /** A submission that passed every check: what the one writing statement records. */
 export interface JobDraft extends JobScope {
-  id: string;
+  /**
+   * The jobs of an account run, and are listed, in the order of their ids, so PostgreSQL makes them, of its clock: the hosts
+   * that submit have different ones. Null: the statement that records the job makes it. Where something is written under the
+   * id before that, it comes from `SubmissionStore.newId`.
+   */
+  id: string | null;
   apiKeyId: string | null;
   poolId: string;
   /** The graph as submitted, to the byte. */

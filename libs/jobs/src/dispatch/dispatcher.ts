@@ -15,7 +15,7 @@ const CAPACITY_TTL_MS = 500;
 const CACHED_POOLS = 10_000;
 /** An attempt unclaimed this long may have been lost with its lane. */
 const UNCLAIMED_SECONDS = 3;
-/** An attempt whose message a worker received and does not act on is offered to others once in this time. */
+/** An attempt that stays unclaimed is put back once in this time: its workers may be unable to claim anything. */
 const OFFERED_AGAIN_MS = 10_000;
 /** A turn that another process takes for the pool lasts about so long. */
 const TURN_MS = 5;
@@ -30,7 +30,7 @@ export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
   private readonly rooms: LoadingCache<number>;
   private readonly watermarks = new Map<string, WatermarkCache>();
-  /** By pool, what was offered again and is not claimed, and in which period. */
+  /** By pool, what was put back and is not claimed, and in which period. */
   private readonly offered = new Map<string, Set<string>>();
   private readonly lockedAccounts = new Map<string, LockedAccounts>();
 
@@ -105,9 +105,10 @@ export class Dispatcher {
   /**
    * Put back what the lane has lost, and what a worker received and did not claim: it froze meanwhile, or left it to others
    * and its message to them was lost. Such a message names no models: the worker that receives it runs it, so nothing is left
-   * to others for long.
+   * to others for long. Each is put back once in a period: while PostgreSQL refuses writes, workers receive what they cannot
+   * claim, and the lane loses it again at once.
    *
-   * @returns how many attempts were put back; what was offered again in the same period before does not count.
+   * @returns how many attempts were put back.
    * @throws when the lane takes no message; the caller tries again later.
    */
   async redeliver(poolId: string): Promise<number> {
@@ -116,24 +117,21 @@ export class Dispatcher {
     this.offered.delete(poolId);
     if (unclaimed.length === 0) return 0;
     const states = await this.lanes.states(poolId, unclaimed);
-    const lost = unclaimed.filter((_, index) => states[index] !== 'waiting');
-    const period = Math.floor(Date.now() / OFFERED_AGAIN_MS);
+    const period = `t${Math.floor(Date.now() / OFFERED_AGAIN_MS)}`;
     const offered = new Set<string>();
     this.offered.set(poolId, offered);
     let count = 0;
-    for (const job of lost) {
-      const { models: _, ...message } = job;
-      if (states[unclaimed.indexOf(job)] === 'absent') {
-        await this.lanes.add(poolId, message);
+    for (const [index, job] of unclaimed.entries()) {
+      const offer = `${job.jobId}.${job.attempt}.${period}`;
+      if (offeredBefore?.has(offer) === true) offered.add(offer);
+      else if (states[index] !== 'waiting') {
+        const { models: _, ...message } = job;
+        await (states[index] === 'absent'
+          ? this.lanes.add(poolId, message)
+          : this.lanes.addAgain(poolId, message, period));
+        offered.add(offer);
         count += 1;
-        continue;
       }
-      const offer = `${job.jobId}.${job.attempt}.t${period}`;
-      if (offeredBefore?.has(offer) !== true) {
-        await this.lanes.addAgain(poolId, message, `t${period}`);
-        count += 1;
-      }
-      offered.add(offer);
     }
     return count;
   }

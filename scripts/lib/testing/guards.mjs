@@ -17,6 +17,8 @@ const HOLD = 'libs/billing/src/ledger/hold.store.ts';
 const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
 const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
 const BLOBS = 'libs/assets/src/records/blob-record.store.ts';
+const ATTEMPT_END = 'apps/worker/src/attempt/attempt-end.ts';
+const ATTEMPT_ENDS = ['apps/worker/src/attempt/attempt-end.spec'];
 const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const LIVES = ['libs/assets/src/retention/lives.int-spec', 'libs/assets/src/retention/retention.int-spec'];
 const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
@@ -199,6 +201,14 @@ export const GUARDS = [
     'WHERE b.available_micros >= ${hold.amountMicros} OR refuse(${INSUFFICIENT_CREDITS})',
     '',
     SUBMISSIONS,
+  ),
+  of('a worker hands back in a drain alone', ATTEMPT_END, 'if (draining)', 'if (true)', ATTEMPT_ENDS),
+  of(
+    'a worker that lost an engine to a limit ends the job',
+    ATTEMPT_END,
+    "endOfLimit(lease) ?? givenUp('engine'",
+    "givenUp('engine'",
+    ATTEMPT_ENDS,
   ),
   without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),
   without(

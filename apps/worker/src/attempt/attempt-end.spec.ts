@@ -14,6 +14,12 @@ const notStored = { status: 'failed', nodeId: '7', reason: 'the blob store is fu
 const refused = { status: 'refused', nodeId: '7', reason: 'it is too large' } as const;
 const leaseLost = { status: 'lease_lost' } as const;
 
+type Facts = Omit<AttemptFacts, 'draining'>;
+
+function staying(facts: Facts): AttemptFacts {
+  return { ...facts, draining: false };
+}
+
 type Short = [kind: string, code: string | null];
 
 function shortOf(end: AttemptEnd): Short {
@@ -21,7 +27,7 @@ function shortOf(end: AttemptEnd): Short {
 }
 
 describe('the end of an attempt', () => {
-  it.each<[string, AttemptFacts, Short]>([
+  it.each<[string, Facts, Short]>([
     ['success', { run: succeeded, lease: null, outputs: stored }, ['succeeded', null]],
     ['success, canceled late', { run: succeeded, lease: 'canceled', outputs: stored }, ['succeeded', null]],
     [
@@ -42,11 +48,24 @@ describe('the end of an attempt', () => {
       ['credits_exhausted', 'credits_exhausted'],
     ],
     ['its time limit', { run: interrupted, lease: 'overtime', outputs: stored }, ['overtime', 'execution_timeout']],
-    ['a worker that drains', { run: interrupted, lease: null, outputs: stored }, ['handed_back', null]],
+    ['an engine that ends a run unasked', { run: interrupted, lease: null, outputs: stored }, ['given_up', null]],
+    [
+      'an output too many, when one before it could not be stored',
+      { run: interrupted, lease: null, outputs: notStored },
+      ['output_not_stored', 'output_storage_error'],
+    ],
     ['a lost engine', { run: lost, lease: null, outputs: stored }, ['given_up', null]],
     ['a disk that is full', { run: diskFailed, lease: null, outputs: stored }, ['given_up', null]],
     ['a lost engine, canceled', { run: lost, lease: 'canceled', outputs: stored }, ['given_up', null]],
-    ...[succeeded, interrupted, lost].map((run): [string, AttemptFacts, Short] => [
+    ...[lost, diskFailed].flatMap((run): [string, Facts, Short][] => [
+      [
+        `used-up credits, ${run.status}`,
+        { run, lease: 'exhausted', outputs: stored },
+        ['credits_exhausted', 'credits_exhausted'],
+      ],
+      [`its time limit, ${run.status}`, { run, lease: 'overtime', outputs: stored }, ['overtime', 'execution_timeout']],
+    ]),
+    ...[succeeded, interrupted, lost].map((run): [string, Facts, Short] => [
       `an output that is refused, and a run that then ${run.status}`,
       { run, lease: null, outputs: refused },
       ['output_refused', 'node_execution_error'],
@@ -59,19 +78,38 @@ describe('the end of an attempt', () => {
     ['a lost lease', { run: interrupted, lease: 'lost', outputs: stored }, ['lease_lost', null]],
     ['a lease found lost by an output', { run: succeeded, lease: null, outputs: leaseLost }, ['lease_lost', null]],
   ])('by %s', (_name, facts, end) => {
-    expect(shortOf(endOf(facts))).toEqual(end);
+    expect(shortOf(endOf(staying(facts)))).toEqual(end);
+  });
+
+  it.each<[string, Facts, Short]>([
+    ['is given back when it was running', { run: interrupted, lease: null, outputs: stored }, ['handed_back', null]],
+    [
+      'is given back when an output was not stored, too',
+      { run: interrupted, lease: null, outputs: notStored },
+      ['handed_back', null],
+    ],
+    ['ends by a cancel', { run: interrupted, lease: 'canceled', outputs: stored }, ['canceled_while_running', null]],
+    [
+      'ends by its time limit',
+      { run: interrupted, lease: 'overtime', outputs: stored },
+      ['overtime', 'execution_timeout'],
+    ],
+    ['succeeds', { run: succeeded, lease: null, outputs: stored }, ['succeeded', null]],
+  ])('on a worker that drains: it %s', (_name, facts, end) => {
+    expect(shortOf(endOf({ ...facts, draining: true }))).toEqual(end);
   });
 
   it('by a disk that is full is the fault of the worker: it is never charged', () => {
     const { reason } = diskFailed as { reason: string };
-    expect(endOf({ run: diskFailed, lease: null, outputs: stored })).toEqual({
+    expect(endOf(staying({ run: diskFailed, lease: null, outputs: stored }))).toEqual({
       kind: 'given_up',
       loss: { by: 'worker', reason },
     });
   });
 
   it('by an output that is refused names its node', () => {
-    const end = endOf({ run: succeeded, lease: null, outputs: { ...refused, nodeId: '7'.repeat(5_000) } });
+    const outputs = { ...refused, nodeId: '7'.repeat(5_000) };
+    const end = endOf(staying({ run: succeeded, lease: null, outputs }));
     expect(end).toMatchObject({ failure: { node_id: '7'.repeat(5_000) } });
     const { message } = (end as { failure: { message: string } }).failure;
     expect(message).toBe(`An output of node ${'7'.repeat(100)} could not be kept: it is too large.`);

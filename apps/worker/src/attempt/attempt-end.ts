@@ -22,6 +22,8 @@ export interface AttemptFacts {
   /** Why the run was interrupted; null where nothing ended the lease. */
   lease: LeaseEnd | null;
   outputs: OutputsEnd;
+  /** Whether the worker has ended its runs because it must go. */
+  draining: boolean;
 }
 
 /** The end of an attempt whose engine reports a failure, by its code. */
@@ -43,24 +45,41 @@ const CREDITS_EXHAUSTED: JobFailure = {
  * The end of an attempt whose engine has settled. Outputs that landed before a failure or a cancel are kept; what each ending
  * costs is for `@millrace/jobs` to say.
  */
-export function endOf({ run, lease, outputs }: AttemptFacts): AttemptEnd {
+export function endOf({ run, lease, outputs, draining }: AttemptFacts): AttemptEnd {
   if (outputs.status === 'lease_lost' || lease === 'lost') return { kind: 'lease_lost' };
   // It has ended the run as well, unless that had ended before.
   if (outputs.status === 'refused' && run.status !== 'failed') return outputRefused(outputs);
   switch (run.status) {
     case 'lost':
-      return { kind: 'given_up', loss: { by: 'engine', reason: run.reason } };
+      return endOfLimit(lease) ?? givenUp('engine', run.reason);
     case 'disk_failed':
-      return { kind: 'given_up', loss: { by: 'worker', reason: run.reason } };
+      return endOfLimit(lease) ?? givenUp('worker', run.reason);
     case 'interrupted':
-      if (lease === 'exhausted') return finished('credits_exhausted', CREDITS_EXHAUSTED);
-      if (lease === 'overtime') return finished('overtime', OVERTIME);
-      return lease === 'canceled' ? finished('canceled_while_running') : { kind: 'handed_back' };
+      return endOfLimit(lease) ?? endOfInterrupt(lease, outputs, draining);
     case 'failed':
       return finished(ENDING_OF_FAILURE[run.failure.code], jobFailure(run.failure));
     case 'succeeded':
       return outputs.status === 'failed' ? notStored(outputs.reason) : finished('succeeded');
   }
+}
+
+/** The end of a run that reached a limit, no matter what became of the engine that had to stop it; null where it reached none. */
+function endOfLimit(lease: LeaseEnd | null): AttemptEnd | null {
+  if (lease === 'exhausted') return finished('credits_exhausted', CREDITS_EXHAUSTED);
+  return lease === 'overtime' ? finished('overtime', OVERTIME) : null;
+}
+
+/** Nothing but a drain hands an attempt back: that costs the job no attempt, so anything that can repeat would repeat for ever. */
+function endOfInterrupt(lease: LeaseEnd | null, outputs: OutputsEnd, draining: boolean): AttemptEnd {
+  if (lease === 'canceled') return finished('canceled_while_running');
+  if (draining) return { kind: 'handed_back' };
+  // One output too many has ended the run, and then one before it could not be stored.
+  if (outputs.status === 'failed') return notStored(outputs.reason);
+  return givenUp('engine', 'the engine ended the run unasked');
+}
+
+function givenUp(by: Loss['by'], reason: string): AttemptEnd {
+  return { kind: 'given_up', loss: { by, reason } };
 }
 
 /** The end of an attempt that ends its job. */

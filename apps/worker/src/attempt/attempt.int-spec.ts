@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { BlobStoreError } from '@millrace/assets';
 import type { NodeCatalogue } from '@millrace/contracts';
 import {
   ComfyuiEngine,
@@ -38,6 +39,8 @@ const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC',
   'base64',
 );
+const MAX_OUTPUTS = 10;
+
 /** The number is one that no double holds. */
 const WORKFLOW = `{"1":{"class_type":"LoadImage","inputs":{"image":{"__type":"core/ASSET","info":{"id":"${ASSET_ID}"}}}},
   "2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"only once"}},
@@ -65,6 +68,7 @@ afterAll(async () => {
 class Surroundings {
   readonly ends: AttemptResult[] = [];
   readonly losses: AttemptLoss[] = [];
+  handedBack = 0;
   progressed: () => void = () => undefined;
   /** Engine time of each heartbeat. */
   readonly engineMs: number[] = [];
@@ -79,6 +83,7 @@ class Surroundings {
       },
       finish: (_fence: Fence, result: AttemptResult) => Promise.resolve(this.ends.push(result)),
       giveUp: (_fence: Fence, loss: AttemptLoss) => Promise.resolve(this.losses.push(loss)),
+      handBack: () => Promise.resolve((this.handedBack += 1)),
     };
     const storeOutput = async (_accountId: string, source: Readable): Promise<object> => {
       source.resume();
@@ -99,7 +104,7 @@ class Surroundings {
       metrics: new Metrics('test'),
       workDir: folder,
       leaseSeconds: 10,
-      maxOutputsPerJob: 10,
+      maxOutputsPerJob: MAX_OUTPUTS,
       logTailBytes: 64,
     } as unknown as AttemptParts;
   }
@@ -141,6 +146,22 @@ describe('an attempt', () => {
     await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(() => undefined);
     expect(around.losses).toMatchObject([{ by: 'worker', reason: 'its worker failed' }]);
     expect(around.ends).toEqual([]);
+  });
+
+  it('ends its job when it made an output too many and one before it could not be stored', async () => {
+    const around = new Surroundings();
+    around.store = () => Promise.reject(new BlobStoreError('full', 'no room is left'));
+    const run = (_work: EngineWork, context: EngineRunContext): Promise<EngineResult> => {
+      context.onEvent({ type: 'started' });
+      for (let index = 0; index <= MAX_OUTPUTS; index += 1) {
+        context.onEvent({ type: 'output', output: { nodeId: '1', index, kind: 'text', text: 'made' } });
+      }
+      return Promise.resolve({ status: context.signal.aborted ? 'interrupted' : 'succeeded' });
+    };
+    const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+    await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(() => undefined);
+    expect(around.handedBack).toBe(0);
+    expect(around.ends).toMatchObject([{ ending: 'output_not_stored', failure: { code: 'output_storage_error' } }]);
   });
 
   it('counts no engine time while it stores what it made', async () => {

@@ -57,7 +57,7 @@ export class Attempt {
     private readonly parts: AttemptParts,
     private readonly claimed: ClaimedAttempt,
     private readonly slot: EngineSlot,
-    draining: AbortSignal,
+    private readonly draining: AbortSignal,
   ) {
     const { assets, jobs, leaseSeconds, logTailBytes, maxOutputsPerJob } = parts;
     this.logger = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
@@ -148,7 +148,8 @@ export class Attempt {
   }
 
   private async conclude(run: EngineResult): Promise<AttemptEnd> {
-    const end = endOf({ run, outputs: await this.outputs.settle(), lease: this.lease.end });
+    const outputs = await this.outputs.settle();
+    const end = endOf({ run, outputs, lease: this.lease.end, draining: this.draining.aborted });
     if (end.kind === 'finished' && run.status === 'failed') this.observer.failedAt(run.failure.nodeId);
     if (end.kind === 'finished' && end.ending === 'succeeded') this.observer.succeeded();
     return end;

@@ -359,6 +359,7 @@ CREATE TABLE jobs (
     traceparent text,
     engine_ms bigint DEFAULT 0 NOT NULL,
     models text[],
+    lost_engine_ms bigint DEFAULT 0 NOT NULL,
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0)))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
@@ -550,6 +551,7 @@ ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_asset_id_fkey FOREIGN KEY (as
 ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_index_width_check CHECK (((octet_length(node_id) <= 1024) AND (octet_length(name) <= 1024))) NOT VALID;
 ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_transitions ADD CONSTRAINT job_transitions_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE jobs ADD CONSTRAINT jobs_lost_engine_ms_check CHECK ((lost_engine_ms >= 0)) NOT VALID;
 ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_id, account_id) REFERENCES account_queues(pool_id, account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;

@@ -7,7 +7,7 @@ import { RECORDED_AS, type JobEnding } from './job-ending';
 import { lastLogPart } from './log.store';
 import { runMove, transitionPart, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT } from './settlement';
-import { billedMs, isWaived } from './settlement.store';
+import { billedMs, isWaived, leastBilledMs } from './settlement.store';
 import { jsonOrNull } from './storable';
 
 type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms';
@@ -47,7 +47,7 @@ function runPart(guard: EndGuard, ending: JobEnding): StatementPart<BilledColumn
   const billed = billedMs(SETTLEMENT[ending.ending], 'engineMs' in ending ? ending.engineMs : 0);
   return statementPart<BilledColumn>('old')`
     SELECT j.id, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
-           j.billable_ms + u.used_ms AS billable_ms, ${isWaived(SETTLEMENT[ending.ending])} AS is_waived
+           j.billable_ms + greatest(u.used_ms, ${leastBilledMs(ending.ending)}) AS billable_ms, ${isWaived(SETTLEMENT[ending.ending])} AS is_waived
     FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
     CROSS JOIN LATERAL (SELECT CASE WHEN j.delivery = 'leased' THEN ${billed} ELSE 0 END AS used_ms) u
     WHERE ${mayEnd(guard)} FOR UPDATE OF j`;

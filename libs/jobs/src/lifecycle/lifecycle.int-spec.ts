@@ -196,7 +196,7 @@ describe('an attempt between two workers', () => {
   it('is not given another when it was the last', async () => {
     const job = await world.submit();
     await test.database.execute(Prisma.sql`UPDATE jobs SET max_attempts = 1 WHERE id = ${job.id}::uuid`);
-    expect(await giveUpAttempt(test.database, await world.start(job))).toBeNull();
+    expect(await giveUpAttempt(test.database, await world.start(job), 0)).toBeNull();
   });
 });
 

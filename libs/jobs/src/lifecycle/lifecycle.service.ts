@@ -123,7 +123,7 @@ export class Lifecycle {
    * when this was the last.
    */
   async giveUp(fence: Fence, loss: AttemptLoss): Promise<MovedJob | null> {
-    const moved = await giveUpAttempt(this.database, fence);
+    const moved = await giveUpAttempt(this.database, fence, loss.by === 'engine' ? loss.engineMs : 0);
     if (moved === null) return this.end({ kind: 'fence', fence }, lostEnding(loss));
     this.requestDispatch(moved.poolId);
     return moved;

@@ -3,7 +3,7 @@ import { returnToRotationPart } from '../rotation';
 import { mayRelease, type AttemptOutcome, type Fence, type MovedJob, type ReleaseGuard } from '../state';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT, type Release } from './settlement';
-import { billedMs } from './settlement.store';
+import { billedMs, elapsedMs } from './settlement.store';
 
 /** How an attempt ends whose job goes on: it waits for its next. */
 interface ReleaseTerms {
@@ -11,6 +11,8 @@ interface ReleaseTerms {
   outcome: AttemptOutcome;
   /** 1 where the attempt does not count against the attempts of the job. */
   attemptsAdded: 0 | 1;
+  /** Engine time that the engine lost with it, in milliseconds; absent: none that counts. */
+  lostEngineMs?: number;
 }
 
 /** Give an attempt back, so that another worker takes the next. Does not count against the attempts. */
@@ -19,9 +21,18 @@ export async function handBackAttempt(statements: Statements, fence: Fence): Pro
   return release(statements, { kind: 'fence', fence }, terms);
 }
 
-/** Give up an attempt that the engine lost. @returns null where the job has no attempts left. */
-export async function giveUpAttempt(statements: Statements, fence: Fence): Promise<MovedJob | null> {
-  const terms: ReleaseTerms = { kind: 'given_up', outcome: 'lost', attemptsAdded: 0 };
+/**
+ * Give up an attempt that was lost.
+ *
+ * @param lostEngineMs engine time of an attempt that the engine lost, in milliseconds; 0: the worker lost it.
+ * @returns null where the job has no attempts left.
+ */
+export async function giveUpAttempt(
+  statements: Statements,
+  fence: Fence,
+  lostEngineMs: number,
+): Promise<MovedJob | null> {
+  const terms: ReleaseTerms = { kind: 'given_up', outcome: 'lost', attemptsAdded: 0, lostEngineMs };
   return release(statements, { kind: 'fence_with_attempts_left', fence }, terms);
 }
 
@@ -34,16 +45,19 @@ export async function takeBackAttempt(statements: Statements, jobId: string): Pr
 async function release(
   statements: Statements,
   guard: ReleaseGuard,
-  { kind, outcome, attemptsAdded }: ReleaseTerms,
+  { kind, outcome, attemptsAdded, lostEngineMs = 0 }: ReleaseTerms,
 ): Promise<MovedJob | null> {
   const job = statementPart<MovedColumn>('job')`
     UPDATE jobs j SET delivery = 'waiting', lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
       max_attempts = j.max_attempts + ${attemptsAdded}, billable_ms = j.billable_ms + ${billedMs(SETTLEMENT[kind], 0)},
+      lost_engine_ms = greatest(j.lost_engine_ms, (
+        SELECT least(${lostEngineMs}::bigint, ${elapsedMs}) FROM job_attempts a WHERE a.job_id = j.id AND a.attempt = j.attempt)),
       updated_at = now()
     WHERE ${mayRelease(guard)}
     RETURNING j.*, j.status AS from_status`;
   const attempt = statementPart('attempt')`
-    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}
+    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome},
+      engine_ms = CASE WHEN ${lostEngineMs} > 0 THEN least(${lostEngineMs}::bigint, ${elapsedMs}) END
     FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
   return runMove(statements, job, [attempt, returnToRotationPart(job)]);
 }

@@ -63,6 +63,37 @@ async function isDelivered({ jobId }: ClaimedAttempt, assetId: string | undefine
   return isShown;
 }
 
+/** Once more, because every other test of the table replaces what it says: what an ending costs is changed in two places. */
+const BILLED_AS: Record<keyof typeof SETTLEMENT, Billed> = {
+  succeeded: 'billable',
+  node_failed: 'billable',
+  engine_failed: 'billable',
+  input_rejected: 'waived',
+  output_not_stored: 'waived',
+  output_refused: 'billable',
+  engine_lost: 'billable',
+  input_not_staged: 'waived',
+  credentials_lost: 'waived',
+  credits_exhausted: 'billable',
+  overtime: 'billable',
+  canceled_while_running: 'billable',
+  canceled_while_queued: 'waived',
+  canceled_between_attempts: 'as_last_reported',
+  canceled_with_worker_lost: 'waived',
+  attempts_used_up: 'waived',
+  worker_failed: 'waived',
+  overtime_passed: 'as_last_reported',
+  deadline_passed: 'as_last_reported',
+  handed_back: 'waived',
+  given_up: 'waived',
+  taken_back: 'waived',
+};
+
+describe('the table', () => {
+  it('bills what the graph of a customer used, and waives what is provably our fault', () =>
+    expect(SETTLEMENT).toEqual(BILLED_AS));
+});
+
 describe('what the table says is billed', () => {
   const reported = REPORTED_ENDINGS.flatMap((ending) => BILLED.map((billed) => [ending, billed] as const));
   it.each(reported)('of an attempt that ends as %s: %s', async (ending, billed) => {
@@ -93,7 +124,7 @@ describe('what the table says is billed', () => {
 
   const release: Record<Release, (fence: Fence) => Promise<unknown>> = {
     handed_back: (fence) => handBackAttempt(test.database, fence),
-    given_up: (fence) => giveUpAttempt(test.database, fence),
+    given_up: (fence) => giveUpAttempt(test.database, fence, 0),
     taken_back: async ({ jobId }) => {
       await world.passLease(jobId);
       return takeBackAttempt(test.database, jobId);
@@ -111,6 +142,85 @@ describe('what the table says is billed', () => {
     const moved = await world.end(second, endingOf('succeeded', { engineMs: END_MS }));
     // The lease of an attempt that is taken back has run out.
     expect(moved?.chargedMicros).toBe(charge.billable + (kind === 'taken_back' ? 0n : charge[billed]));
+  });
+});
+
+describe('an attempt that its engine lost', () => {
+  const LOST_MS = 30_000;
+  const LOST = 30_000n;
+
+  /** A job whose engine lost its first attempt, which had delivered an output. */
+  async function lost(): Promise<{ claimed: ClaimedAttempt; assetId: string }> {
+    const claimed = await running();
+    const assetId = await made(claimed);
+    expect(await giveUpAttempt(test.database, claimed, LOST_MS)).not.toBeNull();
+    return { claimed, assetId };
+  }
+
+  async function next(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
+    const second = await world.start(claimed);
+    await world.claimedSecondsAgo(second.jobId, 60);
+    return second;
+  }
+
+  it('is billed, and its outputs stay, when the job is canceled before the next', async () => {
+    const { claimed, assetId } = await lost();
+    const { jobId } = claimed;
+    await requestCancel(test.database, cloudScope(claimed.accountId), jobId);
+    const ending = endingOf('canceled_between_attempts');
+    const moved = await endJob(test.database, { kind: 'canceling_unleased', jobId }, ending);
+    expect(moved?.chargedMicros).toBe(LOST);
+    expect(await isDelivered(claimed, assetId)).toBe(true);
+  });
+
+  it('is billed when the deadline of the job passes before the next', async () => {
+    const { claimed, assetId } = await lost();
+    const { jobId } = claimed;
+    await world.passDeadline(jobId);
+    const moved = await endJob(test.database, { kind: 'overdue', jobId }, endingOf('deadline_passed'));
+    expect(moved?.chargedMicros).toBe(LOST);
+    expect(await isDelivered(claimed, assetId)).toBe(true);
+  });
+
+  it.each(['canceled_while_running', 'node_failed', 'engine_lost'] as const)(
+    'is billed instead of a shorter next one that ends as %s',
+    async (ending) => {
+      const { claimed } = await lost();
+      const second = await next(claimed);
+      if (ending === 'canceled_while_running') {
+        await requestCancel(test.database, cloudScope(claimed.accountId), claimed.jobId);
+      }
+      expect((await world.end(second, endingOf(ending, { engineMs: END_MS })))?.chargedMicros).toBe(LOST);
+    },
+  );
+
+  it('costs nothing when the next one succeeds, or fails through a fault of ours', async () => {
+    const ends = [];
+    for (const ending of ['succeeded', 'output_not_stored'] as const) {
+      const { claimed } = await lost();
+      ends.push((await world.end(await next(claimed), endingOf(ending, { engineMs: END_MS })))?.chargedMicros);
+    }
+    expect(ends).toEqual([charge.billable, 0n]);
+  });
+
+  it('is billed for the time since it was claimed, no matter what its worker says', async () => {
+    const claimed = await running();
+    await giveUpAttempt(test.database, claimed, 1_000_000_000);
+    const { lostEngineMs } = await test.database.models.job.findUniqueOrThrow({ where: { id: claimed.jobId } });
+    expect(Number(lostEngineMs)).toBeGreaterThanOrEqual(60_000);
+    expect(Number(lostEngineMs)).toBeLessThan(600_000);
+  });
+
+  it('costs nothing when its worker lost it', async () => {
+    const claimed = await running();
+    const { jobId } = claimed;
+    const assetId = await made(claimed);
+    await giveUpAttempt(test.database, claimed, 0);
+    await requestCancel(test.database, cloudScope(claimed.accountId), jobId);
+    const ending = endingOf('canceled_between_attempts');
+    const moved = await endJob(test.database, { kind: 'canceling_unleased', jobId }, ending);
+    expect(moved?.chargedMicros).toBe(0n);
+    expect(await isDelivered(claimed, assetId)).toBe(false);
   });
 });
 

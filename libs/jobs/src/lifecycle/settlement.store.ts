@@ -1,11 +1,22 @@
 import { Prisma } from '@prisma/client';
-import type { Billed } from './settlement';
+import type { JobEnding } from './job-ending';
+import { SETTLEMENT, type Billed } from './settlement';
 
 /**
  * Milliseconds since the attempt `a` was claimed: no attempt can have used more engine time, whatever its worker's clock
  * says.
  */
 export const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
+
+/** Whether a job that ends so is billed at least for what its engine lost earlier: `SETTLEMENT` says why. */
+function countsLost(ending: JobEnding['ending']): boolean {
+  return ending !== 'succeeded' && SETTLEMENT[ending] !== 'waived';
+}
+
+/** Milliseconds that are billed at least of the job `j`, in whichever way its last attempt came out. */
+export function leastBilledMs(ending: JobEnding['ending']): Prisma.Sql {
+  return countsLost(ending) ? Prisma.sql`j.lost_engine_ms` : Prisma.sql`0`;
+}
 
 /**
  * Whether nothing is billed, by `Billed`, of the job `j`: then its outputs are not delivered.
@@ -17,7 +28,7 @@ export function isWaived(billed: Billed): Prisma.Sql {
     case 'waived':
       return Prisma.sql`true`;
     case 'as_last_reported':
-      return Prisma.sql`(j.delivery <> 'leased' OR j.lease_expires_at < now())`;
+      return Prisma.sql`(j.lost_engine_ms = 0 AND (j.delivery <> 'leased' OR j.lease_expires_at < now()))`;
   }
 }
 

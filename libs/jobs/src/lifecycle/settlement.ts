@@ -75,13 +75,17 @@ type Settlement = Record<ReportedEnding, Billed> & Record<UnreportedEnding | Rel
  * The rule of charging: engine time that the customer's own graph used is billed however it ends, unless the fault is
  * provably ours. A job that was canceled meanwhile is billed by the end that was reported.
  *
+ * An attempt that its engine lost is waived while its job may still succeed. A job that ends in another way, and is not
+ * waived, is billed at least for the longest such attempt: a graph that ends the engine after its outputs were delivered is not
+ * free by being canceled.
+ *
  * What is waived is not delivered either: the statement that ends the job withdraws its outputs, where the job has a price.
  */
 export const SETTLEMENT: Settlement = {
   succeeded: 'billable',
   node_failed: 'billable',
   engine_failed: 'billable',
-  input_rejected: 'billable',
+  input_rejected: 'waived',
   output_not_stored: 'waived',
   output_refused: 'billable',
   engine_lost: 'billable',
@@ -92,7 +96,7 @@ export const SETTLEMENT: Settlement = {
   canceled_while_running: 'billable',
 
   canceled_while_queued: 'waived',
-  canceled_between_attempts: 'waived',
+  canceled_between_attempts: 'as_last_reported',
   canceled_with_worker_lost: 'waived',
   attempts_used_up: 'waived',
   worker_failed: 'waived',

@@ -4,7 +4,7 @@ import { type Prisma, PrismaClient } from '@prisma/client';
 import pg from 'pg';
 import type { DatabaseSettings } from './database.settings';
 import { timeoutsOf } from './timeouts';
-import { inChildSpan } from '@millrace/platform';
+import { inChildSpan, type SpanOptions } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
 import { NestedConnectionError, holdingConnection } from './nested-connection';
@@ -164,8 +164,11 @@ const QUERY_TEXT_LIMIT = 2_000;
 
 /** Within a trace a statement is a span with its text, which contains no values. */
 function traced<T>(sql: Prisma.Sql, statement: () => Promise<T>): Promise<T> {
-  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': sql.sql.slice(0, QUERY_TEXT_LIMIT) };
-  return inChildSpan('postgresql', { role: 'client', attributes }, () => run(statement));
+  const spanOptions = (): SpanOptions => ({
+    role: 'client',
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': sql.sql.slice(0, QUERY_TEXT_LIMIT) },
+  });
+  return inChildSpan('postgresql', spanOptions, () => run(statement));
 }
 
 async function run<T>(statement: () => Promise<T>): Promise<T> {

@@ -1,10 +1,14 @@
 import { Prisma } from '@prisma/client';
 
+/** A template as it was written: its texts, and between them its values. */
+interface Template {
+  text: TemplateStringsArray;
+  values: readonly unknown[];
+}
+
 /** What a part holds: for `composeStatement` alone. */
-interface Contents {
+interface Contents extends Template {
   name: string;
-  sql: Prisma.Sql;
-  reads: readonly StatementPart[];
 }
 
 let contentsOf: (part: StatementPart) => Contents;
@@ -39,10 +43,7 @@ type PartTemplate<Column extends string> = (text: TemplateStringsArray, ...value
  * @param name of the relation, unique within a statement.
  */
 export function statementPart<Column extends string = never>(name: string): PartTemplate<Column> {
-  return (text, ...values) => {
-    const sql = Prisma.sql(text, ...values.map(relationOr));
-    return new StatementPart<Column>({ name, sql, reads: values.filter(isPart) });
-  };
+  return (text, ...values) => new StatementPart<Column>({ name, text, values });
 }
 
 /**
@@ -59,25 +60,59 @@ export function composeStatement(
   return (text, ...values) => {
     const ordered = new Map<string, StatementPart>();
     for (const part of [...parts, ...values.filter(isPart)]) addWithReads(part, ordered);
-    const last = Prisma.sql(text, ...values.map(relationOr));
-    if (ordered.size === 0) return last;
-    const named = [...ordered].map(([name, part]) => Prisma.sql`${Prisma.raw(name)} AS (${contentsOf(part).sql})`);
-    return Prisma.sql`WITH ${Prisma.join(named, ', ')} ${last}`;
+    const statement = new Composition();
+    for (const [name, part] of ordered) {
+      statement
+        .write(`${statement.isEmpty ? 'WITH ' : ', '}${name} AS (`)
+        .template(contentsOf(part))
+        .write(')');
+    }
+    if (ordered.size > 0) statement.write(' ');
+    return statement.template({ text, values }).sql();
   };
 }
 
+/** Templates one after the other. Flat from the start: a fragment within a fragment is copied once for each level. */
+class Composition {
+  private readonly texts = [''];
+  private readonly values: unknown[] = [];
+
+  get isEmpty(): boolean {
+    return this.texts.length === 1 && this.texts[0] === '';
+  }
+
+  write(text: string): this {
+    this.texts[this.texts.length - 1] += text;
+    return this;
+  }
+
+  template({ text, values }: Template): this {
+    this.write(text[0] ?? '');
+    values.forEach((value, at) => {
+      const after = text[at + 1] ?? '';
+      if (isPart(value)) {
+        this.write(contentsOf(value).name).write(after);
+      } else {
+        this.values.push(value);
+        this.texts.push(after);
+      }
+    });
+    return this;
+  }
+
+  sql(): Prisma.Sql {
+    return Prisma.sql(this.texts, ...this.values);
+  }
+}
+
 function addWithReads(part: StatementPart, ordered: Map<string, StatementPart>): void {
-  const { name, reads } = contentsOf(part);
+  const { name, values } = contentsOf(part);
   if (ordered.get(name) === part) return;
-  for (const read of reads) addWithReads(read, ordered);
+  for (const read of values.filter(isPart)) addWithReads(read, ordered);
   if (ordered.has(name)) throw new Error(`two parts of one statement are named ${name}`);
   ordered.set(name, part);
 }
 
 function isPart(value: unknown): value is StatementPart {
   return value instanceof StatementPart;
-}
-
-function relationOr(value: unknown): unknown {
-  return isPart(value) ? Prisma.raw(contentsOf(value).name) : value;
 }

@@ -21,6 +21,7 @@ export {
   openTracing,
   recordSpan,
   underTrace,
+  type SpanOptions,
 } from './tracing/tracing';
 export { Turns } from './turns';
 export { VERSION } from './version';

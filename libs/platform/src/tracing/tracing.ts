@@ -60,9 +60,12 @@ export function inSpan<T>(name: string, options: SpanOptions, work: (span: Span)
   });
 }
 
-/** As `inSpan`, but only inside a traced span: for frequent work that is of interest only as a part of other work. */
-export function inChildSpan<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> {
-  return trace.getActiveSpan()?.isRecording() ? inSpan(name, options, work) : work();
+/**
+ * As `inSpan`, but only inside a traced span: for frequent work that is of interest only as a part of other work. Its options are
+ * made only then.
+ */
+export function inChildSpan<T>(name: string, optionsOf: () => SpanOptions, work: () => Promise<T>): Promise<T> {
+  return trace.getActiveSpan()?.isRecording() ? inSpan(name, optionsOf(), work) : work();
 }
 
 /** Begin a span that `work` ends itself, and make it the current one for everything that `work` starts. */

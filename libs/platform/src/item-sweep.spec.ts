@@ -34,6 +34,9 @@ function world(due: string[], { poison = [], waiting = [], limit = 10 }: Partial
   });
 }
 
+const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(3, '0')}`);
+
 interface World {
   poison: string[];
   waiting: string[];
@@ -70,11 +73,33 @@ describe('a sweep of items', () => {
     expect(sweep.resting()).toBe(0);
   });
 
-  it('is not held up by any number of failing items, and goes on to the end page by page', async () => {
-    const bad = Array.from({ length: 25 }, (_, index) => `a${String(index).padStart(2, '0')}`);
+  it('goes past full pages of failing items in the same run', async () => {
+    const sweep = world([...numbered('a', 25), 'z'], { poison: numbered('a', 25) });
+    expect(await sweep.run()).toBe(1);
+    expect(sweep.failed()).toEqual(numbered('a', 25));
+    sweep.tried();
+    expect(await sweep.run()).toBe(0);
+    expect(sweep.tried()).toEqual([]);
+  });
+
+  it('goes past a page whose items rest but for one that fails', async () => {
+    const due = ['a', ...numbered('b', 9), 'z'];
+    const sweep = world(due, { poison: numbered('b', 9), waiting: ['a', 'z'] });
+    // The first round.
+    while ((await sweep.run()) > 0);
+    sweep.poison.push('a');
+    sweep.waiting = [];
+    expect(await sweep.run()).toBe(1);
+    expect(due).not.toContain('z');
+  });
+
+  it('fails after so many pages without a success, and goes on behind them in the next run', async () => {
+    const bad = numbered('a', 150);
     const sweep = world([...bad, 'z'], { poison: bad });
-    for (let page = 0; page < 3; page += 1) await sweep.run().catch(() => 0);
-    expect(sweep.tried()).toContain('z');
+    await expect(sweep.run()).rejects.toThrow('a000 cannot be swept');
+    expect(sweep.tried()).toEqual(bad.slice(0, 100));
+    expect(await sweep.run()).toBe(1);
+    expect(sweep.tried()).toEqual([...bad.slice(100), 'z']);
   });
 
   it('ends a round whose items all have to wait, so that it pauses', async () => {

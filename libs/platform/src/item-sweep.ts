@@ -4,6 +4,8 @@ const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 6 * 3_600_000;
 /** Failed items that are remembered, to bound the memory; others are tried again in each round. */
 const REMEMBERED = 10_000;
+/** Pages of a run where nothing but failing items was due: what is healthy behind them does not wait for the next run. */
+const PAGES_WITHOUT_SUCCESS = 10;
 
 /** What a sweep does, item by item. */
 export interface SweepSteps<Item> {
@@ -28,6 +30,13 @@ interface Rest {
   met: boolean;
 }
 
+interface PageReport {
+  tried: number;
+  changed: number;
+  errors: unknown[];
+  isRoundOver: boolean;
+}
+
 /**
  * Works through items a page a run, round after round, so that no item keeps another from its turn: each fails alone, and rests
  * for a minute, then two, up to six hours, before it is tried again. What rests is kept in this process's memory only.
@@ -42,12 +51,28 @@ export class ItemSweep<Item> {
   ) {}
 
   /**
-   * Work through one page.
+   * Work through one page, and through further ones as long as every item that was tried failed.
    *
    * @returns how many items changed; at least 1 while the round goes on, so that the next page follows at once.
-   * @throws the first error, when every item of the page that was tried failed: then it is rarely the items.
+   * @throws the first error, when every item that was tried failed: then it is rarely the items.
    */
   async run(report?: LoopReport): Promise<number> {
+    let changed = 0;
+    let isRoundOver = false;
+    let tried = 0;
+    const errors: unknown[] = [];
+    for (let pages = 0; pages < PAGES_WITHOUT_SUCCESS && !isRoundOver && tried === errors.length; pages += 1) {
+      const page = await this.runPage(report);
+      ({ changed, isRoundOver } = page);
+      tried += page.tried;
+      errors.push(...page.errors);
+    }
+    report?.resting(this.resting.size);
+    if (errors.length > 0 && errors.length === tried) throw errors[0];
+    return isRoundOver ? changed : Math.max(changed, 1);
+  }
+
+  private async runPage(report?: LoopReport): Promise<PageReport> {
     const { limit } = this.steps;
     const items = await this.steps.page(this.after, limit);
     const due = items.filter((item) => !this.rests(this.steps.keyOf(item)));
@@ -56,9 +81,7 @@ export class ItemSweep<Item> {
     const isRoundOver = items.length < limit || last === undefined;
     this.after = isRoundOver ? null : (this.steps.turnOf ?? this.steps.keyOf)(last);
     if (isRoundOver) this.forgetGone();
-    report?.resting(this.resting.size);
-    if (errors.length > 0 && errors.length === due.length) throw errors[0];
-    return isRoundOver ? changed : Math.max(changed, 1);
+    return { tried: due.length, changed, errors, isRoundOver };
   }
 
   private async workOn(due: readonly Item[], report?: LoopReport): Promise<{ changed: number; errors: unknown[] }> {

@@ -52,12 +52,10 @@ it('any number of objects that cannot be deleted do not keep the others from bei
   const loop = world.process(store).loops.find(({ name }) => name === 'sweep-blobs');
   const failed: string[] = [];
   const report = { failed: (item: string) => void failed.push(item), resting: () => undefined };
-  await expect(loop?.runOnce(report)).rejects.toThrow('access denied');
-  await loop?.runOnce(report);
+  expect(await loop?.runOnce(report)).toBe(1);
   expect(new Set(failed).size).toBe(150);
   expect(await world.blobs(accountId)).toHaveLength(150);
-  // The rest until their time: no run meets them before.
-  expect(await loop?.runOnce(report)).toBe(1);
+  // They rest until their time: no run tries them before.
   expect(await loop?.runOnce(report)).toBe(0);
   expect(deleted).toBe(151);
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedList } from './bounded-list';
 import { BlobHashSchema } from './hash';
 import { TimestampSchema } from './timestamps';
 
@@ -32,11 +33,12 @@ const ExpiresInSchema = z
   .max(EXPIRES_IN_SECONDS.max)
   .meta({ description: 'Seconds until the asset expires.' });
 
-/** Bounds of the tags of an asset; characters are UTF-16 code units. */
-export const TAG_LIMITS = { count: 32, length: 128 } as const;
+/** Bounds of the tags of an asset, and of those that a request sends, repeated ones included; characters are UTF-16 code units. */
+export const TAG_LIMITS = { count: 32, length: 128, sent: 128 } as const;
 
 /** Described here, and checked where forms and JSON meet, so that both get the same messages. */
-const Tags = z.array(z.string().meta({ minLength: 1, maxLength: TAG_LIMITS.length })).meta({
+const tag = z.string().meta({ minLength: 1, maxLength: TAG_LIMITS.length });
+const Tags = boundedList(tag, { max: TAG_LIMITS.sent }).meta({
   maxItems: TAG_LIMITS.count,
   description: 'Your own words to find assets by. Repeated ones count once.',
 });

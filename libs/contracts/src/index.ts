@@ -19,6 +19,7 @@ export {
   type Asset,
   type ResumableUploadView,
 } from './asset';
+export { boundedList } from './bounded-list';
 export {
   ERROR_CATALOGUE,
   INVALID_REQUEST,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { API_KEY_STATES } from '@millrace/accounts';
-import { SCOPES, TimestampSchema } from '@millrace/contracts';
+import { SCOPES, TimestampSchema, boundedList } from '@millrace/contracts';
 import { expiry, recordName } from '../endpoints';
 
 const DAY_SECONDS = 86_400;
+/** Repeated ones included. */
+const SCOPES_SENT = 64;
 
 export const ApiKeyCreateSchema = z
   .object({
     name: recordName.meta({ description: 'What the key is for, 1 to 200 characters.' }),
-    scopes: z
-      .array(z.enum(SCOPES))
-      .min(1)
+    scopes: boundedList(z.enum(SCOPES), { min: 1, max: SCOPES_SENT })
       .optional()
       .meta({ description: 'What the key may do. Absent: all that its creator may grant.' }),
     expires_at: expiry.meta({

@@ -1,7 +1,8 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { z } from 'zod';
 import { BodiesInFlight } from './bodies-in-flight';
-import { readBytes, readText } from './body';
+import { readBytes, readJson, readText } from './body';
 import { giveContext } from '../request-context';
 
 const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
@@ -59,6 +60,18 @@ describe('a body that is read at once', () => {
     }
     await refused;
     expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a small body', () => {
+  it('is refused for its number of values before its shape is looked at', async () => {
+    const request = sending(new BodiesInFlight({ bytes: 100_000, bytesPerPayer: 100_000 }));
+    request.end(JSON.stringify({ of: Array(20_000).fill(0) }));
+    await expect(readJson(request, z.object({ of: z.array(z.string()) }))).rejects.toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+      details: undefined,
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
 import { holdBytes } from './hold-bytes';
+import { countValues } from './count-values';
 import { dropRest } from './drop-rest';
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
@@ -116,6 +117,8 @@ function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
 }
 
 const SMALL_BODY_BYTES = 65_536;
+/** Each may be a fault that is built and named: far more than any request of a known shape has. */
+const SMALL_BODY_VALUES = 10_000;
 
 /**
  * Read a small JSON body of a known shape.
@@ -131,7 +134,13 @@ export async function readJson<T>(request: IncomingMessage, schema: z.ZodType<T>
   } catch (error) {
     throw new Refusal('invalid_request', `The body is not valid JSON: ${(error as Error).message}.`, { status: 400 });
   }
+  if (countValues(value, SMALL_BODY_VALUES) > SMALL_BODY_VALUES) throw tooManyValues();
   return parseFields(schema, value, 422);
+}
+
+function tooManyValues(): Refusal {
+  const message = `The body holds more than ${SMALL_BODY_VALUES} JSON values, which is the limit here.`;
+  return new Refusal('invalid_request', message, { status: 400 });
 }
 
 /** Check a value against a shape. @throws Refusal `invalid_request` naming every field. */

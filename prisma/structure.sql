@@ -136,7 +136,7 @@ CREATE TABLE accounts (
     updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     storage_bytes bigint,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
-    CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'self_hosted'::text]))),
+    CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'demo_network'::text, 'self_hosted'::text]))),
     CONSTRAINT accounts_limits_check CHECK (((running_limit > 0) AND (queue_limit >= 0) AND (requests_per_minute > 0) AND (stream_limit >= 0) AND (upload_bytes_per_day >= 0))),
     CONSTRAINT accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
     CONSTRAINT accounts_storage_bytes_check CHECK ((storage_bytes > 0)),
@@ -567,6 +567,7 @@ ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) RE
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
 CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE (waiting > 0);
 CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass, account_id) WHERE eligible;
+CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHERE (kind = 'demo_network'::text);
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
 CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash);
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);

@@ -63,6 +63,7 @@ function draftOf(accountId, poolId) {
     runningLimit: 100,
     queueLimit: 1_000_000,
     storageBytes: 107_374_182_400,
+    retentionSeconds: 604_800,
     priceMicrosPerSecond: 1_000n,
     holdMicros: 60_000n,
     hasSecrets: false,

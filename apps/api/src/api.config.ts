@@ -6,6 +6,7 @@ import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { poolName } from '@millrace/deployments';
 import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
+import { demoSettings } from './demo.config';
 
 export const apiSettings = {
   ...processSettings,
@@ -16,6 +17,7 @@ export const apiSettings = {
   ...billingSettings,
   ...paymentSettings,
   ...jobSettings,
+  ...demoSettings,
   surface: setting(
     'SURFACE',
     'What the public listener serves, besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',
@@ -77,16 +79,6 @@ export const apiSettings = {
     'FAILED_AUTH_PER_MINUTE',
     'Credentials that are not valid that one address may send in a minute, IPv6 by its first 64 bits; more are answered with 429.',
     integer({ min: 1, max: 1_000_000 }).default(30),
-  ),
-  demoRateLimitPerMinute: setting(
-    'DEMO_RATE_LIMIT_PER_MINUTE',
-    'Requests that one address may send to demo deployments in a minute; of polls ten times as many.',
-    integer({ min: 1, max: 2_000_000_000 }).default(600),
-  ),
-  demoUploadBytesPerDay: setting(
-    'DEMO_UPLOAD_BYTES_PER_DAY',
-    'Bytes that all callers of demo deployments together may upload in a day of UTC.',
-    integer({ min: 0 }).default(1_073_741_824),
   ),
   maxConnections: setting(
     'MAX_CONNECTIONS',

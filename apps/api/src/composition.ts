@@ -9,6 +9,7 @@ import {
   AuditLogStore,
   Authenticator,
   FailedAttempts,
+  NetworkAccounts,
   RateLimiter,
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
@@ -27,7 +28,7 @@ import { composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from './api.config';
-import { DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './endpoints';
+import { SELF_HOSTED_ACCOUNT, demoLimits } from './endpoints';
 import { AUDITORS } from './operations';
 
 /** The services of the libs, each under its class, for both listeners. */
@@ -62,9 +63,10 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const jobs = composeSubmission({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
   const accounts = composeAccounts(database, settings, logger, jobs.queues);
+  const networks = new NetworkAccounts(database, new AccountStore(), secretKey, demoLimits(settings));
   const shared = redis.producer();
   const limiter = new RateLimiter(new SharedCounters(shared));
-  await retryWhileStarting(BOOT_TIMEOUT_MS, () => ensureOwnAccounts(accounts.accounts));
+  await retryWhileStarting(BOOT_TIMEOUT_MS, () => ensureOwnAccount(accounts.accounts));
 
   shutdown.add('database', () => database.close());
   shutdown.add('blob store', () => store.close());
@@ -79,6 +81,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     limiter,
     new SharedSlots(shared),
     ...Object.values(accounts),
+    networks,
     ...composeDeployments(database, settings),
     assets.assets,
     assets.uploads,
@@ -155,8 +158,7 @@ function composeDeployments(database: Database, { priceMicrosPerSecond }: ApiSet
   return [deployments, targets, new WorkerStore()];
 }
 
-/** The accounts that callers without an API key act through. */
-async function ensureOwnAccounts(accounts: AccountsService): Promise<void> {
+/** The account that callers of the self-hosted surface act through. */
+async function ensureOwnAccount(accounts: AccountsService): Promise<void> {
   await accounts.ensureAccount({ id: SELF_HOSTED_ACCOUNT, name: 'self-hosted', kind: 'self_hosted' });
-  await accounts.ensureAccount({ id: DEMO_ACCOUNT, name: 'callers of demo deployments', kind: 'demo' });
 }

@@ -31,7 +31,8 @@ export async function openAudit(env: NodeJS.ProcessEnv): Promise<OpenAudit> {
       return { auditors, close: () => database.close() };
     }
     const store = await openBlobStore(settings);
-    auditors.push(new StorageAuditor(composeAssets({ database, store, settings }).audit, false));
+    const assets = composeAssets({ database, store, settings });
+    auditors.push(new StorageAuditor(assets.audit, false), assets.countAuditor);
     return {
       auditors,
       close: async () => {

@@ -2,7 +2,9 @@ import { Prisma, type Account as StoredAccount } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Account, AccountChanges } from './account';
-import { limitsOf } from './account-limits';
+import { limitsOf, type AccountLimits } from './account-limits';
+
+const NETWORK = 'demo_network' satisfies Account['kind'];
 
 /** Accounts, as they are stored. */
 export class AccountStore {
@@ -15,6 +17,43 @@ export class AccountStore {
     await tx.models.account.createMany({ data: [account], skipDuplicates: true });
   }
 
+  /** The first that was made of these networks' accounts; null when there is none. */
+  async findNetwork(tx: Statements, ids: string[]): Promise<string | null> {
+    const [row] = await tx.rows<{ id: string }>(Prisma.sql`
+      SELECT id FROM accounts WHERE id = ANY(${ids}::uuid[]) AND kind = 'demo_network' ORDER BY created_at, id LIMIT 1`);
+    return row?.id ?? null;
+  }
+
+  /** Make sure that a network has its account, with these limits, and note that it is in use. */
+  async keepNetwork(tx: Statements, id: string, { weight, ...limits }: AccountLimits): Promise<void> {
+    const data = { ...limits, weight, updatedAt: new Date() };
+    await tx.models.account.createMany({ data: [{ ...data, id, name: NETWORK, kind: NETWORK }], skipDuplicates: true });
+    await tx.models.account.updateMany({ where: { id, kind: NETWORK }, data });
+  }
+
+  /** Accounts of networks that were not in use for `idleSeconds`, in the order of their ids. @param afterId null: from the first. */
+  async listIdleNetworks(
+    tx: Statements,
+    idleSeconds: number,
+    afterId: string | null,
+    limit: number,
+  ): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      SELECT id FROM accounts
+      WHERE kind = 'demo_network' AND updated_at < now() - make_interval(secs => ${idleSeconds})
+        AND (id > ${afterId}::uuid) IS NOT FALSE
+      ORDER BY id LIMIT ${limit}`);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Delete the account of an idle network. @throws ConstraintError `foreign_key` while it has anything. */
+  async removeNetwork(tx: Statements, id: string, idleSeconds: number): Promise<boolean> {
+    const count = await tx.execute(Prisma.sql`
+      DELETE FROM accounts WHERE id = ${id}::uuid AND kind = 'demo_network'
+        AND updated_at < now() - make_interval(secs => ${idleSeconds})`);
+    return count > 0;
+  }
+
   async find(tx: Statements, id: string): Promise<Account | null> {
     const account = await tx.models.account.findUnique({ where: { id } });
     return account && accountOf(account);
@@ -25,10 +64,10 @@ export class AccountStore {
     return (await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid FOR UPDATE`)) > 0;
   }
 
-  /** Accounts newest first, `limit` at most, older than `before` where one is given. */
+  /** Accounts but those of networks, newest first, `limit` at most, older than `before` where one is given. */
   async list(tx: Statements, before: string | null, limit: number): Promise<Account[]> {
     const accounts = await tx.models.account.findMany({
-      where: { id: { lt: before ?? undefined } },
+      where: { id: { lt: before ?? undefined }, kind: { not: NETWORK } },
       orderBy: { id: 'desc' },
       take: limit,
     });

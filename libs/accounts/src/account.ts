@@ -1,11 +1,14 @@
 import type { AccountStatus } from '@millrace/contracts';
 import type { AccountLimits } from './account-limits';
 
-/** A customer, or one of the service's own accounts: the self-hosted surface and demo deployments act through one. */
+/**
+ * A customer; or one of the service's own accounts: that of the self-hosted surface, of a demo deployment as a whole, and of
+ * each network that calls a demo.
+ */
 export interface Account extends AccountLimits {
   id: string;
   name: string;
-  kind: 'customer' | 'self_hosted' | 'demo';
+  kind: 'customer' | 'self_hosted' | 'demo' | 'demo_network';
   status: AccountStatus;
   plan: string;
   createdAt: Date;

@@ -10,6 +10,10 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   accountStatus: AccountStatus;
   limits: AccountLimits;
+  /** What this caller makes is kept no longer. Absent: as long as the service keeps it. */
+  retentionSeconds?: number | undefined;
+  /** A second daily budget, which this caller's uploads share with those of others: counted at that account. */
+  sharedUploads?: { accountId: string; bytesPerDay: number } | undefined;
 }
 
 /** An account as the caller of what is done in its name; `apiKeyId` is the key that it was first asked with. */

@@ -1,5 +1,5 @@
 export { type Account, type AccountChanges } from './account';
-export { DEFAULT_LIMITS } from './account-limits';
+export { DEFAULT_LIMITS, type AccountLimits } from './account-limits';
 export { AccountStanding } from './account-standing';
 export { AccountStore } from './account.store';
 export { AccountsService } from './accounts.service';
@@ -12,5 +12,6 @@ export { AuditLog } from './audit-log.service';
 export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
 export { FailedAttempts } from './failed-attempts';
+export { NetworkAccounts } from './network-accounts.service';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
 export { assertScope, callerOfAccount, type Caller } from './caller';

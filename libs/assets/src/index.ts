@@ -8,6 +8,7 @@ export {
   storageFull,
   storageNotFullPart,
   StorageQuota,
+  StorageStore,
   type AssetRecord,
   type BlobRef,
   type OutputAsset,

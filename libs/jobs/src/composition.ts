@@ -40,6 +40,7 @@ import {
   MeasureQueuesLoop,
   QueueDepthStore,
   QueueEstimates,
+  SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
 import { SubmissionExaminer, SubmissionService, SubmissionStore, SweepIdempotencyKeysLoop } from './submission';
@@ -157,6 +158,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new ExpireOverdueJobsLoop(lifecycle),
       new SweepExpiredJobsLoop(database),
       new SweepIdempotencyKeysLoop(database),
+      new SweepDemoNetworksLoop(database, new AccountQueueStore()),
     ],
     close: () => lanes.close(),
   };

@@ -13,6 +13,7 @@ import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
 import { AssetPresenter } from './asset.presenter';
 import { assetFromHash, deleteAsset, getAsset, headAssetByHash, postAssets } from './assets.endpoints';
+import { keptFor } from './kept-for';
 import { readUploadForm, type UploadForm } from './upload-form';
 
 /** Assets over HTTP (wire supplement, section 1). */
@@ -22,20 +23,21 @@ export class AssetsController {
     private readonly assets: AssetService,
     private readonly uploads: UploadService,
     private readonly presenter: AssetPresenter,
-    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'idempotencySeconds' | 'maxUploadBytes'>,
+    @Inject(API_SETTINGS)
+    private readonly settings: Pick<ApiSettings, 'idempotencySeconds' | 'maxUploadBytes' | 'assetRetentionSeconds'>,
   ) {}
 
   @Serves(postAssets)
   async upload(input: InputOf<typeof postAssets>): Promise<AnswerOf<typeof postAssets>> {
     const { visitor, idempotencyKey, request, response } = input;
-    const { accountId, limits } = visitor.caller;
+    const { accountId, limits, sharedUploads } = visitor.caller;
     const { uploadBytesPerDay, storageBytes } = limits;
     const declaredBytes = declaredBytesOf(request);
     await this.uploads.admit(accountId, { declaredBytes, idempotencyKey });
     const form = await readUploadForm<ReservedBytes>(
       request,
       this.settings.maxUploadBytes,
-      (file) => this.uploads.stage(accountId, file, { uploadBytesPerDay, storageBytes, declaredBytes }),
+      (file) => this.uploads.stage(accountId, file, { uploadBytesPerDay, storageBytes, sharedUploads, declaredBytes }),
       (staged) => staged.discard(),
     );
     const { asset, createdNew } = await this.commit(visitor, form, idempotencyKey);
@@ -56,9 +58,10 @@ export class AssetsController {
       await file.discard();
       throw error;
     }
-    return this.uploads.commit(caller.accountId, file, fields, {
+    return this.uploads.commit(caller.accountId, file, keptFor(caller, fields, this.settings), {
       idempotency: key === undefined ? undefined : { key, lifetimeSeconds: this.settings.idempotencySeconds },
       uploadBytesPerDay: caller.limits.uploadBytesPerDay,
+      sharedUploads: caller.sharedUploads,
     });
   }
 
@@ -66,7 +69,9 @@ export class AssetsController {
   async fromHash(input: InputOf<typeof assetFromHash>): Promise<AnswerOf<typeof assetFromHash>> {
     const { visitor, body, response } = input;
     const hash = readHash(body.hash);
-    const { asset, createdNew } = await this.uploads.fromHash(visitor.caller.accountId, hash, readAssetFields(body));
+    const { caller } = visitor;
+    const fields = keptFor(caller, readAssetFields(body), this.settings);
+    const { asset, createdNew } = await this.uploads.fromHash(caller.accountId, hash, fields);
     response.status(createdNew ? 201 : 200);
     return this.presenter.present(visitor.surface, asset, createdNew);
   }

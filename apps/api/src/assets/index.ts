@@ -1,2 +1,3 @@
+export { keptFor } from './kept-for';
 export { AssetPresenter } from './asset.presenter';
 export { AssetsModule } from './assets.module';

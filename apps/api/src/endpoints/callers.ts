@@ -1,19 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { Authenticator, DEFAULT_LIMITS, FailedAttempts, assertScope, bearerOf, type Caller } from '@millrace/accounts';
+import { Authenticator, FailedAttempts, assertScope, bearerOf, type Caller } from '@millrace/accounts';
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import { DeploymentsService, noDeployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { contextOf, networkOf } from '../http';
 import type { Access } from './access';
+import { DemoCallers } from './demo-callers';
 import { equalTexts } from './equal-texts';
+import { keylessCaller } from './keyless-caller';
 import { RequestLimits } from './request-limits';
 import type { Visitor } from './visitor';
 
 /** The account through which the self-hosted surface acts. */
 export const SELF_HOSTED_ACCOUNT = '00000000-0000-7000-8000-000000000001';
-/** The account that the callers of demo deployments share. */
-export const DEMO_ACCOUNT = '00000000-0000-7000-8000-000000000002';
 
 const OUT_OF_SERVICE = 'This demo deployment is out of service: the account that it belongs to is suspended.';
 
@@ -26,18 +26,14 @@ interface Identity {
 /** Finds out who sends a request, by the rules of the surface it came to (contract, section 5). */
 @Injectable()
 export class Callers {
-  private readonly demoCaller: Caller;
-
   constructor(
     private readonly authenticator: Authenticator,
     private readonly failures: FailedAttempts,
     private readonly deployments: DeploymentsService,
-    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token' | 'demoUploadBytesPerDay'>,
+    private readonly demos: DemoCallers,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
     private readonly limits: RequestLimits,
-  ) {
-    const { demoUploadBytesPerDay: uploadBytesPerDay } = settings;
-    this.demoCaller = { ...demoCaller, limits: { ...demoCaller.limits, uploadBytesPerDay } };
-  }
+  ) {}
 
   /**
    * Who sends a request, if they may do this. Counts the request.
@@ -47,7 +43,9 @@ export class Callers {
    */
   async identify(request: Request, access: Access & { scope: Scope }): Promise<Visitor> {
     const { requestId, surface } = contextOf(request);
-    const { caller, demo } = await (access.by === 'surface' ? this.onSurface(request) : this.withKey(request));
+    const { caller, demo } = await (access.by === 'surface'
+      ? this.onSurface(request, access.scope)
+      : this.withKey(request));
     assertScope(caller, access.scope);
     const { kind, deploymentId } = surface;
     return {
@@ -59,9 +57,9 @@ export class Callers {
     };
   }
 
-  private async onSurface(request: Request): Promise<Identity> {
+  private async onSurface(request: Request, scope: Scope): Promise<Identity> {
     const { deploymentId } = contextOf(request).surface;
-    return deploymentId === null ? this.withKey(request) : this.onDeployment(request, deploymentId);
+    return deploymentId === null ? this.withKey(request) : this.onDeployment(request, deploymentId, scope);
   }
 
   /** The self-hosted surface has no keys: who may use it acts for its one account. */
@@ -76,15 +74,15 @@ export class Callers {
   }
 
   /**
-   * A demo deployment ignores credentials: its callers act through one account that they all share, and are never charged.
+   * A demo deployment ignores credentials: each network that calls it acts through an account of its own (decision 21).
    * Of any other deployment only its owner learns that it exists.
    */
-  private async onDeployment(request: Request, id: string): Promise<Identity> {
+  private async onDeployment(request: Request, id: string, scope: Scope): Promise<Identity> {
     const deployment = await this.deployments.find(id);
     if (deployment?.demo) {
       this.limits.takeByAddress(request);
       if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
-      return { caller: this.demoCaller, demo: true };
+      return { caller: await this.demos.of(id, networkOf(request), scope), demo: true };
     }
     const identity = await this.withKey(request);
     if (deployment?.accountId !== identity.caller.accountId) throw noDeployment(id);
@@ -103,15 +101,3 @@ export class Callers {
 // The self-hosted surface has no keys, so nobody can make one.
 const selfHostedScopes = SCOPES.filter((scope) => scope !== 'keys:admin');
 const selfHostedCaller = keylessCaller(SELF_HOSTED_ACCOUNT, selfHostedScopes);
-const demoCaller = keylessCaller(DEMO_ACCOUNT, ['jobs:read', 'jobs:write', 'assets:read', 'assets:write']);
-
-/** A caller without an API key. */
-function keylessCaller(accountId: string, scopes: readonly Scope[]): Caller {
-  return {
-    accountId,
-    apiKeyId: null,
-    scopes: new Set(scopes),
-    accountStatus: 'active',
-    limits: DEFAULT_LIMITS,
-  };
-}

@@ -1,9 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { OpenStreams, StreamChores, Streams } from '../streams';
 import { Callers } from './callers';
+import { DemoCallers } from './demo-callers';
 import { RequestLimits } from './request-limits';
 
-const PROVIDERS = [Callers, RequestLimits, OpenStreams, Streams, StreamChores];
+const PROVIDERS = [Callers, DemoCallers, RequestLimits, OpenStreams, Streams, StreamChores];
 
 /** What the endpoints of the public listener stand on: who calls, how much a caller may ask for, and event streams. */
 @Global()

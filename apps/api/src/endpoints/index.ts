@@ -1,5 +1,6 @@
 export { type Access } from './access';
-export { DEMO_ACCOUNT, SELF_HOSTED_ACCOUNT } from './callers';
+export { SELF_HOSTED_ACCOUNT } from './callers';
+export { demoLimits } from './demo-callers';
 export { type Answer, type AnswerHeader, type DescribedParameter, type JsonSchema } from './described';
 export {
   METHODS,

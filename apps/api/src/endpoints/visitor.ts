@@ -9,7 +9,7 @@ export interface Visitor {
   /** Where the caller's jobs are found. */
   readonly scope: Readonly<JobScope>;
   readonly surface: Surface;
-  /** The surface is a demo deployment: all its callers share one account. */
+  /** The surface is a demo deployment: the caller is a network. */
   readonly demo: boolean;
   readonly requestId: string;
 }
@@ -30,7 +30,7 @@ export type Guest =
 export function admit(request: object, guest: Guest): void {
   const context = contextOf(request);
   context.guest = guest;
-  // The callers of a demo share an account: each pays by its address.
+  // The callers of a demo have no account that they chose: each pays by its address, on all demos together.
   if (guest.visitor?.demo === false) context.payer = guest.visitor.caller.accountId;
 }
 

@@ -84,7 +84,7 @@ export class JobsController {
   }
 }
 
-/** Callers of a demo deployment share one account, and a list would show each the jobs of all. */
+/** Callers of a demo deployment behind one address share an account, and a list would show each the jobs of all. */
 function noDemoList(): Refusal {
   return new Refusal(
     'forbidden',

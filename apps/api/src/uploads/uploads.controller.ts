@@ -1,6 +1,7 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { ResumableUploadService, readUploadFields, type ResumableUpload } from '@millrace/assets';
-import { AssetPresenter } from '../assets';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { AssetPresenter, keptFor } from '../assets';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import type { Surface } from '../http';
 import { UploadPresenter } from './upload.presenter';
@@ -13,13 +14,15 @@ export class UploadsController {
     private readonly uploads: ResumableUploadService,
     private readonly presenter: UploadPresenter,
     private readonly assets: AssetPresenter,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'assetRetentionSeconds'>,
   ) {}
 
   @Serves(beginUpload)
   async begin({ visitor, body }: InputOf<typeof beginUpload>): Promise<AnswerOf<typeof beginUpload>> {
     const { accountId, limits } = visitor.caller;
     const { size_bytes: sizeBytes, ...raw } = body;
-    const upload = await this.uploads.begin(accountId, sizeBytes, readUploadFields(raw), limits);
+    const fields = keptFor(visitor.caller, readUploadFields(raw), this.settings);
+    const upload = await this.uploads.begin(accountId, sizeBytes, fields, limits);
     return this.present(visitor.surface, upload);
   }
 
@@ -31,8 +34,10 @@ export class UploadsController {
   @Serves(completeUpload)
   async complete(input: InputOf<typeof completeUpload>): Promise<AnswerOf<typeof completeUpload>> {
     const { visitor, params, response } = input;
-    const { accountId, limits } = visitor.caller;
-    const { asset, createdNew } = await this.uploads.complete(accountId, params.id, limits);
+    const { accountId, limits, sharedUploads } = visitor.caller;
+    const { uploadBytesPerDay } = limits;
+    const terms = { uploadBytesPerDay, sharedUploads };
+    const { asset, createdNew } = await this.uploads.complete(accountId, params.id, terms);
     response.status(createdNew ? 201 : 200);
     return this.assets.present(visitor.surface, asset, createdNew);
   }

@@ -96,6 +96,12 @@ export class StorageStore {
       WHERE (a.id > ${afterId}::uuid) IS NOT FALSE ORDER BY a.id LIMIT ${limit}`);
   }
 
+  /** Delete the counters of an account that is about to be deleted. */
+  async forgetAccount(tx: Statements, accountId: string): Promise<void> {
+    await tx.execute(Prisma.sql`DELETE FROM upload_days WHERE account_id = ${accountId}::uuid`);
+    await tx.execute(Prisma.sql`DELETE FROM account_storage WHERE account_id = ${accountId}::uuid`);
+  }
+
   /** Count an account's blobs again. @returns by how many bytes the count was too large. */
   async recount(tx: Statements, accountId: string): Promise<number> {
     const [row] = await tx.rows<{ excessBytes: number }>(Prisma.sql`

@@ -100,7 +100,11 @@ export class ResumableUploadService {
    *
    * @throws Refusal `not_found`, `upload_incomplete`, `hash_mismatch`, `rate_limited`; BlobStoreError.
    */
-  async complete(accountId: string, id: string, terms: { uploadBytesPerDay: number | null }): Promise<MintedAsset> {
+  async complete(
+    accountId: string,
+    id: string,
+    terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
+  ): Promise<MintedAsset> {
     const before = await this.completed(accountId, id);
     if (before !== null) return before;
     const hold = await this.hold(accountId, id);
@@ -118,13 +122,19 @@ export class ResumableUploadService {
 
   private async assemble(
     upload: ResumableUpload,
-    { uploadBytesPerDay }: { uploadBytesPerDay: number | null },
+    { uploadBytesPerDay, sharedUploads }: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
   ): Promise<MintedAsset> {
     const { accountId, id, fields } = upload;
     await this.assertWhole(upload);
     const bytes = await this.parts.assemble(upload.handle, specsOf(upload).length);
     try {
-      const minted = await this.uploads.record(accountId, bytes, fields, { uploadBytesPerDay, resumableId: id }, id);
+      const minted = await this.uploads.record(
+        accountId,
+        bytes,
+        fields,
+        { uploadBytesPerDay, sharedUploads, resumableId: id },
+        id,
+      );
       // Where this fails, the sweep of uploads drops what stays behind.
       await bytes.discard().catch(() => undefined);
       return minted;

@@ -3,6 +3,8 @@ import type { Statements } from '@millrace/database';
 
 /** The reason with which `add` refuses itself when the day's bytes would be too many. */
 export const UPLOAD_LIMIT = 'upload_limit';
+/** The same for a budget that the account shares with others. */
+export const SHARED_UPLOAD_LIMIT = 'shared_upload_limit';
 
 /** The SQL of bytes uploaded per account and day (UTC). */
 export class UploadDayStore {
@@ -13,13 +15,19 @@ export class UploadDayStore {
     return row?.sizeBytes ?? 0;
   }
 
-  /** Count an upload. @throws RefusedError UPLOAD_LIMIT when the day's bytes exceed `limitBytes` by it; null: no limit. */
-  async add(tx: Statements, accountId: string, sizeBytes: number, limitBytes: number | null): Promise<void> {
+  /** Count an upload. @throws RefusedError `reason` when the day's bytes exceed `limitBytes` by it; null: no limit. */
+  async add(
+    tx: Statements,
+    accountId: string,
+    sizeBytes: number,
+    limitBytes: number | null,
+    reason: string = UPLOAD_LIMIT,
+  ): Promise<void> {
     await tx.execute(Prisma.sql`
       INSERT INTO upload_days AS d (account_id, day, size_bytes)
       VALUES (${accountId}::uuid, (now() AT TIME ZONE 'UTC')::date, ${sizeBytes})
       ON CONFLICT (account_id, day) DO UPDATE SET size_bytes = d.size_bytes + excluded.size_bytes
-      RETURNING d.size_bytes <= coalesce(${limitBytes}, d.size_bytes) OR refuse(${UPLOAD_LIMIT})`);
+      RETURNING d.size_bytes <= coalesce(${limitBytes}, d.size_bytes) OR refuse(${reason})`);
   }
 
   /** Delete days older than `keepDays`. @returns how many rows. */

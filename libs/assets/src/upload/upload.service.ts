@@ -17,7 +17,7 @@ import {
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, takeSource, type StagedBytes } from '../store';
 import type { ResumableUploadStore } from './resumable-upload.store';
-import { UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
+import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
@@ -33,6 +33,8 @@ export interface UploadTerms {
   uploadBytesPerDay: number | null;
   /** Bytes that the account may store; null or absent: the service's limit. */
   storageBytes?: number | null | undefined;
+  /** A second budget of the day, which the upload shares with those of other accounts; it is counted at that one. */
+  sharedUploads?: { accountId: string; bytesPerDay: number } | undefined;
   /** The resumable upload by which these bytes arrived; this upload completes it. */
   resumableId?: string | undefined;
 }
@@ -45,7 +47,7 @@ export interface UploadAhead {
   idempotencyKey: string | undefined;
 }
 
-export interface UploadStageOptions extends Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes'> {
+export interface UploadStageOptions extends Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes' | 'sharedUploads'> {
   /** Size that the file can have at most, where the request declares one. */
   declaredBytes?: number | null | undefined;
   signal?: AbortSignal | undefined;
@@ -137,6 +139,10 @@ export class UploadService {
     const { uploadBytesPerDay: limitBytes, storageBytes = null, declaredBytes = null } = options;
     if (limitBytes !== null && (await this.uploadDays.bytesToday(this.database, accountId)) >= limitBytes) {
       throw uploadsUsedUp(limitBytes);
+    }
+    const { sharedUploads: shared } = options;
+    if (shared !== undefined && (await this.bytesToday(shared.accountId)) >= shared.bytesPerDay) {
+      throw uploadsUsedUp(shared.bytesPerDay, 'All callers together');
     }
     const largestBytes = declaredBytes === null ? null : Math.min(declaredBytes, this.settings.maxUploadBytes);
     return this.quota.reserve(accountId, largestBytes, storageBytes);
@@ -239,7 +245,10 @@ export class UploadService {
       await claimKey(tx, { accountId, operation: 'postAssets', ...terms.idempotency }, subjectId);
     }
     await this.uploadDays.add(tx, accountId, sizeBytes, terms.uploadBytesPerDay);
-    const { resumableId } = terms;
+    const { resumableId, sharedUploads: shared } = terms;
+    if (shared !== undefined) {
+      await this.uploadDays.add(tx, shared.accountId, sizeBytes, shared.bytesPerDay, SHARED_UPLOAD_LIMIT);
+    }
     if (resumableId === undefined || (await this.resumables.complete(tx, accountId, resumableId, subjectId))) return;
     throw new RefusedError(UPLOAD_OVER);
   }
@@ -263,6 +272,8 @@ function reserved(staged: StagedBytes, reservation: Reservation): ReservedBytes 
 function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
   if (!(error instanceof RefusedError)) return error;
   if (error.reason === KEY_REUSED) return keyReused();
+  if (error.reason === SHARED_UPLOAD_LIMIT)
+    return uploadsUsedUp(terms?.sharedUploads?.bytesPerDay ?? 0, 'All callers together');
   return error.reason === UPLOAD_LIMIT ? uploadsUsedUp(terms?.uploadBytesPerDay ?? 0) : error;
 }
 
@@ -273,8 +284,8 @@ function keyReused(): Refusal {
   );
 }
 
-function uploadsUsedUp(limitBytes: number): Refusal {
+function uploadsUsedUp(limitBytes: number, who = 'This account'): Refusal {
   const midnight = new Date().setUTCHours(24, 0, 0, 0);
-  const message = `This account may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
+  const message = `${who} may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
   return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
 }

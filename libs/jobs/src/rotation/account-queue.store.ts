@@ -49,6 +49,11 @@ export class AccountQueueStore {
         AND (q.weight, q.running_limit) <> (a.weight, coalesce(a.running_limit, ${defaultRunningLimit}))`);
   }
 
+  /** Delete the places of an account that is about to be deleted. @throws ConstraintError `foreign_key` while it has jobs. */
+  async forgetAccount(tx: Statements, accountId: string): Promise<void> {
+    await tx.execute(Prisma.sql`DELETE FROM account_queues WHERE account_id = ${accountId}::uuid`);
+  }
+
   /** Set weight and running limit of every place of the account. */
   async setTerms(tx: Statements, accountId: string, { weight, runningLimit }: RotationTerms): Promise<void> {
     await tx.execute(Prisma.sql`

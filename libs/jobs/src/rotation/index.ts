@@ -15,3 +15,4 @@ export {
   type Turn,
   type Watermarks,
 } from './turn.store';
+export { SweepDemoNetworksLoop } from './sweep-demo-networks.loop';

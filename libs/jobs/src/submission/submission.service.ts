@@ -179,6 +179,10 @@ export class SubmissionService {
       weight: limits.weight,
       runningLimit: limits.runningLimit ?? this.settings.runningLimitPerAccount,
       queueLimit: limits.queueLimit ?? this.settings.queueLimitPerAccount,
+      retentionSeconds: Math.min(
+        this.settings.jobRetentionSeconds,
+        caller.retentionSeconds ?? Number.POSITIVE_INFINITY,
+      ),
       storageBytes: limits.storageBytes ?? this.settings.storageBytesPerAccount,
       priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
       holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,

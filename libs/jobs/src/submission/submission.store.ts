@@ -65,14 +65,14 @@ export class SubmissionStore {
     id: StatementPart<'id'>,
     after: StatementPart,
   ): StatementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'> {
-    const { jobExecutionDeadlineSeconds, jobRetentionSeconds, maxAttempts } = this.settings;
-    const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, jobRetentionSeconds);
+    const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
+    const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
     return statementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'>('job')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
       SELECT i.id, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
-        now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${jobRetentionSeconds}),
+        now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${draft.retentionSeconds}),
         ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros},
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
         ${draft.traceparent}

@@ -21,6 +21,8 @@ export interface JobDraft extends JobScope {
   weight: number;
   runningLimit: number;
   queueLimit: number;
+  /** How long the job is kept, outputs and all. */
+  retentionSeconds: number;
   /** Bytes that the account may store. */
   storageBytes: number;
   priceMicrosPerSecond: bigint;

@@ -1,0 +1,13 @@
+import { DEFAULT_LIMITS, type Caller } from '@millrace/accounts';
+import type { Scope } from '@millrace/contracts';
+
+/** A caller without an API key. */
+export function keylessCaller(accountId: string, scopes: readonly Scope[]): Caller {
+  return {
+    accountId,
+    apiKeyId: null,
+    scopes: new Set(scopes),
+    accountStatus: 'active',
+    limits: DEFAULT_LIMITS,
+  };
+}

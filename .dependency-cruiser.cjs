@@ -115,7 +115,7 @@ module.exports = {
     { name: 'no-cycles', comment: 'Data flows one way.', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'resolvable',
-      comment: 'Whatever is imported exists and is a dependency of ours.',
+      comment: 'Everything that is imported exists and is a dependency of ours.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },

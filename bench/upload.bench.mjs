@@ -121,7 +121,7 @@ async function startFloor({ startLoad, folder }) {
  */
 async function upload(load, side) {
   const { pid, url, key } = side;
-  // A file of one byte first: whatever a first request loads is no part of an upload.
+  // A file of one byte first: what a first request loads is no part of an upload.
   if (side.before === undefined) await load.call('uploadSeconds', { url, key, sizeBytes: 1 });
   // The least so far: what a process throws away later than it might have is no room for an upload to grow in.
   side.before = Math.min(side.before ?? Infinity, await settledBytes(pid, SETTLING));

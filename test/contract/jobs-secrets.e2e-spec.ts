@@ -50,7 +50,7 @@ const LONG = {
 const secrets = (): Promise<string[]> => redis.keys('millrace:secret:*');
 const secretOf = (id: string): Promise<string | null> => redis.get(`millrace:secret:${id}`);
 
-/** Whatever a text holds of the canary. */
+/** @throws when a text holds the canary in any spelling. */
 function assertClean(place: string, text: string): void {
   for (const spelling of SPELLINGS) if (text.includes(spelling)) throw new Error(`${place} holds the credential`);
 }

@@ -111,7 +111,7 @@ describe('POST /jobs', () => {
 
 describe('the fields of a submission', () => {
   it.each([null, 'https://example.com/hook', [], 0, {}])(
-    'reserved for later are refused, whatever they hold: %p',
+    'reserved for later are refused with any value: %p',
     async (value) => {
       const all = await faultyFields({ workflow: GRAPH, webhook_url: value, inputs: value });
       expect(all).toEqual([422, 'invalid_request', ['inputs', 'webhook_url']]);
@@ -377,7 +377,7 @@ describe('a job', () => {
   ];
 
   it.each(['of nobody', 'of another account', 'past its expires_at'])(
-    '%s is not found, whatever is asked of it',
+    '%s is not found by any endpoint',
     async (which) => {
       const { id } = which === 'of nobody' ? { id: newId() } : await client.run(GRAPH);
       const own = which === 'of another account' ? await stack.createAccount(0) : account;

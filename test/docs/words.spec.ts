@@ -10,7 +10,7 @@ const WORDS: [old: RegExp, better: string][] = [
   [/\b(told|tells?|telling)\b/i, 'publish, report, record, send, return, show, say, distinguish'],
   [/\b(heard|hears?|hearing)\b/i, 'receive, received, subscribed'],
   [/\bpok(e|es|ed|ing)\b/i, 'request (`requestDispatch`)'],
-  [/\b(whoever|whomever|whatsoever)\b/i, 'who, anyone, any, or a direct subject'],
+  [/\b(whoever|whomever|whatever|whatsoever)\b/i, 'who, anyone, any, what, or a direct subject'],
   [/\bto be had\b/i, 'available'],
   [/\banew\b/i, 'again'],
 ];

@@ -90,7 +90,7 @@ describe('generated requests', () => {
   );
 
   it(
-    'that submit whatever JSON there is are accepted or refused',
+    'that submit any JSON are accepted or refused',
     async () => {
       const value = fc.jsonValue({ maxDepth: 4 });
       const node = fc.oneof(

@@ -84,7 +84,7 @@ export interface EngineRunContext {
 }
 
 /**
- * Runs workflows, one at a time per instance. The port between Millrace and whatever computes; every implementation
+ * Runs workflows, one at a time per instance. The port between Millrace and what computes; every implementation
  * passes `engine.conformance.ts`.
  */
 export interface Engine {
@@ -96,7 +96,7 @@ export interface Engine {
   /** Run one workflow. Never rejects: what goes wrong is in the result. */
   run(work: EngineWork, context: EngineRunContext): Promise<EngineResult>;
   health(): Promise<EngineHealth>;
-  /** Replace a process or thread that ignored an interrupt. Whatever still ran in it is gone afterwards. */
+  /** Replace a process or thread that ignored an interrupt. Everything that still ran in it is gone afterwards. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }

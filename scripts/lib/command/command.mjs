@@ -7,11 +7,11 @@ const OLDEST_NODE = [20, 19];
 /** npm passes a terminal's Ctrl-C on, so one key press arrives twice; a later signal is a second request. */
 const SAME_REQUEST_MS = 1_000;
 const PARENT_WATCH_MS = 250;
-/** Within this time whatever a command waits for must notice that it should end. */
+/** Within this time everything that a command waits for must notice that it should end. */
 const END_LIMIT_MS = 15_000;
 
 /**
- * Run a command: its signals, its one sentence when it fails, and the undoing of whatever it began.
+ * Run a command: its signals, its one sentence when it fails, and the undoing of what it began.
  *
  * @param {(scope: Scope) => Promise<number | void>} main returns the exit code
  */

@@ -15,7 +15,7 @@ export class Scope {
     return this.#ending.signal;
   }
 
-  /** Aborts when the user has asked a second time: whatever still runs is then killed. */
+  /** Aborts when the user has asked a second time: what still runs is then killed. */
   get hurry() {
     return this.#hurrying.signal;
   }

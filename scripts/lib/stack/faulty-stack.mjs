@@ -82,7 +82,7 @@ function unsynced(spec) {
 export async function startFaultyStack(scope, folder, testing) {
   const fleet = new LastingFleet(scope, folder, testing);
   const secrets = readSecrets(folder.at('secrets.json'));
-  // Its own servers, whatever the environment names: they are about to be harmed.
+  // Its own servers, never those that the environment names: they are about to be harmed.
   const lasting = /** @type {import('../services/fleet.mjs').Fleet} */ (/** @type {unknown} */ (fleet));
   const { databaseUrl, redisUrl } = await startServers(lasting, {}, { secrets });
   const s3 = await startTestS3(lasting, {});

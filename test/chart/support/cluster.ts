@@ -63,7 +63,7 @@ export class Cluster {
     await rm(this.folder, { recursive: true });
   }
 
-  /** Bring the release `rel` to the chart with a value set, from whatever there is. @throws with Helm's sentence. */
+  /** Bring the release `rel` to the chart with a value set, from any state. @throws with Helm's sentence. */
   async upgrade(set: string): Promise<void> {
     const values = ['--values', ciFile(set)];
     await this.run(['upgrade', 'rel', CHART, '--install', '--disable-openapi-validation', '--no-hooks', ...values]);

@@ -16,7 +16,7 @@ export interface PodOf {
   spec: IPodSpec;
 }
 
-/** Every pod that the objects make, whatever makes it. */
+/** Every pod that objects of any kind make. */
 export function podsOf(manifests: Manifest[]): PodOf[] {
   return manifests.flatMap((manifest) => {
     const pod = templateOf(manifest);

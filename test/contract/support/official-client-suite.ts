@@ -65,7 +65,7 @@ export function describeOfficialClient(surface: string, target: () => ClientTarg
     beforeAll(async () => {
       client = connect();
       folder = await mkdtemp(join(tmpdir(), 'millrace-client-'));
-      // Its bytes are new to the service, whatever ran before.
+      // Its bytes are new to the service: no earlier run sent them.
       const noise = { mean: 128, sigma: 40, type: 'gaussian' as const };
       picture = await sharp({ create: { width: 16, height: 16, channels: 3, background: '#369', noise } })
         .png()

@@ -187,7 +187,7 @@ export function describeUploads(world: () => AssetStack): void {
     const reused = [422, 'idempotency_key_reuse'];
     const codeOf = ({ status, body }: UploadAnswer): unknown[] => [status, body.error?.code];
 
-    it('is used once: any later request with it is refused, whatever it carries, and nothing is replayed', async () => {
+    it('is used once: any later request with it is refused, with any body, and nothing is replayed', async () => {
       const key = randomUUID();
       const parts = partsOf(some());
       expect((await keyed(key, parts)).status).toBe(201);

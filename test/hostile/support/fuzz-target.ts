@@ -36,7 +36,7 @@ export class FuzzTarget {
   /**
    * Send a request in these pieces. Answered as soon as its head is there: streams and downloads do not end.
    *
-   * @param cutOff whether the sender goes away when all is sent, whatever was promised.
+   * @param cutOff whether the sender goes away when all is sent, even if it promised more.
    * @throws when it hangs, fails with 5xx, or is refused in another form than the envelope.
    */
   async send(pieces: Buffer[], { cutOff = false } = {}): Promise<void> {
@@ -59,7 +59,7 @@ export class FuzzTarget {
   }
 }
 
-/** What must hold of whatever comes back, and that something does. */
+/** What must hold of every answer, and that there is one. */
 function judge(answers: RawAnswer[], closed: boolean, request: string): void {
   // A connection that is closed without a word answers what nobody finished sending.
   if (answers.length === 0 && closed) return;
@@ -71,7 +71,7 @@ function judge(answers: RawAnswer[], closed: boolean, request: string): void {
   if (answer.status === 429 && !/^[1-9]\d*$/.test(answer.headers['retry-after'] ?? '')) {
     throw new Error(`without a time to wait: ${sent}`);
   }
-  // What follows an answer to HEAD is the next answer, whatever length its body would have.
+  // What follows an answer to HEAD is the next answer: its length is that of a body that is not sent.
   if (answer.status < 400 || answer.body === '' || /^\s*HEAD\s/.test(request)) return;
   if (answer.body.length > MAX_ERROR_BYTES) throw new Error(`an error of ${answer.body.length} bytes: ${sent}`);
   if (!ErrorEnvelopeSchema.strict().safeParse(JSON.parse(answer.body)).success) {

@@ -222,7 +222,7 @@ it('another account finds none of these keys', async () => {
   expect(body.api_keys.map(({ id }) => id)).toEqual([other.keyId]);
 });
 
-it('a suspended account gets an answer that says so, whatever its key may do', async () => {
+it('a suspended account gets an answer that says so, with a key of any scope', async () => {
   const other = await api.account({ scopes: SCOPES });
   const patched = await api
     .operator()

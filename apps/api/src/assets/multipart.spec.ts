@@ -116,7 +116,7 @@ describe('a form', () => {
     );
   });
 
-  it('that ends too early, at whatever byte, is refused', async () => {
+  it('that ends too early, at any byte, is refused', async () => {
     const whole = formOf([
       { name: 'tags', file: false, value: Buffer.from('one') },
       { name: 'file', file: true, value: Buffer.from('bytes') },
@@ -130,7 +130,7 @@ describe('a form', () => {
     expect((await read(whole.subarray(0, needed))).error).toBeUndefined();
   });
 
-  it('that is damaged, in whatever way, is read or refused: nothing else happens, and it does not hang', async () => {
+  it('that is damaged in any way is read or refused: nothing else happens, and it does not hang', async () => {
     await fc.assert(
       fc.asyncProperty(
         anyForm,

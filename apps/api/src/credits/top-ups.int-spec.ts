@@ -179,7 +179,7 @@ describe('a paid checkout', () => {
     expect(await available()).toBe(GRANTED + 20_000_000);
   });
 
-  it('stays paid whatever older event comes after it, and wins over one that came before', async () => {
+  it('stays paid when an older event comes after it, and wins over one that came before', async () => {
     const topUp = await open();
     await send('checkout.session.expired', session(topUp, { payment_status: 'unpaid', amount_total: null }));
     expect((await read(topUp.id)).status).toBe('expired');

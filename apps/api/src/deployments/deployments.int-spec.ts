@@ -145,7 +145,7 @@ describe('an account holder', () => {
 });
 
 describe('a submission to a deployment', () => {
-  it('is accepted while it is ready, and finds its key used whatever became of the deployment', async () => {
+  it('is accepted while it is ready, and finds its key used in any later state of the deployment', async () => {
     const deployment = await create();
     const headers = { 'Idempotency-Key': randomUUID() };
     const early = await at(deployment).call('POST', '/api/v2/jobs', { text: GRAPH, headers });

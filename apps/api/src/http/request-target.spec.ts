@@ -52,7 +52,7 @@ describe('what a request was sent to', () => {
     expect(await sent(1, '/', forwarded)).toEqual({ scheme: 'https', host: 'outer.example.com', url: '/' });
   });
 
-  it('is its absolute target where it has one, whatever its Host says', async () => {
+  it('is its absolute target where it has one, and not its Host', async () => {
     expect(await sent(0, 'http://there:82/x?y', { Host: 'here' })).toEqual({
       scheme: 'http',
       host: 'there:82',

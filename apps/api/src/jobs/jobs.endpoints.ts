@@ -30,7 +30,7 @@ export const postJobs = defineEndpoint({
   summary: 'Submit a workflow',
   description:
     'Takes a graph in API format, checks all of it, and records it as a job. 201 means that the job is committed: it will ' +
-    'run, whatever happens to the service. All faults of the graph are reported at once, by node and input.\n\n' +
+    'run even if the service fails meanwhile. All faults of the graph are reported at once, by node and input.\n\n' +
     'With an `Idempotency-Key` a retry cannot create a second job: a key that created a job is refused from then on, and ' +
     'nothing is replayed. If no answer arrived, send the same request again, or list your jobs.\n\n' +
     '`webhook_url` and `inputs` are reserved and refused. Other unknown fields are ignored; `extra_data` takes only the ' +

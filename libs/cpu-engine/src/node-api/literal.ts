@@ -6,7 +6,7 @@ import type { Value } from './value';
 
 /**
  * The value that a literal of a graph stands for at an input, converted as the field converts: `"64"` and 64.9 are whole
- * numbers, any text but the empty one is true, and whatever is given for a text becomes one.
+ * numbers, any text but the empty one is true, and any value given for a text becomes one.
  *
  * @throws {NodeFault} when it can not be converted.
  */

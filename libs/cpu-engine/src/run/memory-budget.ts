@@ -76,7 +76,7 @@ export class MemoryBudget {
     this.workingBytes = charged;
   }
 
-  /** The node's call has ended with these values; whatever else it allocated is garbage. */
+  /** The node's call has ended with these values; everything else that it allocated is garbage. */
   keep(values: Iterable<Value>): void {
     this.held.retain(values);
     this.workingBytes = 0;

@@ -50,7 +50,7 @@ describe('names of output files', () => {
     await expect(written(scratchDir(), prefix)).rejects.toThrow('leads out of the output folder');
   });
 
-  it('stay below the folder whatever the prefix', async () => {
+  it('stay below the folder with any prefix', async () => {
     const part = fc.constantFrom('..', '.', '', 'a', 'b.c', '...');
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {

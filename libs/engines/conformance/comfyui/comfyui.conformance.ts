@@ -41,7 +41,7 @@ function named(run: RunUnderTest): [string, string][] {
 }
 
 /**
- * What a ComfyUI engine does, on whatever stands behind it: the simulator in the tests, a real ComfyUI by
+ * What a ComfyUI engine does, with either server behind it: the simulator in the tests, a real ComfyUI by
  * `npm run test:comfyui`.
  */
 export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): void {
@@ -296,7 +296,7 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
       expect(run.events.some(({ type }) => type === 'preview')).toBe(false);
     });
 
-    it('hands over video, sound and latents, whatever kind they are reported under', async () => {
+    it('hands over video, sound and latents, reported under any kind', async () => {
       const run = start({
         '1': source(),
         '2': { class_type: 'CreateVideo', inputs: { images: ['1', 0], fps: 8 } },

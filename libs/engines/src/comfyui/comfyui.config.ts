@@ -28,7 +28,7 @@ export interface OwnOptions {
   cwd: string;
   /** A folder of this engine alone, made if missing: input, output, temp, user and database are below it. */
   dataDir: string;
-  /** The GPU that it uses, by number; without, whatever ComfyUI chooses. */
+  /** The GPU that it uses, by number; without, the one that ComfyUI chooses. */
   cudaDevice?: number;
   /** Flags beyond, e.g. `['--cache-lru', '20']`. */
   extraArguments?: string[];
@@ -52,7 +52,7 @@ export interface ComfyuiBounds {
   pingMs: number;
   /** Between the close of a socket and the next with the same client id. 100 ms. */
   reconnectPauseMs: number;
-  /** Between two looks at history, whatever the socket says. 1.5 s. */
+  /** Between two looks at history, which do not depend on the socket. 1.5 s. */
   pollMs: number;
   /** Silence of a run after which its socket is opened again, doubled each time. 10 s. */
   muteMs: number;

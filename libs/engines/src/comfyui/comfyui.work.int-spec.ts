@@ -179,7 +179,7 @@ describe('an engine attached to a ComfyUI, given work', () => {
     expect([...simulator.server.queue.history.keys()]).toEqual([]);
   });
 
-  it('keeps results of one scope from another whatever the order', async () => {
+  it('keeps results of one scope from another, in any order', async () => {
     await open();
     const graph: Graph = {
       '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },

@@ -159,7 +159,7 @@ async function live(
 }
 
 describe('a stream of a job', () => {
-  it('sends every transition once and in order, every output once and before the end, and no progress backwards, whatever is lost', async () => {
+  it('sends every transition once and in order, every output once and before the end, and no progress backwards, though anything may be lost', async () => {
     const property = fc.asyncProperty(
       fc.constantFrom(...LIVES),
       fc.array(step, { maxLength: 12 }),

@@ -182,7 +182,7 @@ describe('the places of the waiting jobs of a page', () => {
     expect(seenBy(readings)).toBeLessThan(200);
   });
 
-  it('are the same on any page, whatever priorities there are', async () => {
+  it('are the same on any page and with any priorities', async () => {
     await fill(cloud, 'queued', QUEUED);
     await test.database.execute(Prisma.sql`
       UPDATE jobs SET priority = hashtext(id::text) % 2

@@ -13,8 +13,8 @@ import { jsonOrNull } from './storable';
 type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms';
 
 /**
- * End a job: status, attempt, charge, hold and counters together. A job that is `canceling` ends `canceled`, whatever was
- * reported.
+ * End a job: status, attempt, charge, hold and counters together. A job that is `canceling` ends `canceled`, also when its
+ * worker reports another end.
  *
  * @returns null when the guard did not hold, or the job has ended.
  */

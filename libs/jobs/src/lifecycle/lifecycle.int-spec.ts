@@ -106,7 +106,7 @@ describe('canceling', () => {
     expect(await world.queueOf(job)).toEqual({ waiting: 0, inFlight: 0 });
   });
 
-  it('of a running job ends it canceled, whatever its worker reports', async () => {
+  it('of a running job ends it canceled, no matter what its worker reports', async () => {
     const job = await world.submit();
     const claimed = await world.start(job);
     expect(await requestCancel(test.database, job, job.id)).toMatchObject({ status: 'canceling' });

@@ -3,8 +3,8 @@ import type { JobEnding } from './job-ending';
 import { SETTLEMENT, type Billed } from './settlement';
 
 /**
- * Milliseconds since the attempt `a` was claimed: no attempt can have used more engine time, whatever its worker's clock
- * says.
+ * Milliseconds since the attempt `a` was claimed: no attempt can have used more engine time, even if its worker's clock
+ * says so.
  */
 export const elapsedMs = Prisma.sql`(extract(epoch FROM now() - a.claimed_at) * 1000)::bigint`;
 

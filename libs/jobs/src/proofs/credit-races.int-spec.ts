@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** Steps of each actor in a round: the same for a seed, whatever order PostgreSQL makes of them. */
+/** Steps of each actor in a round: the same for a seed, in any order that PostgreSQL makes of them. */
 function stepsOf(round: number): RaceStep[][] {
   const steps = fc.sample(raceStep, { numRuns: ACTORS * STEPS, seed: SEED + round });
   return Array.from({ length: ACTORS }, (_, actor) => steps.slice(actor * STEPS, (actor + 1) * STEPS));

@@ -17,7 +17,7 @@ export class MeasureQueuesLoop implements Loop {
   async runOnce(): Promise<number> {
     const { poolPendingJobs, queueDepth, queueOldestSeconds } = this.metrics;
     const depths = await this.store.measure(this.database).catch((error: unknown) => {
-      // No figure is better than an old one: whatever scales by it then falls back.
+      // No figure is better than an old one: what scales by it then falls back.
       for (const gauge of [poolPendingJobs, queueDepth, queueOldestSeconds]) gauge.reset();
       throw error;
     });

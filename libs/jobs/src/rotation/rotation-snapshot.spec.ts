@@ -32,7 +32,7 @@ describe('the place of a queued job', () => {
     expect(rotation.waiting).toBe(106);
   });
 
-  it('is what counting account by account gives, for whatever accounts are busy and for one that is not', () => {
+  it('is what counting account by account gives, for any busy accounts and for one that is not busy', () => {
     const asked = fc.tuple(fc.constantFrom(...'abcdefghijk'), fc.nat({ max: 40 }));
     fc.assert(
       fc.property(busyAccounts, asked, (busy, [accountId, ahead]) => {

@@ -12,7 +12,7 @@ export function outputNodes(graph: WorkflowGraph, catalogue: NodeCatalogue): str
 }
 
 /**
- * The nodes that a run computes: output nodes and whatever they depend on through declared inputs. An engine never runs
+ * The nodes that a run computes: output nodes and what they depend on through declared inputs. An engine never runs
  * the others.
  */
 export function neededNodes(graph: WorkflowGraph, catalogue: NodeCatalogue): ReadonlySet<string> {

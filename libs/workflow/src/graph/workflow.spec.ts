@@ -43,7 +43,7 @@ describe('the UI format', () => {
 });
 
 describe('parseWorkflow', () => {
-  it('reads nodes in text order, whatever their ids look like, and tolerates unknown keys', () => {
+  it('reads nodes in text order, with ids of any form, and tolerates unknown keys', () => {
     const graph = parseWorkflow(
       '{"10": {"class_type": "A", "inputs": {"x": 1}, "_meta": {"title": "t"}}, "9": {"inputs": {}, "class_type": "B"}}',
     );

@@ -98,7 +98,7 @@ describe('progress', () => {
     expect(tracker.snapshot()).toEqual(new ProgressTracker(plan).snapshot());
   });
 
-  it('is whole when the run succeeded, whatever was reported before or is after', () => {
+  it('is whole when the run succeeded, for any reports before and after', () => {
     const tracker = new ProgressTracker(plan);
     tracker.nodeStarted('sample');
     tracker.finished();
@@ -228,7 +228,7 @@ const finished = fc.constant(
   ),
 );
 
-it('is a complete and sound snapshot that never goes back, whatever an engine reports in whatever order', () => {
+it('is a complete and sound snapshot that never goes back, for any reports of an engine in any order', () => {
   const weights = fc.array(fc.integer({ min: 1, max: 1_000 }), { maxLength: 4 });
   const mostly = [started, stepped, stepped, nodeFinished, cached];
   const commands = fc.commands([...mostly, ...mostly, finished], { maxCommands: 60 });

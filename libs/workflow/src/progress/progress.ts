@@ -12,7 +12,7 @@ interface Running {
 
 /**
  * Turns what an engine reports about nodes into the progress of the whole (contract, section 2.2). Every snapshot is complete,
- * and neither `value` nor `nodes_done` ever decreases, whatever arrives in whatever order. Events of nodes outside the
+ * and neither `value` nor `nodes_done` ever decreases, for any reports in any order. Events of nodes outside the
  * plan, and all after `finished`, change nothing; nodes of an expansion are for the caller to map to the node expanded.
  */
 export class ProgressTracker {

@@ -14,7 +14,7 @@ interface GivenLink {
   spec?: InputSpec;
 }
 
-/** True for a list that an engine follows as a link when it runs, whatever input it stands in. */
+/** True for a list that an engine follows as a link when it runs, at any input. */
 export function isFollowedAsLink(value: JsonNode): boolean {
   if (value.kind !== 'array' || value.items.length !== 2) return false;
   const [nodeId, slot] = value.items;

@@ -89,7 +89,7 @@ function single(picture: Single): DecodedPictures {
   return { ...picture, count: 1, alphaIsIdle: false };
 }
 
-/** Pages of a TIFF need not be of one size or kind; those unlike the first are not decoded, whatever their size. */
+/** Pages of a TIFF need not be of one size or kind; those unlike the first are not decoded, not even small ones. */
 async function decodePages(file: Uint8Array, first: Metadata, pages: number, work: Work): Promise<DecodedPictures> {
   const pictures: Single[] = [];
   for (let page = 0; page < pages; page += 1) {

@@ -5,7 +5,7 @@ import { newImage, newMask, type ImageTensor, type MaskTensor } from '../../imag
 import type { NodeContext } from '../../node-api/node-context';
 import type { Work } from '../../node-api/work';
 
-/** The mask of a picture without transparency: nothing masked, in this size whatever the picture's. */
+/** The mask of a picture without transparency: nothing masked, in this size for every picture. */
 const EMPTY_MASK = { width: 64, height: 64 };
 
 /** All pictures of an input file and the masks of their transparency. */

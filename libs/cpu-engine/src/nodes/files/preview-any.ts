@@ -8,7 +8,7 @@ export const previewAny = defineNode({
   name: 'PreviewAny',
   displayName: 'Preview Any',
   category: 'utils',
-  description: 'Whatever arrives, as text: numbers as Python writes them, pictures and masks as torch prints tensors.',
+  description: 'Any value, as text: numbers as Python writes them, pictures and masks as torch prints tensors.',
   inputs: { source: anything() },
   outputNode: true,
   run({ source }, context) {

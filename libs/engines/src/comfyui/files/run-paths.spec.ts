@@ -25,7 +25,7 @@ describe('paths', () => {
     expect(containedPath('a\\b', 'c.png')).toBe('a/b/c.png');
   });
 
-  it('that escape are known, whatever the system', () => {
+  it('that escape are known, on any system', () => {
     for (const text of ['/a', '\\a', '~', 'C:\\a', 'c:a', 'a/../b', '..', ' ..', 'file:a', 'a\u0000'])
       expect(isEscapingPath(text)).toBe(true);
     for (const text of ['a', 'a/b', 'a..b', '...', 'a b/c', '']) expect(isEscapingPath(text)).toBe(false);

@@ -39,7 +39,7 @@ export function readObjectInfo(text: string, openInputClasses: readonly string[]
   return Object.fromEntries(classes);
 }
 
-/** Equal for catalogues that say the same, whatever the order of their classes. */
+/** Equal for catalogues that say the same, with their classes in any order. */
 export function catalogueDigest(catalogue: NodeCatalogue): string {
   const sorted = Object.keys(catalogue).sort();
   return createHash('sha256')

@@ -178,7 +178,7 @@ describe('files', () => {
     expect(posted(load('"cat.png"'), { staged })['1']?.inputs).toMatchObject({ image: `millrace/${RUN}/1.png` });
   });
 
-  it('of the run do so at any depth, whatever the input', () => {
+  it('of the run do so at any depth and for any input', () => {
     const graph = `{"1":{"class_type":"OpenNode","inputs":{"list":[{"a":"cat.png","n":1.50},"cat.png"]}},"2":${SAVE}}`;
     const name = `millrace/${RUN}/1.png`;
     expect(sanitise(graph, { staged }).text).toContain(`"list":{"__value__":[{"a":"${name}","n":1.50},"${name}"]}`);

@@ -61,7 +61,7 @@ export class ComfyuiClient {
     await this.post('/queue', { delete: [promptId] });
   }
 
-  /** Interrupts a prompt if it runs. Never the general form, which hits whatever runs. */
+  /** Interrupts a prompt if it runs. Never the general form, which hits any prompt that runs. */
   async interrupt(promptId: string): Promise<void> {
     await this.post('/interrupt', { prompt_id: promptId });
   }

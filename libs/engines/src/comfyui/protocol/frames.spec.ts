@@ -60,7 +60,7 @@ describe('binary frames', () => {
     expect(readFrame(frame)).toEqual({ kind: 'unknown' });
   });
 
-  it('never throws, whatever the bytes', () => {
+  it('never throws, for any bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 64 });
     fc.assert(
       fc.property(fc.nat(5), fc.nat(40), bytes, (type, length, rest) => {

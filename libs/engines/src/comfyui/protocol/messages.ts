@@ -31,7 +31,7 @@ export type ServerMessage =
   | { type: 'execution_error'; promptId: string | null; error: NodeError }
   | { type: 'execution_interrupted'; promptId: string | null }
   | { type: 'logs'; text: string }
-  /** `status`, `feature_flags` and whatever node packs send. */
+  /** `status`, `feature_flags` and what node packs send. */
   | { type: 'other' };
 
 const OTHER: ServerMessage = { type: 'other' };

@@ -68,7 +68,7 @@ export class OutputCollector {
   /**
    * Resolves when everything queued is in place, to what went wrong first.
    *
-   * @throws whatever kept a file from being fetched: the server, the disk, an abort
+   * @throws what kept a file from being fetched: the server, the disk, an abort
    */
   async whenDone(): Promise<CollectFailure | null> {
     await this.tail;

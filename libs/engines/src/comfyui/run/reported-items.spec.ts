@@ -32,7 +32,7 @@ describe('what nodes report', () => {
 
   const inRun = { subfolder: `millrace/${RUN}/2`, type: 'output' };
 
-  it('is a file under whatever kind, with whatever else is said of it', () => {
+  it('is a file under any kind, with anything else said of it', () => {
     const gif = {
       filename: 'v_00001.mp4',
       ...inRun,

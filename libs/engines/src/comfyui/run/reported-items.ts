@@ -8,7 +8,7 @@ export type ReportedItem =
   /** Reported, and not this run's to hand out. */
   | { kind: 'foreign'; name: string };
 
-/** Kinds under which nodes report values to be shown as text, whatever their type. */
+/** Kinds under which nodes report values of any type, to be shown as text. */
 const TEXT_KINDS = /^(?:text|string|value|result)s?$/;
 
 /**

@@ -129,7 +129,7 @@ describe('the state of a run', () => {
     });
   });
 
-  describe('whatever arrives', () => {
+  describe('any sequence of messages', () => {
     const ids = fc.constantFrom('1', '2', '3', '1.0.0.1', '9', null);
     const promptId = fc.constantFrom('run', 'run', 'run', 'other', null);
     const message: fc.Arbitrary<ServerMessage> = fc

@@ -14,7 +14,7 @@ export interface RunWatchListener {
   onLost(reason: string): void;
 }
 
-/** Looks after one run from its post to its end, whatever its socket says. */
+/** Looks after one run from its post to its end, with or without its socket. */
 export class RunWatch {
   private readonly stopping = new AbortController();
   private readonly postedMs = performance.now();

@@ -19,7 +19,7 @@ export interface Scrubber {
 
 /**
  * @param roots folders of the machine, absolute: ComfyUI's own, its input, output, temp and user folder
- * @param secrets values that appear nowhere, whatever prints them
+ * @param secrets values that appear nowhere, no matter what prints them
  */
 export function createScrubber(roots: Iterable<string>, secrets: Iterable<string>): Scrubber {
   const inFolders = matchAny(outermost([...new Set([...roots].map(withoutTrailingSlash))].filter(isFolder)));

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 export interface Upload {
   fields: Record<string, string>;
-  /** The part called `image`, whatever it holds. */
+  /** The part called `image`, a picture or not. */
   file: { name: string; bytes: Buffer } | null;
 }
 

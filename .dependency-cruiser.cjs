@@ -50,7 +50,7 @@ const ROOMS = {
     ['uploads'],
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
-  'apps/worker/src': [['engines'], ['attempt']],
+  'apps/worker/src': [['engines', 'work-files'], ['attempt']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/jobs/src': [
     ['state'],

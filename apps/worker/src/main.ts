@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { mkdir, rm } from 'node:fs/promises';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
 import { Database, awaitSchema } from '@millrace/database';
@@ -17,13 +16,16 @@ import {
   type Logger,
 } from '@millrace/platform';
 import { openEngines } from './engines';
+
+import { WorkFolder, openWorkDir } from './work-files';
 import { PoolWorker } from './worker';
 import { workerSettings } from './worker.config';
 
 /** The worker process: takes attempts from its pool's lane and runs them. */
 async function main(logger: Logger): Promise<void> {
   const settings = readSettings(workerSettings, process.env);
-  const engines = openEngines(settings, logger);
+  const workDir = await openWorkDir(settings.workDir, settings.pool);
+  const engines = openEngines({ ...settings, workDir }, logger);
   const shutdown = new Shutdown(logger, (settings.stopSeconds + settings.drainSeconds) * 1000);
   const tracing = await openTracing('worker', settings);
   shutdown.add('tracing', () => tracing.close());
@@ -40,8 +42,6 @@ async function main(logger: Logger): Promise<void> {
   const { secretKey } = settings;
   const jobs = composeExecution({ database, redis, logger, metrics, settings, secretKey });
   shutdown.add('jobs', () => jobs.close());
-  await rm(settings.workDir, { recursive: true, force: true });
-  await mkdir(settings.workDir, { recursive: true });
 
   // Nothing is taken from the lane before a signal can stop this process in order.
   const taking = { open: false, capacity: 0 };
@@ -54,6 +54,7 @@ async function main(logger: Logger): Promise<void> {
     claims: jobs.claims,
     engines,
     attempt: { jobs, assets, logger, metrics, ...settings },
+    workFolder: new WorkFolder(workDir, logger),
     logger,
     drainMs: settings.drainSeconds * 1000,
     onCapacity: (capacity) => {

@@ -16,10 +16,12 @@ export interface MembershipParts {
   workers: WorkerStore;
 }
 
-/** How the engines of a worker are. */
-interface EnginesReport {
+/** How a worker and its engines are. */
+interface FitnessReport {
   healths: EngineHealth[];
-  /** Attempts that the worker can run at once now: 0 while all its engines are sick. */
+  /** Why the worker itself can run nothing, for an operator; null where it can. */
+  problem: string | null;
+  /** Attempts that the worker can run at once now: 0 while all its engines are sick, or it has a problem of its own. */
   capacity: number;
   /** How long recent attempts occupied their engine, in whole milliseconds (a mean); null until there was one. */
   attemptMs: number | null;
@@ -52,20 +54,19 @@ export class PoolMembership {
   }
 
   /**
-   * Send a heartbeat. A worker whose engines are all sick is reported as starting: dispatching counts on nothing from it. One
+   * Send a heartbeat. A worker that can run nothing is reported as starting: dispatching counts on nothing from it. One
    * with some of them sick counts for less.
    *
    * @returns whether an operator wants the worker to drain.
    */
-  async report(state: WorkerState, { healths, capacity, attemptMs }: EnginesReport): Promise<boolean> {
+  async report(state: WorkerState, { healths, problem, capacity, attemptMs }: FitnessReport): Promise<boolean> {
     const { database, identity, workers } = this.parts;
-    const problem = healths.find((health) => !health.ready)?.problem ?? null;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
     const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
     const wanted = await workers.heartbeat(database, identity.id, {
       state: reported,
       residentModels,
-      problem,
+      problem: problem ?? healths.find((health) => !health.ready)?.problem ?? null,
       attemptMs,
       ...(capacity > 0 && { capacity }),
     });

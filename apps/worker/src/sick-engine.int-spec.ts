@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS } from '@millrace/accounts';
@@ -17,6 +17,7 @@ import {
 import { LaneConsumer, RedisConnections } from '@millrace/messaging';
 import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { WorkFolder } from './work-files';
 import { PoolWorker } from './worker';
 
 const catalogue: NodeCatalogue = {
@@ -87,6 +88,8 @@ class FrailEngine implements Engine {
 class Pool {
   readonly id = `pool-${newId()}`;
   private readonly members: { id: string; worker: PoolWorker; lane: LaneConsumer; metrics: Metrics }[] = [];
+  /** The numbers of the workers whose connections to PostgreSQL are refused. */
+  readonly cutOff = new Set<number>();
   /** Messages that each worker received from the lane. */
   readonly received: number[] = [];
   private accountId = '';
@@ -104,24 +107,38 @@ class Pool {
     const id = newId();
     const metrics = new Metrics('test');
     this.received.push(0);
+    const reach = (): void => {
+      if (this.cutOff.has(index)) throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+    };
+    const workers = new WorkerStore();
+    const heartbeat = workers.heartbeat.bind(workers);
+    workers.heartbeat = async (...report) => {
+      reach();
+      return heartbeat(...report);
+    };
     const worker = new PoolWorker({
       identity: { id, poolId: this.id, version: 'test' },
       database: test.database,
       pools: new PoolStore(),
-      workers: new WorkerStore(),
+      workers,
       catalogues: new CatalogueStore(),
-      claims: jobs.claims,
+      claims: {
+        take: async (...offer) => {
+          reach();
+          return jobs.claims.take(...offer);
+        },
+      },
       engines,
       attempt: {
         jobs,
         assets,
         logger,
         metrics,
-        workDir: folder,
         leaseSeconds: 10,
         maxOutputsPerJob: 10,
         logTailBytes: 64,
       },
+      workFolder: new WorkFolder(this.workDir(index), logger),
       logger,
       drainMs: 100,
       onCapacity: (capacity) => lane.setCapacity(capacity),
@@ -138,6 +155,11 @@ class Pool {
     );
     this.members.push({ id, worker, lane, metrics });
     await worker.start();
+  }
+
+  /** The folder for the files of a worker's attempts. */
+  workDir(index: number): string {
+    return join(folder, `${this.id}-${index}`);
   }
 
   async submit(count: number): Promise<string[]> {
@@ -168,6 +190,13 @@ class Pool {
 
   async attemptsOf(ids: string[]): Promise<number> {
     return test.database.models.jobAttempt.count({ where: { jobId: { in: ids } } });
+  }
+
+  /** How attempts ended, in no order: each outcome once. */
+  async outcomesOf(ids: string[]): Promise<(string | null)[]> {
+    const where = { jobId: { in: ids } };
+    const attempts = await test.database.models.jobAttempt.findMany({ where, distinct: ['outcome'] });
+    return attempts.map(({ outcome }) => outcome);
   }
 
   /** A worker as operators see it. */
@@ -249,6 +278,42 @@ describe('a worker whose engine is sick', () => {
     await eventually('both to be back', isBack);
     await pool.haveSucceeded(await pool.submit(10));
     expect(sick.runs).toBeGreaterThan(0);
+  }, 60_000);
+});
+
+describe('a worker whose disk takes nothing', () => {
+  let pool: Pool;
+  beforeEach(() => (pool = new Pool()));
+  afterEach(() => pool.close());
+
+  it('leaves the lane to the others until it does, and costs no job an attempt', async () => {
+    const [ill, well] = [new FrailEngine(), new FrailEngine()];
+    await pool.open([[ill], [well]]);
+    await writeFile(pool.workDir(0), 'in the way');
+    const ids = await pool.submit(30);
+    await pool.haveSucceeded(ids);
+    await eventually('the pool to know', async () => !(await isTaking(pool, 0)));
+    const problem = expect.stringContaining('cannot be written to') as string;
+    expect(await pool.seen(0)).toEqual({ state: 'starting', problem, capacity: 1, metric: 0 });
+    expect(ill.runs).toBe(0);
+    expect((await pool.outcomesOf(ids)).sort()).toEqual(['handed_back', 'succeeded']);
+    // Its probes fail, so that it never comes back to the lane.
+    expect(await pool.attemptsOf(ids)).toBe(31);
+    expect(pool.received[0]).toBeLessThanOrEqual(3);
+    await rm(pool.workDir(0));
+    await eventually('it to be back', () => isTaking(pool, 0));
+    await pool.haveSucceeded(await pool.submit(10));
+    expect(ill.runs).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('gives back what it took when no other worker is there, and runs it once it can', async () => {
+    await pool.open([[new FrailEngine()]]);
+    await writeFile(pool.workDir(0), 'in the way');
+    const ids = await pool.submit(3);
+    await eventually('it to be known', async () => !(await isTaking(pool, 0)));
+    await rm(pool.workDir(0));
+    await pool.haveSucceeded(ids);
+    expect(await pool.attemptsOf(ids)).toBe(4);
   }, 60_000);
 });
 

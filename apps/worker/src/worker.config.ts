@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { assetSettings } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
@@ -90,8 +88,8 @@ export const workerSettings = {
   ),
   workDir: setting(
     'WORK_DIR',
-    'Folder for the files of running attempts; emptied when the worker starts.',
-    z.string().default(join(tmpdir(), `millrace-worker-${process.pid}`)),
+    'Folder for the files of running attempts; emptied when the worker starts, so no two workers can have the same. Unset: a folder of the worker in the temporary folder; those of workers that were killed are removed.',
+    z.string().optional(),
   ),
   drainSeconds: setting(
     'DRAIN_SECONDS',

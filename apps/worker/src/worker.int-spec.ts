@@ -20,6 +20,7 @@ import {
 import { RedisConnections } from '@millrace/messaging';
 import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { WorkFolder } from './work-files';
 import { PoolWorker } from './worker';
 
 const DRAIN_MS = 100;
@@ -127,11 +128,11 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
       assets,
       logger,
       metrics: new Metrics('test'),
-      workDir: folder,
       maxOutputsPerJob: 1_000,
       leaseSeconds: 10,
       logTailBytes: 64,
     },
+    workFolder: new WorkFolder(folder, logger),
     logger,
     drainMs: DRAIN_MS,
     onCapacity: () => undefined,

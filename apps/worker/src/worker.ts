@@ -7,16 +7,18 @@ import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform'
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { PoolMembership, type MembershipParts } from './pool-membership';
+import type { WorkFolder } from './work-files';
 
 const REPORT_EVERY_MS = 3_000;
-/** How often a sick engine is asked whether it is well again. */
+/** How often it is looked whether what is sick is well again: an engine, or the folder for files. */
 const RECHECK_EVERY_MS = 500;
 
 export interface WorkerParts extends MembershipParts {
   catalogues: CatalogueStore;
   claims: Pick<WarmClaims, 'take'>;
   engines: Engine[];
-  attempt: Omit<AttemptParts, 'catalogue'>;
+  attempt: Omit<AttemptParts, 'catalogue' | 'workFolder'>;
+  workFolder: WorkFolder;
   logger: Logger;
   drainMs: number;
   /** Called when the worker can run another number of attempts at once; with 0 it must take nothing from the lane. */
@@ -25,8 +27,8 @@ export interface WorkerParts extends MembershipParts {
 
 /**
  * One member of a pool: registers, publishes what it can run, runs the attempts that it takes, each on an engine of its own,
- * and drains before it stops. It takes no more than its engines can run: with all of them sick it leaves the lane until one is
- * well again.
+ * and drains before it stops. It takes no more than its engines can run: with all of them sick, or no disk to work on, it leaves
+ * the lane until that is over.
  */
 export class PoolWorker {
   private readonly slots: EngineSlots;
@@ -69,8 +71,10 @@ export class PoolWorker {
     try {
       const healths = await this.slots.healths();
       this.offer();
-      const { attemptMs, capacity } = this.slots;
-      const mustDrain = await this.membership.report(this.state, { healths, capacity, attemptMs });
+      const { ableCapacity: capacity } = this;
+      const { problem } = this.parts.workFolder;
+      const { attemptMs } = this.slots;
+      const mustDrain = await this.membership.report(this.state, { healths, problem, capacity, attemptMs });
       if (mustDrain && this.state === 'ready') {
         this.state = 'draining';
         this.offer();
@@ -82,20 +86,30 @@ export class PoolWorker {
     }
   }
 
-  /** Look whether sick engines are well again. Never rejects. */
+  /** Look whether what is sick is well again. Never rejects. */
   private async recheck(): Promise<void> {
+    this.parts.workFolder.recheck();
+    await this.recheckEngines();
+    if (this.offer()) await this.report();
+  }
+
+  private async recheckEngines(): Promise<void> {
     if (this.rechecking || !this.slots.haveSick) return;
     this.rechecking = true;
     await this.slots.healths().catch((error: unknown) => {
       this.parts.logger.warn({ err: error }, 'an engine could not be asked for its health');
     });
     this.rechecking = false;
-    if (this.offer()) await this.report();
   }
 
-  /** Take from the lane what the engines can run now. @returns whether that has changed. */
+  /** Attempts that this worker could run at once. */
+  private get ableCapacity(): number {
+    return this.parts.workFolder.problem === null ? this.slots.capacity : 0;
+  }
+
+  /** Take from the lane what this worker can run now. @returns whether that has changed. */
   private offer(): boolean {
-    const capacity = this.state === 'ready' ? this.slots.capacity : 0;
+    const capacity = this.state === 'ready' ? this.ableCapacity : 0;
     if (capacity === this.capacity) return false;
     this.capacity = capacity;
     this.parts.logger.info({ capacity }, 'the worker takes another number of attempts at once');
@@ -104,7 +118,7 @@ export class PoolWorker {
     return true;
   }
 
-  /** True while it takes attempts: it is up, does not drain, and has an engine that is well. */
+  /** True while it takes attempts: it is up, does not drain, and can run them. */
   get isReady(): boolean {
     return this.capacity > 0;
   }
@@ -116,6 +130,8 @@ export class PoolWorker {
    * @returns the message where the attempt is left to another worker, or this one takes nothing now.
    */
   async take(message: DispatchMessage): Promise<DispatchMessage | null> {
+    // Another attempt may have found out just now that this worker can run nothing.
+    if (this.offer()) void this.report();
     if (!this.isReady) return message;
     const left = await this.slots.occupy(message, (slot, release) => {
       const over = this.traced(message, () => this.attempt(message, slot, release)).finally(() => {
@@ -157,7 +173,8 @@ export class PoolWorker {
   }
 
   private async run(claimed: ClaimedAttempt, slot: EngineSlot, release: (release: Release) => void): Promise<void> {
-    const parts = { ...this.parts.attempt, catalogue: () => this.catalogue.current };
+    const { workFolder } = this.parts;
+    const parts = { ...this.parts.attempt, workFolder, catalogue: () => this.catalogue.current };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
     const entry = { jobId: claimed.jobId, attempt };
     this.running.add(entry);

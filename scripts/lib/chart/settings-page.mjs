@@ -29,11 +29,9 @@ function factsOf({ setting, processes }) {
 }
 
 /** @param {SettingUse['setting']} setting */
-function fallbackOf({ name, schema }) {
+function fallbackOf({ schema }) {
   const unset = schema.safeParse(undefined);
   if (!unset.success) return 'Required.';
   if (unset.data === undefined) return 'Unset by default.';
-  // Holds the process's id: another one in each process.
-  if (name === 'MILLRACE_WORK_DIR') return 'Default: a folder of the process in the temporary folder.';
   return `Default: \`${String(unset.data)}\`.`;
 }

@@ -19,6 +19,8 @@ const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
 const BLOBS = 'libs/assets/src/records/blob-record.store.ts';
 const ATTEMPT_END = 'apps/worker/src/attempt/attempt-end.ts';
 const ATTEMPT_ENDS = ['apps/worker/src/attempt/attempt-end.spec'];
+const WORKER = 'apps/worker/src/worker.ts';
+const SICK_WORKERS = ['apps/worker/src/sick-engine.int-spec'];
 const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const LIVES = ['libs/assets/src/retention/lives.int-spec', 'libs/assets/src/retention/retention.int-spec'];
 const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
@@ -209,6 +211,34 @@ export const GUARDS = [
     "endOfLimit(lease) ?? givenUp('engine'",
     "givenUp('engine'",
     ATTEMPT_ENDS,
+  ),
+  of(
+    'a worker leaves the lane when its engine is sick',
+    'apps/worker/src/engines/engine-slots.ts',
+    '.filter((slot) => !this.free.has(slot) || !slot.isSick).length',
+    '.length',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker leaves the lane when its disk takes nothing',
+    WORKER,
+    'this.parts.workFolder.problem === null ? this.slots.capacity : 0',
+    'this.slots.capacity',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker that cannot begin hands back in bounds',
+    'apps/worker/src/attempt/attempt.ts',
+    ' && this.claimed.attempt <= LAST_FREE_ATTEMPT',
+    '',
+    ['apps/worker/src/attempt/attempt.int-spec'],
+  ),
+  of(
+    'a worker removes no folder of a living one',
+    'apps/worker/src/work-files/work-dir.ts',
+    '!isAlive(Number(name))',
+    'true',
+    ['apps/worker/src/work-files/work-dir.spec'],
   ),
   without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),
   without(

@@ -6,7 +6,7 @@ import type { OutputsEnd } from './output-pipeline';
 /** How an attempt ended for its worker: with its job, or without an end that this worker may write. */
 export type AttemptEnd =
   | { kind: 'finished'; ending: ReportedEnding; failure: JobFailure | null }
-  /** The worker drains: another one runs the attempt again, and none is used up. */
+  /** The worker drains, or could not begin: another one runs the attempt again, and none is used up. */
   | { kind: 'handed_back' }
   /** The job gets another attempt, if it has any left. */
   | { kind: 'given_up'; loss: Loss }
@@ -69,7 +69,7 @@ function endOfLimit(lease: LeaseEnd | null): AttemptEnd | null {
   return lease === 'overtime' ? finished('overtime', OVERTIME) : null;
 }
 
-/** Nothing but a drain hands an attempt back: that costs the job no attempt, so anything that can repeat would repeat for ever. */
+/** Nothing but a drain hands a run back: that costs the job no attempt, so anything that can repeat would repeat for ever. */
 function endOfInterrupt(lease: LeaseEnd | null, outputs: OutputsEnd, draining: boolean): AttemptEnd {
   if (lease === 'canceled') return finished('canceled_while_running');
   if (draining) return { kind: 'handed_back' };

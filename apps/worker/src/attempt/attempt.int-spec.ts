@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,6 +16,7 @@ import type { AttemptLoss, AttemptResult, Fence } from '@millrace/jobs';
 import { Metrics, createLogger } from '@millrace/platform';
 import { ComfyuiSimulator } from '@millrace/testing';
 import { EngineSlot } from '../engines/engine-slot';
+import { WorkFolder } from '../work-files';
 import { Attempt, type AttemptParts } from './attempt';
 import { claimedAttempt } from './fixtures/claimed-attempt';
 
@@ -102,7 +103,7 @@ class Surroundings {
       catalogue: () => catalogue,
       logger,
       metrics: new Metrics('test'),
-      workDir: folder,
+      workFolder: new WorkFolder(folder, logger),
       leaseSeconds: 10,
       maxOutputsPerJob: MAX_OUTPUTS,
       logTailBytes: 64,
@@ -162,6 +163,24 @@ describe('an attempt', () => {
     await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(() => undefined);
     expect(around.handedBack).toBe(0);
     expect(around.ends).toMatchObject([{ ending: 'output_not_stored', failure: { code: 'output_storage_error' } }]);
+  });
+
+  it.each([
+    [1, { handedBack: 1, losses: [] }],
+    [10, { handedBack: 1, losses: [] }],
+    [11, { handedBack: 0, losses: [{ by: 'worker', reason: 'its worker failed' }] }],
+  ])('that broke off before its engine was given it costs its job none, up to the tenth: %i', async (attempt, end) => {
+    const around = new Surroundings();
+    const path = join(folder, `in-the-way-${attempt}`);
+    await writeFile(path, '');
+    const workFolder = new WorkFolder(path, logger);
+    const run = jest.fn();
+    const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+    const claimed = claimedAttempt({ jobId: randomUUID(), attempt });
+    await new Attempt({ ...around.parts({}), workFolder }, claimed, slot, staying).run(() => undefined);
+    expect(run).not.toHaveBeenCalled();
+    expect(around).toMatchObject(end);
+    expect(workFolder.problem).not.toBeNull();
   });
 
   it('counts no engine time while it stores what it made', async () => {

@@ -8,6 +8,7 @@ import type { ClaimedAttempt, JobExecution, JobFailure } from '@millrace/jobs';
 import { inSpan, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
 import type { EngineSlot } from '../engines';
+import type { WorkFolder } from '../work-files';
 import { endOf, finished, type AttemptEnd } from './attempt-end';
 import { InputUnavailable, stageInputs, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
@@ -23,11 +24,17 @@ export interface AttemptParts {
   catalogue: () => NodeCatalogue;
   logger: Logger;
   metrics: Metrics;
-  workDir: string;
+  workFolder: Pick<WorkFolder, 'path' | 'suspect'>;
   leaseSeconds: number;
   maxOutputsPerJob: number;
   logTailBytes: number;
 }
+
+/**
+ * Up to this attempt of a job, one that broke off before its engine was given it costs the job none. Bounded, because what breaks may
+ * be the job's doing: inputs that fill every disk, say.
+ */
+const LAST_FREE_ATTEMPT = 10;
 
 const CREDENTIALS_LOST: JobFailure = {
   code: 'credential_unavailable',
@@ -51,6 +58,8 @@ export class Attempt {
   /** Aborts when the attempt is to end, for any reason. */
   private readonly over: AbortSignal;
   private readonly logger: Logger;
+  /** Whether the engine was given the run: what breaks before is this worker's fault alone. */
+  private hasBegun = false;
 
   /** @param draining aborts when the worker must go: the attempt is then given back. */
   constructor(
@@ -61,7 +70,7 @@ export class Attempt {
   ) {
     const { assets, jobs, leaseSeconds, logTailBytes, maxOutputsPerJob } = parts;
     this.logger = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
-    this.folder = join(parts.workDir, `${claimed.jobId}.${claimed.attempt}`);
+    this.folder = join(parts.workFolder.path, `${claimed.jobId}.${claimed.attempt}`);
     this.graph = parseWorkflow(claimed.workflow);
     const plan = planProgress(this.graph, parts.catalogue());
     this.observer = new RunObserver(claimed, plan, jobs.events, logTailBytes, {
@@ -132,6 +141,7 @@ export class Attempt {
     const extraData = hasSecrets ? await this.parts.jobs.secrets.get({ accountId, jobId }) : {};
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
     const work = { runId: randomUUID(), cacheScope: accountId, ...staged, outputDir, extraData };
+    this.hasBegun = true;
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': this.slot.engine.kind } }, () =>
       this.slot.run(work, { signal: this.over, onEvent: this.observer.onEvent }),
     );
@@ -139,6 +149,7 @@ export class Attempt {
     onSettled();
     this.parts.metrics.engineSeconds.inc({ pool: poolId }, this.observer.engineMs / 1000);
     this.fault.signal.throwIfAborted();
+    if (result.status === 'disk_failed') await this.parts.workFolder.suspect();
     return this.conclude(result);
   }
 
@@ -156,11 +167,14 @@ export class Attempt {
   }
 
   /** What no step foresaw is this worker's doing: another may fare better, and the attempts are bounded. */
-  private brokenOff(error: unknown): AttemptEnd {
+  private async brokenOff(error: unknown): Promise<AttemptEnd> {
     this.logger.error({ err: error }, 'an attempt broke off');
-    return this.lease.end === 'lost'
-      ? { kind: 'lease_lost' }
-      : { kind: 'given_up', loss: { by: 'worker', reason: 'its worker failed' } };
+    // Before the attempt is given back: this worker must not be the next to get it.
+    await this.parts.workFolder.suspect();
+    const { end } = this.lease;
+    if (end === 'lost') return { kind: 'lease_lost' };
+    const isFree = !this.hasBegun && end === null && this.claimed.attempt <= LAST_FREE_ATTEMPT;
+    return isFree ? { kind: 'handed_back' } : { kind: 'given_up', loss: { by: 'worker', reason: 'its worker failed' } };
   }
 
   private reportOf(end: AttemptEnd): EndReport {

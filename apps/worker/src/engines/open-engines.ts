@@ -4,12 +4,15 @@ import { ComfyuiEngine, DEFAULT_BOUNDS, type AttachOptions, type Engine, type Ow
 import { BootError, type Logger } from '@millrace/platform';
 import type { WorkerSettings } from '../worker.config';
 
+/** With the folder for the files of attempts, which is open. */
+type EngineSettings = WorkerSettings & { workDir: string };
+
 /**
  * The engines of a worker: one per attempt that it runs at once.
  *
  * @throws BootError when the settings do not say enough, or contradict each other.
  */
-export function openEngines(settings: WorkerSettings, logger: Logger): Engine[] {
+export function openEngines(settings: EngineSettings, logger: Logger): Engine[] {
   if (settings.engine === 'cpu') return Array.from({ length: settings.capacity }, () => new CpuEngine());
   const onNotice = (notice: string): void => logger.warn({ engine: 'comfyui' }, notice);
   const bounds = {
@@ -22,7 +25,7 @@ export function openEngines(settings: WorkerSettings, logger: Logger): Engine[] 
   return comfyuiServers(settings).map((server) => new ComfyuiEngine({ server, bounds, onNotice, logTailBytes }));
 }
 
-function comfyuiServers(settings: WorkerSettings): (AttachOptions | OwnOptions)[] {
+function comfyuiServers(settings: EngineSettings): (AttachOptions | OwnOptions)[] {
   const { comfyuiCommand, comfyuiDevices, comfyuiUrls } = settings;
   if ((comfyuiUrls === undefined) === (comfyuiCommand === undefined)) {
     throw new BootError(
@@ -42,7 +45,7 @@ function attached(urls: string[], dataDir: string | undefined): AttachOptions[] 
   return urls.map((url) => ({ mode: 'attach', url, folders }));
 }
 
-function ownServer(settings: WorkerSettings, command: string[]): (name: string) => OwnOptions {
+function ownServer(settings: EngineSettings, command: string[]): (name: string) => OwnOptions {
   const { comfyuiArguments: extraArguments, comfyuiDir: cwd, workDir } = settings;
   if (cwd === undefined) throw new BootError('MILLRACE_COMFYUI_COMMAND needs MILLRACE_COMFYUI_DIR.');
   return (name) => ({ mode: 'own', command, cwd, dataDir: join(workDir, `comfyui-${name}`), extraArguments });

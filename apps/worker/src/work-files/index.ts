@@ -1,0 +1,2 @@
+export { openWorkDir } from './work-dir';
+export { WorkFolder } from './work-folder';

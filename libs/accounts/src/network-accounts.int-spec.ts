@@ -35,7 +35,7 @@ it('each network has an account, the same on every process, and another at each 
   expect(new Set([id, ...others]).size).toBe(3);
 });
 
-it('an account is the same while a key of the ring is replaced, in whatever order processes learn of it', async () => {
+it('an account is the same while a key of the ring is replaced, in any order in which processes learn of it', async () => {
   const [old, next] = [key(), key()];
   const before = await process(old).of(DEPLOYMENT, 'a', true);
   for (const ring of [`${old},${next}`, `${next},${old}`]) {

@@ -13,6 +13,16 @@ const REFUSALS: [string, object, string][] = [
     'postgres.external.existingSecret are both set',
   ],
   ['an unreachable S3 server', { s3: { publicEndpoint: '' } }, 's3.publicEndpoint is not set'],
+  [
+    'a user past no pooler',
+    { postgres: { external: { directKey: 'direct', processKeys: { api: 'api' } } } },
+    'postgres.external.processDirectKeys.api is not set, though directKey',
+  ],
+  [
+    'a user for locks alone',
+    { postgres: { external: { processDirectKeys: { worker: 'worker' } } } },
+    'postgres.external.processDirectKeys.worker is set without postgres.external.processKeys.worker',
+  ],
   ['a hook without a database', { migrations: { mode: 'hook' } }, 'migrations.mode is hook'],
   [
     'a token on the cloud',

@@ -98,10 +98,20 @@ livenessProbe:
 - ipBlock: { cidr: '::/0', except: ['fc00::/7', 'fe80::/10'] }
 {{- end -}}
 
+{{- /*
+Where a process reaches the database: (list $ "api"). With a user of its own, a process gets neither URL of the owner of the tables.
+*/ -}}
 {{- define "millrace.databaseEnv" -}}
-{{ include "millrace.secretEnv" (list "DATABASE_URL" (include "millrace.postgresSecret" .) (ternary "url" .Values.postgres.external.key .Values.postgres.bundled.enabled)) }}
-{{- if and .Values.postgres.external.directKey (not .Values.postgres.bundled.enabled) }}
-{{ include "millrace.secretEnv" (list "MILLRACE_DATABASE_DIRECT_URL" (include "millrace.postgresSecret" .) .Values.postgres.external.directKey) }}
+{{- $root := index . 0 -}}
+{{- $secret := include "millrace.postgresSecret" $root -}}
+{{- $external := $root.Values.postgres.external -}}
+{{- $own := get $external.processKeys (index . 1) -}}
+{{- $keys := dict "key" $external.key "directKey" $external.directKey -}}
+{{- if $own }}{{ $keys = dict "key" $own "directKey" (get $external.processDirectKeys (index . 1)) }}{{ end -}}
+{{- if $root.Values.postgres.bundled.enabled }}{{ $keys = dict "key" "url" }}{{ end -}}
+{{ include "millrace.secretEnv" (list "DATABASE_URL" $secret $keys.key) }}
+{{- with $keys.directKey }}
+{{ include "millrace.secretEnv" (list "MILLRACE_DATABASE_DIRECT_URL" $secret .) }}
 {{- end }}
 {{- end -}}
 
@@ -152,7 +162,7 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 - name: NODE_OPTIONS
   value: --max-old-space-size={{ . }}
 {{- end }}
-{{ include "millrace.databaseEnv" $root }}
+{{ include "millrace.databaseEnv" (list $root $process) }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}
 {{ include "millrace.s3Env" $root }}
 - name: MILLRACE_OPS_HOST

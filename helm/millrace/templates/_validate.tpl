@@ -13,6 +13,15 @@ image.repository is not set: build the images (docs/operations.md), push them, a
 {{ $name }}.bundled.enabled and {{ $name }}.external.existingSecret are both set: choose one of them.
 {{- end }}
 {{- end }}
+{{- range $process, $key := $v.postgres.external.processKeys }}
+{{- $direct := get $v.postgres.external.processDirectKeys $process }}
+{{- if and $key $v.postgres.external.directKey (not $direct) }}
+postgres.external.processDirectKeys.{{ $process }} is not set, though directKey says that there is a pooler: name the key with the URL of PostgreSQL itself for this user.
+{{- end }}
+{{- if and $direct (not $key) }}
+postgres.external.processDirectKeys.{{ $process }} is set without postgres.external.processKeys.{{ $process }}: name both.
+{{- end }}
+{{- end }}
 {{- if and $v.s3.bundled.enabled (or $v.s3.external.endpoint $v.s3.external.existingSecret) }}
 s3.bundled.enabled is set beside s3.external: choose one of them.
 {{- end }}

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from './test-database';
-import { TestProcess } from './test-process';
+import { TestProcess, type ProcessRole } from './test-process';
 import { testRedisUrl } from './test-redis';
 
 const ADMIN_TOKEN = 'admin-token-of-a-test';
@@ -13,8 +13,10 @@ export interface TestStackOptions {
   workers?: number;
   /** More environment for every process. */
   settings?: Record<string, string>;
-  /** Where the processes reach the stack's database, if not at its own URL. */
-  databaseAt?: (url: string) => Record<string, string>;
+  /** Where a process reaches the stack's database, if not at its own URL. */
+  databaseAt?: (url: string, role: ProcessRole) => Record<string, string>;
+  /** What is done to the database before the first process starts. */
+  prepare?: (url: string) => Promise<void>;
 }
 
 /** An account as a test acts through it. */
@@ -33,6 +35,7 @@ export class TestStack {
     readonly test: TestDatabase,
     readonly env: NodeJS.ProcessEnv,
     private readonly folder: string,
+    private readonly databaseAt: TestStackOptions['databaseAt'],
   ) {}
 
   static async start(options: TestStackOptions = {}): Promise<TestStack> {
@@ -52,10 +55,10 @@ export class TestStack {
       MILLRACE_OPS_PORT: '0',
       MILLRACE_DRAIN_SECONDS: '1',
       ...options.settings,
-      ...options.databaseAt?.(test.url),
     };
-    const stack = new TestStack(test, env, folder);
+    const stack = new TestStack(test, env, folder, options.databaseAt);
     try {
+      await options.prepare?.(test.url);
       await stack.boot(options.workers ?? 1);
     } catch (error) {
       await stack.stop();
@@ -76,8 +79,9 @@ export class TestStack {
   }
 
   /** Start one more process of the stack, for the test to end. */
-  async spawn(role: 'api' | 'maintenance' | 'worker', settings: Record<string, string> = {}): Promise<TestProcess> {
-    const started = await TestProcess.start(role, { ...this.env, ...settings });
+  async spawn(role: ProcessRole, settings: Record<string, string> = {}): Promise<TestProcess> {
+    const database = this.databaseAt?.(this.test.url, role);
+    const started = await TestProcess.start(role, { ...this.env, ...database, ...settings });
     this.processes.push(started);
     return started;
   }

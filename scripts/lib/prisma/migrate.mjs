@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, systemSentenceIn } from '../command/index.mjs';
 import { ROOT } from '../system/index.mjs';
+import { grantRights } from './database-rights.mjs';
 import { runPrisma } from './prisma.mjs';
 
 /** @typedef {import('pg').Client} Client */
@@ -15,7 +16,8 @@ const UNDEFINED_TABLE = '42P01';
 const MADE_BY_ANOTHER = ['42P04', '23505'];
 
 /**
- * Bring a database to the checkout's schema; it is created when it is not there.
+ * Bring a database to the checkout's schema; it is created when it is not there. The roles of processes, where there are any,
+ * get the rights that this version needs.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {string} url
@@ -23,9 +25,13 @@ const MADE_BY_ANOTHER = ['42P04', '23505'];
  */
 export async function migrate(scope, url) {
   await createDatabase(url);
-  if (await isCurrent(url)) return;
-  const { code, output } = await runPrisma(scope, ['migrate', 'deploy'], url);
-  if (code !== 0) throw new Failure(`The migrations failed: ${reasonIn(output)}`);
+  if (!(await isCurrent(url))) {
+    const { code, output } = await runPrisma(scope, ['migrate', 'deploy'], url);
+    if (code !== 0) throw new Failure(`The migrations failed: ${reasonIn(output)}`);
+  }
+  await onDatabase(url, grantRights).catch((error) => {
+    throw new Failure(`The roles of the processes could not be given their rights: ${messageOf(error)}.`);
+  });
 }
 
 /**

@@ -1,0 +1,78 @@
+/*
+ * What each process may do with each table, where it connects as a member of a role of its own. With one user for everything,
+ * who owns the tables, none of this applies.
+ */
+
+/** The roles, one for each process. An operator makes them; where one is missing, nothing is granted. */
+export const ROLES = ['millrace_api', 'millrace_worker', 'millrace_maintenance'];
+
+const READ = 'SELECT';
+const APPEND = 'SELECT, INSERT';
+const CHANGE = 'SELECT, UPDATE';
+const WRITE = 'SELECT, INSERT, UPDATE';
+const SWEEP = 'SELECT, UPDATE, DELETE';
+const ALL = 'SELECT, INSERT, UPDATE, DELETE';
+const NOTHING = '';
+
+/**
+ * By table: the rights of the api, the worker and the maintenance process. Nobody of them may truncate a table, change what is
+ * only appended to, or make anything. Locking a row takes the right to update it. What moves a job is in all three processes.
+ *
+ * @type {Record<string, [api: string, worker: string, maintenance: string]>}
+ */
+export const RIGHTS = {
+  _prisma_migrations: [READ, READ, READ],
+  account_queues: [WRITE, WRITE, WRITE],
+  account_storage: [WRITE, WRITE, WRITE],
+  accounts: [WRITE, NOTHING, READ],
+  api_keys: [WRITE, NOTHING, NOTHING],
+  assets: [ALL, WRITE, ALL],
+  audit_log: [APPEND, NOTHING, NOTHING],
+  balances: [WRITE, WRITE, WRITE],
+  blobs: [WRITE, WRITE, ALL],
+  catalogues: [READ, WRITE, SWEEP],
+  credit_lots: [WRITE, NOTHING, WRITE],
+  deployments: [WRITE, CHANGE, CHANGE],
+  idempotency_keys: [WRITE, NOTHING, SWEEP],
+  job_attempts: [WRITE, WRITE, WRITE],
+  job_graphs: [APPEND, READ, READ],
+  job_inputs: [ALL, SWEEP, SWEEP],
+  job_logs: [WRITE, WRITE, WRITE],
+  job_outputs: [SWEEP, ALL, SWEEP],
+  job_transitions: [APPEND, APPEND, APPEND],
+  jobs: [WRITE, CHANGE, SWEEP],
+  ledger_entries: [APPEND, APPEND, APPEND],
+  ledger_transactions: [APPEND, APPEND, APPEND],
+  payment_events: [APPEND, NOTHING, READ],
+  payment_reversals: [WRITE, NOTHING, WRITE],
+  pools: [WRITE, WRITE, WRITE],
+  resumable_uploads: [ALL, NOTHING, SWEEP],
+  storage_reservations: [ALL, NOTHING, SWEEP],
+  top_ups: [WRITE, NOTHING, WRITE],
+  upload_days: [WRITE, NOTHING, SWEEP],
+  usage_records: [APPEND, APPEND, WRITE],
+  workers: [CHANGE, WRITE, SWEEP],
+};
+
+/**
+ * Give the roles that exist exactly these rights, in one transaction: processes at work notice nothing.
+ *
+ * @param {import('pg').Client} client connected as the owner of the tables
+ * @returns {Promise<string[]>} the roles
+ */
+export async function grantRights(client) {
+  /** @type {import('pg').QueryResult<{ rolname: string }>} */
+  const { rows } = await client.query('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [ROLES]);
+  const roles = ROLES.filter((role) => rows.some(({ rolname }) => rolname === role));
+  if (roles.length > 0) await client.query(`BEGIN; ${roles.flatMap(statementsOf).join('; ')}; COMMIT`);
+  return roles;
+}
+
+/** @param {string} role */
+function statementsOf(role) {
+  const at = ROLES.indexOf(role);
+  const grants = Object.entries(RIGHTS).flatMap(([table, rights]) =>
+    rights[at] === NOTHING ? [] : [`GRANT ${rights[at]} ON ${table} TO ${role}`],
+  );
+  return [`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${role}`, ...grants];
+}

@@ -1,0 +1,118 @@
+import type pg from 'pg';
+import { ApiClient, TestStack, createTestDatabase, type ProcessRole, type TestDatabase } from '@millrace/testing';
+import { RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
+import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
+
+const LIMIT_MS = 120_000;
+const PASSWORD = 'of-a-test';
+const PROCESSES: ProcessRole[] = ['api', 'worker', 'maintenance'];
+/** Users belong to the whole server: those of this run. */
+const userOf = (role: ProcessRole): string => `${role}_of_${process.pid}`;
+
+let test: TestDatabase;
+const asUser = (url: string, role: ProcessRole): string =>
+  Object.assign(new URL(url), { username: userOf(role), password: PASSWORD }).href;
+
+/** As an operator makes them, once for each server. Another run may make the roles at the same moment. */
+async function makeUsers(client: pg.Client): Promise<void> {
+  for (const role of PROCESSES) {
+    await client.query(`DO $$ BEGIN CREATE ROLE millrace_${role} NOLOGIN;
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+    await client.query(`CREATE ROLE ${userOf(role)} LOGIN PASSWORD '${PASSWORD}' IN ROLE millrace_${role}`);
+  }
+}
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  await onDatabase(test.url, makeUsers);
+  expect(await onDatabase(test.url, grantRights)).toEqual(ROLES);
+}, LIMIT_MS);
+afterAll(async () => {
+  await onDatabase(test.url, async (client) => {
+    for (const role of PROCESSES) await client.query(`DROP ROLE ${userOf(role)}`);
+  });
+  await test.drop();
+});
+
+it('every table has its rights', async () => {
+  const tables = await onDatabase(test.url, async (client) => {
+    const { rows } = await client.query<{ tablename: string }>(
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`,
+    );
+    return rows.map(({ tablename }) => tablename).sort();
+  });
+  expect(Object.keys(RIGHTS).sort()).toEqual(tables);
+});
+
+it(
+  'the whole service runs jobs with a user for each process, which lacks no right that it needs',
+  async () => {
+    const stack = await TestStack.start({
+      prepare: async (url) => void (await onDatabase(url, grantRights)),
+      databaseAt: (url, role) => ({ DATABASE_URL: asUser(url, role) }),
+    });
+    try {
+      const account = await stack.createAccount();
+      const client = new ApiClient(stack.publicUrl, account.apiKey);
+      const drawn = await client.run({
+        1: { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 2, color: 0 } },
+        2: { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'drawn' } },
+      });
+      const done = await client.ended(drawn.id);
+      expect(done).toMatchObject({ status: 'succeeded', error: null });
+      expect(done.outputs).toHaveLength(2);
+      expect((await client.download(done.outputs[0]?.url ?? '')).length).toBe(done.outputs[0]?.size_bytes);
+      expect(done.metrics.charged_micros).toBeGreaterThanOrEqual(0);
+
+      const endless = await client.run({
+        1: {
+          class_type: 'MillraceReactionDiffusion',
+          inputs: { width: 512, height: 512, steps: 100_000, seed: 1, feed: 0.055, kill: 0.062 },
+        },
+        2: { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'endless' } },
+      });
+      await client.call('POST', `/api/v2/jobs/${endless.id}/cancel`);
+      expect(await client.ended(endless.id)).toMatchObject({ status: 'canceled' });
+
+      const lines = [stack.api, stack.maintenance, ...stack.workers].flatMap((one) => one.lines);
+      expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
+    } finally {
+      await stack.stop();
+    }
+  },
+  LIMIT_MS,
+);
+
+describe('the user of a process', () => {
+  const DENIED = '42501';
+
+  it.each<[ProcessRole, string]>([
+    ...PROCESSES.flatMap((role): [ProcessRole, string][] => [
+      [role, 'TRUNCATE audit_log'],
+      [role, `UPDATE audit_log SET actor = 'nobody'`],
+      [role, 'DELETE FROM audit_log'],
+      [role, 'UPDATE ledger_entries SET amount_micros = 0'],
+      [role, 'DELETE FROM ledger_transactions'],
+      [role, 'TRUNCATE jobs CASCADE'],
+      [role, 'DELETE FROM _prisma_migrations'],
+      [role, `UPDATE _prisma_migrations SET migration_name = 'none'`],
+      [role, 'DROP TABLE audit_log'],
+      [role, 'ALTER TABLE audit_log DISABLE TRIGGER ALL'],
+      [role, 'CREATE TABLE made (id int)'],
+    ]),
+    ['api', 'DELETE FROM jobs'],
+    ['worker', 'SELECT * FROM api_keys'],
+    ['worker', 'SELECT * FROM accounts'],
+    ['worker', 'SELECT * FROM audit_log'],
+    ['worker', 'SELECT * FROM credit_lots'],
+    ['worker', 'SELECT * FROM top_ups'],
+    ['worker', 'SELECT * FROM payment_events'],
+    ['worker', 'DELETE FROM jobs'],
+    ['worker', `INSERT INTO jobs DEFAULT VALUES`],
+    ['maintenance', 'SELECT * FROM api_keys'],
+    ['maintenance', 'UPDATE accounts SET plan = plan'],
+  ])('of the %s may not: %s', async (role, statement) => {
+    const refused = onDatabase(asUser(test.url, role), (client) => client.query(statement));
+    await expect(refused).rejects.toMatchObject({ code: DENIED });
+  });
+});

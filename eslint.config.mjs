@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 /** Everything that ships or tests is TypeScript; scripts and benches are JavaScript whose types stand in JSDoc. */
@@ -10,7 +11,10 @@ export default tseslint.config(
     files: [...TYPESCRIPT, ...JAVASCRIPT],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { regexp },
     rules: {
+      // An expression that backtracks without end lets one text stop the process.
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],

@@ -23,6 +23,7 @@ export {
   underTrace,
   type SpanOptions,
 } from './tracing/tracing';
+export { refusePipelining } from './pipelining';
 export { Turns } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';

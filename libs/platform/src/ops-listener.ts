@@ -9,6 +9,7 @@ import { Metrics } from './metrics';
 import { NestLogger } from './nest-logger';
 import { Shutdown } from './shutdown';
 import { BootError } from './boot';
+import { refusePipelining } from './pipelining';
 
 @Module({})
 class OpsModule {}
@@ -63,6 +64,7 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
     next();
   });
   parts.configure?.(app);
+  refusePipelining(app.getHttpServer() as Server);
   return { port: await listen(app, parts, 'MILLRACE_OPS_PORT'), close: () => app.close() };
 }
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
+import { refusePipelining } from '@millrace/platform';
 import { holdBytes } from './body/hold-bytes';
 import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
@@ -32,6 +33,7 @@ export class PublicAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const server = createPublicServer(this.getInstance<RequestListener>());
+    refusePipelining(server);
     this.connections.watch(server);
     this.httpServer = server;
   }
@@ -56,9 +58,33 @@ function createPublicServer(listener: RequestListener): Server {
     // A request without a Host is refused with the others that cannot be read (`contextMiddleware`), not with an empty body.
     requireHostHeader: false,
   };
-  const server = createServer(options, listener);
+  const server = createServer(options, (request, response) => {
+    if (isReadable(request.url ?? '')) listener(request, response);
+    else refuseTarget(response);
+  });
   answerUnreadable(server);
   return server;
+}
+
+/** Express finds no path in other targets, and would pass every handler by. */
+function isReadable(target: string): boolean {
+  const isPath = target.startsWith('/') && !target.startsWith('//');
+  return isPath || URL.canParse(target, 'http://localhost');
+}
+
+function refuseTarget(response: ServerResponse): void {
+  answer(response, 400, 'invalid_request', 'The target of the request is neither a path nor a URL.');
+}
+
+function answer(response: ServerResponse, status: number, code: ErrorCode, message: string): void {
+  const text = JSON.stringify(envelopeOf(code, message));
+  response.writeHead(status, {
+    'Content-Type': JSON_TYPE,
+    'Content-Length': Buffer.byteLength(text),
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': randomUUID(),
+  });
+  response.end(text);
 }
 
 /** Answer in the envelope what never becomes a request. */
@@ -72,14 +98,7 @@ export function answerUnreadable(server: Server): void {
     refuse(socket, status, 'invalid_request', message);
   });
   server.on('checkExpectation', (_request, response) => {
-    const text = JSON.stringify(envelopeOf('invalid_request', 'Only Expect: 100-continue is supported.'));
-    response.writeHead(417, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(text),
-      'X-Content-Type-Options': 'nosniff',
-      'X-Request-Id': randomUUID(),
-    });
-    response.end(text);
+    answer(response, 417, 'invalid_request', 'Only Expect: 100-continue is supported.');
   });
   server.on('connect', (_request, socket: Duplex) => {
     refuse(socket, 405, 'method_not_allowed', 'CONNECT is not supported here; use GET or POST.', {

@@ -84,9 +84,14 @@ function ascii(text: string): string {
   return text.replaceAll('_', '').replace(/\P{ASCII}/gu, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 
+const digitValues = new Map<number, number>();
+
 /** Unicode lays the digits 0 to 9 of a script out in a row, and such rows end to end. */
 function digitValue(code: number): number {
+  const known = digitValues.get(code);
+  if (known !== undefined) return known;
   let before = 0;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(code - before - 1))) before += 1;
+  digitValues.set(code, before % 10);
   return before % 10;
 }

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { z } from 'zod';
 import { BodiesInFlight } from './bodies-in-flight';
 import { readBytes, readJson, readText } from './body';
+import { holdBytes } from './hold-bytes';
 import { giveContext } from '../request-context';
 
 const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
@@ -79,6 +80,16 @@ describe('the bytes of bodies in flight', () => {
   const busy = { code: 'rate_limited', status: 429, retryAfterSeconds: 2 };
   const declared = (bytes: number): { headers: Record<string, string> } => ({
     headers: { 'content-length': String(bytes) },
+  });
+
+  it('are released once, also where the first of a request are none', () => {
+    const bodies = new BodiesInFlight({ bytes: 1_000, bytesPerPayer: 100 });
+    const [first, second] = [sending(bodies), sending(bodies)];
+    holdBytes(second, 50);
+    for (const bytes of [0, 0, 20, 20]) holdBytes(first, bytes);
+    first.res.emit('close');
+    expect(() => holdBytes(sending(bodies), 51)).toThrow(expect.objectContaining(busy));
+    holdBytes(sending(bodies), 50);
   });
 
   it.each(['declared', 'sent in chunks'])(

@@ -7,6 +7,8 @@ import { contextOf } from '../request-context';
  * @throws Refusal `rate_limited` while too many are in flight.
  */
 export function holdBytes(request: object, bytes: number): void {
+  // Only the first hold that counts makes the release of all.
+  if (bytes === 0) return;
   const context = contextOf(request);
   const { bodies, payer } = context;
   bodies.take(payer, bytes);

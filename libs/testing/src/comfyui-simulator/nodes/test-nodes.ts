@@ -157,6 +157,6 @@ function expansion(id: string, inputs: Readonly<Record<string, unknown>>) {
 
 /** The members of an object as texts, where the object is not JSON: `{"n":[NaN]}`. One member is enough here. */
 function topLevelMembers(text: string): Record<string, string> {
-  const match = /^\s*\{\s*"(\w+)"\s*:\s*([^]*)\}\s*$/.exec(text);
+  const match = /^\{\s*"(\w+)"\s*:([^]*)\}$/.exec(text.trim());
   return match?.[1] && match[2] ? { [match[1]]: match[2] } : {};
 }

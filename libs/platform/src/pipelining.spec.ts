@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { refusePipelining } from './pipelining';
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+let server: Server;
+let socket: Socket;
+let received: string;
+let begun: ServerResponse[];
+beforeEach(async () => {
+  [begun, received] = [[], ''];
+  server = createServer((_request, response) => void begun.push(response));
+  refusePipelining(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (received += chunk.toString()));
+  await once(socket, 'connect');
+});
+afterEach(async () => {
+  socket.destroy();
+  await new Promise((closed) => server.close(closed));
+});
+
+it('a request that comes before the answer to the one before ends the connection, and what it held is closed', async () => {
+  socket.write(REQUEST.repeat(1_000));
+  await once(socket, 'close');
+  expect(begun.length).toBe(1);
+  expect(begun[0]?.destroyed).toBe(true);
+  expect(received).toBe('');
+});
+
+it('requests one after the other share their connection', async () => {
+  for (let n = 1; n <= 3; n += 1) {
+    const arrived = once(server, 'request');
+    socket.write(REQUEST);
+    await arrived;
+    begun.at(-1)?.end(`answer ${n}`);
+    while (!received.includes(`answer ${n}`)) await once(socket, 'data');
+  }
+  expect(begun.length).toBe(3);
+});

@@ -1,14 +1,22 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
 import type { LivePublisher } from '@millrace/messaging';
-import { Turns } from '@millrace/platform';
+import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
 import type { JobFilter, JobStore } from './job.store';
 
 const LIST = 'jobs';
-/** A page of 100 jobs takes some 25 ms of the database and of this process each. */
-const LISTS_AT_A_TIME = 1;
+/**
+ * Of one account. A page of 100 jobs takes some 25 ms of the database and of this process each, a job with 1,000 outputs 15 ms,
+ * the times of 5,000 nodes 50 ms and more.
+ */
+const LARGE_READS_AT_A_TIME = 1;
+/** A job beyond these is read in turn from its second reading on. */
+const FEW_OUTPUTS = 100;
+const SHORT_LOG_CHARACTERS = 65_536;
+/** Large jobs that are remembered; of one that is forgotten the next reading is counted again. */
+const LARGE_JOBS = 10_000;
 
 export interface JobRecordPage {
   jobs: JobRecord[];
@@ -18,9 +26,14 @@ export interface JobRecordPage {
   nextCursor: string | undefined;
 }
 
-/** Reading jobs, always within a scope: a job outside it is not found. */
+/**
+ * Reading jobs, always within a scope: a job outside it is not found. Large readings of an account wait for each other; a job
+ * with few outputs, which is nearly every job, waits for nothing.
+ */
 export class JobReads {
-  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists');
+  private readonly turns = new Turns(LARGE_READS_AT_A_TIME, 'large reads');
+  /** Ids of jobs that were large when they were last read. */
+  private readonly large = new BoundedMap<true>(LARGE_JOBS);
 
   constructor(
     private readonly database: Statements,
@@ -29,17 +42,24 @@ export class JobReads {
     private readonly live: Pick<LivePublisher, 'progress'>,
   ) {}
 
-  /** @throws Refusal `not_found`. */
+  /** @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait. */
   async get(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
-    const job = isUuid(id) ? await this.store.find(this.database, scope, id, options.withLogs ?? false) : null;
+    const find = (): Promise<JobRecord> => this.find(scope, id, options.withLogs ?? false);
+    return this.large.has(id) ? this.turns.run(scope.accountId, find) : find();
+  }
+
+  /** @throws Refusal `not_found`. */
+  private async find(scope: JobScope, id: string, withLogs: boolean): Promise<JobRecord> {
+    const job = isUuid(id) ? await this.store.find(this.database, scope, id, withLogs) : null;
     if (job === null) throw noJob(id);
+    if (isLarge(job)) this.large.set(id, true);
     return job;
   }
 
   /**
    * The job with the progress that its stream shows at this moment; what Postgres holds is as old as the last heartbeat.
    *
-   * @throws Refusal `not_found`.
+   * @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait.
    */
   async getLive(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
     const job = await this.get(scope, id, options);
@@ -73,9 +93,10 @@ export class JobReads {
     return bytes;
   }
 
-  /** The graph's text as submitted. @throws Refusal `not_found`. */
+  /** The graph's text as submitted. @throws Refusal `not_found`, `rate_limited`. */
   async workflow(scope: JobScope, id: string): Promise<string> {
-    const workflow = isUuid(id) ? await this.store.workflow(this.database, scope, id) : null;
+    const read = (): Promise<string | null> => this.store.workflow(this.database, scope, id);
+    const workflow = isUuid(id) ? await this.turns.run(scope.accountId, read) : null;
     if (workflow === null) throw noJob(id);
     return workflow;
   }
@@ -85,9 +106,10 @@ export class JobReads {
     return (await this.get(scope, id, { withLogs: true })).logs;
   }
 
-  /** Times of nodes, empty until an attempt has ended. @throws Refusal `not_found`. */
+  /** Times of nodes, empty until an attempt has ended. @throws Refusal `not_found`, `rate_limited`. */
   async nodeTimings(scope: JobScope, id: string): Promise<NodeTiming[]> {
-    const timings = isUuid(id) ? await this.store.nodeTimings(this.database, scope, id) : null;
+    const read = (): Promise<NodeTiming[] | null> => this.store.nodeTimings(this.database, scope, id);
+    const timings = isUuid(id) ? await this.turns.run(scope.accountId, read) : null;
     if (timings === null) throw noJob(id);
     return timings;
   }
@@ -117,15 +139,20 @@ export class JobReads {
 
   /**
    * The job, and the transitions after number `seq` that led to its present state.
-   * A transition made after the job was read is left for the next reading, together with its outputs.
+   * A transition made after the job was read is left for the next reading, together with its outputs. For streams, which are
+   * few and share their readings: it waits for nothing.
    *
    * @throws Refusal `not_found`.
    */
   async sinceTransition(scope: JobScope, id: string, seq: number): Promise<[JobTransitionRecord[], JobRecord]> {
-    const job = await this.get(scope, id);
+    const job = await this.find(scope, id, false);
     const transitions = job.seq > seq ? await this.store.transitions(this.database, id, seq) : [];
     return [transitions.filter((transition) => transition.seq <= job.seq), job];
   }
+}
+
+function isLarge({ outputs, logs }: JobRecord): boolean {
+  return outputs.length > FEW_OUTPUTS || (logs !== null && logs.text.length > SHORT_LOG_CHARACTERS);
 }
 
 function noJob(id: string): Refusal {

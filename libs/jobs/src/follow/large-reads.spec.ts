@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Statements } from '@millrace/database';
+import { eventually } from '@millrace/testing';
+import type { QueueEstimates } from '../rotation';
+import type { JobRecord, JobScope } from '../state';
+import { JobReads } from './job-reads.service';
+import type { JobStore } from './job.store';
+
+const scope: JobScope = { accountId: randomUUID(), surface: 'cloud', deploymentId: null };
+
+/** Reads from a store that answers when the test says so. */
+class HeldStore {
+  readonly begun: string[] = [];
+  private readonly ends: (() => void)[] = [];
+  readonly reads = new JobReads(
+    {} as Statements,
+    {
+      find: (_: unknown, __: unknown, id: string) => this.hold(`job ${id}`, this.jobs.get(id)),
+      nodeTimings: () => this.hold('nodes', []),
+      workflow: () => this.hold('workflow', '{}'),
+    } as unknown as JobStore,
+    {} as QueueEstimates,
+    { progress: () => Promise.resolve(null) },
+  );
+
+  constructor(private readonly jobs = new Map<string, JobRecord>()) {}
+
+  /** Answer one reading after the other until `count` have been. */
+  async answer(count: number): Promise<void> {
+    for (let answered = 0; answered < count; answered += 1) {
+      await eventually('a reading began', () => this.ends.length > 0);
+      this.ends.shift()?.();
+    }
+  }
+
+  private hold<T>(name: string, answer: T): Promise<T> {
+    this.begun.push(name);
+    return new Promise((resolve) => this.ends.push(() => resolve(answer)));
+  }
+}
+
+function jobWith(outputs: number): [string, JobRecord] {
+  return [randomUUID(), { outputs: Array(outputs).fill({}), logs: null, delivery: 'done' } as unknown as JobRecord];
+}
+
+describe('large reads of an account', () => {
+  it('are done one after the other: polls of a job known to be large, times of nodes, graphs', async () => {
+    const [large, small] = [jobWith(1_000), jobWith(3)];
+    const store = new HeldStore(new Map([large, small]));
+    const first = store.reads.get(scope, large[0]);
+    await store.answer(1);
+    await first;
+    const all = [
+      store.reads.get(scope, large[0]),
+      store.reads.getLive(scope, large[0]),
+      store.reads.nodeTimings(scope, large[0]),
+      store.reads.workflow(scope, large[0]),
+      store.reads.getLive(scope, small[0]),
+      store.reads.getLive(scope, small[0]),
+    ];
+    const poll = `job ${small[0]}`;
+    expect(store.begun.slice(1)).toEqual([`job ${large[0]}`, poll, poll]);
+    await store.answer(all.length);
+    await Promise.all(all);
+  });
+});

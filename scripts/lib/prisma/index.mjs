@@ -1,4 +1,3 @@
-export { RIGHTS, ROLES, grantRights } from './database-rights.mjs';
 export { indexFaults } from './migration-rules.mjs';
 export { createDatabase, migrate, migrationFiles, onDatabase } from './migrate.mjs';
 export { generateClient } from './prisma-client.mjs';

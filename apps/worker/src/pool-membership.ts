@@ -3,6 +3,12 @@ import { BOOT_TIMEOUT_MS, ConstraintError, retryWhileStarting, type Database } f
 import type { PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
 
+export const HEARTBEAT_EVERY_MS = 3_000;
+/** Without a heartbeat that succeeded for so long a worker counts as cut off from PostgreSQL. */
+const REACH_MS = 2 * HEARTBEAT_EVERY_MS;
+/** A heartbeat sent earlier after a failed claim proves nothing: a worker whose claims alone fail must not claim without a pause. */
+const AFTER_FAILED_CLAIM_MS = 1_000;
+
 interface WorkerIdentity {
   id: string;
   poolId: string;
@@ -29,7 +35,22 @@ interface FitnessReport {
 
 /** This worker as its pool sees it: it registers, and reports its state with each heartbeat. */
 export class PoolMembership {
+  /** When the latest heartbeat that succeeded was sent. */
+  private reachedAtMs = performance.now();
+  /** Only a heartbeat that is sent later proves that the worker reaches PostgreSQL. */
+  private doubtedUntilMs = Number.NEGATIVE_INFINITY;
+
   constructor(private readonly parts: MembershipParts) {}
+
+  /** Whether this worker reaches PostgreSQL, by its heartbeats and claims. One that does not would only swallow messages. */
+  get isInReach(): boolean {
+    return this.reachedAtMs > this.doubtedUntilMs && performance.now() - this.reachedAtMs <= REACH_MS;
+  }
+
+  /** A claim did not reach PostgreSQL: out of reach until a later heartbeat succeeds. */
+  claimFailed(): void {
+    this.doubtedUntilMs = performance.now() + AFTER_FAILED_CLAIM_MS;
+  }
 
   /**
    * Be known to the pool, which is made if it is missing. Waits for a database that is starting.
@@ -40,6 +61,7 @@ export class PoolMembership {
     const { database, identity, pools } = this.parts;
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => pools.ensure(database, identity.poolId, engine));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.registerOnce(engine, capacity));
+    this.reachedAtMs = performance.now();
   }
 
   private async registerOnce(engine: string, capacity: number): Promise<void> {
@@ -55,7 +77,7 @@ export class PoolMembership {
 
   /**
    * Send a heartbeat. A worker that can run nothing is reported as starting: dispatching counts on nothing from it. One
-   * with some of them sick counts for less.
+   * with some of its engines sick counts for less.
    *
    * @returns whether an operator wants the worker to drain.
    */
@@ -63,6 +85,7 @@ export class PoolMembership {
     const { database, identity, workers } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
     const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
+    const sentAtMs = performance.now();
     const wanted = await workers.heartbeat(database, identity.id, {
       state: reported,
       residentModels,
@@ -70,6 +93,7 @@ export class PoolMembership {
       attemptMs,
       ...(capacity > 0 && { capacity }),
     });
+    this.reachedAtMs = Math.max(this.reachedAtMs, sentAtMs);
     return wanted === 'draining';
   }
 }

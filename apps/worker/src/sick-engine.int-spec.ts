@@ -317,6 +317,36 @@ describe('a worker whose disk takes nothing', () => {
   }, 60_000);
 });
 
+describe('a worker that reaches Redis, but not PostgreSQL', () => {
+  let pool: Pool;
+  beforeEach(() => (pool = new Pool()));
+  afterEach(() => pool.close());
+
+  it('leaves the lane to the others until it does, and swallows nothing', async () => {
+    const [cutOff, well] = [new FrailEngine(), new FrailEngine()];
+    await pool.open([[cutOff], [well]]);
+    pool.cutOff.add(0);
+    const ids = await pool.submit(30);
+    await pool.haveSucceeded(ids);
+    expect({ runs: cutOff.runs, attempts: await pool.attemptsOf(ids) }).toEqual({ runs: 0, attempts: 30 });
+    expect(pool.received[0]).toBeLessThanOrEqual(3);
+    pool.cutOff.clear();
+    await eventually('it to be back', async () => ((await pool.seen(0)) as { metric: number }).metric === 1);
+    await pool.haveSucceeded(await pool.submit(10));
+    expect(cutOff.runs).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('gives back what it took when no other worker is there, and runs it once it can', async () => {
+    await pool.open([[new FrailEngine()]]);
+    pool.cutOff.add(0);
+    const ids = await pool.submit(3);
+    await eventually('it to take nothing', async () => ((await pool.seen(0)) as { metric: number }).metric === 0);
+    pool.cutOff.clear();
+    await pool.haveSucceeded(ids);
+    expect(await pool.attemptsOf(ids)).toBe(3);
+  }, 60_000);
+});
+
 async function isTaking(pool: Pool, index: number): Promise<boolean> {
   return ((await pool.seen(index)) as { state: string }).state === 'ready';
 }

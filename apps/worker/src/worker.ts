@@ -1,15 +1,14 @@
 import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
-import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
+import { BOOT_TIMEOUT_MS, isTransient, retryWhileStarting } from '@millrace/database';
 import type { CatalogueStore, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
-import { isWarm, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
+import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
-import { PoolMembership, type MembershipParts } from './pool-membership';
+import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
 import type { WorkFolder } from './work-files';
 
-const REPORT_EVERY_MS = 3_000;
 /** How often it is looked whether what is sick is well again: an engine, or the folder for files. */
 const RECHECK_EVERY_MS = 500;
 
@@ -27,8 +26,8 @@ export interface WorkerParts extends MembershipParts {
 
 /**
  * One member of a pool: registers, publishes what it can run, runs the attempts that it takes, each on an engine of its own,
- * and drains before it stops. It takes no more than its engines can run: with all of them sick, or no disk to work on, it leaves
- * the lane until that is over.
+ * and drains before it stops. It takes no more than its engines can run: with all of them sick, no disk to work on, or PostgreSQL
+ * out of reach, it leaves the lane until that is over.
  */
 export class PoolWorker {
   private readonly slots: EngineSlots;
@@ -58,7 +57,7 @@ export class PoolWorker {
   async start(): Promise<void> {
     const { engines } = this.parts;
     await this.membership.register(kindOf(engines), engines.length);
-    this.timers.push(setInterval(() => void this.report(), REPORT_EVERY_MS));
+    this.timers.push(setInterval(() => void this.report(), HEARTBEAT_EVERY_MS));
     await Promise.all(engines.map((engine) => engine.start()));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
     this.state = 'ready';
@@ -75,10 +74,9 @@ export class PoolWorker {
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
       const mustDrain = await this.membership.report(this.state, { healths, problem, capacity, attemptMs });
-      if (mustDrain && this.state === 'ready') {
-        this.state = 'draining';
-        this.offer();
-      }
+      if (mustDrain && this.state === 'ready') this.state = 'draining';
+      // PostgreSQL may have been out of reach until now.
+      this.offer();
       // After the heartbeat: reading the catalogue can take its time.
       if (this.state === 'ready' && healths.every(({ ready }) => ready)) await this.catalogue.refresh();
     } catch (error) {
@@ -109,7 +107,7 @@ export class PoolWorker {
 
   /** Take from the lane what this worker can run now. @returns whether that has changed. */
   private offer(): boolean {
-    const capacity = this.state === 'ready' ? this.ableCapacity : 0;
+    const capacity = this.state === 'ready' && this.membership.isInReach ? this.ableCapacity : 0;
     if (capacity === this.capacity) return false;
     this.capacity = capacity;
     this.parts.logger.info({ capacity }, 'the worker takes another number of attempts at once');
@@ -162,13 +160,30 @@ export class PoolWorker {
     slot: EngineSlot,
     release: (release: Release) => void,
   ): Promise<void> {
-    const { claims, identity, logger } = this.parts;
+    const { logger } = this.parts;
     try {
-      const { claimed, left } = await claims.take(message, { ...identity, warm: slot.warm });
+      const { claimed, left } = await this.claim(message, slot);
       if (claimed !== null) await this.run(claimed, slot, release);
       else release({ left, hasRun: false });
     } catch (error) {
       logger.error({ err: error, job: message.jobId }, 'an attempt could not be taken');
+    }
+  }
+
+  /**
+   * Claim the attempt of a message. One that PostgreSQL does not answer is left to the workers that reach it.
+   *
+   * @throws {Error} when the claim itself is at fault; its message is dropped, and put back later by maintenance.
+   */
+  private async claim(message: DispatchMessage, slot: EngineSlot): Promise<ClaimResult> {
+    const { claims, identity, logger } = this.parts;
+    try {
+      return await claims.take(message, { ...identity, warm: slot.warm });
+    } catch (error) {
+      if (isTransient(error)) this.membership.claimFailed();
+      if (this.membership.isInReach) throw error;
+      logger.warn({ err: error, job: message.jobId }, 'an attempt could not be claimed and is left to other workers');
+      return { claimed: null, left: message };
     }
   }
 

@@ -7,7 +7,7 @@ export {
   type JobExecution,
   type JobSubmission,
 } from './composition';
-export { WarmClaims, isWarm } from './dispatch';
+export { WarmClaims, isWarm, type ClaimResult } from './dispatch';
 export { JobReads, JobStreams, type StreamItem } from './follow';
 export { jobSettings } from './job.settings';
 export {

@@ -227,6 +227,20 @@ export const GUARDS = [
     SICK_WORKERS,
   ),
   of(
+    'a worker leaves the lane when its claims fail',
+    WORKER,
+    'if (isTransient(error)) this.membership.claimFailed();',
+    '',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker leaves the lane when its heartbeats fail',
+    'apps/worker/src/pool-membership.ts',
+    ' && performance.now() - this.reachedAtMs <= REACH_MS',
+    '',
+    ['apps/worker/src/pool-membership.spec'],
+  ),
+  of(
     'a worker that cannot begin hands back in bounds',
     'apps/worker/src/attempt/attempt.ts',
     ' && this.claimed.attempt <= LAST_FREE_ATTEMPT',

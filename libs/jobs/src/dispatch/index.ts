@@ -3,4 +3,4 @@ export { Dispatcher } from './dispatcher';
 export { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
 export { UnclaimedStore } from './unclaimed.store';
 export { WarmClaimStore } from './warm-claim.store';
-export { WarmClaims, isWarm } from './warm-claims.service';
+export { WarmClaims, isWarm, type ClaimResult } from './warm-claims.service';

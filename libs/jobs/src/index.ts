@@ -32,4 +32,4 @@ export {
   type JobScope,
   type NodeTiming,
 } from './state';
-export { SubmissionService } from './submission';
+export { SMALL_SUBMISSION_BYTES, SubmissionService } from './submission';

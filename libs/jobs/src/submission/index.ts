@@ -1,4 +1,4 @@
-export { SubmissionExaminer } from './submission-examiner';
+export { SMALL_SUBMISSION_BYTES, SubmissionExaminer } from './submission-examiner';
 export { SubmissionService, type AcceptedJob, type RecordWithin } from './submission.service';
 export { SubmissionStore } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';

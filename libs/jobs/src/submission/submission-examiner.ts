@@ -7,8 +7,14 @@ import type { ExaminationResult, ExaminationTask, SharedCatalogue } from './exam
 import { examineSubmission, type ExaminedJob } from './examine-submission.step';
 import { readSubmission } from './read-submission.step';
 
+/**
+ * Larger submissions are examined in a thread, and may wait for one. Who submits for accounts lets each have one of these at a
+ * time, so that no account fills the queue of the threads. The event loop spends up to 6 ms on 32 KiB.
+ */
+export const SMALL_SUBMISSION_BYTES = 32_768;
+
 export interface ExaminerLimits {
-  /** Larger bodies are examined in a thread. The event loop spends up to 6 ms on 32 KiB. */
+  /** Larger bodies are examined in a thread. */
   inlineBytes: number;
   threads: number;
   /** Submissions that may wait for a thread. */
@@ -21,7 +27,7 @@ export interface ExaminerLimits {
 
 const MAX_THREADS = 4;
 const LIMITS: ExaminerLimits = {
-  inlineBytes: 32_768,
+  inlineBytes: SMALL_SUBMISSION_BYTES,
   // One core stays with the event loop, which serves all others.
   threads: Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1)),
   waiting: 64,

@@ -1,9 +1,11 @@
+import { SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
 import { BodiesInFlight } from './bodies-in-flight';
 import { inTurn } from './in-turn';
 import { giveContext } from '../request-context';
 
 const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
-const [small, large] = [Buffer.alloc(1_000), Buffer.alloc(100_000)];
+/** The larger one is the smallest that is examined in a thread. */
+const [small, large] = [Buffer.alloc(SMALL_SUBMISSION_BYTES), Buffer.alloc(SMALL_SUBMISSION_BYTES + 1)];
 
 describe('what bodies ask for', () => {
   const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 });

@@ -1,15 +1,14 @@
+import { SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
 import { contextOf } from '../request-context';
 
-/** Smaller bodies cost about as much as any request. */
-const LARGE_BODY_BYTES = 65_536;
-
 /**
- * Do what a request's body asks for: at once when it is small, else when the other large requests of its account have been done.
+ * Do what a request's body asks for: at once when it is small, else when the other large requests of its account have been done. So
+ * one account has one body among those that wait for a thread (`SubmissionExaminer`), however many it sends.
  *
  * @throws Refusal `rate_limited` when too many wait; what `work` throws.
  */
 export function inTurn<T>(request: object, body: Uint8Array, work: () => Promise<T>): Promise<T> {
-  if (body.byteLength <= LARGE_BODY_BYTES) return work();
+  if (body.byteLength <= SMALL_SUBMISSION_BYTES) return work();
   const { bodies, payer } = contextOf(request);
   return bodies.turns.run(payer, work);
 }

@@ -219,7 +219,7 @@ class World {
     await test.database.execute(
       Prisma.sql`UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = ${jobId}::uuid`,
     );
-    await jobs.lifecycle.rescueLost(10);
+    await jobs.lifecycle.rescue({ id: jobId, status: 'running', last: false });
     await this.isDelivered('dispatched');
   }
 

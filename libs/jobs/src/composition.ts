@@ -24,6 +24,8 @@ import {
 import { JobReads, JobStore, JobStreams } from './follow';
 import type { JobSettings } from './job.settings';
 import {
+  EndCanceledJobsLoop,
+  EndOvertimeJobsLoop,
   ExpireOverdueJobsLoop,
   JobEvents,
   Lifecycle,
@@ -152,10 +154,12 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new DispatchLoop(database, pools, dispatcher),
       new RequeueMissingJobsLoop(database, pools, dispatcher),
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
-      new RescueLostJobsLoop(lifecycle),
+      new RescueLostJobsLoop(database, lifecycle),
+      new EndCanceledJobsLoop(database, lifecycle),
       new RecallStoppedJobsLoop(lifecycle),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
-      new ExpireOverdueJobsLoop(lifecycle),
+      new ExpireOverdueJobsLoop(database, lifecycle),
+      new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),
       new SweepExpiredJobsLoop(database),
       new SweepIdempotencyKeysLoop(database),
       new SweepDemoNetworksLoop(database, new AccountQueueStore()),

@@ -1,7 +1,6 @@
 import type { LoopReport } from './loop';
 
-const FIRST_REST_MS = 60_000;
-const LONGEST_REST_MS = 6 * 3_600_000;
+const REST: RestTimes = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 /** Failed items that are remembered, to bound the memory; others are tried again in each round. */
 const REMEMBERED = 10_000;
 /** Pages of a run where nothing but failing items was due: what is healthy behind them does not wait for the next run. */
@@ -21,6 +20,14 @@ export interface SweepSteps<Item> {
   limit: number;
   /** Items in work at once; 1 where it is absent. */
   concurrency?: number;
+  /** How long an item rests after it failed; a minute, and up to six hours, where it is absent. */
+  rest?: RestTimes;
+}
+
+/** The rest after the first failure doubles with each further one, up to the longest. */
+export interface RestTimes {
+  firstMs: number;
+  longestMs: number;
 }
 
 interface Rest {
@@ -39,7 +46,7 @@ interface PageReport {
 
 /**
  * Works through items a page a run, round after round, so that no item keeps another from its turn: each fails alone, and rests
- * for a minute, then two, up to six hours, before it is tried again. What rests is kept in this process's memory only.
+ * before it is tried again, longer each time. What rests is kept in this process's memory only.
  */
 export class ItemSweep<Item> {
   private after: string | null = null;
@@ -115,7 +122,8 @@ export class ItemSweep<Item> {
   private rest(key: string): void {
     const failures = (this.resting.get(key)?.failures ?? 0) + 1;
     if (failures === 1 && this.resting.size >= REMEMBERED) return;
-    const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (failures - 1));
+    const { firstMs, longestMs } = this.steps.rest ?? REST;
+    const restMs = Math.min(longestMs, firstMs * 2 ** (failures - 1));
     this.resting.set(key, { failures, untilMs: this.nowMs() + restMs, met: true });
   }
 

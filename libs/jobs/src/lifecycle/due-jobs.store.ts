@@ -3,36 +3,69 @@ import type { JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { isLongOvertime, leaseIsOver } from '../state';
 
-/** A job without a worker to move it. */
-export interface LostJob {
+/** A job that is due, and its turn among those that are: what a sweep goes on from. */
+export interface DueJob {
   id: string;
+  turn: string;
+}
+
+/** A job whose worker is lost. */
+export interface LostJob extends DueJob {
   status: JobStatus;
   /** True when its attempts are used up. */
   last: boolean;
 }
 
-/** Jobs whose lease has run out, oldest first, and those to be canceled between two attempts. Two small indexes. */
-export async function listLostJobs(statements: Statements, limit: number): Promise<LostJob[]> {
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** The turns of jobs in the order of a time, and of their ids where that is the same. */
+function turnsBy(time: Prisma.Sql, after: string | null): { isAfter: Prisma.Sql; turn: Prisma.Sql; order: Prisma.Sql } {
+  const [since = '-infinity', id = BEFORE_ALL] = after?.split(' ') ?? [];
+  return {
+    isAfter: Prisma.sql`(${time}, j.id) > (${since}::timestamptz, ${id}::uuid)`,
+    turn: Prisma.sql`concat_ws(' ', replace(${time}::text, ' ', 'T'), j.id) AS turn`,
+    order: Prisma.sql`${time}, j.id`,
+  };
+}
+
+/** Jobs whose lease has run out, oldest first. */
+export async function listLostJobs(statements: Statements, after: string | null, limit: number): Promise<LostJob[]> {
+  const { isAfter, turn, order } = turnsBy(Prisma.sql`j.lease_expires_at`, after);
   return statements.rows(Prisma.sql`
-    (SELECT j.id, j.status, j.attempt >= j.max_attempts AS last FROM jobs j
-     WHERE ${leaseIsOver} ORDER BY j.lease_expires_at LIMIT ${limit})
-    UNION ALL
-    (SELECT j.id, j.status, j.attempt >= j.max_attempts AS last FROM jobs j
-     WHERE j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling' LIMIT ${limit})`);
+    SELECT j.id, j.status, j.attempt >= j.max_attempts AS last, ${turn} FROM jobs j
+    WHERE ${leaseIsOver} AND ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
 }
 
-/** Ids of jobs past their execution deadline, oldest first. */
-export async function listOverdueJobs(statements: Statements, limit: number): Promise<string[]> {
-  const rows = await statements.rows<{ id: string }>(Prisma.sql`
-    SELECT id FROM jobs WHERE delivery <> 'done' AND deadline_at <= now() ORDER BY deadline_at LIMIT ${limit}`);
-  return rows.map((row) => row.id);
+/** Jobs that are to be canceled between two attempts. */
+export async function listCanceledJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
+  return statements.rows(Prisma.sql`
+    SELECT j.id, j.id AS turn FROM jobs j
+    WHERE j.delivery IN ('waiting', 'dispatched') AND j.status = 'canceling' AND j.id > ${after ?? BEFORE_ALL}::uuid
+    ORDER BY j.id LIMIT ${limit}`);
 }
 
-/** Ids of jobs whose attempt is far beyond its time limit. Costs a walk over the jobs that run. */
-export async function listOvertimeJobs(statements: Statements, limitSeconds: number, limit: number): Promise<string[]> {
-  const rows = await statements.rows<{ id: string }>(Prisma.sql`
-    SELECT j.id FROM jobs j WHERE j.delivery = 'leased' AND ${isLongOvertime(limitSeconds)} LIMIT ${limit}`);
-  return rows.map((row) => row.id);
+/** Jobs past their execution deadline, oldest first. */
+export async function listOverdueJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
+  const { isAfter, turn, order } = turnsBy(Prisma.sql`j.deadline_at`, after);
+  return statements.rows(Prisma.sql`
+    SELECT j.id, ${turn} FROM jobs j
+    WHERE j.delivery <> 'done' AND j.deadline_at <= now() AND ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
+}
+
+/**
+ * Jobs whose attempt is far beyond its time limit. Costs a walk over the jobs that run; sorted after it, or the planner may
+ * walk over all jobs in the order of their ids.
+ */
+export async function listOvertimeJobs(
+  statements: Statements,
+  limitSeconds: number,
+  after: string | null,
+  limit: number,
+): Promise<DueJob[]> {
+  return statements.rows(Prisma.sql`
+    WITH overtime AS MATERIALIZED (
+      SELECT j.id FROM jobs j WHERE j.delivery = 'leased' AND ${isLongOvertime(limitSeconds)})
+    SELECT id, id AS turn FROM overtime WHERE id > ${after ?? BEFORE_ALL}::uuid ORDER BY id LIMIT ${limit}`);
 }
 
 /** Delete ended jobs past their retention, of every account; what belongs to them goes too. @returns how many. */

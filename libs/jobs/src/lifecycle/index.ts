@@ -1,3 +1,5 @@
+export { EndCanceledJobsLoop } from './end-canceled-jobs.loop';
+export { EndOvertimeJobsLoop } from './end-overtime-jobs.loop';
 export { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
 export { OVERTIME, type AttemptLoss, type AttemptResult } from './job-ending';
 export { JobEvents } from './job-events';

@@ -7,7 +7,7 @@ import type { JobSettings } from '../job.settings';
 import type { ClaimedAttempt, EndGuard, Fence, JobLog, JobScope, MovedJob } from '../state';
 import { requestCancel } from './cancel.store';
 import { claimAttempt } from './claim.store';
-import { listLostJobs, listOverdueJobs, listOvertimeJobs, type LostJob } from './due-jobs.store';
+import type { LostJob } from './due-jobs.store';
 import { endJob } from './end.store';
 import {
   attemptsUsedUp,
@@ -139,19 +139,10 @@ export class Lifecycle {
     return recallFromStopped(this.database);
   }
 
-  /** Act on jobs whose worker is lost: next attempt, or the end. @returns how many were acted on. */
-  async rescueLost(limit: number): Promise<number> {
-    const lost = await listLostJobs(this.database, limit);
-    const moved = await Promise.all(lost.map((job) => this.rescue(job)));
-    return moved.filter((job) => job !== null).length;
-  }
-
-  private async rescue({ id: jobId, status, last }: LostJob): Promise<MovedJob | null> {
+  /** Act on a job whose worker is lost: its next attempt, or its end. @returns null when there is nothing to do any more. */
+  async rescue({ id: jobId, status, last }: Omit<LostJob, 'turn'>): Promise<MovedJob | null> {
     if (status === 'canceling') {
-      return (
-        (await this.end({ kind: 'lost_for_good', jobId }, canceledEnding('canceled_with_worker_lost'))) ??
-        this.end({ kind: 'canceling_unleased', jobId }, canceledEnding('canceled_between_attempts'))
-      );
+      return this.end({ kind: 'lost_for_good', jobId }, canceledEnding('canceled_with_worker_lost'));
     }
     const moved = last
       ? await this.end({ kind: 'lost_for_good', jobId }, attemptsUsedUp)
@@ -164,21 +155,20 @@ export class Lifecycle {
     return moved;
   }
 
-  /** Expire jobs past their execution deadline. @returns how many. */
-  async expireOverdue(limit: number): Promise<number> {
-    const ids = await listOverdueJobs(this.database, limit);
-    const moved = await Promise.all(ids.map((jobId) => this.end({ kind: 'overdue', jobId }, deadlinePassed)));
-    return moved.filter((job) => job !== null).length;
+  /** End a job that is to be canceled between two attempts. @returns null when it has ended. */
+  async endCanceled(jobId: string): Promise<MovedJob | null> {
+    return this.end({ kind: 'canceling_unleased', jobId }, canceledEnding('canceled_between_attempts'));
   }
 
-  /** End jobs whose worker did not stop an attempt that reached its time limit. @returns how many. */
-  async endOvertime(limit: number): Promise<number> {
+  /** Expire a job past its execution deadline. @returns null when it has ended. */
+  async expire(jobId: string): Promise<MovedJob | null> {
+    return this.end({ kind: 'overdue', jobId }, deadlinePassed);
+  }
+
+  /** End a job whose worker did not stop an attempt that reached its time limit. @returns null when it has ended. */
+  async endOvertime(jobId: string): Promise<MovedJob | null> {
     const { attemptLimitSeconds: limitSeconds } = this.settings;
-    const ids = await listOvertimeJobs(this.database, limitSeconds, limit);
-    const moved = await Promise.all(
-      ids.map((jobId) => this.end({ kind: 'overtime', jobId, limitSeconds }, overtimePassed)),
-    );
-    return moved.filter((job) => job !== null).length;
+    return this.end({ kind: 'overtime', jobId, limitSeconds }, overtimePassed);
   }
 
   private async end(guard: EndGuard, ending: JobEnding): Promise<MovedJob | null> {

@@ -1,16 +1,23 @@
-import type { Loop } from '@millrace/platform';
+import type { Statements } from '@millrace/database';
+import type { ItemSweep, Loop, LoopReport } from '@millrace/platform';
+import { listLostJobs, type LostJob } from './due-jobs.store';
+import { sweepJobs } from './job-sweep';
 import type { Lifecycle } from './lifecycle.service';
-
-const BATCH = 100;
 
 /** Finds attempts whose lease has run out, and gives their jobs the next attempt or their end. */
 export class RescueLostJobsLoop implements Loop {
   readonly name = 'rescue-lost-jobs';
   readonly everyMs = 500;
+  private readonly sweep: ItemSweep<LostJob>;
 
-  constructor(private readonly lifecycle: Lifecycle) {}
+  constructor(database: Statements, lifecycle: Pick<Lifecycle, 'rescue'>) {
+    this.sweep = sweepJobs(
+      (after, limit) => listLostJobs(database, after, limit),
+      (job) => lifecycle.rescue(job),
+    );
+  }
 
-  runOnce(): Promise<number> {
-    return this.lifecycle.rescueLost(BATCH);
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
   }
 }

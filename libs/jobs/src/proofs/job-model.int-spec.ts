@@ -5,7 +5,7 @@ import { LedgerStore, billingSettings } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
 import { LaneProducer, RedisConnections } from '@millrace/messaging';
-import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
+import { KeyRing, Metrics, createLogger, readSettings, type Loop } from '@millrace/platform';
 import {
   createTestDatabase,
   makeAccount,
@@ -22,6 +22,7 @@ import { SEED, anyOrder, type System } from '../fixtures/operations';
 import { JobWorld, cloudScope } from '../fixtures/job-world';
 import type { ClaimedAttempt, JobScope } from '../state/job';
 import { jobSettings } from '../job.settings';
+import { EndCanceledJobsLoop, ExpireOverdueJobsLoop, RescueLostJobsLoop } from '../lifecycle';
 import type { AttemptResult } from '../lifecycle/job-ending';
 
 const logger = createLogger('test', 'fatal');
@@ -55,6 +56,10 @@ afterAll(async () => {
   await test.drop();
 });
 
+async function sweepAll(loop: Loop): Promise<void> {
+  while ((await loop.runOnce()) > 0);
+}
+
 /** PostgreSQL and Redis, moved by the same statements as in production; its clock is moved by hand. */
 class RealJobs implements System {
   private readonly ids: string[] = [];
@@ -82,16 +87,18 @@ class RealJobs implements System {
 
   async apply(operation: Operation): Promise<string | null> {
     const { lifecycle } = jobs;
+    const { database } = test;
     switch (operation.kind) {
       case 'submit':
         return this.submit(operation.key);
       case 'dispatch':
         return this.dispatch();
       case 'rescue':
-        await lifecycle.rescueLost(1_000);
+        await sweepAll(new RescueLostJobsLoop(database, lifecycle));
+        await sweepAll(new EndCanceledJobsLoop(database, lifecycle));
         return null;
       case 'expire':
-        await lifecycle.expireOverdue(1_000);
+        await sweepAll(new ExpireOverdueJobsLoop(database, lifecycle));
         return null;
       case 'top up':
         await this.topUp();
@@ -143,7 +150,7 @@ class RealJobs implements System {
   async endAll(): Promise<void> {
     await this.sql(Prisma.sql`
       UPDATE jobs SET deadline_at = now() - interval '1 s' WHERE account_id = ${this.accountId}::uuid AND delivery <> 'done'`);
-    await jobs.lifecycle.expireOverdue(1_000);
+    await sweepAll(new ExpireOverdueJobsLoop(test.database, jobs.lifecycle));
     const alive = await test.database.models.job.count({
       where: { accountId: this.accountId, delivery: { not: 'done' } },
     });

@@ -1,0 +1,30 @@
+import { ItemSweep } from '@millrace/platform';
+import type { MovedJob } from '../state';
+import type { DueJob } from './due-jobs.store';
+
+const BATCH = 100;
+/** Jobs moved at once; a process has some ten connections. */
+const CONCURRENCY = 5;
+/** Short: a customer waits for the job, and what failed was rarely the job itself. */
+const REST = { firstMs: 1_000, longestMs: 60_000 };
+
+/**
+ * A sweep that moves the jobs that are due, each alone.
+ *
+ * @param page the next of them. @param after turn of the last one; null: from the first.
+ * @param move returns null when the job was moved meanwhile.
+ */
+export function sweepJobs<Job extends DueJob>(
+  page: (after: string | null, limit: number) => Promise<Job[]>,
+  move: (job: Job) => Promise<MovedJob | null>,
+): ItemSweep<Job> {
+  return new ItemSweep({
+    limit: BATCH,
+    concurrency: CONCURRENCY,
+    rest: REST,
+    page,
+    keyOf: ({ id }) => id,
+    turnOf: ({ turn }) => turn,
+    work: async (job) => (await move(job)) !== null,
+  });
+}

@@ -14,6 +14,11 @@ const REFUSALS: [string, object, string][] = [
   ],
   ['an unreachable S3 server', { s3: { publicEndpoint: '' } }, 's3.publicEndpoint is not set'],
   [
+    'a pooler that locks cannot go past',
+    { settings: { MILLRACE_DATABASE_POOLER_MODE: 'transaction' } },
+    'postgres.external.directKey is not set, though settings.MILLRACE_DATABASE_POOLER_MODE',
+  ],
+  [
     'a user past no pooler',
     { postgres: { external: { directKey: 'direct', processKeys: { api: 'api' } } } },
     'postgres.external.processDirectKeys.api is not set, though directKey',

@@ -13,6 +13,9 @@ image.repository is not set: build the images (docs/operations.md), push them, a
 {{ $name }}.bundled.enabled and {{ $name }}.external.existingSecret are both set: choose one of them.
 {{- end }}
 {{- end }}
+{{- if and (eq (toString (get $v.settings "MILLRACE_DATABASE_POOLER_MODE")) "transaction") (not $v.postgres.external.directKey) }}
+postgres.external.directKey is not set, though settings.MILLRACE_DATABASE_POOLER_MODE is transaction: name the key with the URL of PostgreSQL itself, which locks need.
+{{- end }}
 {{- range $process, $key := $v.postgres.external.processKeys }}
 {{- $direct := get $v.postgres.external.processDirectKeys $process }}
 {{- if and $key $v.postgres.external.directKey (not $direct) }}

@@ -1,6 +1,7 @@
 export {
   endHoldParts,
   extendHold,
+  coversHoldPart,
   holdPart,
   INSUFFICIENT_CREDITS,
   LEDGER_KINDS,

@@ -12,6 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
+describe('a pooler that lends a connection for one transaction', () => {
+  it('is refused without the URL of PostgreSQL itself, which locks need', () => {
+    const settings = { databaseUrl: test.url, databasePoolSize: 2, databaseTimeoutMs: 1_000 };
+    const open = (): Database => new Database({ ...settings, databasePoolerMode: 'transaction' }, 'test');
+    expect(open).toThrow(/MILLRACE_DATABASE_DIRECT_URL/);
+  });
+});
+
 describe('a statement', () => {
   it('that refuses itself leaves nothing behind and reports its reason', async () => {
     const id = '0199aaaa-0000-7000-8000-000000000001';

@@ -10,7 +10,7 @@ export const databaseSettings = {
   ),
   databaseDirectUrl: secretSetting(
     'DATABASE_DIRECT_URL',
-    'Connection URL of PostgreSQL itself, where DATABASE_URL is that of a pooler: locks and migrations go past it. Default: DATABASE_URL.',
+    'Connection URL of PostgreSQL itself, where DATABASE_URL is that of a pooler: locks and migrations go past it. Required with the pooler mode `transaction`; default otherwise: DATABASE_URL.',
     z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' }).optional(),
   ),
   databasePoolerMode: setting(

@@ -4,7 +4,7 @@ import { type Prisma, PrismaClient } from '@prisma/client';
 import pg from 'pg';
 import type { DatabaseSettings } from './database.settings';
 import { timeoutsOf } from './timeouts';
-import { inChildSpan, type SpanOptions } from '@millrace/platform';
+import { BootError, inChildSpan, type SpanOptions } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
 import { NestedConnectionError, holdingConnection } from './nested-connection';
@@ -46,6 +46,8 @@ export class Database implements Statements {
   /**
    * Opens no connection: the first statement does.
    *
+   * @throws BootError when locks would go through a pooler that lends a connection for one transaction.
+   *
    * @param refusesNested throw `NestedConnectionError` where work in a transaction asks for another connection; by default in
    * tests, and what they start.
    */
@@ -55,6 +57,12 @@ export class Database implements Statements {
     private readonly refusesNested = process.env.NODE_ENV === 'test',
   ) {
     const { databaseUrl, databaseDirectUrl = databaseUrl, databasePoolerMode = 'session' } = settings;
+    if (databasePoolerMode === 'transaction' && settings.databaseDirectUrl === undefined) {
+      throw new BootError(
+        'MILLRACE_DATABASE_POOLER_MODE=transaction needs MILLRACE_DATABASE_DIRECT_URL, the URL of PostgreSQL itself: a lock that is ' +
+          'taken through the pooler may never be released.',
+      );
+    }
     this.timeoutMs = settings.databaseTimeoutMs;
     this.prepares = databasePoolerMode === 'session';
     const connection = {
@@ -143,7 +151,7 @@ export class Database implements Statements {
 
   /**
    * Only where nesting is refused: on Node 20 a process that has entered an asynchronous context once pays for it with every
-   * promise from then on, about a fifth of the processor time of a submission.
+   * promise from then on.
    */
   private holding<T>(work: () => T): T {
     return this.refusesNested ? holdingConnection.run(this, work) : work();

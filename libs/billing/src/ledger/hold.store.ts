@@ -25,6 +25,19 @@ export interface Hold {
 export const INSUFFICIENT_CREDITS = 'insufficient_credits';
 
 /**
+ * Refuse the statement when the account has less available at first look, without a lock: before much is written that a refusal
+ * would undo. Only `holdPart` decides. Yields one row.
+ *
+ * @param after a part that must have yielded its row first.
+ */
+export function coversHoldPart({ accountId, amountMicros }: Omit<Hold, 'job'>, after: StatementPart): StatementPart {
+  return statementPart('covered')`
+    SELECT FROM ${after} WHERE EXISTS (
+      SELECT FROM balances WHERE account_id = ${accountId}::uuid AND available_micros >= ${amountMicros}
+    ) OR refuse(${INSUFFICIENT_CREDITS})`;
+}
+
+/**
  * Set an amount aside for a job, or refuse the statement when the account has less. Yields one row.
  *
  * @param after a part that must have yielded its row first.

@@ -49,12 +49,12 @@ const isWaiting = async (): Promise<boolean> => {
 
 describe('a submission of a large graph', () => {
   const GRAPH_BYTES = 2_000_000;
+  const size = async (): Promise<number> => {
+    const { rows } = await looker.query<{ size: string }>(`SELECT pg_total_relation_size('job_graphs') AS size`);
+    return Number(rows[0]?.size);
+  };
 
   it('writes it before it takes a lock that others wait for', async () => {
-    const size = async (): Promise<number> => {
-      const { rows } = await looker.query<{ size: string }>(`SELECT pg_total_relation_size('job_graphs') AS size`);
-      return Number(rows[0]?.size);
-    };
     const before = await size();
     await holder.query('BEGIN');
     await holder.query(QUEUE, [accountId]);
@@ -67,6 +67,14 @@ describe('a submission of a large graph', () => {
       await holder.query('ROLLBACK');
       await done;
     }
+  });
+
+  it('that credits do not cover writes none of it', async () => {
+    const poor = await makeAccount(test.database, { micros: 0n });
+    const workflow = JSON.stringify({ '1': randomBytes(GRAPH_BYTES / 2).toString('hex') });
+    const before = await size();
+    await expect(world.submit({ accountId: poor, workflow })).rejects.toMatchObject({ reason: 'insufficient_credits' });
+    expect((await size()) - before).toBeLessThan(GRAPH_BYTES / 4);
   });
 });
 

@@ -115,7 +115,8 @@ export class TurnStore {
       ), time AS (
         UPDATE pools p SET virtual_time = turn.pass FROM turn, job WHERE p.id = ${poolId} AND p.virtual_time < turn.pass
       )
-      SELECT job.id, job.attempt + 1 AS attempt, job.traceparent, job.models, turn.pass,
+      SELECT job.id, job.attempt + 1 AS attempt, job.traceparent, job.models,
+        least(turn.pass, (SELECT pass FROM first)) AS pass,
         gate.in_flight::int AS in_flight, coalesce(gate.oldest, now()) AS in_flight_since,
         coalesce((SELECT account_id FROM first) <> turn.account_id, EXISTS (SELECT FROM first)) AS skipped
       FROM gate LEFT JOIN turn ON true LEFT JOIN job ON true`;

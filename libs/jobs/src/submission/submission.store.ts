@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { storageNotFullPart } from '@millrace/assets';
-import { holdPart } from '@millrace/billing';
+import { coversHoldPart, holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
 import { hasRoomPart, joinRotationPart } from '../rotation';
@@ -34,13 +34,15 @@ export class SubmissionStore {
    * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
    * the first transition, all or nothing. One statement commits at two to three times the rate of the same five in a
    * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, balance) and the first
-   * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for.
+   * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for, and
+   * after a look at what would refuse it.
    *
    * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
-    const graph = graphPart(draft, id, hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id))));
+    const room = hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id)));
+    const graph = graphPart(draft, id, this.coveredPart(draft, room));
     const queue = joinRotationPart(draft, graph);
     const job = this.jobPart(draft, id, this.holdPart(draft, id, queue));
     const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`
@@ -54,6 +56,10 @@ export class SubmissionStore {
     if (key === null) return statementPart('key')`SELECT`;
     const lifetimeSeconds = this.settings.idempotencySeconds;
     return claimKeyPart({ accountId, operation: 'postJobs', key, lifetimeSeconds }, id);
+  }
+
+  private coveredPart({ accountId, holdMicros }: JobDraft, room: StatementPart): StatementPart {
+    return holdMicros === 0n ? room : coversHoldPart({ accountId, amountMicros: holdMicros }, room);
   }
 
   private holdPart({ accountId, holdMicros }: JobDraft, id: StatementPart<'id'>, queue: StatementPart): StatementPart {

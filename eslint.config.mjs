@@ -11,10 +11,7 @@ export default tseslint.config(
     files: [...TYPESCRIPT, ...JAVASCRIPT],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
-    plugins: { regexp },
     rules: {
-      // An expression that backtracks without end lets one text stop the process.
-      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -40,6 +37,13 @@ export default tseslint.config(
       ],
       '@typescript-eslint/explicit-module-boundary-types': ['error', { allowTypedFunctionExpressions: true }],
     },
+  },
+  {
+    // An expression that backtracks without end lets one text stop the process.
+    files: ['apps/**/*.ts', 'libs/**/*.ts', 'scripts/**/*.{mjs,js}'],
+    ignores: ['**/*spec.ts'],
+    plugins: { regexp },
+    rules: { 'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }] },
   },
   // Jest loads a reporter as CommonJS.
   { files: ['scripts/**/*.js'], rules: { '@typescript-eslint/no-require-imports': 'off' } },

@@ -240,7 +240,7 @@ class Run {
     this.#letGo();
     await Promise.all(this.#members.map(({ lane }) => lane.drain()));
     await Promise.all(this.#members.flatMap(({ lane, jobs }) => [lane.close(), jobs.close()]));
-    this.#redis.close();
+    await this.#redis.close();
   }
 }
 

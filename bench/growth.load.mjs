@@ -8,7 +8,7 @@ import { plant as plantAt } from './lib/planting.mjs';
 import { CONCURRENCY, rateOf, rateOfCount } from './lib/rate.mjs';
 import { recordJob } from './lib/recording.mjs';
 
-const { LedgerAuditStore } = built('libs/billing/src/audit/ledger-audit.store');
+const { AuditSpanStore, LedgerAudit, LedgerAuditStore } = built('libs/billing/src/audit/index');
 const { Database } = built('libs/database/src/index');
 const { WorkerStore } = built('libs/deployments/src/index');
 const { Dispatcher } = built('libs/jobs/src/dispatch/dispatcher');
@@ -153,11 +153,10 @@ export async function plant({ url, ...size }) {
 /** Prove that every invariant of the service holds of what was planted. @param {{ url: string }} input */
 export async function audit({ url }) {
   const database = new Database({ databaseUrl: url, databasePoolSize: 2, databaseTimeoutMs: TIMEOUT_MS }, 'bench');
-  const accounts = await database.models.account.findMany({ select: { id: true } });
-  const ids = accounts.map(({ id }) => id);
   const findings = [];
+  const ledger = new LedgerAudit(database, new AuditSpanStore(20_000), new LedgerAuditStore());
   for await (const finding of new JobAudit(database).findings()) findings.push(finding);
-  for await (const finding of new LedgerAuditStore().check(database, ids)) findings.push(finding);
+  for await (const finding of ledger.findings()) findings.push(finding);
   await database.close();
   for (const { check, subject, detail } of findings) throw new Error(`${check}: ${subject} ${detail}`);
 }

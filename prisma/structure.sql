@@ -374,6 +374,19 @@ CREATE TABLE jobs (
     CONSTRAINT jobs_surface_check CHECK (((surface = ANY (ARRAY['self_hosted'::text, 'cloud'::text, 'deployment'::text])) AND ((surface = 'deployment'::text) = (deployment_id IS NOT NULL))))
 ) WITH (fillfactor=70);
 
+CREATE TABLE ledger_audit_progress (
+    name text NOT NULL,
+    account_id uuid NOT NULL,
+    reached_at timestamp(3) with time zone,
+    available_micros bigint DEFAULT 0 NOT NULL,
+    held_micros bigint DEFAULT 0 NOT NULL,
+    consumed_micros bigint DEFAULT 0 NOT NULL,
+    transactions bigint DEFAULT 0 NOT NULL,
+    findings integer DEFAULT 0 NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ledger_audit_progress_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE ledger_entries (
     transaction_id uuid NOT NULL,
     line smallint NOT NULL,

@@ -4,7 +4,7 @@ import { loadBuilt } from '../../scripts/lib/system/index.mjs';
  * What the load generators use of the libs, by the path of the source, so that tsc fails when one of them moves or changes.
  *
  * @typedef {{
- *   'libs/billing/src/audit/ledger-audit.store': typeof import('../../libs/billing/src/audit/ledger-audit.store'),
+ *   'libs/billing/src/audit/index': typeof import('../../libs/billing/src/audit/index'),
  *   'libs/billing/src/index': typeof import('../../libs/billing/src/index'),
  *   'libs/contracts/src/index': typeof import('../../libs/contracts/src/index'),
  *   'libs/database/src/index': typeof import('../../libs/database/src/index'),

@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/database';
 import type { Logger, Loop, Metrics } from '@millrace/platform';
-import { AuditLedgerLoop, LedgerAudit, LedgerAuditStore } from './audit';
+import { AuditLedgerLoop, AuditProgressStore, AuditSpanStore, LedgerAudit, LedgerAuditStore } from './audit';
 import {
   CollectOwedCreditsLoop,
   PaymentsService,
@@ -12,6 +12,9 @@ import {
 import { CreditReads, ForgetLabelsLoop, UsageStore } from './usage';
 import { CreditsService, ExpireCreditsLoop, LotStore } from './credits';
 import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
+
+/** Transactions of the ledger that the audit reads in one step. */
+const AUDITED_AT_ONCE = 20_000;
 
 /** What credits are built on, made by the process that uses them. */
 export interface BillingParts {
@@ -41,7 +44,7 @@ export function composeBilling(
   const postings = new PostingStore();
   const credits = new CreditsService(database, ledger, postings, lots);
   const payments = new PaymentsService(database, new TopUpStore(), postings, credits, logger, provider);
-  const audit = new LedgerAudit(database, new LedgerAuditStore());
+  const audit = new LedgerAudit(database, new AuditSpanStore(AUDITED_AT_ONCE), new LedgerAuditStore());
   return {
     credits,
     reads: new CreditReads(database, ledger, new LedgerReadsStore(), new UsageStore()),
@@ -51,7 +54,7 @@ export function composeBilling(
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),
       new CollectOwedCreditsLoop(payments),
       new ForgetLabelsLoop(database, new UsageStore()),
-      new AuditLedgerLoop(audit, metrics, logger),
+      new AuditLedgerLoop(database, audit, new AuditProgressStore(), metrics, logger),
     ],
   };
 }

@@ -104,6 +104,11 @@ export class Metrics {
     help: 'Invariants of the credit ledger found broken in the latest round of the audit. Anything but 0 is an alarm.',
     registers: [this.registry],
   });
+  readonly ledgerAudited = new Gauge({
+    name: 'millrace_ledger_audited_transactions',
+    help: 'Transactions of the credit ledger that the present round of the audit has read.',
+    registers: [this.registry],
+  });
 
   constructor(role: string) {
     this.registry.setDefaultLabels({ role });

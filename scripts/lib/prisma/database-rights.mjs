@@ -41,6 +41,7 @@ export const RIGHTS = {
   job_outputs: [SWEEP, ALL, SWEEP],
   job_transitions: [APPEND, APPEND, APPEND],
   jobs: [WRITE, CHANGE, SWEEP],
+  ledger_audit_progress: [NOTHING, NOTHING, WRITE],
   ledger_entries: [APPEND, APPEND, APPEND],
   ledger_transactions: [APPEND, APPEND, APPEND],
   payment_events: [APPEND, NOTHING, READ],

@@ -1,36 +1,45 @@
+import type { Statements } from '@millrace/database';
 import type { Logger, Loop, Metrics } from '@millrace/platform';
+import type { AuditProgressStore } from './audit-progress.store';
+import { START } from './audit-span';
 import type { LedgerAudit } from './ledger-audit';
 
-/** Findings of each batch that are logged one by one; the metric counts all. */
+/** Findings of each step that are logged one by one; the metric counts all. */
 const LOGGED = 20;
 
 /**
- * Checks the ledger, round after round, a batch of accounts a run. Findings are logged, and `millrace_ledger_findings` has
- * their number in the last whole round: alert on anything but 0.
+ * Checks the ledger, round after round, a span of it a run. Each run begins at the checkpoint of the last one. Findings are
+ * logged, and `millrace_ledger_findings` has their number in the last whole round: alert on anything but 0.
  */
 export class AuditLedgerLoop implements Loop {
   readonly name = 'audit-ledger';
   readonly everyMs = 300_000;
-  private next: string | null = null;
-  private found = 0;
 
   constructor(
+    private readonly database: Statements,
     private readonly audit: LedgerAudit,
+    private readonly progress: AuditProgressStore,
     private readonly metrics: Metrics,
     private readonly logger: Logger,
   ) {}
 
   /** @returns 0 at the end of a round, so that the pause is between rounds. */
   async runOnce(): Promise<number> {
-    const { findings, next } = await this.audit.batch(this.next);
-    for (const finding of findings.slice(0, LOGGED))
+    const before = await this.progress.find(this.database);
+    const step = await this.audit.step(before.position);
+    for (const finding of step.findings.slice(0, LOGGED))
       this.logger.error({ finding }, 'an invariant of the ledger is violated');
-    this.next = next;
-    this.found += findings.length;
+    const transactions = before.transactions + step.transactions;
+    const findings = before.findings + step.findings.length;
     // The metric rises at once with a finding, and returns to 0 only after a whole round without any.
-    if (next === null || findings.length > 0) this.metrics.ledgerFindings.set(this.found);
-    if (next !== null) return 1;
-    this.found = 0;
+    if (step.next === null || findings > 0) this.metrics.ledgerFindings.set(findings);
+    this.metrics.ledgerAudited.set(Number(transactions));
+    if (step.next !== null) {
+      await this.progress.save(this.database, { position: step.next, transactions, findings });
+      return 1;
+    }
+    this.logger.info({ transactions: Number(transactions), findings }, 'a round of the audit of the ledger is over');
+    await this.progress.save(this.database, { position: START, transactions: 0n, findings: 0 });
     return 0;
   }
 }

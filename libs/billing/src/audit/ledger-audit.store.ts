@@ -2,8 +2,10 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Finding } from '@millrace/platform';
 import { LEDGER_KINDS, MOVES } from '../ledger';
+import type { AuditSpan, BookSums } from './audit-span';
+import { isWithin } from './audit-span.store';
 
-/** Findings of one check in one batch of accounts: a broken rule has many, and the first thousand are enough. */
+/** Findings of one check in one span: a broken rule has many, and the first thousand are enough. */
 const MOST = 1_000;
 
 /** What each kind may move, for SQL: `grant:promotions>available`. */
@@ -14,20 +16,38 @@ const POSSIBLE_MOVES = LEDGER_KINDS.flatMap((kind) => MOVES[kind].map((move) => 
  * check with two readings would find differences of what happened in between. It reads jobs, and never writes them.
  */
 export class LedgerAuditStore {
-  /** Accounts that have credits, by id, for the checks below. */
-  async listAccounts(tx: Statements, afterAccountId: string, limit: number): Promise<string[]> {
-    const rows = await tx.rows<{ accountId: string }>(Prisma.sql`
-      SELECT account_id FROM balances WHERE account_id > ${afterAccountId}::uuid ORDER BY account_id LIMIT ${limit}`);
-    return rows.map((row) => row.accountId);
+  /** Every check, over this span. */
+  async *check(tx: Statements, span: AuditSpan): AsyncGenerator<Finding> {
+    const checks = span.until === null ? [...OF_MOVEMENTS, ...OF_ACCOUNTS] : OF_MOVEMENTS;
+    for (const sql of checks) yield* await tx.rows<Finding>(Prisma.sql`${sql(span)} LIMIT ${MOST}`);
   }
 
-  /** Every check, over these accounts. */
-  async *check(tx: Statements, accountIds: string[]): AsyncGenerator<Finding> {
-    for (const sql of CHECKS) yield* await tx.rows<Finding>(Prisma.sql`${sql(accountIds)} LIMIT ${MOST}`);
+  /** What the movements of the span's accounts sum to up to its end, and how many transactions the span has. */
+  async sum(tx: Statements, span: AuditSpan): Promise<BookSums & { transactions: bigint }> {
+    const [row] = await tx.rows<BookSums & { transactions: bigint }>(Prisma.sql`
+      SELECT ${sumsOf(span)}, count(DISTINCT t.id) AS transactions
+      FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id WHERE ${inSpan('t', span)}`);
+    if (row === undefined) throw new Error('a sum returned no row');
+    return row;
   }
 }
 
-const CHECKS = [entries, balances, holds, usage, lots, lotSums, corrections, topUps, payments];
+/** What holds of each movement, or of what it belongs to: the accounts' movements in a span. */
+const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases];
+/** What holds of an account as it is now. */
+const OF_ACCOUNTS = [balances, lotSums, topUps, payments];
+
+const inSpan = (table: string, span: AuditSpan): Prisma.Sql =>
+  Prisma.sql`${ofAccounts(`${table}.account_id`, span.accountIds)} AND ${isWithin(`${table}.at`, span)}`;
+
+/** Sums over transactions t and their entries e, on top of those of the movements before. */
+function sumsOf({ sums }: AuditSpan): Prisma.Sql {
+  return Prisma.sql`
+    (${sums.availableMicros}::bigint + coalesce(sum(${changeOf('available')}), 0))::bigint AS available_micros,
+    (${sums.heldMicros}::bigint + coalesce(sum(${changeOf('held')}), 0))::bigint AS held_micros,
+    (${sums.consumedMicros}::bigint + coalesce(sum(e.amount_micros) FILTER (WHERE t.kind <> 'expire'
+      AND e.from_book IN ('available', 'held') AND e.to_book NOT IN ('available', 'held')), 0))::bigint AS consumed_micros`;
+}
 
 const ofAccounts = (column: string, ids: string[]): Prisma.Sql =>
   Prisma.sql`${Prisma.raw(column)} = ANY(${ids}::uuid[])`;
@@ -41,52 +61,57 @@ function faults(list: { check: string; found: Prisma.Sql; detail: Prisma.Sql }[]
 }
 
 /** A transaction moves something, between books that its kind may move between: then the books sum to zero. */
-function entries(ids: string[]): Prisma.Sql {
+function entries(span: AuditSpan): Prisma.Sql {
   return Prisma.sql`
     SELECT 'sum-zero' AS "check", t.id::text AS subject,
       CASE WHEN e.transaction_id IS NULL THEN format('The transaction (%s) moves nothing.', t.kind)
         ELSE format('A %s moves %s from %s to %s.', t.kind, e.amount_micros, e.from_book, e.to_book) END AS detail
     FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id
-    WHERE ${ofAccounts('t.account_id', ids)} AND (e.transaction_id IS NULL OR e.amount_micros <= 0
+    WHERE ${inSpan('t', span)} AND (e.transaction_id IS NULL OR e.amount_micros <= 0
       OR t.kind || ':' || e.from_book || '>' || e.to_book <> ALL(${POSSIBLE_MOVES}::text[]))`;
 }
 
 /** The balance is what its entries sum to, and neither part of it is below zero. */
-function balances(ids: string[]): Prisma.Sql {
-  const differs = (stored: string, sum: string): { check: string; found: Prisma.Sql; detail: Prisma.Sql } => ({
+function balances(span: AuditSpan): Prisma.Sql {
+  const differs = (stored: string): { check: string; found: Prisma.Sql; detail: Prisma.Sql } => ({
     check: 'balance-is-sum',
-    found: Prisma.sql`b.${Prisma.raw(stored)}_micros <> s.${Prisma.raw(sum)}`,
+    found: Prisma.sql`b.${Prisma.raw(stored)}_micros <> s.${Prisma.raw(stored)}_micros`,
     detail: Prisma.sql`format('The balance has %s micro-credits ${Prisma.raw(stored)}, its entries sum to %s.',
-      b.${Prisma.raw(stored)}_micros, s.${Prisma.raw(sum)})`,
+      b.${Prisma.raw(stored)}_micros, s.${Prisma.raw(stored)}_micros)`,
   });
   return Prisma.sql`
     SELECT f."check", b.account_id::text AS subject, f.detail
     FROM balances b
     CROSS JOIN LATERAL (
-      SELECT coalesce(sum(${changeOf('available')}), 0) AS available, coalesce(sum(${changeOf('held')}), 0) AS held,
-        coalesce(sum(e.amount_micros) FILTER (WHERE t.kind <> 'expire' AND e.from_book IN ('available', 'held')
-          AND e.to_book NOT IN ('available', 'held')), 0) AS consumed
-      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.account_id = b.account_id
+      SELECT ${sumsOf(span)}
+      FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
+      WHERE t.account_id = b.account_id AND ${isWithin('t.at', span)}
     ) s
     ${faults([
-      differs('available', 'available'),
-      differs('held', 'held'),
-      differs('consumed', 'consumed'),
+      differs('available'),
+      differs('held'),
+      differs('consumed'),
       {
         check: 'never-negative',
         found: Prisma.sql`b.available_micros < 0 OR b.held_micros < 0`,
         detail: Prisma.sql`format('The balance is below zero: %s available, %s held.', b.available_micros, b.held_micros)`,
       },
     ])}
-    WHERE f.found AND ${ofAccounts('b.account_id', ids)}`;
+    WHERE f.found AND ${ofAccounts('b.account_id', span.accountIds)}`;
 }
 
-/** A job has one hold and one end of it, one charge within the hold; and its row agrees with the ledger. */
-function holds(ids: string[]): Prisma.Sql {
+/**
+ * A job has one hold and one end of it, one charge within the hold; and its row agrees with the ledger. All movements of a job
+ * are read, also those before and after the span.
+ */
+function holds(span: AuditSpan): Prisma.Sql {
   return Prisma.sql`
     SELECT f."check", m.job_id::text AS subject, f.detail
     FROM (
-      SELECT t.job_id, t.account_id,
+      SELECT DISTINCT t.job_id, t.account_id FROM ledger_transactions t
+      WHERE ${inSpan('t', span)} AND t.job_id IS NOT NULL AND t.kind <> 'correction'
+    ) k CROSS JOIN LATERAL (
+      SELECT k.job_id, k.account_id,
         coalesce(sum(e.amount_micros) FILTER (WHERE t.kind IN ('hold', 'extend_hold')), 0) AS held,
         coalesce(sum(e.amount_micros) FILTER (WHERE t.kind IN ('settle', 'release')), 0) AS ended,
         coalesce(sum(e.amount_micros) FILTER (WHERE t.kind = 'settle' AND e.to_book = 'revenue'), 0) AS charged,
@@ -94,8 +119,7 @@ function holds(ids: string[]): Prisma.Sql {
         count(DISTINCT t.id) FILTER (WHERE t.kind IN ('settle', 'release')) AS ends,
         count(*) FILTER (WHERE t.kind = 'settle' AND e.to_book = 'revenue') AS charges
       FROM ledger_transactions t LEFT JOIN ledger_entries e ON e.transaction_id = t.id
-      WHERE ${ofAccounts('t.account_id', ids)} AND t.job_id IS NOT NULL AND t.kind <> 'correction'
-      GROUP BY t.job_id, t.account_id
+      WHERE t.job_id = k.job_id AND t.account_id = k.account_id AND t.kind <> 'correction'
     ) m LEFT JOIN jobs j ON j.id = m.job_id
     ${faults([
       {
@@ -136,8 +160,8 @@ function holds(ids: string[]): Prisma.Sql {
       },
       {
         check: 'job-agrees',
-        found: Prisma.sql`j.held_micros <> m.held OR coalesce(j.charged_micros, 0) <> m.charged
-          OR j.account_id <> m.account_id`,
+        found: Prisma.sql`j.id IS NOT NULL AND (j.held_micros <> m.held OR coalesce(j.charged_micros, 0) <> m.charged
+          OR j.account_id <> m.account_id)`,
         detail: Prisma.sql`format('The job has %s held and %s charged, the ledger %s and %s.', j.held_micros,
           coalesce(j.charged_micros, 0), m.held, m.charged)`,
       },
@@ -146,23 +170,27 @@ function holds(ids: string[]): Prisma.Sql {
 }
 
 /** Usage is charged for: each record is what the ledger charged for its job, and each charge has its record. */
-function usage(ids: string[]): Prisma.Sql {
+function usage(span: AuditSpan): Prisma.Sql {
   return Prisma.sql`
-    SELECT 'usage-is-charged' AS "check", coalesce(u.job_id, c.job_id)::text AS subject,
+    SELECT 'usage-is-charged' AS "check", k.job_id::text AS subject,
       format('The usage record has %s micro-credits, the ledger charged %s.', coalesce(u.charged_micros::text, 'nothing of'),
         coalesce(c.charged, 0)) AS detail
-    FROM (SELECT * FROM usage_records WHERE ${ofAccounts('account_id', ids)}) u
-    FULL JOIN (
-      SELECT t.job_id, sum(e.amount_micros) AS charged
+    FROM (
+      SELECT t.job_id, t.account_id FROM ledger_transactions t WHERE ${inSpan('t', span)} AND t.kind = 'settle'
+      UNION SELECT r.job_id, r.account_id FROM usage_records r
+      WHERE ${ofAccounts('r.account_id', span.accountIds)} AND ${isWithin('r.finished_at', span)}
+    ) k
+    LEFT JOIN usage_records u ON u.job_id = k.job_id AND u.account_id = k.account_id
+    CROSS JOIN LATERAL (
+      SELECT sum(e.amount_micros) AS charged
       FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-      WHERE ${ofAccounts('t.account_id', ids)} AND t.kind = 'settle' AND e.to_book = 'revenue'
-      GROUP BY t.job_id
-    ) c ON c.job_id = u.job_id
-    WHERE u.job_id IS NULL OR u.charged_micros <> coalesce(c.charged, 0)`;
+      WHERE t.job_id = k.job_id AND t.account_id = k.account_id AND t.kind = 'settle' AND e.to_book = 'revenue'
+    ) c
+    WHERE u.charged_micros IS DISTINCT FROM coalesce(c.charged, 0) AND (u.job_id IS NOT NULL OR c.charged IS NOT NULL)`;
 }
 
 /** Every transaction that brought credits has a lot: what it brought, less what was drawn from it and has expired. */
-function lots(ids: string[]): Prisma.Sql {
+function lots(span: AuditSpan): Prisma.Sql {
   return Prisma.sql`
     SELECT 'lot-is-sum' AS "check", g.id::text AS subject,
       CASE WHEN l.transaction_id IS NULL THEN 'Credits were added without a lot.'
@@ -171,7 +199,7 @@ function lots(ids: string[]): Prisma.Sql {
     FROM (
       SELECT t.id, t.account_id, t.expires_at, sum(e.amount_micros) AS brought
       FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-      WHERE ${ofAccounts('t.account_id', ids)} AND t.kind IN ('grant', 'top_up', 'correction') AND e.to_book = 'available'
+      WHERE ${inSpan('t', span)} AND t.kind IN ('grant', 'top_up', 'correction') AND e.to_book = 'available'
       GROUP BY t.id
     ) g
     LEFT JOIN credit_lots l ON l.transaction_id = g.id
@@ -185,7 +213,7 @@ function lots(ids: string[]): Prisma.Sql {
 }
 
 /** The lots together have what the account has and what is still to be drawn from them. */
-function lotSums(ids: string[]): Prisma.Sql {
+function lotSums({ accountIds }: AuditSpan): Prisma.Sql {
   return Prisma.sql`
     SELECT 'lots-are-balance' AS "check", b.account_id::text AS subject,
       format('The lots have %s and %s drawn; the balance has %s and %s.', s.remaining, s.drawn,
@@ -195,12 +223,12 @@ function lotSums(ids: string[]): Prisma.Sql {
       SELECT coalesce(sum(remaining_micros), 0) AS remaining, coalesce(sum(drawn_micros), 0) AS drawn
       FROM credit_lots l WHERE l.account_id = b.account_id
     ) s
-    WHERE ${ofAccounts('b.account_id', ids)} AND (s.drawn <> b.drawn_micros
+    WHERE ${ofAccounts('b.account_id', accountIds)} AND (s.drawn <> b.drawn_micros
       OR s.remaining <> b.available_micros + b.held_micros + b.consumed_micros - b.drawn_micros)`;
 }
 
 /** Nothing is taken back, or has expired, beyond what there was; and never another account's. */
-function corrections(ids: string[]): Prisma.Sql {
+function corrections(span: AuditSpan): Prisma.Sql {
   return Prisma.sql`
     SELECT 'correction-within-original' AS "check", o.id::text AS subject,
       format('A %s of %s was taken back by %s, %s of them of another account.', o.kind, m.amount, c.amount, c.foreign_count)
@@ -215,34 +243,42 @@ function corrections(ids: string[]): Prisma.Sql {
         ELSE e.amount_micros END), 0) AS amount, count(*) FILTER (WHERE t.account_id <> o.account_id) AS foreign_count
       FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id WHERE t.corrects = o.id
     ) c
-    WHERE ${ofAccounts('o.account_id', ids)} AND o.kind IN ('grant', 'top_up', 'settle')
+    WHERE ${inSpan('o', span)} AND o.kind IN ('grant', 'top_up', 'settle')
       AND (c.amount NOT BETWEEN 0 AND m.amount OR c.foreign_count > 0)`;
 }
 
-/** Credits that were sold are those that were paid for: each paid top-up has its transaction, each transaction its top-up. */
-function topUps(ids: string[]): Prisma.Sql {
+/** Credits that were sold were paid for: each such transaction has its top-up. */
+function purchases(span: AuditSpan): Prisma.Sql {
   return Prisma.sql`
-    SELECT 'top-up-is-paid' AS "check", coalesce(u.id, t.id)::text AS subject,
-      CASE WHEN u.id IS NULL THEN 'Credits were sold without a paid top-up.'
-        ELSE format('The top-up is of %s micro-credits, the ledger brought %s.', u.amount_micros, coalesce(t.brought, 0))
-      END AS detail
-    FROM (SELECT * FROM top_ups WHERE status = 'paid' AND ${ofAccounts('account_id', ids)}) u
-    FULL JOIN (
-      SELECT t.id, t.account_id, sum(e.amount_micros) AS brought
+    SELECT 'top-up-is-paid' AS "check", t.id::text AS subject, 'Credits were sold without a paid top-up.' AS detail
+    FROM ledger_transactions t
+    WHERE ${inSpan('t', span)} AND t.kind = 'top_up' AND NOT EXISTS (
+      SELECT FROM top_ups u WHERE u.transaction_id = t.id AND u.status = 'paid')`;
+}
+
+/** Each paid top-up brought its credits, to its account. */
+function topUps({ accountIds }: AuditSpan): Prisma.Sql {
+  return Prisma.sql`
+    SELECT 'top-up-is-paid' AS "check", u.id::text AS subject,
+      format('The top-up is of %s micro-credits, the ledger brought %s.', u.amount_micros, coalesce(t.brought, 0)) AS detail
+    FROM top_ups u
+    LEFT JOIN LATERAL (
+      SELECT t.account_id, sum(e.amount_micros) AS brought
       FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
-      WHERE t.kind = 'top_up' AND ${ofAccounts('t.account_id', ids)} GROUP BY t.id
-    ) t ON t.id = u.transaction_id
-    WHERE u.id IS NULL OR t.id IS NULL OR t.account_id <> u.account_id OR t.brought <> u.amount_micros`;
+      WHERE t.id = u.transaction_id AND t.kind = 'top_up' GROUP BY t.account_id
+    ) t ON true
+    WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', accountIds)}
+      AND (t.account_id IS DISTINCT FROM u.account_id OR t.brought IS DISTINCT FROM u.amount_micros)`;
 }
 
 /** Every paid top-up has a message of its provider about the payment. */
-function payments(ids: string[]): Prisma.Sql {
+function payments({ accountIds }: AuditSpan): Prisma.Sql {
   return Prisma.sql`
     SELECT 'payment-is-recorded' AS "check", u.id::text AS subject,
       format('The top-up of %s micro-credits is paid, but there is no message of %s about it.', u.amount_micros, u.provider)
         AS detail
     FROM top_ups u
-    WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', ids)} AND NOT EXISTS (
+    WHERE u.status = 'paid' AND ${ofAccounts('u.account_id', accountIds)} AND NOT EXISTS (
       SELECT 1 FROM payment_events e WHERE e.top_up_id = u.id AND e.provider = u.provider AND e.kind = 'paid')`;
 }
 

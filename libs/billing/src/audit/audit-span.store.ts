@@ -1,0 +1,71 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import { NOTHING, type AuditPosition, type AuditSpan, type BookSums } from './audit-span';
+
+/** Accounts that one step may read together. */
+const MOST_ACCOUNTS = 50;
+/**
+ * A part of an account ends this long ago at the latest: a movement has the time at which its transaction began, and one that
+ * began before the part's end has committed by now.
+ */
+const SETTLED_MINUTES = 10;
+
+/** The SQL that divides the ledger into spans, each of which is read in a bounded time. */
+export class AuditSpanStore {
+  /** @param transactions in a span, about: a few accounts together, or a part of a large one. */
+  constructor(private readonly transactions: number) {}
+
+  /** The span after a position; null at the end. */
+  async next(tx: Statements, { accountId, part }: AuditPosition): Promise<AuditSpan | null> {
+    if (part !== null) return this.partOf(tx, accountId, part.reachedAt, part.sums);
+    const accounts = await this.accountsAfter(tx, accountId);
+    const [first] = accounts;
+    if (first === undefined) return null;
+    if (first.transactions > this.transactions) return this.partOf(tx, first.accountId, null, NOTHING);
+    const accountIds: string[] = [];
+    let together = 0;
+    for (const account of accounts) {
+      together += account.transactions;
+      if (together > this.transactions) break;
+      accountIds.push(account.accountId);
+    }
+    return { accountIds, after: null, sums: NOTHING, until: null };
+  }
+
+  /** Accounts that have credits, and how many transactions they have, counted up to one more than a span has. */
+  private async accountsAfter(
+    tx: Statements,
+    accountId: string,
+  ): Promise<{ accountId: string; transactions: number }[]> {
+    return tx.rows(Prisma.sql`
+      SELECT b.account_id, c.transactions
+      FROM (
+        SELECT account_id FROM balances WHERE account_id > ${accountId}::uuid ORDER BY account_id LIMIT ${MOST_ACCOUNTS}
+      ) b
+      CROSS JOIN LATERAL (
+        SELECT count(*)::int AS transactions
+        FROM (SELECT FROM ledger_transactions t WHERE t.account_id = b.account_id LIMIT ${this.transactions + 1}) few
+      ) c
+      ORDER BY b.account_id`);
+  }
+
+  private async partOf(tx: Statements, accountId: string, after: Date | null, sums: BookSums): Promise<AuditSpan> {
+    const [end] = await tx.rows<{ at: Date }>(Prisma.sql`
+      SELECT at FROM (
+        SELECT t.at FROM ledger_transactions t
+        WHERE t.account_id = ${accountId}::uuid AND ${laterThan('t.at', after)}
+        ORDER BY t.at, t.id OFFSET ${this.transactions - 1} LIMIT 1
+      ) last WHERE at < now() - make_interval(mins => ${SETTLED_MINUTES})`);
+    return { accountIds: [accountId], after, sums, until: end?.at ?? null };
+  }
+}
+
+/** True of times within a span. */
+export function isWithin(column: string, { after, until }: AuditSpan): Prisma.Sql {
+  const noLater = until === null ? Prisma.sql`true` : Prisma.sql`${Prisma.raw(column)} <= ${until}::timestamptz`;
+  return Prisma.sql`${laterThan(column, after)} AND ${noLater}`;
+}
+
+function laterThan(column: string, after: Date | null): Prisma.Sql {
+  return after === null ? Prisma.sql`true` : Prisma.sql`${Prisma.raw(column)} > ${after}::timestamptz`;
+}

@@ -22,6 +22,11 @@ export const assetSettings = {
     'Size of the parts of a file that is uploaded in parts, in bytes; at least 5 MiB, which S3 demands.',
     integer({ min: 5_242_880, max: 1_073_741_824 }).default(33_554_432),
   ),
+  uploadBytesInMemory: setting(
+    'UPLOAD_BYTES_IN_MEMORY',
+    'Memory that the uploads under way take on one API process, in bytes, where the store is a bucket: up to 10 MiB each. One account may have a third of it; above it 429.',
+    integer({ min: 10_485_760 }).default(134_217_728),
+  ),
   signedUrlSeconds: setting(
     'SIGNED_URL_SECONDS',
     'How long a download link works, in seconds.',

@@ -28,6 +28,7 @@ export interface AssetsParts {
     | 'uploadPartBytes'
     | 'assetRetentionSeconds'
     | 'storageBytesPerAccount'
+    | 'uploadBytesInMemory'
     | 'blobGraceSeconds'
     | 'signedUrlSeconds'
   >;

@@ -27,6 +27,11 @@ export class BlobService {
     private readonly store: BlobStore,
   ) {}
 
+  /** Memory that one stream takes at most while it is staged. */
+  get stagingBytes(): number {
+    return this.store.stagingBytes;
+  }
+
   /** Take in a stream, to be kept or discarded. @throws Refusal `payload_too_large`, BlobStoreError, the source's error. */
   stage(source: Readable, options: StageOptions): Promise<StagedBytes> {
     return this.store.stage(source, options);

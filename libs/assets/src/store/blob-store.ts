@@ -68,6 +68,8 @@ export interface StagedLeftover {
  */
 export interface BlobStore {
   readonly kind: 'fs' | 's3';
+  /** Memory that one stream takes at most while it is staged; 0 where its bytes are written as they arrive. */
+  readonly stagingBytes: number;
   /** Large files that arrive in parts. */
   readonly parts: PartStore;
   /** Resolves when the store can be used. @throws BlobStoreError with a sentence for an operator. */

@@ -17,6 +17,7 @@ import {
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, takeSource, type StagedBytes } from '../store';
 import type { ResumableUploadStore } from './resumable-upload.store';
+import { StagingMemory } from './staging-memory';
 import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
@@ -70,6 +71,8 @@ interface Mint {
 
 /** Makes assets of customers' bytes: by upload, or by the hash of bytes uploaded before. */
 export class UploadService {
+  private readonly memory: StagingMemory;
+
   constructor(
     private readonly database: Database,
     private readonly assets: AssetStore,
@@ -78,8 +81,10 @@ export class UploadService {
     private readonly resumables: ResumableUploadStore,
     private readonly blobs: BlobService,
     private readonly quota: Pick<StorageQuota, 'reserve'>,
-    private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds'>,
-  ) {}
+    private readonly settings: Pick<AssetSettings, 'maxUploadBytes' | 'assetRetentionSeconds' | 'uploadBytesInMemory'>,
+  ) {
+    this.memory = new StagingMemory(settings.uploadBytesInMemory);
+  }
 
   /** Bytes that an account has uploaded today (UTC). */
   async bytesToday(accountId: string): Promise<number> {
@@ -111,24 +116,29 @@ export class UploadService {
   /**
    * Take in the bytes of an upload. Nothing is visible until `commit`; a caller that does not commit must discard.
    *
-   * @throws Refusal `payload_too_large`, `storage_full`, or `rate_limited` when the day's bytes are used up; BlobStoreError;
+   * @throws Refusal `payload_too_large`, `storage_full`, or `rate_limited` when the day's bytes are used up or too many are under way; BlobStoreError;
    * the source's own error, and then nothing is left behind.
    */
   async stage(accountId: string, source: Readable, options: UploadStageOptions): Promise<ReservedBytes> {
     takeSource(source);
     const { maxUploadBytes: maxBytes } = this.settings;
+    const { stagingBytes } = this.blobs;
+    let leaveMemory = (): void => undefined;
     let reservation: Reservation;
     try {
+      leaveMemory = this.memory.take(accountId, Math.min(options.declaredBytes ?? stagingBytes, stagingBytes));
       reservation = await this.reserve(accountId, options);
     } catch (error) {
+      leaveMemory();
       source.destroy();
       throw error;
     }
     try {
       const { signal } = options;
       const staged = await this.blobs.stage(source, { maxBytes, signal, cover: (bytes) => reservation.cover(bytes) });
-      return reserved(staged, reservation);
+      return reserved(staged, reservation, leaveMemory);
     } catch (error) {
+      leaveMemory();
       // Where this fails, the reservation expires.
       await reservation.release().catch(() => undefined);
       throw error;
@@ -254,8 +264,8 @@ export class UploadService {
   }
 }
 
-/** Discarding gives the room back, too. */
-function reserved(staged: StagedBytes, reservation: Reservation): ReservedBytes {
+/** Discarding gives the room back, too, and the memory. */
+function reserved(staged: StagedBytes, reservation: Reservation, leaveMemory: () => void): ReservedBytes {
   return {
     ...staged,
     reservationId: reservation.id,
@@ -263,6 +273,7 @@ function reserved(staged: StagedBytes, reservation: Reservation): ReservedBytes 
       try {
         await staged.discard();
       } finally {
+        leaveMemory();
         await reservation.release();
       }
     },

@@ -18,6 +18,7 @@ const READ_BYTES = 256 * 1024;
  */
 export class FsBlobStore implements BlobStore {
   readonly kind = 'fs';
+  readonly stagingBytes = 0;
   private readonly stagingDir: string;
   private readonly blobsDir: string;
   readonly parts: FsPartStore;

@@ -21,6 +21,7 @@ import { takeSource } from '../staging-source';
 export const STAGING_PREFIX = 'staging/';
 /** The smallest part that S3 accepts. One part is sent while the next one fills, so the memory of an upload is bounded. */
 const PART_BYTES = 5 * 1024 * 1024;
+export const STAGING_BYTES = 2 * PART_BYTES;
 /** The most that S3 copies in one request. */
 const MAX_COPY_BYTES = 5 * 1024 ** 3;
 

@@ -13,13 +13,14 @@ import type { StageOptions, StagedBytes, StagedLeftover, StoredObject } from '..
 import { DEFAULT_REQUEST_POLICY, createS3Client, s3FaultOf, type S3Address, type S3RequestPolicy } from './s3-client';
 import { openUploads } from './s3-open-uploads';
 import { S3PartStore } from './s3.part-store';
-import { STAGING_PREFIX, withS3Faults, stageInBucket, type Bucket } from './s3-staging';
+import { STAGING_BYTES, STAGING_PREFIX, withS3Faults, stageInBucket, type Bucket } from './s3-staging';
 
 const BLOBS_PREFIX = 'blobs/';
 
 /** Blobs as objects of one bucket of S3, or of any server that speaks its protocol. */
 export class S3BlobStore implements BlobStore {
   readonly kind = 's3';
+  readonly stagingBytes = STAGING_BYTES;
   private readonly client: S3Client;
   private readonly bucket: Bucket;
   /** Signs links; sends no requests. */

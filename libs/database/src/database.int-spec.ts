@@ -3,6 +3,7 @@ import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { Database, type Statements } from './database';
 import { ConstraintError, RefusedError } from './errors';
+import { LockSession } from './lock-session';
 import { besideTransaction, holdingConnection } from './nested-connection';
 import { REQUIRED_MIGRATION, assertSchema, awaitSchema } from './schema-version';
 
@@ -115,6 +116,29 @@ describe('a lock', () => {
       Reflect.set(pg.Client.prototype, 'query', query);
     }
     expect(most).toBe(1);
+  });
+
+  it('is taken on one session, which follows the one that has ended', async () => {
+    const application_name = 'one session of locks';
+    const locks = new LockSession({ connectionString: test.url, application_name }, 5_000);
+    const sessions = (): Promise<{ pid: number }[]> =>
+      test.database.query(Prisma.sql`SELECT pid FROM pg_stat_activity WHERE application_name = ${application_name}`);
+    try {
+      expect(await locks.withLock('a', () => Promise.resolve(1))).toBe(1);
+      const first = await (Reflect.get(locks, 'session') as Promise<pg.Client>);
+      const ended = new Promise<void>((resolve) => first.once('end', () => resolve()));
+      // Between the error and the end of the first session the second one begins.
+      const second = new Promise<number | null>((resolve) =>
+        first.once('error', () => resolve(locks.withLock('b', () => Promise.resolve(2)))),
+      );
+      await test.database.query(Prisma.sql`SELECT pg_terminate_backend(${(await sessions())[0]?.pid}::int)`);
+      expect(await second).toBe(2);
+      await ended;
+      expect(await locks.withLock('c', () => Promise.resolve(3))).toBe(3);
+      expect(await sessions()).toHaveLength(1);
+    } finally {
+      await locks.close();
+    }
   });
 
   it('is held by one at a time and free again afterwards', async () => {

@@ -54,15 +54,18 @@ export class LockSession {
   }
 
   private open(): Promise<pg.Client> {
-    this.session ??= this.connect();
-    return this.session;
+    if (this.session !== null) return this.session;
+    // An error comes before the end of the same session, and its successor may be there by then.
+    const session = this.connect(() => {
+      if (this.session === session) this.session = null;
+    });
+    this.session = session;
+    return session;
   }
 
-  private async connect(): Promise<pg.Client> {
+  /** @param forget called when the session has ended, or did not begin. */
+  private async connect(forget: () => void): Promise<pg.Client> {
     const client = new pg.Client(this.settings);
-    const forget = (): void => {
-      this.session = null;
-    };
     client.on('error', forget);
     client.on('end', forget);
     try {

@@ -102,8 +102,10 @@ describe('a network at a demo deployment', () => {
 
   it('fills its own share of the queue, and no more', async () => {
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => submit(a)))).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(3);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+    const accepted = statuses.filter((status) => status === 201).length;
+    // Three wait. One more is accepted where the first has left the queue for the lane meanwhile.
+    expect([3, 4]).toContain(accepted);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(8 - accepted);
     const { status, body } = await submit(b);
     expect(status).toBe(201);
     // Whose turn it is goes by account (decision 4), so no network waits for the jobs of another.

@@ -56,10 +56,16 @@ export class FailedAttempts {
 
   /** Count a failure. @returns what to throw: 401 `unauthorized` with this message, or 429 `rate_limited`. */
   refusal(network: string, message: string): Refusal {
+    const attempts = this.count(network);
+    return attempts.failures > this.limitPerMinute ? this.tooMany(attempts) : new Refusal('unauthorized', message);
+  }
+
+  /** Count a failure that is answered in another way. */
+  count(network: string): Attempts {
     const attempts = this.of(network);
     attempts.failures += 1;
     if (attempts.failures === 1) this.logger.warn({ network }, 'authentication failed');
-    return attempts.failures > this.limitPerMinute ? this.tooMany(attempts) : new Refusal('unauthorized', message);
+    return attempts;
   }
 
   private of(network: string): Attempts {

@@ -1,6 +1,6 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { LoadingCache } from '@millrace/platform';
+import { BoundedMap, LoadingCache } from '@millrace/platform';
 import type { Deployment, DeploymentDraft } from './deployment';
 import type { DeploymentStore } from './deployment.store';
 
@@ -8,6 +8,7 @@ import type { DeploymentStore } from './deployment.store';
 const DEPLOYMENT_TTL_MS = 1_000;
 /** More than are asked for within a second. */
 const CACHED_DEPLOYMENTS = 1_000;
+const FOUND_DEPLOYMENTS = 10_000;
 
 /**
  * Deployments, as operators manage them and requests find them. A change runs in the transaction of its administrative act;
@@ -15,6 +16,8 @@ const CACHED_DEPLOYMENTS = 1_000;
  */
 export class DeploymentsService {
   private readonly cache: LoadingCache<Deployment | null>;
+  /** Ids of deployments that were there when they were last looked for. */
+  private readonly found = new BoundedMap<true>(FOUND_DEPLOYMENTS);
 
   constructor(
     private readonly database: Statements,
@@ -23,7 +26,7 @@ export class DeploymentsService {
     this.cache = new LoadingCache({
       max: CACHED_DEPLOYMENTS,
       ttlMs: DEPLOYMENT_TTL_MS,
-      load: (id) => store.find(database, id),
+      load: async (id) => this.note(id, await store.find(database, id)),
       // An absence is not cached: a deployment is found as soon as it is created, by any process.
       ttlMsOf: (deployment) => (deployment === null ? 0 : DEPLOYMENT_TTL_MS),
     });
@@ -83,6 +86,17 @@ export class DeploymentsService {
   /** A deployment of any account, as it was at most a second ago; null when there is none. */
   find(id: string): Promise<Deployment | null> {
     return this.cache.get(id);
+  }
+
+  /** True when this process has found the deployment before: looking for it again is no guess. */
+  wasFound(id: string): boolean {
+    return this.found.has(id);
+  }
+
+  private note(id: string, deployment: Deployment | null): Deployment | null {
+    if (deployment === null) this.found.delete(id);
+    else this.found.set(id, true);
+    return deployment;
   }
 
   /** A deployment of any account as it is now; null when there is none. */

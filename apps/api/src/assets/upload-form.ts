@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { RawUploadFields } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
-import { arrivingBytes, holdBytes } from '../http';
+import { arrivingBytes, confirmAccess, holdBytes } from '../http';
 import { MultipartError, readMultipart } from './multipart';
 
 /** Fields are names and hashes; no field of ours is larger. */
@@ -25,8 +25,8 @@ export interface UploadForm<T> {
  * @param maxBytes of the file; all else of the form, unknown parts included, may have a little more.
  * @param takeFile consumes the file; an error that it throws ends the reading.
  * @param dropFile undoes `takeFile` when the form turns out to be incomplete.
- * @throws Refusal `invalid_request`, 408 when the rest of it does not come; `unsupported_media_type`; what `takeFile`
- *   throws.
+ * @throws Refusal `invalid_request`, 408 when the rest of it does not come; `unsupported_media_type`; 401 and 403 when the sender
+ *   lost access while it sent; what `takeFile` throws.
  */
 export async function readUploadForm<T>(
   request: IncomingMessage,
@@ -40,6 +40,7 @@ export async function readUploadForm<T>(
   }
   const fields: RawUploadFields = {};
   const files: Promise<T>[] = [];
+  const beganAt = performance.now();
   try {
     await readMultipart(contentType, arrivingBytes(request, maxBytes + AROUND_FILE_BYTES), LIMITS, {
       // Some clients send every part under a file name.
@@ -56,7 +57,9 @@ export async function readUploadForm<T>(
       },
     });
     const [file] = files;
-    return { fields, file: file === undefined ? null : await file };
+    const form = { fields, file: file === undefined ? null : await file };
+    await confirmAccess(request, beganAt);
+    return form;
   } catch (error) {
     for (const file of files) void file.then(dropFile).catch(() => undefined);
     throw error instanceof MultipartError ? badForm(error.message) : error;

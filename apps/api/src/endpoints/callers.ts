@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { Authenticator, FailedAttempts, assertScope, bearerOf, type Caller } from '@millrace/accounts';
 import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
-import { DeploymentsService, noDeployment } from '@millrace/deployments';
+import { DeploymentsService, noDeployment, type Deployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { contextOf, networkOf } from '../http';
 import type { Access } from './access';
@@ -57,6 +57,20 @@ export class Callers {
     };
   }
 
+  /**
+   * Ask again whether who was let in has access. Counts no request.
+   *
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, when that has ended.
+   */
+  async confirm(request: Request, { surface, demo }: Visitor, scope: Scope): Promise<void> {
+    if (demo) {
+      const deployment = await this.deployments.find(surface.deploymentId ?? '');
+      if (deployment === null || deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
+    } else if (surface.kind !== 'self_hosted') {
+      assertScope(await this.authenticator.authenticate(request.headers.authorization, networkOf(request)), scope);
+    }
+  }
+
   private async onSurface(request: Request, scope: Scope): Promise<Identity> {
     const { deploymentId } = contextOf(request).surface;
     return deploymentId === null ? this.withKey(request) : this.onDeployment(request, deploymentId, scope);
@@ -78,7 +92,7 @@ export class Callers {
    * Of any other deployment only its owner learns that it exists.
    */
   private async onDeployment(request: Request, id: string, scope: Scope): Promise<Identity> {
-    const deployment = await this.deployments.find(id);
+    const deployment = await this.deploymentOf(request, id);
     if (deployment?.demo) {
       this.limits.takeByAddress(request);
       if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
@@ -87,6 +101,15 @@ export class Callers {
     const identity = await this.withKey(request);
     if (deployment?.accountId !== identity.caller.accountId) throw noDeployment(id);
     return identity;
+  }
+
+  /** A lookup of what may not exist is limited as one of a key: anyone can make ids up. */
+  private async deploymentOf(request: Request, id: string): Promise<Deployment | null> {
+    if (this.deployments.wasFound(id)) return this.deployments.find(id);
+    const network = networkOf(request);
+    const deployment = await this.failures.lookUp(network, () => this.deployments.find(id));
+    if (deployment === null) this.failures.count(network);
+    return deployment;
   }
 
   /** @throws Refusal `unauthorized`, `rate_limited`. */

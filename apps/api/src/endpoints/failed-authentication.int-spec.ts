@@ -1,3 +1,5 @@
+import { newId } from '@millrace/contracts';
+import { DeploymentStore } from '@millrace/deployments';
 import type { ApiClient } from '@millrace/testing';
 import { RunningApi } from '../fixtures/running-api';
 
@@ -39,6 +41,18 @@ describe('credentials that are not valid', () => {
     expect((await from(made(), '/api/v2/jobs', '2001:db8:1:2:ffff::9')).status).toBe(429);
     expect((await from(made(), '/api/v2/jobs', '2001:db8:1:3::1')).status).toBe(401);
     expect((await from(cloud.client(key), '/api/v2/jobs', '2001:db8:1:2::1')).status).toBe(200);
+  });
+
+  it('and deployments that do not exist are limited together: they cause no more lookups', async () => {
+    const find = jest.spyOn(DeploymentStore.prototype, 'find');
+    const paths = Array.from({ length: 40 }, () => `/deployment/${newId()}/api/v2/jobs`);
+    const answers = [];
+    for (const path of paths) answers.push(await from(cloud.client(null), path, '203.0.113.9'));
+    expect(answers[0]?.status).toBe(401);
+    expect(answers.at(-1)?.status).toBe(429);
+    // The limit, and those that are spared for a new valid one.
+    expect(find.mock.calls.length).toBeLessThanOrEqual(LIMIT + 10);
+    find.mockRestore();
   });
 
   it('are limited on the ops listener, and the admin token passes', async () => {

@@ -14,7 +14,8 @@ export class VisitorGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     const { access } = endpointOf(context.getHandler());
     if (access.by !== 'surface' && access.by !== 'api_key') throw new Error(`nobody visits by ${access.by}`);
-    admit(request, { visitor: await this.callers.identify(request, access) });
+    const visitor = await this.callers.identify(request, access);
+    admit(request, { visitor }, () => this.callers.confirm(request, visitor, access.scope));
     return true;
   }
 }

@@ -26,10 +26,15 @@ export type Guest =
   | { readonly visitor: Visitor; readonly operator?: undefined }
   | { readonly visitor?: undefined; readonly operator: Operator };
 
-/** Keep who a guard let in, for the handler of this request. */
-export function admit(request: object, guest: Guest): void {
+/**
+ * Keep who a guard let in, for the handler of this request.
+ *
+ * @param confirm rejects when the guest has lost access since.
+ */
+export function admit(request: object, guest: Guest, confirm?: () => Promise<void>): void {
   const context = contextOf(request);
   context.guest = guest;
+  if (confirm !== undefined) context.confirm = confirm;
   // The callers of a demo have no account that they chose: each pays by its address, on all demos together.
   if (guest.visitor?.demo === false) context.payer = guest.visitor.caller.accountId;
 }

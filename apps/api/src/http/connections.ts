@@ -1,10 +1,11 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOfAddress } from './client-address';
 
 export interface ConnectionLimits {
   /** Of one process. More are closed at once. */
   connections: number;
-  /** Of one address; null where proxies stand in front, and all connections come from them. */
+  /** Of one address, IPv6 by its first 64 bits; null where proxies stand in front, and all connections come from them. */
   connectionsPerAddress: number | null;
   /** How long a client may take nothing of what is ready for it. */
   stalledMs: number;
@@ -22,7 +23,7 @@ interface Progress {
  */
 export class Connections {
   private readonly open = new Map<Socket, Progress>();
-  private readonly byAddress = new Map<string, number>();
+  private readonly byNetwork = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly limits: ConnectionLimits) {}
@@ -36,23 +37,23 @@ export class Connections {
   }
 
   private accept(socket: Socket): void {
-    const address = socket.remoteAddress ?? '';
-    const own = (this.byAddress.get(address) ?? 0) + 1;
+    const network = networkOfAddress(socket.remoteAddress ?? null);
+    const own = (this.byNetwork.get(network) ?? 0) + 1;
     const { connectionsPerAddress } = this.limits;
     if (connectionsPerAddress !== null && own > connectionsPerAddress) {
       socket.destroy();
       return;
     }
-    this.byAddress.set(address, own);
+    this.byNetwork.set(network, own);
     this.open.set(socket, { taken: 0, at: performance.now() });
-    socket.once('close', () => this.forget(socket, address));
+    socket.once('close', () => this.forget(socket, network));
   }
 
-  private forget(socket: Socket, address: string): void {
+  private forget(socket: Socket, network: string): void {
     this.open.delete(socket);
-    const left = (this.byAddress.get(address) ?? 1) - 1;
-    if (left > 0) this.byAddress.set(address, left);
-    else this.byAddress.delete(address);
+    const left = (this.byNetwork.get(network) ?? 1) - 1;
+    if (left > 0) this.byNetwork.set(network, left);
+    else this.byNetwork.delete(network);
   }
 
   private endStalled(now: number): void {

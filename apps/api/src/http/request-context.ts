@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly surface: Surface;
   /** Who the endpoint's guard let in; null until then. */
   guest: unknown;
+  /** Rejects when who was let in has lost access since. Set with `guest`. */
+  confirm: () => Promise<void>;
   /** Whose limits the bytes of the request count against: its account, and until that is known its address. */
   payer: string;
   /** Bodies that this process keeps in memory, and how much of that is this request's. */
@@ -26,6 +28,9 @@ const CONTEXT = Symbol('context');
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** A name, an IPv4 or a bracketed IPv6 address, and a port (RFC 9112, 3.2): links are made from it. */
 const HOST = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/** Of a request without a guard. */
+const letIn = (): Promise<void> => Promise.resolve();
 
 /** @throws when the request did not come through `contextMiddleware`. */
 export function contextOf(request: object): RequestContext {
@@ -57,7 +62,7 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
     const { surface, url } = resolveSurface(rules, linkable ? target : { ...target, host: localHostOf(request) });
     request.url = url;
     const payer = networkOf(request);
-    giveContext(request, { requestId, surface, guest: null, payer, bodies, heldBytes: 0 });
+    giveContext(request, { requestId, surface, guest: null, confirm: letIn, payer, bodies, heldBytes: 0 });
     next(refusalOf(rules, request, { target, known }) ?? faultOfQuery(url) ?? undefined);
   };
 }

@@ -17,7 +17,15 @@ function sending(
     headers: { 'content-type': 'application/json', ...headers },
   }) as unknown as PassThrough & IncomingMessage & { res: ServerResponse };
   request.res = new ServerResponse(request);
-  giveContext(request, { requestId: 'r', surface, guest: null, payer, bodies, heldBytes: 0 });
+  giveContext(request, {
+    requestId: 'r',
+    surface,
+    guest: null,
+    confirm: () => Promise.resolve(),
+    payer,
+    bodies,
+    heldBytes: 0,
+  });
   return request;
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type z } from 'zod';
 import { Refusal, type FieldError } from '@millrace/contracts';
+import { confirmAccess } from './confirm-access';
 import { holdBytes } from './hold-bytes';
 import { countValues } from './count-values';
 import { dropRest } from './drop-rest';
@@ -30,14 +31,17 @@ export async function readText(request: IncomingMessage, maxBytes: number): Prom
  * Read a request's JSON body as the bytes that came. They count as in flight until the request is answered.
  *
  * @param deadlineMs by when all of it must be there.
- * @throws Refusal 413, 415, 408 when the rest of it does not come, or 429 while too many bytes are in flight.
+ * @throws Refusal 413, 415, 408 when the rest of it does not come, 429 while too many bytes are in flight, or 401 and 403 when
+ * the sender lost access while it sent.
  */
 export async function readBytes(request: IncomingMessage, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Buffer> {
   assertJson(request);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
   hold(request, declared);
+  const beganAt = performance.now();
   const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, declared, deadlineMs });
+  await confirmAccess(request, beganAt);
   return more.length === 0 ? first : Buffer.concat([first, ...more]);
 }
 

@@ -11,7 +11,15 @@ describe('what bodies ask for', () => {
   const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 });
   const of = (payer: string): object => {
     const request = {};
-    giveContext(request, { requestId: 'r', surface, guest: null, payer, bodies, heldBytes: 0 });
+    giveContext(request, {
+      requestId: 'r',
+      surface,
+      guest: null,
+      confirm: () => Promise.resolve(),
+      payer,
+      bodies,
+      heldBytes: 0,
+    });
     return request;
   };
 

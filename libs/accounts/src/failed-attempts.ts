@@ -36,21 +36,23 @@ export class FailedAttempts {
   ) {}
 
   /**
-   * Look up a credential that this process does not know.
+   * Look up a credential, or what else may be made up, that this process does not know.
    *
+   * @param weight of the lookup while it is under way; 0 where all that ask for one thing share its lookup, so that a burst of
+   * requests for what exists passes.
    * @throws Refusal 429 `rate_limited`, without a lookup, when the network has none left; what `load` throws.
    */
-  async lookUp<T>(network: string, load: () => Promise<T>): Promise<T> {
+  async lookUp<T>(network: string, load: () => Promise<T>, weight: 0 | 1 = 1): Promise<T> {
     const attempts = this.of(network);
     if (attempts.failures + attempts.pending >= this.limitPerMinute) {
       if (attempts.spareLookups === 0) throw this.tooMany(attempts);
       attempts.spareLookups -= 1;
     }
-    attempts.pending += 1;
+    attempts.pending += weight;
     try {
       return await load();
     } finally {
-      attempts.pending -= 1;
+      attempts.pending -= weight;
     }
   }
 

@@ -107,7 +107,7 @@ export class Callers {
   private async deploymentOf(request: Request, id: string): Promise<Deployment | null> {
     if (this.deployments.wasFound(id)) return this.deployments.find(id);
     const network = networkOf(request);
-    const deployment = await this.failures.lookUp(network, () => this.deployments.find(id));
+    const deployment = await this.failures.lookUp(network, () => this.deployments.find(id), 0);
     if (deployment === null) this.failures.count(network);
     return deployment;
   }

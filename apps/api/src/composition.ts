@@ -3,6 +3,7 @@ import {
   AccountStanding,
   AccountStore,
   AccountsService,
+  ApiKeyMint,
   ApiKeyStore,
   ApiKeysService,
   AuditLog,
@@ -119,7 +120,7 @@ function underItsClass(service: object): Provider {
 /** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
 function composeAccounts(
   database: Database,
-  { keyEnvironment, failedAuthPerMinute }: ApiSettings,
+  { keyEnvironment, failedAuthPerMinute, secretKey }: ApiSettings,
   logger: Logger,
   queues: Pick<AccountQueues, 'applyLimits'>,
 ): {
@@ -132,9 +133,10 @@ function composeAccounts(
 } {
   const accountStore = new AccountStore();
   const keyStore = new ApiKeyStore();
+  const mint = new ApiKeyMint(secretKey);
   const audit = new AuditLog(database, new AuditLogStore());
   const failures = new FailedAttempts(failedAuthPerMinute, logger);
-  const authenticator = new Authenticator(database, keyStore, failures, logger);
+  const authenticator = new Authenticator(database, keyStore, mint, failures, logger);
   const standing = new AccountStanding(database, accountStore);
   const forget = (): void => {
     authenticator.forget();
@@ -143,7 +145,7 @@ function composeAccounts(
   const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
   return {
     accounts: new AccountsService(database, accountStore, audit, applyLimits, forget),
-    keys: new ApiKeysService(database, accountStore, keyStore, audit, keyEnvironment, forget),
+    keys: new ApiKeysService(database, accountStore, keyStore, audit, mint, keyEnvironment, forget),
     audit,
     authenticator,
     failures,

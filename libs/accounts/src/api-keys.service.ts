@@ -2,7 +2,7 @@ import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { noAccount } from './accounts.service';
 import type { AccountStore } from './account.store';
-import { generateApiKey } from './api-key';
+import type { ApiKeyMint } from './api-key-mint';
 import { apiKeyState, type ApiKeyRecord } from './api-key-record';
 import type { ApiKeyStore } from './api-key.store';
 import type { Act, Operator } from './audit-log';
@@ -39,6 +39,7 @@ export class ApiKeysService {
     private readonly accounts: AccountStore,
     private readonly keys: ApiKeyStore,
     private readonly audit: AuditLog,
+    private readonly mint: ApiKeyMint,
     private readonly keyEnvironment: string,
     /** Called after a change of keys has committed: what this process has cached of them may be wrong now. */
     private readonly onChange: () => void,
@@ -63,7 +64,7 @@ export class ApiKeysService {
    */
   async issue(issuer: KeyIssuer, accountId: string, wish: KeyWish): Promise<IssuedApiKey> {
     const scopes = grantedScopes(issuer, wish.scopes ?? [...issuer.grantable]);
-    const { key, hash, lastFour } = generateApiKey(this.keyEnvironment);
+    const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
     return this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       if ((await this.keys.countLive(tx, accountId)) >= KEYS_PER_ACCOUNT) throw tooManyKeys();
@@ -85,7 +86,7 @@ export class ApiKeysService {
    * `invalid_request` when it was rotated before or no longer works, `unauthorized` when the issuing key has just ended.
    */
   async rotate(issuer: KeyIssuer, accountId: string, id: string, overlapSeconds: number): Promise<IssuedApiKey> {
-    const { key, hash, lastFour } = generateApiKey(this.keyEnvironment);
+    const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
     const rotated = await this.audit.record(issuer, async (tx, note) => {
       const old = await this.lock(tx, accountId, id);
       grantedScopes(issuer, old.scopes);

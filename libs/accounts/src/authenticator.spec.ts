@@ -1,6 +1,6 @@
-import { createLogger } from '@millrace/platform';
+import { KeyRing, createLogger } from '@millrace/platform';
 import type { Statements } from '@millrace/database';
-import { generateApiKey } from './api-key';
+import { ApiKeyMint, type NewApiKey } from './api-key-mint';
 import type { ApiKeyStore, KeyHolder } from './api-key.store';
 import { DEFAULT_LIMITS } from './account-limits';
 import { Authenticator } from './authenticator';
@@ -8,13 +8,16 @@ import { FailedAttempts } from './failed-attempts';
 
 const HERE = '203.0.113.7';
 const logger = createLogger('api', 'fatal');
+const mintOf = (byte: number): ApiKeyMint => new ApiKeyMint(KeyRing.of(Buffer.alloc(32, byte)));
+const ours = mintOf(1);
+const madeUp = mintOf(2);
 
 let lookups: number;
-let real: ReturnType<typeof generateApiKey>;
+let real: NewApiKey;
 let authenticator: Authenticator;
 beforeEach(() => {
   lookups = 0;
-  real = generateApiKey('live');
+  real = ours.make('live');
   const caller = { apiKeyId: null, accountId: 'a', accountStatus: 'active' as const, scopes: new Set<never>() };
   const holder: KeyHolder = { caller: { ...caller, limits: DEFAULT_LIMITS }, validMs: null };
   const keys = {
@@ -24,7 +27,7 @@ beforeEach(() => {
     },
   } as unknown as ApiKeyStore;
   const failures = new FailedAttempts(20, logger);
-  authenticator = new Authenticator({} as Statements, keys, failures, logger);
+  authenticator = new Authenticator({} as Statements, keys, ours, failures, logger);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -32,7 +35,7 @@ afterEach(() => {
 });
 
 const send = (key: string, network = HERE): Promise<unknown> => authenticator.authenticate(`Bearer ${key}`, network);
-const bogus = (): string => generateApiKey('live').key;
+const bogus = (): string => madeUp.make('live').key;
 
 it('looks up few unknown keys of a network, and lets those of valid keys behind it pass', async () => {
   await send(real.key);
@@ -44,6 +47,29 @@ it('looks up few unknown keys of a network, and lets those of valid keys behind 
   await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
   authenticator.forget();
   await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
+});
+
+it('looks up a key of ours that this process has not seen, no matter what else its network sends', async () => {
+  await Promise.allSettled(Array.from({ length: 200 }, () => send(bogus())));
+  await expect(send(bogus())).rejects.toMatchObject({ code: 'rate_limited' });
+  await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
+});
+
+it('looks up a valid key without a tag of ours, while its network has lookups left', async () => {
+  real = madeUp.make('live');
+  for (let i = 0; i < 25; i += 1) await send(bogus()).catch(() => undefined);
+  await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
+});
+
+it('looks up a key of ours that has ended once, and then as one that was made up', async () => {
+  for (let i = 0; i < 200; i += 1) await send(bogus()).catch(() => undefined);
+  const ended = Array.from({ length: 50 }, () => ours.make('live').key);
+  for (let round = 0; round < 3; round += 1) {
+    authenticator.forget();
+    const before = lookups;
+    for (const key of ended) await send(key).catch(() => undefined);
+    expect(lookups - before).toBe(round === 0 ? ended.length : 0);
+  }
 });
 
 it('shares one lookup among the requests of a key that it does not know', async () => {

@@ -2,6 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { BoundedMap, LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
 import { hashApiKey, isWellFormedApiKey } from './api-key';
+import type { ApiKeyMint } from './api-key-mint';
 import type { ApiKeyStore, KeyHolder } from './api-key.store';
 import type { Caller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
@@ -19,12 +20,15 @@ export class Authenticator {
   private readonly strangers: LoadingCache<KeyHolder | null>;
   /** Hashes of keys that were valid when they were last looked up. */
   private readonly proven = new BoundedMap<true>(CACHED_KEYS);
+  /** Hashes of keys that were ours and no longer valid when they were last looked up. */
+  private readonly ended = new BoundedMap<true>(CACHED_KEYS);
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 
   constructor(
     private readonly database: Statements,
     private readonly keys: ApiKeyStore,
+    private readonly mint: ApiKeyMint,
     private readonly failures: FailedAttempts,
     private readonly logger: Logger,
   ) {
@@ -48,7 +52,7 @@ export class Authenticator {
    */
   async authenticate(authorization: string | undefined, network: string): Promise<Caller> {
     const key = bearerOf(authorization);
-    const caller = isWellFormedApiKey(key) ? await this.lookUp(hashApiKey(key), network) : null;
+    const caller = isWellFormedApiKey(key) ? await this.lookUp(key, network) : null;
     if (caller === null) {
       throw this.failures.refusal(network, 'The API key is not valid; it may have expired or been revoked.');
     }
@@ -56,12 +60,15 @@ export class Authenticator {
     return caller;
   }
 
-  /** A key that was valid before is looked up no matter what else its network sends. */
-  private async lookUp(keyHash: Buffer, network: string): Promise<Caller | null> {
-    const hash = keyHash.toString('base64');
+  /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */
+  private async lookUp(key: string, network: string): Promise<Caller | null> {
+    const hash = hashApiKey(key).toString('base64');
     const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
     if (this.proven.has(hash)) return (await this.holders.get(hash))?.caller ?? null;
-    const holder = await (this.strangers.has(hash) ? find() : this.failures.lookUp(network, find));
+    const isOurs = this.mint.made(key);
+    const isFree = this.strangers.has(hash) || (isOurs && !this.ended.has(hash));
+    const holder = await (isFree ? find() : this.failures.lookUp(network, find));
+    if (holder === null && isOurs) this.ended.set(hash, true);
     return holder?.caller ?? null;
   }
 

@@ -4,7 +4,7 @@ import { BoundedMap, type Logger } from '@millrace/platform';
 const WINDOW_MS = 60_000;
 /** Networks remembered at most; the one seen longest ago goes first. */
 const NETWORKS = 50_000;
-/** Lookups in a window that a network has left after its failures: so a new valid key behind a shared address gets in. */
+/** Lookups in a window that a network has left after its failures: so a valid key without a tag gets in behind a shared address. */
 const SPARE_LOOKUPS = 10;
 
 /** What one network did in its current window. */
@@ -19,7 +19,7 @@ interface Attempts {
 
 /**
  * Limits failed authentication by network, on this process. A network with too many failures in a minute is refused with 429
- * and causes no more lookups, apart from a few; valid callers behind the same address pass. The first failure of a network in
+ * and causes no more lookups of what anyone may have made up, apart from a few; valid callers behind the same address pass. The first failure of a network in
  * a minute is logged, never the credential.
  */
 export class FailedAttempts {

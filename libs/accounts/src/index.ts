@@ -3,6 +3,7 @@ export { DEFAULT_LIMITS, type AccountLimits } from './account-limits';
 export { AccountStanding } from './account-standing';
 export { AccountStore } from './account.store';
 export { AccountsService } from './accounts.service';
+export { ApiKeyMint } from './api-key-mint';
 export { API_KEY_STATES, apiKeyState, type ApiKeyRecord } from './api-key-record';
 export { ApiKeyStore } from './api-key.store';
 export { ApiKeysService, issuerOf, type IssuedApiKey } from './api-keys.service';

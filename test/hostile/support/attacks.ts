@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { generateApiKey } from '../../../libs/accounts/src/api-key';
+import { withChecksum } from '../../../libs/accounts/src/api-key';
 import type { Ground } from './ground';
 
 /** What one account can do at its worst with one thing that all accounts share. */
@@ -139,7 +139,9 @@ export const ATTACKS = [
     '32 requests at a time from the address of the other, each with another made-up key',
     (ground, until) =>
       ground.press(32, until, () =>
-        ground.sendAsNeighbour('GET', JOB_PATH, { authorization: `Bearer ${generateApiKey('live').key}` }),
+        ground.sendAsNeighbour('GET', JOB_PATH, {
+          authorization: `Bearer ${withChecksum(`mr_live_${randomBytes(15).toString('hex')}`)}`,
+        }),
       ),
   ),
 ];

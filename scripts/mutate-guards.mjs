@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Failure, readFlags, runCommand, say, task } from './lib/command/index.mjs';
 import { migrate, onDatabase } from './lib/prisma/index.mjs';
-import { readSecrets, startServers } from './lib/servers/index.mjs';
+import { readSecrets, startServers, startTestS3 } from './lib/servers/index.mjs';
 import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { MODULES, ROOT, runTool } from './lib/system/index.mjs';
 import { GUARDS } from './lib/testing/index.mjs';
 
-/** @typedef {import('./lib/testing/guards.mjs').Guard} Guard */
-/** @typedef {{ databaseUrl: string, redisUrl: string }} Servers */
+/** @typedef {import('./lib/testing/guards/guard.mjs').Guard} Guard */
+/** @typedef {{ databaseUrl: string, redisUrl: string, s3: { endpoint: string, accessKeyId: string, secretAccessKey: string } }} Servers */
 
 const JEST = join(MODULES, 'jest', 'bin', 'jest.js');
 const HELP = `node scripts/mutate-guards.mjs [-- --only TEXT]    removes each guard in turn and shows that a test notices
 
-  --only TEXT   guards whose name contains the text`;
+  --only TEXT   guards whose name or file contains the text`;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -23,9 +23,14 @@ async function main(scope) {
   await setUp(scope, {});
   const folder = await temporaryFolder(scope, 'guards');
   const fleet = new Fleet(scope, folder);
-  const servers = await startServers(fleet, {}, { secrets: readSecrets(folder.at('secrets.json')), throwaway: true });
+  const { databaseUrl, redisUrl } = await startServers(
+    fleet,
+    {},
+    { secrets: readSecrets(folder.at('secrets.json')), throwaway: true },
+  );
+  const servers = { databaseUrl, redisUrl, s3: await startTestS3(fleet, {}) };
   await task(scope, 'Migrating', () => migrate(scope, servers.databaseUrl));
-  const chosen = GUARDS.filter(({ name }) => name.includes(flags.only ?? ''));
+  const chosen = GUARDS.filter(({ name, file = '' }) => `${name} ${file}`.includes(flags.only ?? ''));
   const tests = [...new Set(chosen.flatMap((guard) => guard.tests))];
   const [unsound] = await failuresWithout(scope, servers, { name: 'nothing', tests });
   if (unsound !== undefined) {
@@ -55,7 +60,14 @@ async function failuresWithout(scope, servers, guard) {
   try {
     const { code, output } = await runTool(scope, process.execPath, [JEST, '--silent', '--bail', ...guard.tests], {
       cwd: ROOT,
-      env: { ...process.env, MILLRACE_TEST_DATABASE_URL: template, MILLRACE_TEST_REDIS_URL: servers.redisUrl },
+      env: {
+        ...process.env,
+        MILLRACE_TEST_DATABASE_URL: template,
+        MILLRACE_TEST_REDIS_URL: servers.redisUrl,
+        MILLRACE_TEST_S3_ENDPOINT: servers.s3.endpoint,
+        MILLRACE_TEST_S3_ACCESS_KEY_ID: servers.s3.accessKeyId,
+        MILLRACE_TEST_S3_SECRET_ACCESS_KEY: servers.s3.secretAccessKey,
+      },
     });
     if (code === 0) return [];
     const files = [...output.matchAll(/^FAIL (\S+)/gm)].map(([, file = '']) => file);

@@ -130,6 +130,33 @@ describe('outputs', () => {
     expect(pipeline.refused.aborted).toBe(status === 'refused');
   });
 
+  it.each<[string, Error, times: number]>([
+    ['the database has no connection', Object.assign(new Error('no'), { code: 'P2024' }), 10],
+    ['the store does not answer', new BlobStoreError('unreachable', 'no answer'), 3],
+  ])('are stored after all where %s for a while', async (_name, error, times) => {
+    jest.useFakeTimers();
+    let tries = 0;
+    const again = async <T>(value: T): Promise<T> => {
+      tries += 1;
+      if (tries <= times) throw error;
+      return value;
+    };
+    const pipeline = new OutputPipeline(
+      claimed,
+      { storeOutput: () => again(stored) },
+      { record: () => Promise.resolve(true) },
+      () => 'Show',
+      new AbortController().signal,
+      MAX_OUTPUTS,
+      createLogger('test', 'silent'),
+    );
+    pipeline.add(output(0));
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(await pipeline.settle()).toEqual({ status: 'stored' });
+    expect(tries).toBe(times + 1);
+    jest.useRealTimers();
+  });
+
   it('beyond as many as a job may have end the run at once, and are not stored', async () => {
     for (const index of [3, 4, 5]) steps.pipeline.add(output(index));
     expect([steps.begun, steps.pipeline.refused.aborted]).toEqual([['store 1'], true]);

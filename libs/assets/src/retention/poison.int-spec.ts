@@ -39,6 +39,22 @@ it('an upload that cannot be dropped does not keep the others from being dropped
   expect(left.map(({ id }) => id)).not.toContain(other.id);
 });
 
+it('expired uploads are met page by page, each once', async () => {
+  const due: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    due.push((await here.resumable.begin(accountId, 10, fields, { uploadBytesPerDay: null })).id);
+  }
+  await world.database.execute(Prisma.sql`
+    UPDATE resumable_uploads
+    SET expires_at = CASE WHEN account_id = ${accountId}::uuid THEN now() - interval '1 second' ELSE 'infinity' END`);
+  const met: string[] = [];
+  for (let page = await here.resumable.listExpired(null, 2); page.length > 0 && met.length < 100;) {
+    met.push(...page.map(({ id }) => id));
+    page = await here.resumable.listExpired(page.at(-1)?.id ?? null, 2);
+  }
+  expect(met).toEqual(due.sort());
+});
+
 it('any number of objects that cannot be deleted do not keep the others from being deleted', async () => {
   await orphans(150, '3 hours');
   await orphans(1, '2 hours');

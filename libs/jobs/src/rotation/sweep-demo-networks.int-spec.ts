@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { AccountStore } from '@millrace/accounts';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makePool, type TestDatabase } from '@millrace/testing';
 import { AccountQueueStore } from './account-queue.store';
@@ -52,4 +53,16 @@ it('deletes the accounts of networks that are idle and empty, and no other', asy
   await models.blob.deleteMany({ where: { accountId: storing } });
   expect(await loop.runOnce()).toBe(1);
   expect(await isThere(storing)).toBe(false);
+});
+
+it('meets the accounts of idle networks page by page, each once', async () => {
+  const due: string[] = [];
+  for (let n = 0; n < 5; n += 1) due.push(await account('demo_network', 25));
+  const accounts = new AccountStore();
+  const page = (after: string | null): Promise<string[]> => accounts.listIdleNetworks(test.database, 86_400, after, 2);
+  const met: string[] = [];
+  for (let ids = await page(null); ids.length > 0 && met.length < 100; ids = await page(ids.at(-1) ?? null)) {
+    met.push(...ids);
+  }
+  expect(met).toEqual(due.sort());
 });

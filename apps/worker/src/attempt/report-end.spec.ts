@@ -1,0 +1,33 @@
+import { createLogger } from '@millrace/platform';
+import { claimedAttempt } from './fixtures/claimed-attempt';
+import { reportEnd } from './report-end';
+
+const away = Object.assign(new Error('the server is a standby'), { code: 'ECONNREFUSED' });
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+/** Report that an attempt is handed back, to a database that is away for so many tries. */
+function report(failures: number): { handBack: jest.Mock; reported: Promise<void> } {
+  const handBack = jest.fn().mockResolvedValue(null);
+  for (let n = 0; n < failures; n += 1) handBack.mockRejectedValueOnce(away);
+  const lifecycle = { finish: jest.fn(), giveUp: jest.fn(), handBack };
+  const logger = createLogger('test', 'silent');
+  return { handBack, reported: reportEnd(lifecycle, claimedAttempt(), { kind: 'handed_back' }, logger) };
+}
+
+describe('the end of an attempt', () => {
+  it('is recorded again while PostgreSQL is away', async () => {
+    const { handBack, reported } = report(5);
+    await jest.advanceTimersByTimeAsync(60_000);
+    await reported;
+    expect(handBack).toHaveBeenCalledTimes(6);
+  });
+
+  it('fails when PostgreSQL stays away, and its attempt is lost', async () => {
+    const { reported } = report(10_000);
+    const failed = expect(reported).rejects.toBe(away);
+    await jest.advanceTimersByTimeAsync(120_000);
+    await failed;
+  });
+});

@@ -1,0 +1,16 @@
+import { DATABASE_GUARDS } from './database.mjs';
+import { JOB_GUARDS } from './jobs.mjs';
+import { LOOP_GUARDS } from './loops.mjs';
+import { SETTLEMENT_GUARDS } from './settlement.mjs';
+import { UPLOAD_GUARDS } from './uploads.mjs';
+import { WORKER_GUARDS } from './workers.mjs';
+
+/** Every guard that is removed in turn. */
+export const GUARDS = [
+  ...JOB_GUARDS,
+  ...SETTLEMENT_GUARDS,
+  ...WORKER_GUARDS,
+  ...LOOP_GUARDS,
+  ...UPLOAD_GUARDS,
+  ...DATABASE_GUARDS,
+];

@@ -1,0 +1,74 @@
+import { of } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const TABLE = 'libs/jobs/src/lifecycle/settlement.ts';
+const STORE = 'libs/jobs/src/lifecycle/settlement.store.ts';
+const END = 'libs/jobs/src/lifecycle/end.store.ts';
+const FAULTS = 'apps/worker/src/attempt/output-fault.ts';
+const SETTLEMENTS = ['libs/jobs/src/lifecycle/settlement.int-spec'];
+const PIPELINES = ['apps/worker/src/attempt/output-pipeline.spec'];
+
+/** Of what an ending costs, and what is delivered then. @type {Guard[]} */
+export const SETTLEMENT_GUARDS = [
+  of('what is not charged is not delivered', END, 'THEN withdraw_outputs(j.id) END', 'THEN NULL END', SETTLEMENTS),
+  of(
+    'a lost worker leaves nothing delivered of what is waived',
+    STORE,
+    "(j.lost_engine_ms = 0 AND (j.delivery <> 'leased' OR j.lease_expires_at < now()))",
+    'false',
+    SETTLEMENTS,
+  ),
+  of('a job without a price keeps its outputs', END, ' AND j.price_micros_per_second > 0', '', SETTLEMENTS),
+  of(
+    'an output that is refused is charged',
+    TABLE,
+    "output_refused: 'billable'",
+    "output_refused: 'waived'",
+    SETTLEMENTS,
+  ),
+  of(
+    'a fault of the platform is free',
+    TABLE,
+    "output_not_stored: 'waived'",
+    "output_not_stored: 'billable'",
+    SETTLEMENTS,
+  ),
+  of(
+    'no more is billed than the time since the claim',
+    STORE,
+    'least(${reportedMs}::bigint, ${elapsedMs})',
+    '${reportedMs}::bigint',
+    SETTLEMENTS.concat('libs/jobs/src/lifecycle/lifecycle.int-spec'),
+  ),
+  of(
+    'time of a lost worker is free',
+    STORE,
+    'CASE WHEN j.lease_expires_at < now() THEN 0 ELSE j.engine_ms END',
+    'j.engine_ms',
+    SETTLEMENTS,
+  ),
+  of(
+    'what the engine lost is billed when the job does not succeed',
+    END,
+    'greatest(u.used_ms, ${leastBilledMs(ending.ending)})',
+    'u.used_ms',
+    SETTLEMENTS,
+  ),
+  of('what the engine lost is free when the job succeeds', STORE, "ending !== 'succeeded' && ", '', SETTLEMENTS),
+  of("an output too large for the store is the graph's", FAULTS, "error.fault === 'too_large'", 'false', PIPELINES),
+  of(
+    "an output that nothing can record is the graph's",
+    FAULTS,
+    "return { status: 'refused', reason: 'it could not be recorded; give",
+    "return { status: 'failed', reason: 'it could not be recorded; give",
+    PIPELINES,
+  ),
+  of(
+    'an output that the database could not take is not charged',
+    FAULTS,
+    "if (isTransient(error)) return { status: 'failed', reason: 'it could not be recorded' };",
+    '',
+    PIPELINES,
+  ),
+];

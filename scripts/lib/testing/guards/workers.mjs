@@ -1,0 +1,86 @@
+import { of } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const ATTEMPT_END = 'apps/worker/src/attempt/attempt-end.ts';
+const WORKER = 'apps/worker/src/worker.ts';
+const SLOTS = 'apps/worker/src/engines/engine-slots.ts';
+const MEMBERSHIP = 'apps/worker/src/pool-membership.ts';
+const ATTEMPT_ENDS = ['apps/worker/src/attempt/attempt-end.spec'];
+const SICK_WORKERS = ['apps/worker/src/sick-engine.int-spec'];
+
+/** Of workers: what they take, and what they give back. @type {Guard[]} */
+export const WORKER_GUARDS = [
+  of('a worker hands back in a drain alone', ATTEMPT_END, 'if (draining)', 'if (true)', ATTEMPT_ENDS),
+  of(
+    'a worker that lost an engine to a limit ends the job',
+    ATTEMPT_END,
+    "endOfLimit(lease) ?? givenUp('engine'",
+    "givenUp('engine'",
+    ATTEMPT_ENDS,
+  ),
+  of(
+    'a worker leaves the lane when its engine is sick',
+    SLOTS,
+    '.filter((slot) => !this.free.has(slot) || !slot.isSick).length',
+    '.length',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker leaves the lane when its disk takes nothing',
+    WORKER,
+    'this.parts.workFolder.problem === null ? this.slots.capacity : 0',
+    'this.slots.capacity',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker leaves the lane when its claims fail',
+    WORKER,
+    'if (isTransient(error)) this.membership.claimFailed();',
+    '',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker leaves the lane when its heartbeats fail',
+    MEMBERSHIP,
+    ' && performance.now() - this.reachedAtMs <= REACH_MS',
+    '',
+    ['apps/worker/src/pool-membership.spec'],
+  ),
+  of(
+    'a worker that cannot begin hands back in bounds',
+    'apps/worker/src/attempt/attempt.ts',
+    ' && this.claimed.attempt <= LAST_FREE_ATTEMPT',
+    '',
+    ['apps/worker/src/attempt/attempt.int-spec'],
+  ),
+  of(
+    'a worker removes no folder of a living one',
+    'apps/worker/src/work-files/work-dir.ts',
+    '!isAlive(Number(name))',
+    'true',
+    ['apps/worker/src/work-files/work-dir.spec'],
+  ),
+  of('a sick engine is given nothing', SLOTS, '.filter((slot) => !slot.isSick);', ';', SICK_WORKERS),
+  of(
+    'a worker that can run nothing reports so',
+    MEMBERSHIP,
+    "state === 'ready' && capacity === 0 ? 'starting' : state",
+    'state',
+    SICK_WORKERS,
+  ),
+  of(
+    'a worker that can run nothing gives back what it took',
+    WORKER,
+    'if (!this.isReady) return message;',
+    'if (!this.isReady) return null;',
+    SICK_WORKERS,
+  ),
+  of(
+    'a claim that did not reach the database gives its message back',
+    WORKER,
+    'return { claimed: null, left: message };',
+    'return { claimed: null, left: null };',
+    SICK_WORKERS,
+  ),
+];

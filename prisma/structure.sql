@@ -85,6 +85,23 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.sweep_audit_log(kept_seconds bigint, batch integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+    gone bigint;
+BEGIN
+    DELETE FROM public.audit_log
+    WHERE id IN (SELECT id FROM public.audit_log ORDER BY id LIMIT batch)
+      AND at < now() - make_interval(secs => kept_seconds);
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    RETURN gone;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.withdraw_outputs(job uuid)
  RETURNS integer
  LANGUAGE plpgsql
@@ -627,7 +644,8 @@ CREATE INDEX usage_records_labels_idx ON public.usage_records USING btree (finis
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 
-CREATE TRIGGER audit_log_append_trigger BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is only appended to');
+CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is only appended to');
+CREATE TRIGGER audit_log_keep_trigger BEFORE DELETE ON public.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
 CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');

@@ -1,5 +1,12 @@
 import type pg from 'pg';
-import { ApiClient, TestStack, createTestDatabase, type ProcessRole, type TestDatabase } from '@millrace/testing';
+import {
+  ApiClient,
+  TestStack,
+  createTestDatabase,
+  eventually,
+  type ProcessRole,
+  type TestDatabase,
+} from '@millrace/testing';
 import { RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
 import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
 
@@ -44,11 +51,34 @@ it('every table has its rights', async () => {
   expect(Object.keys(RIGHTS).sort()).toEqual(tables);
 });
 
+/** A demo's network that is idle, an entry of the audit log and a place in a rotation: each of a life that is over. */
+async function plantOldRows(client: pg.Client): Promise<void> {
+  await client.query(`
+    INSERT INTO pools (id, engine) VALUES ('old', 'cpu');
+    INSERT INTO accounts (id, name, kind, updated_at) VALUES (gen_random_uuid(), 'a network', 'demo_network', now() - interval '2 days');
+    INSERT INTO accounts (id, name) VALUES (gen_random_uuid(), 'a customer');
+    INSERT INTO account_storage (account_id) SELECT id FROM accounts WHERE kind = 'demo_network';
+    INSERT INTO account_queues (pool_id, account_id, running_limit) SELECT 'old', id, 1 FROM accounts;
+    INSERT INTO audit_log (id, at, actor, action, subject_type, subject_id)
+    VALUES (gen_random_uuid(), now() - interval '500 days', 'admin', 'account.create', 'account', 'old')`);
+}
+async function oldRows(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(`
+    SELECT (SELECT count(*) FROM accounts WHERE kind = 'demo_network') + (SELECT count(*) FROM audit_log WHERE subject_id = 'old')
+      + (SELECT count(*) FROM account_queues WHERE pool_id = 'old') AS count`);
+  return Number(rows[0]?.count);
+}
+
 it(
   'the whole service runs jobs with a user for each process, which lacks no right that it needs',
   async () => {
+    let database = '';
     const stack = await TestStack.start({
-      prepare: async (url) => void (await onDatabase(url, grantRights)),
+      prepare: async (url) => {
+        await onDatabase(url, grantRights);
+        await onDatabase(url, plantOldRows);
+        database = url;
+      },
       databaseAt: (url, role) => ({ DATABASE_URL: asUser(url, role) }),
     });
     try {
@@ -74,6 +104,7 @@ it(
       await client.call('POST', `/api/v2/jobs/${endless.id}/cancel`);
       expect(await client.ended(endless.id)).toMatchObject({ status: 'canceled' });
 
+      await eventually('old rows to be swept', async () => (await onDatabase(database, oldRows)) === 0);
       const lines = [stack.api, stack.maintenance, ...stack.workers].flatMap((one) => one.lines);
       expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
     } finally {
@@ -89,6 +120,7 @@ describe('the user of a process', () => {
   it.each<[ProcessRole, string]>([
     ...PROCESSES.flatMap((role): [ProcessRole, string][] => [
       [role, 'TRUNCATE audit_log'],
+      [role, 'CREATE FUNCTION sweep_audit_log(bigint) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$'],
       [role, `UPDATE audit_log SET actor = 'nobody'`],
       [role, 'DELETE FROM audit_log'],
       [role, 'UPDATE ledger_entries SET amount_micros = 0'],
@@ -101,6 +133,8 @@ describe('the user of a process', () => {
       [role, 'CREATE TABLE made (id int)'],
     ]),
     ['api', 'DELETE FROM jobs'],
+    ['api', 'SELECT sweep_audit_log(34560000, 1)'],
+    ['worker', 'SELECT sweep_audit_log(34560000, 1)'],
     ['worker', 'SELECT * FROM api_keys'],
     ['worker', 'SELECT * FROM accounts'],
     ['worker', 'SELECT * FROM audit_log'],
@@ -111,6 +145,7 @@ describe('the user of a process', () => {
     ['worker', `INSERT INTO jobs DEFAULT VALUES`],
     ['maintenance', 'SELECT * FROM api_keys'],
     ['maintenance', 'UPDATE accounts SET plan = plan'],
+    ['maintenance', 'SELECT * FROM audit_log'],
   ])('of the %s may not: %s', async (role, statement) => {
     const refused = onDatabase(asUser(test.url, role), (client) => client.query(statement));
     await expect(refused).rejects.toMatchObject({ code: DENIED });

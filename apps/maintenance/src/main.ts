@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { AuditLogStore, SweepAuditLogLoop } from '@millrace/accounts';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
@@ -51,6 +52,7 @@ async function main(logger: Logger): Promise<void> {
     new RetireSilentWorkersLoop(database, workers),
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
+    new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),
   ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];

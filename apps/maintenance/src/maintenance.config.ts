@@ -1,3 +1,4 @@
+import { accountsSettings } from '@millrace/accounts';
 import { assetSettings } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
@@ -9,6 +10,7 @@ export const maintenanceSettings = {
   ...processSettings,
   ...databaseSettings,
   ...messagingSettings,
+  ...accountsSettings,
   ...assetSettings,
   ...billingSettings,
   ...jobSettings,

@@ -1,9 +1,9 @@
-import { type AuditEntry as AuditRow, type Prisma } from '@prisma/client';
+import { Prisma, type AuditEntry as AuditRow } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit-log';
 
-/** The SQL of the audit log: append and read. */
+/** The SQL of the audit log: append, read, and delete what is old. */
 export class AuditLogStore {
   /** Written in the transaction of the act itself: neither exists without the other. */
   async append(tx: Statements, { actor, address }: Operator, act: Act): Promise<void> {
@@ -20,6 +20,17 @@ export class AuditLogStore {
       take: limit,
     });
     return rows.map(entryOf);
+  }
+
+  /**
+   * Delete entries older than `keptSeconds`, of the `batch` oldest. @returns how many.
+   *
+   * @throws the database's refusal (MR002) when an entry is younger than `AUDIT_LOG_FLOOR_SECONDS`.
+   */
+  async deleteOld(tx: Statements, keptSeconds: number, batch: number): Promise<number> {
+    const [row] = await tx.rows<{ gone: number }>(Prisma.sql`
+      SELECT sweep_audit_log(${keptSeconds}::bigint, ${batch}::int)::float8 AS gone`);
+    return row?.gone ?? 0;
   }
 }
 

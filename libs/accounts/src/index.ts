@@ -1,3 +1,4 @@
+export { accountsSettings } from './accounts.settings';
 export { type Account, type AccountChanges } from './account';
 export { DEFAULT_LIMITS, type AccountLimits } from './account-limits';
 export { AccountStanding } from './account-standing';
@@ -15,4 +16,5 @@ export { Authenticator, bearerOf } from './authenticator';
 export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
+export { SweepAuditLogLoop } from './sweep-audit-log.loop';
 export { assertScope, callerOfAccount, type Caller } from './caller';

@@ -10,6 +10,7 @@ const READ = 'SELECT';
 const APPEND = 'SELECT, INSERT';
 const CHANGE = 'SELECT, UPDATE';
 const WRITE = 'SELECT, INSERT, UPDATE';
+const REMOVE = 'SELECT, DELETE';
 const SWEEP = 'SELECT, UPDATE, DELETE';
 const ALL = 'SELECT, INSERT, UPDATE, DELETE';
 const NOTHING = '';
@@ -22,9 +23,9 @@ const NOTHING = '';
  */
 export const RIGHTS = {
   _prisma_migrations: [READ, READ, READ],
-  account_queues: [WRITE, WRITE, WRITE],
-  account_storage: [WRITE, WRITE, WRITE],
-  accounts: [WRITE, NOTHING, READ],
+  account_queues: [WRITE, WRITE, ALL],
+  account_storage: [WRITE, WRITE, ALL],
+  accounts: [WRITE, NOTHING, REMOVE],
   api_keys: [WRITE, NOTHING, NOTHING],
   assets: [ALL, WRITE, ALL],
   audit_log: [APPEND, NOTHING, NOTHING],
@@ -56,6 +57,14 @@ export const RIGHTS = {
 };
 
 /**
+ * Functions that run with the rights of the owner, and the one role that may call each. Only the maintenance process ends the
+ * lives of rows, and it may not delete from the audit log but through this.
+ *
+ * @type {Record<string, string>}
+ */
+export const OWNER_FUNCTIONS = { 'sweep_audit_log(bigint, integer)': 'millrace_maintenance' };
+
+/**
  * Give the roles that exist exactly these rights, in one transaction: processes at work notice nothing.
  *
  * @param {import('pg').Client} client connected as the owner of the tables
@@ -75,5 +84,10 @@ function statementsOf(role) {
   const grants = Object.entries(RIGHTS).flatMap(([table, rights]) =>
     rights[at] === NOTHING ? [] : [`GRANT ${rights[at]} ON ${table} TO ${role}`],
   );
-  return [`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${role}`, ...grants];
+  const calls = Object.entries(OWNER_FUNCTIONS).map(([signature, caller]) =>
+    caller === role
+      ? `GRANT EXECUTE ON FUNCTION ${signature} TO ${role}`
+      : `REVOKE ALL ON FUNCTION ${signature} FROM ${role}`,
+  );
+  return [`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${role}`, ...grants, ...calls];
 }

@@ -1,6 +1,7 @@
 export { AccountQueueStore } from './account-queue.store';
 export { AccountQueues } from './account-queues.service';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
+export { IdleQueueStore } from './idle-queue.store';
 export { QUEUE_FULL, hasRoomPart, joinRotationPart } from './join.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';
@@ -15,4 +16,5 @@ export {
   type Turn,
   type Watermarks,
 } from './turn.store';
+export { SweepAccountQueuesLoop } from './sweep-account-queues.loop';
 export { SweepDemoNetworksLoop } from './sweep-demo-networks.loop';

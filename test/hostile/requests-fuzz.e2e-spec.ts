@@ -19,6 +19,7 @@ beforeAll(async () => {
     MILLRACE_QUEUE_LIMIT_PER_ACCOUNT: '1000000',
     MILLRACE_MAX_STREAMS_PER_ACCOUNT: '100000',
     MILLRACE_RATE_LIMIT_PER_MINUTE: '10000000',
+    MILLRACE_ANONYMOUS_RATE_LIMIT_PER_MINUTE: '10000000',
   };
   stack = await TestStack.start({ settings });
   const account = await stack.createAccount(100_000_000_000);

@@ -75,6 +75,11 @@ export const apiSettings = {
     'Requests that one account may send in a minute with all its keys, where it has no limit of its own; of polls ten times as many. On the self-hosted surface: of one address.',
     integer({ min: 1, max: 2_000_000_000 }).default(12_000),
   ),
+  anonymousRateLimitPerMinute: setting(
+    'ANONYMOUS_RATE_LIMIT_PER_MINUTE',
+    'Requests that one address may send in a minute to what needs no credential: the API documents, and events of the payment provider; of signed links ten times as many.',
+    integer({ min: 1, max: 2_000_000_000 }).default(1_200),
+  ),
   failedAuthPerMinute: setting(
     'FAILED_AUTH_PER_MINUTE',
     'Credentials that are not valid that one address may send in a minute, IPv6 by its first 64 bits; more are answered with 429.',

@@ -335,6 +335,39 @@ it('an event without a signature is refused before its body has arrived', async 
   sending.destroy();
 });
 
+it('events that never arrive whole take nothing from the bodies of tenants', async () => {
+  const small = await RunningApi.open({
+    ...stripe.env,
+    MILLRACE_BODY_BYTES_IN_FLIGHT: '1048576',
+    MILLRACE_BODY_BYTES_IN_FLIGHT_PER_ACCOUNT: '1048576',
+  });
+  await announceCatalogue(small, small.env.MILLRACE_POOL ?? '');
+  const { key } = await small.account();
+  const sending = Array.from({ length: 8 }, () => {
+    const one = request(new URL(WEBHOOK, small.publicUrl), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Content-Length': '262144', 'Stripe-Signature': 't=1,v1=x' },
+    });
+    one.on('error', () => undefined);
+    one.write(' '.repeat(131_072));
+    return one;
+  });
+  try {
+    const graph = { '1': { class_type: 'PrimitiveString', inputs: { value: 'x'.repeat(500_000) } } };
+    const large = (): Promise<{ status: number }> =>
+      small.client(key).call('POST', '/api/v2/jobs', { text: JSON.stringify({ workflow: graph }) });
+    for (let round = 0; round < 5; round += 1) expect((await large()).status).not.toBe(429);
+    // They share one address, which may have so many bytes of events in memory and no more.
+    const { text, signature } = stripe.event('customer.created', { padding: 'x'.repeat(200_000) });
+    const headers = { 'Stripe-Signature': signature };
+    const answer = await small.client(null).call('POST', WEBHOOK, { text, headers });
+    expect(answer).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+  } finally {
+    for (const one of sending) one.destroy();
+    await small.close();
+  }
+});
+
 it('without a provider nothing is sold, and the answer says so', async () => {
   const plain = await RunningApi.open();
   try {

@@ -4,10 +4,28 @@ import { RATE_WINDOW_SECONDS, RateLimiter, type Caller } from '@millrace/account
 import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { networkOf } from '../http';
+import type { Access } from './access';
 
 /** Polls are this much cheaper than other requests: clients never try a refused one again (wire supplement, section 3). */
 const POLLS_PER_REQUEST = 10;
+/** Answers of jobs hold many links, and many who follow them may share an address. */
+const LINKS_PER_REQUEST = 10;
+/** What each limit counts, as refusals name it. */
+const NOUNS = {
+  requests: 'requests',
+  polls: 'polls',
+  anonymous: 'requests without a credential',
+  links: 'requests of links',
+};
+
+interface Quota {
+  policy: keyof typeof NOUNS;
+  limit: number;
+}
+
 const POLL = /^\/api\/v2\/jobs\/[^/]+\/?$/;
+
+type Settings = Pick<ApiSettings, 'rateLimitPerMinute' | 'demoRateLimitPerMinute' | 'anonymousRateLimitPerMinute'>;
 
 /**
  * Limits requests in a minute and says so on every answer: of an account over all its keys, or of a network where no key is
@@ -17,7 +35,7 @@ const POLL = /^\/api\/v2\/jobs\/[^/]+\/?$/;
 export class RequestLimits {
   constructor(
     private readonly limiter: RateLimiter,
-    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'rateLimitPerMinute' | 'demoRateLimitPerMinute'>,
+    @Inject(API_SETTINGS) private readonly settings: Settings,
   ) {}
 
   /** How many requests an account may send in a minute, with all its keys. */
@@ -33,23 +51,36 @@ export class RequestLimits {
    * @throws Refusal `rate_limited`.
    */
   take(request: Request, { apiKeyId, accountId, limits }: Caller): void {
-    this.count(request, apiKeyId === null ? networkOf(request) : accountId, this.of(limits.requestsPerMinute));
+    const who = apiKeyId === null ? networkOf(request) : accountId;
+    this.countFor(request, who, this.of(limits.requestsPerMinute));
   }
 
   /** Count a request of a demo's caller, by its network. @throws Refusal `rate_limited`. */
   takeByAddress(request: Request): void {
-    this.count(request, networkOf(request), this.of(this.settings.demoRateLimitPerMinute));
+    this.countFor(request, networkOf(request), this.of(this.settings.demoRateLimitPerMinute));
+  }
+
+  /** Count a request that needs no credential, by its network, apart from all others. @throws Refusal `rate_limited`. */
+  takeAnonymous(request: Request, { by }: Access): void {
+    const limit = this.settings.anonymousRateLimitPerMinute;
+    if (by === 'signed_link')
+      this.count(request, networkOf(request), { policy: 'links', limit: limit * LINKS_PER_REQUEST });
+    else this.count(request, networkOf(request), { policy: 'anonymous', limit });
+  }
+
+  private countFor(request: Request, who: string, limits: { requests: number; polls: number }): void {
+    const policy = request.method === 'GET' && POLL.test(request.path) ? 'polls' : 'requests';
+    this.count(request, who, { policy, limit: limits[policy] });
   }
 
   /** The headers of draft-ietf-httpapi-ratelimit-headers-10: two lists of structured fields (RFC 9651). */
-  private count(request: Request, who: string, limits: { requests: number; polls: number }): void {
-    const policy = request.method === 'GET' && POLL.test(request.path) ? 'polls' : 'requests';
-    const verdict = this.limiter.take(`${policy}:${who}`, limits[policy]);
-    const { limit, remaining, resetSeconds, retryAfterSeconds } = verdict;
+  private count(request: Request, who: string, { policy, limit }: Quota): void {
+    const verdict = this.limiter.take(`${policy}:${who}`, limit);
+    const { remaining, resetSeconds, retryAfterSeconds } = verdict;
     request.res?.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`);
     request.res?.setHeader('RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
     if (verdict.allowed) return;
-    const message = `There were more than ${limit} ${policy} in a minute, which is the limit; wait ${retryAfterSeconds} s.`;
+    const message = `There were more than ${limit} ${NOUNS[policy]} in a minute, which is the limit; wait ${retryAfterSeconds} s.`;
     throw new Refusal('rate_limited', message, { retryAfterSeconds });
   }
 }

@@ -11,6 +11,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import type { Access } from './access';
+import { AnonymousGuard } from './anonymous.guard';
 import type { AnswerOf, Endpoint, InputOf, Method } from './endpoint';
 import { InputPipe, type Exchange } from './input.pipe';
 import { OperatorGuard } from './operator.guard';
@@ -26,14 +27,13 @@ const ROUTE_METHODS: Record<Method, RequestMethod> = {
   delete: RequestMethod.DELETE,
 };
 
-/** Null where anyone is let in, or where the handler verifies a signature. */
-const GUARDS: Record<Access['by'], Type<CanActivate> | null> = {
+const GUARDS: Record<Access['by'], Type<CanActivate>> = {
   surface: VisitorGuard,
   api_key: VisitorGuard,
   admin_token: OperatorGuard,
-  signed_link: null,
-  signed_body: null,
-  nothing: null,
+  signed_link: AnonymousGuard,
+  signed_body: AnonymousGuard,
+  nothing: AnonymousGuard,
 };
 
 const HttpExchange = createParamDecorator((_: unknown, context: ExecutionContext): Exchange => {
@@ -54,12 +54,11 @@ export function Serves<E extends Endpoint>(endpoint: E) {
     const { access, answers, method, raw } = endpoint;
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const [status = 200] = Object.keys(answers).map(Number);
-    const guard = GUARDS[access.by];
     NoteEndpoint(endpoint)(controller, name, descriptor);
     RequestMapping({ path, method: ROUTE_METHODS[method] })(controller, name, descriptor);
     HttpCode(status)(controller, name, descriptor);
     if (endpoint.uncached) Header('Cache-Control', 'no-store')(controller, name, descriptor);
-    if (guard !== null) UseGuards(guard)(controller, name, descriptor);
+    UseGuards(GUARDS[access.by])(controller, name, descriptor);
     HttpExchange(new InputPipe(endpoint))(controller, name, 0);
     // Nest leaves the answer to a handler that takes the response as a parameter.
     if (raw) Res()(controller, name, 1);

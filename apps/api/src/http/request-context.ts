@@ -18,8 +18,8 @@ export interface RequestContext {
   confirm: () => Promise<void>;
   /** Whose limits the bytes of the request count against: its account, and until that is known its address. */
   payer: string;
-  /** Bodies that this process keeps in memory, and how much of that is this request's. */
-  readonly bodies: BodiesInFlight;
+  /** The bodies in memory that those of the request count with, and how much of that is this request's. */
+  bodies: BodiesInFlight;
   heldBytes: number;
 }
 

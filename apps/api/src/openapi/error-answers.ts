@@ -16,9 +16,9 @@ const ACCESS_ERRORS: Record<Access['by'], ErrorName[]> = {
   surface: [...BEHIND_CREDENTIAL, 'not_found'],
   api_key: BEHIND_CREDENTIAL,
   admin_token: BEHIND_CREDENTIAL,
-  signed_link: EVERYWHERE,
-  signed_body: EVERYWHERE,
-  nothing: EVERYWHERE,
+  signed_link: [...EVERYWHERE, 'rate_limited'],
+  signed_body: [...EVERYWHERE, 'rate_limited'],
+  nothing: [...EVERYWHERE, 'rate_limited'],
 };
 
 /** The error answers of an endpoint, by status. Errors with the same status differ in `error.code`. */

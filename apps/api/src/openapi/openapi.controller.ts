@@ -1,14 +1,13 @@
 import { Controller } from '@nestjs/common';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { Serves, type InputOf } from '../endpoints';
 import { contextOf } from '../http';
 import { describeAdminApi } from './admin-document';
 import { describeApi } from './api-document';
 import { getAdminDocument, getApiDocument, getPlatformDocument, getReference } from './openapi.endpoints';
 import { describePlatformApi } from './platform-document';
+import { PrintedApi, PrintedText } from './printed-document';
 import { REFERENCE_POLICY, referencePage } from './reference/reference-page';
 import { ServedApi } from './served-api';
-
-const CACHE = 'public, max-age=300';
 
 /** The public API and the platform API about themselves, to anyone. */
 @Controller()
@@ -19,32 +18,28 @@ export class OpenApiController {
 
   constructor(served: ServedApi) {
     const endpoints = served.endpoints();
-    this.api = describeApi(endpoints);
-    this.platform = { ...describePlatformApi(endpoints), servers: [{ url: '/', description: 'This service.' }] };
-    this.page = referencePage(this.api);
+    const api = describeApi(endpoints);
+    this.api = new PrintedApi(api);
+    this.platform = new PrintedApi(describePlatformApi(endpoints));
+    this.page = new PrintedText('text/html; charset=utf-8', referencePage(api));
   }
 
   /** The document, its server the surface that was asked. */
   @Serves(getApiDocument)
-  async document(input: InputOf<typeof getApiDocument>): Promise<AnswerOf<typeof getApiDocument>> {
-    const { prefix } = contextOf(input.request).surface;
-    const servers = [{ url: prefix === '' ? '/' : prefix, description: 'This surface.' }];
-    input.response.setHeader('Cache-Control', CACHE);
-    return { ...this.api, servers };
+  async document({ request, response }: InputOf<typeof getApiDocument>): Promise<void> {
+    const { prefix } = contextOf(request).surface;
+    this.api.send(request, response, { url: prefix === '' ? '/' : prefix, description: 'This surface.' });
   }
 
   @Serves(getReference)
-  async reference({ response }: InputOf<typeof getReference>): Promise<AnswerOf<typeof getReference>> {
+  async reference({ request, response }: InputOf<typeof getReference>): Promise<void> {
     response.setHeader('Content-Security-Policy', REFERENCE_POLICY);
-    response.setHeader('Cache-Control', CACHE);
-    response.type('html');
-    return this.page;
+    this.page.send(request, response);
   }
 
   @Serves(getPlatformDocument)
-  async platformDocument(input: InputOf<typeof getPlatformDocument>): Promise<AnswerOf<typeof getPlatformDocument>> {
-    input.response.setHeader('Cache-Control', CACHE);
-    return this.platform;
+  async platformDocument({ request, response }: InputOf<typeof getPlatformDocument>): Promise<void> {
+    this.platform.send(request, response, { url: '/', description: 'This service.' });
   }
 }
 
@@ -54,12 +49,11 @@ export class AdminOpenApiController {
   private readonly admin;
 
   constructor(served: ServedApi) {
-    this.admin = { ...describeAdminApi(served.endpoints()), servers: [{ url: '/', description: 'This process.' }] };
+    this.admin = new PrintedApi(describeAdminApi(served.endpoints()));
   }
 
   @Serves(getAdminDocument)
-  async document({ response }: InputOf<typeof getAdminDocument>): Promise<AnswerOf<typeof getAdminDocument>> {
-    response.setHeader('Cache-Control', CACHE);
-    return this.admin;
+  async document({ request, response }: InputOf<typeof getAdminDocument>): Promise<void> {
+    this.admin.send(request, response, { url: '/', description: 'This process.' });
   }
 }

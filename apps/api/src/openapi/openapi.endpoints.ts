@@ -1,12 +1,20 @@
 import { defineEndpoint } from '../endpoints';
 
-const common = { method: 'get', tag: 'reference', access: { by: 'nothing' } } as const;
+const common = { method: 'get', tag: 'reference', access: { by: 'nothing' }, raw: true } as const;
+const ETAG = { description: 'Names this version of the text.', required: true, schema: { type: 'string' } } as const;
+const UNCHANGED = {
+  description: 'The client has this version: it sent its `ETag` as `If-None-Match`.',
+  headers: { ETag: ETAG },
+};
 const document = {
   ...common,
   id: 'getOpenApiDocument',
   summary: 'Read this document',
   description: 'Made from the same definitions that check requests.',
-  answers: { 200: { description: 'The document.', content: { 'application/json': { type: 'object' } } } },
+  answers: {
+    200: { description: 'The document.', content: { 'application/json': { type: 'object' } }, headers: { ETag: ETAG } },
+    304: UNCHANGED,
+  },
 } as const;
 
 export const getApiDocument = defineEndpoint({ ...document, path: '/api/v2/openapi.json' });
@@ -19,5 +27,8 @@ export const getReference = defineEndpoint({
   path: '/api/v2/reference',
   summary: 'Browse this document',
   description: 'A page without scripts and without anything from elsewhere.',
-  answers: { 200: { description: 'The page.', content: { 'text/html': { type: 'string' } } } },
+  answers: {
+    200: { description: 'The page.', content: { 'text/html': { type: 'string' } }, headers: { ETag: ETAG } },
+    304: UNCHANGED,
+  },
 });

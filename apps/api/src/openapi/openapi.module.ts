@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { RequestLimits } from '../endpoints';
 import { AdminOpenApiController, OpenApiController } from './openapi.controller';
 import { ServedApi } from './served-api';
 
@@ -8,5 +9,5 @@ import { ServedApi } from './served-api';
 export class OpenApiModule {}
 
 /** The admin API as an OpenAPI document. */
-@Module({ imports: [DiscoveryModule], controllers: [AdminOpenApiController], providers: [ServedApi] })
+@Module({ imports: [DiscoveryModule], controllers: [AdminOpenApiController], providers: [ServedApi, RequestLimits] })
 export class AdminOpenApiModule {}

@@ -36,7 +36,7 @@ export function schemasOf({ answers, body, rawBody, events = {} }: Endpoint): z.
 
 /** True when the requests of an endpoint's callers are counted. */
 export function isLimited({ access }: Endpoint): boolean {
-  return access.by === 'surface' || access.by === 'api_key';
+  return access.by !== 'admin_token';
 }
 
 function descriptionOf({ description, access }: Endpoint): string {

@@ -135,6 +135,16 @@ describe('the bytes of bodies in flight', () => {
     expect(await readBytes(request, 1_000)).toHaveLength(80);
   });
 
+  it('of a sender that nobody knows count as they arrive, however many it declares', async () => {
+    const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 100 });
+    const never = sending(bodies, declared(100));
+    void readBytes(never, 1_000, { holdsDeclared: false }).catch(() => undefined);
+    const other = sending(bodies, { ...declared(60), payer: 'b' });
+    other.end(Buffer.alloc(60));
+    expect(await readBytes(other, 1_000, { holdsDeclared: false })).toHaveLength(60);
+    never.destroy();
+  });
+
   it('that were refused are free again with their answer', async () => {
     const bodies = new BodiesInFlight({ bytes: 100, bytesPerPayer: 100 });
     const chunked = sending(bodies);

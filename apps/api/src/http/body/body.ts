@@ -31,16 +31,23 @@ export async function readText(request: IncomingMessage, maxBytes: number): Prom
  * Read a request's JSON body as the bytes that came. They count as in flight until the request is answered.
  *
  * @param deadlineMs by when all of it must be there.
+ * @param holdsDeclared the length that is declared counts before it arrives, so that a body is refused before it is sent. False
+ * where anyone may declare one.
  * @throws Refusal 413, 415, 408 when the rest of it does not come, 429 while too many bytes are in flight, or 401 and 403 when
  * the sender lost access while it sent.
  */
-export async function readBytes(request: IncomingMessage, maxBytes: number, deadlineMs = DEADLINE_MS): Promise<Buffer> {
+export async function readBytes(
+  request: IncomingMessage,
+  maxBytes: number,
+  { deadlineMs = DEADLINE_MS, holdsDeclared = true } = {},
+): Promise<Buffer> {
   assertJson(request);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) throw tooLarge(request, maxBytes);
-  hold(request, declared);
+  const held = holdsDeclared ? declared : 0;
+  hold(request, held);
   const beganAt = performance.now();
-  const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, declared, deadlineMs });
+  const [first = Buffer.alloc(0), ...more] = await readChunks(request, { maxBytes, held, deadlineMs });
   await confirmAccess(request, beganAt);
   return more.length === 0 ? first : Buffer.concat([first, ...more]);
 }
@@ -60,12 +67,12 @@ function hold(request: IncomingMessage, bytes: number): void {
 interface Reading {
   maxBytes: number;
   /** What counts as in flight already. */
-  declared: number;
+  held: number;
   deadlineMs: number;
 }
 
 /** By events: an iterator that is left early would cut the connection before the answer. */
-function readChunks(request: IncomingMessage, { maxBytes, declared, deadlineMs }: Reading): Promise<Buffer[]> {
+function readChunks(request: IncomingMessage, { maxBytes, held, deadlineMs }: Reading): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) throw broken('broke off', 400);
     const chunks: Buffer[] = [];
@@ -78,7 +85,7 @@ function readChunks(request: IncomingMessage, { maxBytes, declared, deadlineMs }
       size += chunk.length;
       chunks.push(chunk);
       if (size > maxBytes) fail(tooLarge(request, maxBytes));
-      else if (size > declared) tryTo(() => hold(request, Math.min(chunk.length, size - declared)), fail);
+      else if (size > held) tryTo(() => hold(request, Math.min(chunk.length, size - held)), fail);
     };
     const onEnd = (): void => settle(() => resolve(chunks));
     const onBreak = (): void => fail(broken('broke off', 400));

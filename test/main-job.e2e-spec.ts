@@ -1,9 +1,6 @@
 import type { Job } from '@millrace/contracts';
 import { ApiClient, eventually, TestStack, type TestAccount } from '@millrace/testing';
 
-/** Longer than processes take to come up on a busy machine. */
-const BOOT_MS = 120_000;
-
 let stack: TestStack;
 let account: TestAccount;
 let client: ApiClient;
@@ -11,7 +8,7 @@ beforeAll(async () => {
   stack = await TestStack.start();
   account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, BOOT_MS);
+});
 afterAll(() => stack.stop());
 
 /** Key order, a 64-bit integer, floats and escapes that a JSON library of JavaScript would not keep. */
@@ -126,7 +123,7 @@ describe('a running job', () => {
     expect(await client.ended(id, 60_000)).toMatchObject({ status: 'succeeded' });
     const attempts = await stack.test.database.models.jobAttempt.findMany({ where: { jobId: id } });
     expect(attempts.map((attempt) => attempt.outcome).sort()).toEqual(['lost', 'succeeded']);
-  }, 90_000);
+  });
 });
 
 describe('a caller without a valid key', () => {

@@ -1,14 +1,11 @@
 import { TestStack } from '@millrace/testing';
 import { describeOfficialClient } from './contract/support/official-client-suite';
-
-jest.setTimeout(90_000);
-
 let stack: TestStack;
 let otherUrl: string;
 beforeAll(async () => {
   stack = await TestStack.start({ surface: 'self_hosted' });
   otherUrl = (await stack.spawn('api')).publicUrl;
-}, 120_000);
+});
 afterAll(() => stack.stop());
 
 describeOfficialClient('an open self-hosted surface, without a key', () => ({

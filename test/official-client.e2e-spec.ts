@@ -2,9 +2,6 @@ import { Comfy, InsufficientCredits } from '@comfyorg/sdk';
 import { newId } from '@millrace/contracts';
 import { TestStack, eventually, type TestAccount } from '@millrace/testing';
 import { describeOfficialClient } from './contract/support/official-client-suite';
-
-jest.setTimeout(90_000);
-
 let stack: TestStack;
 let account: TestAccount;
 let deploymentPath: string;
@@ -67,7 +64,7 @@ describe('the official client', () => {
       '2': { class_type: 'PreviewImage', inputs: { images: ['1', 0] } },
     };
     const running = await client.submit(client.workflows.fromJson(long));
-    await eventually('it to run', async () => (await running.refresh()).status === 'running', 30_000);
+    await eventually('it to run', async () => (await running.refresh()).status === 'running');
     await client.submit(client.workflows.fromJson(graph));
     const waiting = client.submit(client.workflows.fromJson(graph));
     const first = await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 300, 'it waits'))]);

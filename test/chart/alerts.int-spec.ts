@@ -108,7 +108,7 @@ let promtool: string;
 beforeAll(async () => {
   folder = await createTestFolder();
   promtool = await promtoolProgram(new Scope());
-}, 120_000);
+});
 afterAll(() => folder.drop());
 
 /** How many alerts of this name promtool sees after two hours of these series. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
   stack = await TestStack.start({ settings: { MILLRACE_MAX_WORKFLOW_BYTES: '200000' } });
   account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, 90_000);
+});
 afterAll(() => stack.stop());
 
 /** The code of an answer that is an envelope, with the id and type that every answer has. */
@@ -23,7 +23,7 @@ function codeOf({ headers, body }: { headers: Record<string, string>; body: unkn
 async function raw(...pieces: RawOptions['pieces']): Promise<RawAnswer> {
   const { answers, text } = await exchangeRaw(stack.publicUrl, {
     pieces,
-    withinMs: 5_000,
+    withinMs: 60_000,
     until: (received) => /\r\n\r\n\{.*\}$/s.test(received),
   });
   const [answer] = answers;

@@ -2,9 +2,6 @@ import type { Job } from '@millrace/contracts';
 import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
 import { EventStream } from './support/event-stream';
 import { OwnRedis } from './support/own-redis';
-
-jest.setTimeout(90_000);
-
 const STREAM_LIMIT = 6;
 
 let redis: OwnRedis;
@@ -22,18 +19,18 @@ beforeAll(async () => {
   });
   account = await stack.createAccount(10_000_000_000);
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, 90_000);
+});
 afterAll(async () => {
   await stack.stop();
   await redis.kill();
-}, 30_000);
+});
 
 /** Nothing of a test is left to run in the next. */
 afterEach(async () => {
   const { body } = await client.call<{ jobs: Job[] }>('GET', '/api/v2/jobs?limit=100');
   const live = body.jobs.filter((job) => job.completed_at === null);
   await Promise.all(live.map((job) => cancel(job.id)));
-}, 40_000);
+});
 
 const grown = (size: number, steps: number): object => ({
   '1': {
@@ -117,7 +114,7 @@ describe('a running job', () => {
     const began = performance.now();
     await late.first('preview');
     expect(late.events.slice(0, 3).map(({ event }) => event)).toEqual(['status', 'progress', 'preview']);
-    await eventually('some time to pass', () => late.of('progress').length >= 5, 30_000);
+    await eventually('some time to pass', () => late.of('progress').length >= 5);
     const seconds = (performance.now() - began) / 1_000;
     expect(late.of('progress').length).toBeLessThanOrEqual(4 * seconds + 2);
     expect(late.of('preview').length).toBeLessThanOrEqual(2 * seconds + 2);

@@ -6,9 +6,6 @@ import { Redis } from 'ioredis';
 import sharp from 'sharp';
 import type { Job } from '@millrace/contracts';
 import { ApiClient, TestStack, eventually, testRedisUrl, type TestProcess } from '@millrace/testing';
-
-jest.setTimeout(90_000);
-
 let stack: TestStack;
 let client: ApiClient;
 let worker: TestProcess;
@@ -22,7 +19,7 @@ beforeAll(async () => {
   blobDir = join(stack.env.MILLRACE_BLOB_DIR ?? '', 'blobs');
   // What the pool can run stays known; what is submitted waits for the worker that comes next.
   await stack.workers[0]?.end();
-}, 90_000);
+});
 afterAll(() => stack.stop());
 
 const NUMBER = {
@@ -42,11 +39,11 @@ const takingASecond = (nth: number): object => drawn(192, 1_200 + nth);
 const ENDLESS = drawn(512, 10_000);
 
 const runs = async (id: string, who = client): Promise<void> => {
-  await eventually('the job to run', async () => (await who.job(id)).status === 'running', 30_000);
+  await eventually('the job to run', async () => (await who.job(id)).status === 'running');
 };
 
 async function failure(id: string, who = client): Promise<[string, string | undefined]> {
-  const { status, error }: Job = await who.ended(id, 60_000);
+  const { status, error }: Job = await who.ended(id);
   expect(error?.message).toMatch(/^[A-Z].*\.$/s);
   return [status, error?.code];
 }

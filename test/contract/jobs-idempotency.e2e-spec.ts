@@ -19,7 +19,7 @@ beforeAll(async () => {
   url.port = String(proxy.port);
   const api = await stack.spawn('api', { DATABASE_URL: url.href });
   cutOff = new ApiClient(api.publicUrl, account.apiKey);
-}, 90_000);
+});
 afterAll(async () => {
   await stack.stop();
   await proxy.stop();

@@ -18,7 +18,7 @@ beforeAll(async () => {
     );
   }
   for (const { id } of jobs.slice(0, 3)) await client.call('POST', `/api/v2/jobs/${id}/cancel`);
-}, 90_000);
+});
 afterAll(() => stack.stop());
 
 const GRAPH = {

@@ -5,9 +5,6 @@ import { EXTRA_DATA_KEYS, newId, type Job } from '@millrace/contracts';
 import { Prisma } from '@prisma/client';
 import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
 import { OwnRedis } from './support/own-redis';
-
-jest.setTimeout(90_000);
-
 /** What no place may hold: it stands for a customer's credential. */
 const CANARY = `canary-${newId()}-of-a-customer`;
 const SPELLINGS = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 40), Buffer.from(CANARY).toString('hex')];
@@ -27,12 +24,12 @@ beforeAll(async () => {
   stack = await TestStack.start({ settings: { REDIS_URL: server.url, MILLRACE_LOG_LEVEL: 'debug' } });
   account = await stack.createAccount(10_000_000_000);
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, 90_000);
+});
 afterAll(async () => {
   await stack.stop();
   redis.disconnect();
   await server.kill();
-}, 30_000);
+});
 
 const EXTRA = Object.fromEntries(EXTRA_DATA_KEYS.map((key) => [key, CANARY]));
 const GOOD = {

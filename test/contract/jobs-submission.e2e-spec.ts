@@ -10,7 +10,7 @@ beforeAll(async () => {
   await stack.workers[0]?.end();
   account = await stack.createAccount(10_000_000_000, { queue_limit: 10_000 });
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, 90_000);
+});
 afterAll(() => stack.stop());
 
 const GRAPH = {

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiClient, TestStack } from '@millrace/testing';
 
-/** Longer than processes take to come up on a busy machine. */
-const BOOT_MS = 120_000;
 let stack: TestStack;
 let surfaces: Record<'cloud' | 'self-hosted' | 'deployment', string>;
 beforeAll(async () => {
@@ -14,7 +12,7 @@ beforeAll(async () => {
     'self-hosted': selfHosted.publicUrl,
     deployment: `${stack.publicUrl}${PREFIX}`,
   };
-}, BOOT_MS);
+});
 afterAll(() => stack.stop());
 
 const PREFIX = '/deployment/3f2b8c1e-5d6a-4b7c-8e9f-0a1b2c3d4e5f';

@@ -3,9 +3,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { ApiClient, TestStack, eventually } from '@millrace/testing';
-
-jest.setTimeout(120_000);
-
 const STREAMS = 1_000;
 const ALLOWED_MB = 40;
 /** Streams opened at once, each of another job. */
@@ -16,7 +13,7 @@ beforeAll(async () => {
   stack = await TestStack.start({ settings: { MILLRACE_MAX_STREAMS_PER_ACCOUNT: '5000' } });
   // The jobs stay queued: their streams are quiet and stay open.
   await stack.workers[0]?.end();
-}, 90_000);
+});
 afterAll(() => stack.stop());
 
 const residentMb = async (pid: number): Promise<number> => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   const account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, 120_000);
+});
 
 afterAll(async () => {
   await stack.stop();

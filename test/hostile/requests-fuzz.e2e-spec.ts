@@ -29,7 +29,7 @@ beforeAll(async () => {
   assetId = (await client.ended(jobId)).outputs[0]?.id ?? '';
   service = new FuzzTarget(stack.api, account.apiKey);
   process.stdout.write(`Fuzzing with seed ${SEED}: 3 x ${RUNS} requests\n`);
-}, 60_000);
+});
 afterEach(() => service.assertAlive());
 afterAll(async () => {
   await stack.stop();

@@ -13,7 +13,7 @@ let service: FuzzTarget;
 beforeAll(async () => {
   stack = await TestStack.start({ workers: 0, settings: { MILLRACE_RATE_LIMIT_PER_MINUTE: '10000000' } });
   service = new FuzzTarget(stack.api, (await stack.createAccount(0)).apiKey);
-}, BOOT_MS);
+});
 afterAll(() => stack.stop());
 
 const part = (disposition: string, value: string): string =>

@@ -48,7 +48,7 @@ beforeAll(async () => {
     MILLRACE_PORT: '0',
     MILLRACE_OPS_PORT: '0',
   };
-}, LIMIT_MS);
+});
 
 afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');

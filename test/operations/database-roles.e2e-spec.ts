@@ -33,7 +33,7 @@ beforeAll(async () => {
   test = await createTestDatabase();
   await onDatabase(test.url, makeUsers);
   expect(await onDatabase(test.url, grantRights)).toEqual(ROLES);
-}, LIMIT_MS);
+});
 afterAll(async () => {
   await onDatabase(test.url, async (client) => {
     for (const role of PROCESSES) await client.query(`DROP ROLE ${userOf(role)}`);

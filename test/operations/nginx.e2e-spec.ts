@@ -49,7 +49,7 @@ beforeAll(async () => {
   });
   outer = `http://127.0.0.1:${port}`;
   await eventually('nginx answers', async () => (await fetch(outer).catch(() => null)) !== null);
-}, LIMIT_MS);
+});
 
 afterAll(async () => {
   nginx.kill('SIGTERM');

@@ -106,7 +106,7 @@ beforeAll(async () => {
   await test.database.execute(Prisma.raw(`CREATE ROLE ${ROLE} LOGIN SUPERUSER PASSWORD '${PASSWORD}'`));
   await setRoleTimeout(2_000);
   for (const mode of MODES) await startPooler(mode, new URL(test.url));
-}, LIMIT_MS);
+});
 
 afterAll(async () => {
   for (const { process: child } of poolers.values()) {

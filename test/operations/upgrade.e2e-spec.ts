@@ -1,9 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { newId, type Job } from '@millrace/contracts';
 import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
-
-jest.setTimeout(120_000);
-
 /** What a migration of the next version may do to every table, and a table of its own. */
 const NEXT_VERSION = `
   DO $$
@@ -33,7 +30,7 @@ beforeAll(async () => {
   stack = await TestStack.start();
   account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
-}, 120_000);
+});
 afterAll(() => stack.stop());
 
 /** Everything that a client does with a job, so that every process has its statements prepared. */

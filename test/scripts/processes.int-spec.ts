@@ -9,10 +9,9 @@ import { Lock, tryLock } from '../../scripts/lib/system/lock.mjs';
 import { endProcess, identify, isRunning, type ProcessIdentity } from '../../scripts/lib/system/processes.mjs';
 
 const LIB = pathToFileURL(join(__dirname, '..', '..', 'scripts', 'lib')).href;
-const STOP = [
-  { signal: 'SIGTERM', waitMs: 300 },
-  { signal: 'SIGKILL', waitMs: 5_000 },
-] as const;
+const KILL = { signal: 'SIGKILL', waitMs: 60_000 } as const;
+/** Of a process that does not listen. */
+const STOP = [{ signal: 'SIGTERM', waitMs: 300 }, KILL] as const;
 
 let folder: string;
 const started: ChildProcess[] = [];
@@ -51,7 +50,7 @@ describe('a process', () => {
   it('is asked to end, and not killed when it does', async () => {
     const { child, identity } = await startNode(`process.on('SIGTERM', () => process.exit(7)); ${FOREVER}`);
     const end = once(child, 'exit');
-    expect(await endProcess(identity, [...STOP])).toBe(true);
+    expect(await endProcess(identity, [{ signal: 'SIGTERM', waitMs: 60_000 }, KILL])).toBe(true);
     expect(await end).toEqual([7, null]);
   });
 
@@ -73,9 +72,7 @@ describe('a process', () => {
   it('is killed at once when the user insists', async () => {
     const { child, identity } = await startNode(`process.on('SIGTERM', () => {}); ${FOREVER}`);
     const end = once(child, 'exit');
-    expect(await endProcess(identity, [{ signal: 'SIGTERM', waitMs: 60_000 }, STOP[1]], AbortSignal.abort())).toBe(
-      true,
-    );
+    expect(await endProcess(identity, [{ signal: 'SIGTERM', waitMs: 60_000 }, KILL], AbortSignal.abort())).toBe(true);
     expect(await end).toEqual([null, 'SIGKILL']);
   });
 });

@@ -44,8 +44,8 @@ function serviceOf(name: string, code: string): ServiceSpec {
     logFile,
     isReady: (pid) => Promise.resolve(readFileSync(logFile, 'utf8').includes(`ready ${pid}\n`)),
     stopSteps: [
-      { signal: 'SIGTERM', waitMs: 5_000 },
-      { signal: 'SIGKILL', waitMs: 5_000 },
+      { signal: 'SIGTERM', waitMs: 60_000 },
+      { signal: 'SIGKILL', waitMs: 60_000 },
     ],
   };
 }
@@ -95,7 +95,7 @@ it('a service that does not stay up ends the stack with its last words', async (
   await fleet.start([
     serviceOf('a', `${READY} setTimeout(() => { console.error('No more.'); process.exit(3); }, 100);`),
   ]);
-  await eventually('the stack ends', () => scope.signal.aborted, 25_000);
+  await eventually('the stack ends', () => scope.signal.aborted);
   expect((scope.signal.reason as Error).message).toBe('a does not stay up: No more.');
 });
 
@@ -141,7 +141,7 @@ it('what a killed holder of a folder left running is ended by the next one', asy
      const fleet = new Fleet(scope, await claimFolder(scope, ${JSON.stringify(path)}));
      await fleet.start([{ role: 'a', name: 'a', commandLine: [process.execPath, '-e', 'setInterval(() => {}, 1000)'],
        logFile: ${JSON.stringify(join(path, 'a.log'))}, isReady: async () => true,
-       stopSteps: [{ signal: 'SIGTERM', waitMs: 5000 }] }]);
+       stopSteps: [{ signal: 'SIGTERM', waitMs: 60_000 }] }]);
      console.log(fleet.services[0].identity.pid);
      setInterval(() => {}, 1000);`,
   ]);

@@ -124,7 +124,7 @@ describe('npm start', () => {
     async (role) => {
       const killed = pidOf(role);
       process.kill(killed, 'SIGKILL');
-      await eventually('another process has its role', () => !hasPid(killed) && identify(pidOf(role)), 30_000);
+      await eventually('another process has its role', () => !hasPid(killed) && identify(pidOf(role)));
       await eventually('the stack is whole again', async () => {
         const answer = await get(`${first.publicUrl}/api/v2/jobs`, first.apiKey).catch(() => undefined);
         return answer?.status === 200;

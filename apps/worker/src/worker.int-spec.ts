@@ -36,7 +36,12 @@ const catalogue: NodeCatalogue = {
   },
 };
 const logger = createLogger('test', 'fatal');
-const settings = readSettings({ ...jobSettings, ...billingSettings, ...assetSettings }, {});
+/** Longer than any test, also on a busy machine. */
+const LEASE_SECONDS = 600;
+const settings = {
+  ...readSettings({ ...jobSettings, ...billingSettings, ...assetSettings }, {}),
+  leaseSeconds: LEASE_SECONDS,
+};
 
 /** What the store does with the next bytes that are read or written; a test decides. */
 const store = { open: async (): Promise<void> => undefined, stage: async (): Promise<void> => undefined };
@@ -129,7 +134,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
       logger,
       metrics: new Metrics('test'),
       maxOutputsPerJob: 1_000,
-      leaseSeconds: 10,
+      leaseSeconds: LEASE_SECONDS,
       logTailBytes: 64,
     },
     workFolder: new WorkFolder(folder, logger),

@@ -243,5 +243,5 @@ describe('any history of a deployment', () => {
       ),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 });

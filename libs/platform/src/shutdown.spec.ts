@@ -5,7 +5,7 @@ const silent = pino({ level: 'silent' });
 
 describe('stopping a process', () => {
   it('closes what was opened last first, and goes on where a step fails', async () => {
-    const shutdown = new Shutdown(silent, 1_000);
+    const shutdown = new Shutdown(silent, 60_000);
     const closed: string[] = [];
     shutdown.add('database', () => void closed.push('database'));
     shutdown.add('broken', () => Promise.reject(new Error('it does not close')));
@@ -20,7 +20,7 @@ describe('stopping a process', () => {
   });
 
   it('happens once, however often it is asked for', async () => {
-    const shutdown = new Shutdown(silent, 1_000);
+    const shutdown = new Shutdown(silent, 60_000);
     let times = 0;
     shutdown.add('listener', () => void (times += 1));
     await Promise.all([shutdown.run('first'), shutdown.run('second')]);

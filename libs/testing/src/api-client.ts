@@ -62,7 +62,7 @@ export class ApiClient {
   }
 
   /** Wait until a job has ended. */
-  async ended(id: string, withinMs = 30_000): Promise<Job> {
+  async ended(id: string, withinMs = 120_000): Promise<Job> {
     const look = async (): Promise<Job | null> => {
       const job = await this.job(id);
       return job.completed_at === null ? null : job;

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 
-const BOOT_MS = 90_000;
+const BOOT_MS = 180_000;
 const ROOT = join(__dirname, '../../..');
 
 export type ProcessRole = 'api' | 'worker' | 'maintenance';

@@ -1,7 +1,7 @@
 /** In what jest says when it has to kill a worker of its own. */
 const KILLED = 'failed to exit gracefully';
 /** A process that closes everything exits at once; a busy machine takes longer. */
-const EXIT_LIMIT_MS = 10_000;
+const EXIT_LIMIT_MS = 30_000;
 
 /**
  * A reporter for jest that fails a run whose tests left something open: a timer, a connection, a thread, a process. Jest itself

@@ -104,7 +104,7 @@ class Surroundings {
       logger,
       metrics: new Metrics('test'),
       workFolder: new WorkFolder(folder, logger),
-      leaseSeconds: 10,
+      leaseSeconds: 600,
       maxOutputsPerJob: MAX_OUTPUTS,
       logTailBytes: 64,
     } as unknown as AttemptParts;

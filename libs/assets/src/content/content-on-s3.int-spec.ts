@@ -58,9 +58,12 @@ describe('the content of an asset in a bucket', () => {
       return Number(new URL(location ?? '').searchParams.get('X-Amz-Expires'));
     };
     const longest = await secondsOf();
-    expect(await secondsOf(new Date(Date.now() + 30_500))).toBe(30);
-    expect(await secondsOf(new Date(Date.now() + 10))).toBe(1);
-    expect(await secondsOf(new Date(Date.now() + 86_400_000_000))).toBe(longest);
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now);
+    expect(await secondsOf(new Date(now + 30_500))).toBe(30);
+    expect(await secondsOf(new Date(now + 10))).toBe(1);
+    expect(await secondsOf(new Date(now + 86_400_000_000))).toBe(longest);
+    jest.restoreAllMocks();
   });
 
   it('is not linked to once it is deleted, and its bytes go with the sweep', async () => {

@@ -67,7 +67,7 @@ it('every asset has its bytes and every byte its record, in any interleaving', a
     }),
     { numRuns: 40 },
   );
-}, 120_000);
+});
 
 async function act(accountId: string, known: Known[], action: Action, bytes: Buffer): Promise<void> {
   const some = known[known.length >> 1];

@@ -4,17 +4,17 @@ import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 import { catalogueDigest } from './graph/object-info';
 
-/** Short enough to be waited for, long enough for a busy machine. */
+const NEVER_MS = 3_600_000;
+
+/** A test that waits for an engine to give up sets that bound: on a busy machine no other may be met. */
 const BOUNDS: Partial<ComfyuiBounds> = {
   pollMs: 20,
   cancelEveryMs: 20,
-  interruptGraceMs: 300,
-  unreachableMs: 200,
+  interruptGraceMs: NEVER_MS,
+  unreachableMs: NEVER_MS,
   reconnectPauseMs: 10,
   logDrainMs: 250,
 };
-
-const NEVER_MS = 3_600_000;
 
 const STEPPING: Graph = {
   '1': { class_type: 'TestSteps', inputs: { steps: 6, seconds_per_step: 0, salt: 1 } },
@@ -54,7 +54,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
 
   describe('loses its process', () => {
     it('loses the run when it stays away', async () => {
-      await open();
+      await open({ unreachableMs: 200 });
       simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await run.seen('node_step', ({ step }) => step === 2);
@@ -64,7 +64,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it('loses the run when it comes back without it, and runs the next', async () => {
-      await open({ unreachableMs: NEVER_MS });
+      await open();
       simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await run.seen('node_step', ({ step }) => step === 2);
@@ -106,7 +106,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it('is not well, and takes no run, until it was restarted', async () => {
-      await open({ silenceMs: 150 });
+      await open({ silenceMs: 2_000 });
       await startRun(engine, failing('')).result;
       expect((await engine.health()).problem).toContain('hung and was given up');
       expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
@@ -154,7 +154,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it('opens it again when it is open and mute', async () => {
-      await open({ muteMs: 100 });
+      await open({ muteMs: 1_000 });
       const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await run.seen('node_step', ({ step }) => step === 2);
@@ -264,7 +264,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it('gives a run up that ignores it, and is well again once the run has ended', async () => {
-      await open();
+      await open({ interruptGraceMs: 300 });
       const hold = simulator.server.holds.hold({ classType: 'TestSleep', step: 1 });
       const run = startRun(engine, SLEEPING);
       await hold.reached;
@@ -329,7 +329,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it('waits while a node keeps every answer up', async () => {
-      await open({ unreachableMs: NEVER_MS });
+      await open();
       const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await hold.reached;

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await fill(deployment, 'succeeded', 5);
   await fill(cloud, 'succeeded', JOBS, { project: 'common' });
   await test.database.execute(Prisma.sql`ANALYZE jobs`);
-}, 90_000);
+});
 afterAll(() => test.drop());
 
 /** An account that submits jobs to the pool on the cloud surface. */

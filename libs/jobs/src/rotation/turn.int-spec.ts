@@ -76,7 +76,7 @@ describe('an account that queues ten thousand jobs', () => {
     const contested = starts.slice(room);
     const shares = everyone.map((accountId) => contested.filter((other) => other === accountId).length);
     expect(jain(shares)).toBeGreaterThanOrEqual(0.98);
-  }, 120_000);
+  });
 });
 
 /** Try something in a transaction that is then undone. */
@@ -134,7 +134,7 @@ describe('the plan of a turn', () => {
     expect(many.scanned).not.toContain('jobs');
     expect(few.scanned).not.toContain('jobs');
     expect(Object.values(many.reads).reduce((sum, rows) => sum + rows, 0)).toBeLessThan(10);
-  }, 120_000);
+  });
 });
 
 describe('an account that ran as many jobs as it may', () => {
@@ -283,7 +283,7 @@ describe('a turn from the watermarks of an earlier one', () => {
     } finally {
       await console.end();
     }
-  }, 60_000);
+  });
 
   it('takes no more than there is room for: the oldest in flight is where the count begins', async () => {
     const { poolId } = await makePool(test.database);

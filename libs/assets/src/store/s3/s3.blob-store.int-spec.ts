@@ -7,7 +7,7 @@ import { describePartStore } from '../part-store.conformance';
 import { DEFAULT_REQUEST_POLICY, s3FaultOf, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
 
-const failFast = { ...DEFAULT_REQUEST_POLICY, maxAttempts: 1, connectTimeoutMs: 500 };
+const failFast = { ...DEFAULT_REQUEST_POLICY, maxAttempts: 1, connectTimeoutMs: 30_000 };
 let address: S3Address;
 beforeAll(async () => {
   address = await createTestBucket();

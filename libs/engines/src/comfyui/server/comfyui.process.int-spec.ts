@@ -9,9 +9,6 @@ import { ComfyuiEngine } from '../comfyui.engine';
 import { ComfyuiProcess } from './comfyui.process';
 import { isAlive, ownComfyuiSuite, pidOf, whenGone } from '../../../conformance/comfyui/own-comfyui.conformance';
 import { comfyuiSuite } from '../../../conformance/comfyui/comfyui.conformance';
-
-jest.setTimeout(30_000);
-
 let command: string[];
 
 beforeAll(async () => {

@@ -54,7 +54,7 @@ it('a stream ends soon after its key is revoked on another process, and those of
   expect(await endsAfter(revoked, revoke)).toBeLessThan(ENDED_WITHIN_MS);
   expect(other.readableEnded).toBe(false);
   other.destroy();
-}, 20_000);
+});
 
 it('all streams of an account end soon after it is suspended on another process', async () => {
   const account = await first.account();
@@ -63,7 +63,7 @@ it('all streams of an account end soon after it is suspended on another process'
     .operator()
     .call('PATCH', `/admin/v1/accounts/${account.id}`, { json: { status: 'suspended' } });
   expect(await endsAfter(stream, suspend)).toBeLessThan(ENDED_WITHIN_MS);
-}, 20_000);
+});
 
 it('the links of a suspended account lead nowhere', async () => {
   const account = await first.account();
@@ -92,7 +92,7 @@ it('the streams of an account are limited over all processes, and shown so', asy
   expect(third.statusCode).toBe(200);
   third.destroy();
   streams[1]?.destroy();
-}, 20_000);
+});
 
 /** The place of a client that went away is free as soon as its process has seen that. */
 async function openWhenFree(api: RunningApi, key: string, id: string): Promise<IncomingMessage> {

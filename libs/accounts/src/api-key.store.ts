@@ -123,8 +123,15 @@ export class ApiKeyStore {
     return rows.map(({ id }) => id);
   }
 
-  async list(tx: Statements, accountId: string): Promise<ApiKeyRecord[]> {
-    return (await tx.models.apiKey.findMany({ where: { accountId }, orderBy: { id: 'desc' } })).map(recordOf);
+  /** Newest first. @param endedLimit of the keys that do not work now, how many. */
+  async list(tx: Statements, accountId: string, endedLimit: number): Promise<ApiKeyRecord[]> {
+    const shown = await tx.rows<{ id: string }>(Prisma.sql`
+      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND ${isLive})
+      UNION ALL
+      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND NOT (${isLive})
+       ORDER BY k.id DESC LIMIT ${endedLimit})`);
+    const where = { id: { in: shown.map(({ id }) => id) } };
+    return (await tx.models.apiKey.findMany({ where, orderBy: { id: 'desc' } })).map(recordOf);
   }
 
   /** Record when keys were last used: one statement however many. */

@@ -11,6 +11,10 @@ import { earlier, endOf, expiryUnder, grantedScopes, type KeyIssuer } from './ke
 
 /** Live keys that one account may have: more are not managed by people, and each takes a place in the caches. */
 const KEYS_PER_ACCOUNT = 100;
+/** And with those that overlap with their successors: rotating is possible with as many keys as there may be, but not without end. */
+const KEYS_WHILE_ROTATING = 2 * KEYS_PER_ACCOUNT;
+/** Ended keys that a list shows, the latest: an account may end as many as it likes. */
+const ENDED_KEYS_LISTED = 1_000;
 
 /** A key just made. */
 export interface IssuedApiKey extends ApiKeyRecord {
@@ -45,9 +49,9 @@ export class ApiKeysService {
     private readonly onChange: () => void,
   ) {}
 
-  /** The account's keys, newest first, those that no longer work among them. */
+  /** The account's keys, newest first: all that work, and the latest of those that no longer do. */
   async list(accountId: string): Promise<ApiKeyRecord[]> {
-    return this.keys.list(this.database, accountId);
+    return this.keys.list(this.database, accountId, ENDED_KEYS_LISTED);
   }
 
   /** Which of these keys no longer let anyone in: expired, revoked, or of a suspended account. */
@@ -67,7 +71,7 @@ export class ApiKeysService {
     const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
     return this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
-      if ((await this.keys.countLive(tx, accountId)) >= KEYS_PER_ACCOUNT) throw tooManyKeys();
+      await this.assertRoom(tx, accountId, KEYS_PER_ACCOUNT);
       const parentId = issuer.keyId;
       const expiresAt = expiryUnder(await this.issuingKey(tx, accountId, issuer), wish.expiresAt);
       const { name } = wish;
@@ -83,7 +87,8 @@ export class ApiKeysService {
    * of the new one.
    *
    * @throws Refusal `not_found`, `forbidden` when it has a scope that the issuer has not or the issuer descends from it,
-   * `invalid_request` when it was rotated before or no longer works, `unauthorized` when the issuing key has just ended.
+   * `invalid_request` when it was rotated before, no longer works, or the account has too many keys that overlap, `unauthorized`
+   * when the issuing key has just ended.
    */
   async rotate(issuer: KeyIssuer, accountId: string, id: string, overlapSeconds: number): Promise<IssuedApiKey> {
     const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
@@ -91,6 +96,7 @@ export class ApiKeysService {
       const old = await this.lock(tx, accountId, id);
       grantedScopes(issuer, old.scopes);
       assertRotatable(old);
+      if (overlapSeconds > 0) await this.assertRoom(tx, accountId, KEYS_WHILE_ROTATING);
       const { name, scopes } = old;
       const parent = await this.parentOfSuccessor(tx, issuer, old);
       const expiresAt = parent === null ? old.expiresAt : earlier(old.expiresAt, endOf(parent));
@@ -117,6 +123,11 @@ export class ApiKeysService {
       note({ ...actOn(old, 'api_key.revoke'), details: { name: old.name, wasLive: ended.includes(id), children } });
     });
     this.onChange();
+  }
+
+  /** The account's row is held, so that no other request counts meanwhile. @throws Refusal `invalid_request`. */
+  private async assertRoom(tx: Statements, accountId: string, limit: number): Promise<void> {
+    if ((await this.keys.countLive(tx, accountId)) >= limit) throw tooManyKeys(limit);
   }
 
   /** A key of the account. All keys of the account are held, so that none is made by one that is being revoked. */
@@ -164,7 +175,7 @@ function noKey(id: string): Refusal {
   return new Refusal('not_found', `There is no API key ${id} of this account.`);
 }
 
-function tooManyKeys(): Refusal {
-  const message = `This account has ${KEYS_PER_ACCOUNT} live API keys, which is the limit; revoke one first.`;
+function tooManyKeys(limit: number): Refusal {
+  const message = `This account has ${limit} live API keys, which is the limit; revoke one first.`;
   return new Refusal('invalid_request', message);
 }

@@ -10,7 +10,7 @@ export const listApiKeys = defineEndpoint({
   method: 'get',
   path: '/platform/v1/api-keys',
   summary: 'List API keys',
-  description: 'All keys that the account ever had, newest first.',
+  description: 'All keys that work, and the latest thousand that no longer do, newest first.',
   answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
 });
 

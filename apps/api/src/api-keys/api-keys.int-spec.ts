@@ -1,4 +1,5 @@
-import { SCOPES } from '@millrace/contracts';
+import { randomBytes } from 'node:crypto';
+import { SCOPES, newId } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
@@ -227,6 +228,36 @@ describe('rotating a key', () => {
     await api.client(account.key).call('DELETE', `${KEYS}/${old.id}`);
     expect(await statusOf(old.key)).toBe(401);
   });
+});
+
+it('an account with more ended keys than a list shows gets the latest of them, and all that work', async () => {
+  const { id: accountId, keyId, key } = await api.account();
+  const ids = Array.from({ length: 1_200 }, () => newId());
+  const data = ids.map((id) => {
+    return {
+      id,
+      accountId,
+      name: 'old',
+      keyHash: randomBytes(32),
+      lastFour: '0000',
+      scopes: [],
+      revokedAt: new Date(0),
+    };
+  });
+  await api.test.database.models.apiKey.createMany({ data });
+  const { body } = await api.client(key).call<{ api_keys: Key[] }>('GET', KEYS);
+  expect(body.api_keys.map(({ id }) => id)).toEqual([...ids.slice(-1_000).reverse(), keyId]);
+});
+
+it('keys that overlap with their successors are limited, and a rotation without overlap always goes', async () => {
+  const { id: accountId, keyId, key } = await api.account();
+  const others = Array.from({ length: 199 }, () => {
+    return { id: newId(), accountId, name: 'old', keyHash: randomBytes(32), lastFour: '0000', scopes: [] };
+  });
+  await api.test.database.models.apiKey.createMany({ data: others });
+  const refused = await rotate(keyId, { overlap_seconds: 60 }, key);
+  expect(refused).toMatchObject({ status: 422, body: { error: { code: 'invalid_request' } } });
+  expect((await rotate(keyId, { overlap_seconds: 0 }, key)).status).toBe(201);
 });
 
 it('another account finds none of these keys', async () => {

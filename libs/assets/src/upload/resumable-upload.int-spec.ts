@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { makeAccount } from '@millrace/testing';
+import { eventually, makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { ResumableUpload } from './resumable-upload.store';
 
@@ -60,6 +60,30 @@ describe('an upload in parts', () => {
     await send(id, randomBytes(1_000));
     await here.resumable.complete(accountId, id, limited);
     await expect(here.resumable.begin(accountId, 1_000, fields, limited)).rejects.toEqual(code('rate_limited'));
+  });
+
+  it('is read in turn by one account, and no other waits for that', async () => {
+    const upload = await begin();
+    const ends: (() => void)[] = [];
+    const listed = jest.spyOn(world.store.parts, 'list').mockImplementation(async () => {
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return [];
+    });
+    const missing = expect(here.resumable.complete(accountId, upload.id, noLimit)).rejects.toEqual(
+      code('upload_incomplete'),
+    );
+    const reads = Array.from({ length: 3 }, () => here.resumable.partsOf(upload));
+    const other = await here.resumable.begin(await makeAccount(world.database), 1_000, fields, noLimit);
+    const read = here.resumable.partsOf(other);
+    await eventually('one of each account is read', () => ends.length === 2);
+    for (let answered = 0; answered < 5; answered += 1) {
+      await eventually('the next is read', () => ends.length > 0);
+      expect(ends.length).toBeLessThanOrEqual(2);
+      ends.shift()?.();
+    }
+    await Promise.all([missing, read, ...reads]);
+    expect(listed).toHaveBeenCalledTimes(5);
+    listed.mockRestore();
   });
 
   it('is one of at most twenty that an account has open', async () => {

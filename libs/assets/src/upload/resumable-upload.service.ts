@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
 import { RefusedError, type Database } from '@millrace/database';
+import { Turns } from '@millrace/platform';
 import type { AssetService, MintedAsset, StorageQuota, UploadFields } from '../records';
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
@@ -16,6 +17,8 @@ const HOLD_SECONDS = 60;
 const RENEW_MS = 20_000;
 /** Parts named in a refusal; the upload itself lists them all. */
 const NAMED_PARTS = 100;
+/** Of one account. A link to a part of a bucket takes up to 0.6 ms of a core, and an upload has up to a thousand. */
+const PART_READS_AT_A_TIME = 1;
 
 export interface PartState extends PartSpec {
   received: boolean;
@@ -25,6 +28,8 @@ export interface PartState extends PartSpec {
 
 /** Uploads of large files in parts that can be sent again: begun here, sent to the store, and joined here. */
 export class ResumableUploadService {
+  private readonly turns = new Turns(PART_READS_AT_A_TIME, 'readings of uploads');
+
   constructor(
     private readonly database: Database,
     private readonly store: ResumableUploadStore,
@@ -72,8 +77,16 @@ export class ResumableUploadService {
     return upload;
   }
 
-  /** Every part of an upload: whether it has arrived, and where it can be sent. */
+  /**
+   * Every part of an upload: whether it has arrived, and where it can be sent. Those of one account are read in turn.
+   *
+   * @throws Refusal `rate_limited` when too many wait.
+   */
   async partsOf(upload: ResumableUpload): Promise<PartState[]> {
+    return this.turns.run(upload.accountId, () => this.readParts(upload));
+  }
+
+  private async readParts(upload: ResumableUpload): Promise<PartState[]> {
     const arrived = await this.arrivedOf(upload);
     return Promise.all(
       specsOf(upload).map(async (spec) => {
@@ -213,7 +226,7 @@ export class ResumableUploadService {
   }
 
   private async assertWhole(upload: ResumableUpload): Promise<void> {
-    const arrived = await this.arrivedOf(upload);
+    const arrived = await this.turns.run(upload.accountId, () => this.arrivedOf(upload));
     if (arrived === 'all') return;
     const missing = specsOf(upload).filter(({ number, sizeBytes }) => arrived.get(number) !== sizeBytes);
     if (missing.length === 0) return;

@@ -158,7 +158,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
       new RescueLostJobsLoop(database, lifecycle),
       new EndCanceledJobsLoop(database, lifecycle),
-      new RecallStoppedJobsLoop(lifecycle),
+      new RecallStoppedJobsLoop(database),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),

@@ -1,3 +1,4 @@
+import { workInHalves } from './halving';
 import type { LoopReport } from './loop';
 
 const REST: RestTimes = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
@@ -6,22 +7,34 @@ const REMEMBERED = 10_000;
 /** Pages of a run where nothing but failing items was due: what is healthy behind them does not wait for the next run. */
 const PAGES_WITHOUT_SUCCESS = 10;
 
-/** What a sweep does, item by item. */
-export interface SweepSteps<Item> {
+/** How a sweep finds its items. */
+interface SweepPages<Item> {
   /** The next items that are due, in a fixed order. @param after turn of the last one; null begins a round. */
   page(after: string | null, limit: number): Promise<Item[]>;
   /** Names an item: in logs, and between rounds. */
   keyOf: (item: Item) => string;
   /** An item's place in the order of pages; its key where that is the order. */
   turnOf?: (item: Item) => string;
-  /** @returns whether it changed anything: an item may be due and have to wait. */
-  work(item: Item): Promise<boolean>;
   /** Items in a page. */
   limit: number;
-  /** Items in work at once; 1 where it is absent. */
-  concurrency?: number;
   /** How long an item rests after it failed; a minute, and up to six hours, where it is absent. */
   rest?: RestTimes;
+}
+
+/** What a sweep does, item by item. */
+export interface SweepSteps<Item> extends SweepPages<Item> {
+  /** @returns whether it changed anything: an item may be due and have to wait. */
+  work(item: Item): Promise<boolean>;
+  /** Items in work at once; 1 where it is absent. */
+  concurrency?: number;
+}
+
+/** What a sweep does a page at a time, where one statement does many items. A page that fails is halved (`workInHalves`). */
+export interface BatchSweepSteps<Item> extends SweepPages<Item> {
+  /** Do all of them or none. @returns how many it changed. */
+  workOnAll(items: readonly Item[]): Promise<number>;
+  /** True for a failure that is not about the items, such as a database that is away: it ends the run. */
+  isOutage(error: unknown): boolean;
 }
 
 /** The rest after the first failure doubles with each further one, up to the longest. */
@@ -53,7 +66,7 @@ export class ItemSweep<Item> {
   private readonly resting = new Map<string, Rest>();
 
   constructor(
-    private readonly steps: SweepSteps<Item>,
+    private readonly steps: SweepSteps<Item> | BatchSweepSteps<Item>,
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
@@ -61,7 +74,7 @@ export class ItemSweep<Item> {
    * Work through one page, and through further ones as long as every item that was tried failed.
    *
    * @returns how many items changed; at least 1 while the round goes on, so that the next page follows at once.
-   * @throws the first error, when every item that was tried failed: then it is rarely the items.
+   * @throws the first error, when every item that was tried failed: then it is rarely the items; an outage of a batch.
    */
   async run(report?: LoopReport): Promise<number> {
     let changed = 0;
@@ -92,24 +105,52 @@ export class ItemSweep<Item> {
   }
 
   private async workOn(due: readonly Item[], report?: LoopReport): Promise<{ changed: number; errors: unknown[] }> {
-    const waiting = [...due];
     const errors: unknown[] = [];
+    const failed = (item: Item, error: unknown): void => {
+      const key = this.steps.keyOf(item);
+      errors.push(error);
+      this.rest(key);
+      report?.failed(key, error);
+    };
+    const { steps } = this;
+    const changed = await ('workOnAll' in steps
+      ? this.workOnAll(steps, due, failed)
+      : this.workOnEach(steps, due, failed));
+    return { changed, errors };
+  }
+
+  private async workOnAll(
+    steps: BatchSweepSteps<Item>,
+    due: readonly Item[],
+    failed: (item: Item, error: unknown) => void,
+  ): Promise<number> {
+    return workInHalves(due, {
+      workOn: (items) => steps.workOnAll(items),
+      isOutage: (error) => steps.isOutage(error),
+      failed,
+      done: (items) => items.forEach((item) => this.resting.delete(steps.keyOf(item))),
+    });
+  }
+
+  private async workOnEach(
+    steps: SweepSteps<Item>,
+    due: readonly Item[],
+    failed: (item: Item, error: unknown) => void,
+  ): Promise<number> {
+    const waiting = [...due];
     let changed = 0;
     const workOnSome = async (): Promise<void> => {
       for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
-        const key = this.steps.keyOf(item);
         try {
-          if (await this.steps.work(item)) changed += 1;
-          this.resting.delete(key);
+          if (await steps.work(item)) changed += 1;
+          this.resting.delete(steps.keyOf(item));
         } catch (error) {
-          errors.push(error);
-          this.rest(key);
-          report?.failed(key, error);
+          failed(item, error);
         }
       }
     };
-    await Promise.all(Array.from({ length: this.steps.concurrency ?? 1 }, workOnSome));
-    return { changed, errors };
+    await Promise.all(Array.from({ length: steps.concurrency ?? 1 }, workOnSome));
+    return changed;
   }
 
   private rests(key: string): boolean {

@@ -13,6 +13,14 @@ export interface AssetDraft {
   tags: string[];
 }
 
+/** An asset past its expiry, and its turn among those: what a sweep goes on from. */
+export interface ExpiredAsset extends Pick<BlobRef, 'accountId' | 'hash'> {
+  id: string;
+  turn: string;
+}
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
 /** An asset and what a blob adds to it, in one row. */
 type AssetRow = Omit<AssetRecord, 'blob'> & Pick<StoredBlob, 'hash' | 'bornAt' | 'sizeBytes'>;
 
@@ -105,22 +113,27 @@ export class AssetStore {
     return count > 0;
   }
 
+  /** Expired assets that no job refers to, of every account, the longest expired first. */
+  async listExpired(tx: Statements, after: string | null, limit: number): Promise<ExpiredAsset[]> {
+    const [since = '-infinity', id = BEFORE_ALL] = after?.split(' ') ?? [];
+    return tx.rows(Prisma.sql`
+      SELECT a.id, a.account_id, a.hash, concat_ws(' ', replace(a.expires_at::text, ' ', 'T'), a.id) AS turn FROM assets a
+      WHERE a.expires_at <= now() AND (a.expires_at, a.id) > (${since}::timestamptz, ${id}::uuid) AND ${unreferenced}
+      ORDER BY a.expires_at, a.id LIMIT ${limit}`);
+  }
+
   /**
-   * Expired assets that no job refers to, locked after their blobs, so that neither a mint nor a job can come between. Rows
+   * Lock those of the assets that are still expired, after their blobs, so that neither a mint nor a job can come between. Rows
    * that others hold are left for the next run.
    */
-  async lockExpired(tx: Statements, limit: number): Promise<{ id: string; accountId: string; hash: string }[]> {
-    const candidates = await tx.rows<{ id: string; accountId: string; hash: string }>(Prisma.sql`
-      SELECT a.id, a.account_id, a.hash FROM assets a
-      WHERE a.expires_at <= now() AND ${unreferenced} ORDER BY a.expires_at LIMIT ${limit}`);
-    if (candidates.length === 0) return [];
-    const accountIds = candidates.map(({ accountId }) => accountId);
-    const hashes = candidates.map(({ hash }) => hash);
+  async lockExpired(tx: Statements, expired: readonly ExpiredAsset[]): Promise<Omit<ExpiredAsset, 'turn'>[]> {
+    const accountIds = expired.map(({ accountId }) => accountId);
+    const hashes = expired.map(({ hash }) => hash);
     await tx.execute(Prisma.sql`
       SELECT 1 FROM blobs b
       WHERE (b.account_id, b.hash) IN (SELECT * FROM unnest(${accountIds}::uuid[], ${hashes}::text[]))
       ORDER BY b.account_id, b.hash FOR NO KEY UPDATE`);
-    const ids = candidates.map(({ id }) => id);
+    const ids = expired.map(({ id }) => id);
     return tx.rows(Prisma.sql`
       SELECT a.id, a.account_id, a.hash FROM assets a
       WHERE a.id = ANY(${ids}::uuid[]) AND a.expires_at <= now() FOR UPDATE SKIP LOCKED`);

@@ -1,5 +1,5 @@
 export { AssetService, noAsset, type StoredOutput } from './asset.service';
-export { AssetStore } from './asset.store';
+export { AssetStore, type ExpiredAsset } from './asset.store';
 export { type AssetFields, type AssetRecord, type MintedAsset, type UploadFields } from './asset';
 export { BlobRecordStore, type BlobRecord, type CondemnedBlob } from './blob-record.store';
 export { blobGone, BlobService } from './blob.service';

@@ -1,6 +1,6 @@
-import type { Database } from '@millrace/database';
-import type { Loop } from '@millrace/platform';
-import type { AssetStore, BlobRecordStore } from '../records';
+import { isTransient, type Database } from '@millrace/database';
+import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
+import type { AssetStore, BlobRecordStore, ExpiredAsset } from '../records';
 
 const BATCH = 200;
 
@@ -8,20 +8,36 @@ const BATCH = 200;
 export class ExpireAssetsLoop implements Loop {
   readonly name = 'expire-assets';
   readonly everyMs = 30_000;
+  private readonly sweep: ItemSweep<ExpiredAsset>;
 
   constructor(
     private readonly database: Database,
     private readonly assets: AssetStore,
     private readonly records: BlobRecordStore,
-  ) {}
+  ) {
+    this.sweep = new ItemSweep({
+      limit: BATCH,
+      page: (after, limit) => assets.listExpired(database, after, limit),
+      keyOf: ({ id }) => id,
+      turnOf: ({ turn }) => turn,
+      workOnAll: (expired) => this.removeAll(expired),
+      isOutage: isTransient,
+    });
+  }
 
-  runOnce(): Promise<number> {
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
+  }
+
+  /** @returns how many were removed: what is in use again stays. */
+  private removeAll(expired: readonly ExpiredAsset[]): Promise<number> {
     return this.database.transaction(async (tx) => {
-      const expired = await this.assets.lockExpired(tx, BATCH);
-      if (expired.length === 0) return 0;
-      const ids = expired.map((asset) => asset.id);
-      const removed = await this.assets.removeUnreferenced(tx, ids);
-      await this.records.orphanUnlessUsed(tx, expired);
+      const locked = await this.assets.lockExpired(tx, expired);
+      const removed = await this.assets.removeUnreferenced(
+        tx,
+        locked.map(({ id }) => id),
+      );
+      await this.records.orphanUnlessUsed(tx, locked);
       return removed;
     });
   }

@@ -89,3 +89,23 @@ it('staged bytes that cannot be dropped do not keep the others from being droppe
   };
   expect(await new SweepStagingLoop({ stagedBefore }).runOnce()).toBe(2);
 });
+
+it('an expired asset that cannot be deleted does not keep the others from being deleted', async () => {
+  const uploads: string[] = [];
+  for (let count = 0; count < 20; count += 1) uploads.push((await here.upload(accountId, randomBytes(20))).asset.id);
+  await world.letExpire(uploads);
+  const [bad] = uploads.slice(11);
+  await world.database.execute(Prisma.sql`
+    CREATE TRIGGER poison_trigger BEFORE DELETE ON assets FOR EACH ROW WHEN (OLD.id = ${Prisma.raw(`'${bad}'`)})
+      EXECUTE FUNCTION refuse_change('a row that cannot be read')`);
+  const failed: string[] = [];
+  const report = { failed: (item: string) => void failed.push(item), resting: () => undefined };
+  const loop = here.loops.find(({ name }) => name === 'expire-assets');
+  expect(await loop?.runOnce(report)).toBe(19);
+  expect(await loop?.runOnce(report)).toBe(0);
+  expect(failed).toEqual([bad]);
+  const left = await world.database.models.asset.findMany({ where: { accountId } });
+  expect(left.map(({ id }) => id)).toEqual([bad]);
+  // Their blobs are orphans, as after any removal; the one that is left is not.
+  expect((await world.blobs(accountId)).filter(({ state }) => state === 'live')).toHaveLength(1);
+});

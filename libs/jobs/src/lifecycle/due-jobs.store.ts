@@ -68,10 +68,26 @@ export async function listOvertimeJobs(
     SELECT id, id AS turn FROM overtime WHERE id > ${after ?? BEFORE_ALL}::uuid ORDER BY id LIMIT ${limit}`);
 }
 
-/** Delete ended jobs past their retention, of every account; what belongs to them goes too. @returns how many. */
-export async function deleteExpiredJobs(statements: Statements, limit: number): Promise<number> {
+/** Ended jobs past their retention, of every account, the longest past first. */
+export async function listExpiredJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
+  const { isAfter, turn, order } = turnsBy(Prisma.sql`j.expires_at`, after);
+  return statements.rows(Prisma.sql`
+    SELECT j.id, ${turn} FROM jobs j
+    WHERE j.delivery = 'done' AND j.expires_at <= now() AND ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
+}
+
+/** Delete those of the jobs that have ended and are past their retention; what belongs to them goes too. @returns how many. */
+export async function deleteExpiredJobs(statements: Statements, ids: readonly string[]): Promise<number> {
   return statements.execute(Prisma.sql`
     DELETE FROM jobs WHERE id IN (
-      SELECT id FROM jobs WHERE delivery = 'done' AND expires_at <= now()
-      ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
+      SELECT id FROM jobs WHERE id = ANY(${ids}::uuid[]) AND delivery = 'done' AND expires_at <= now() FOR UPDATE SKIP LOCKED)`);
+}
+
+/** Jobs of stopped deployments that wait in a lane. Costs a walk over the jobs in flight there. */
+export async function listStoppedJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
+  return statements.rows(Prisma.sql`
+    WITH stopped AS MATERIALIZED (
+      SELECT j.id FROM deployments d JOIN jobs j ON j.pool_id = d.pool_id
+      WHERE d.desired_state = 'stopped' AND j.delivery = 'dispatched')
+    SELECT id, id AS turn FROM stopped WHERE id > ${after ?? BEFORE_ALL}::uuid ORDER BY id LIMIT ${limit}`);
 }

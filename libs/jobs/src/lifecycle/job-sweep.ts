@@ -1,3 +1,4 @@
+import { isTransient } from '@millrace/database';
 import { ItemSweep } from '@millrace/platform';
 import type { MovedJob } from '../state';
 import type { DueJob } from './due-jobs.store';
@@ -26,5 +27,26 @@ export function sweepJobs<Job extends DueJob>(
     keyOf: ({ id }) => id,
     turnOf: ({ turn }) => turn,
     work: async (job) => (await move(job)) !== null,
+  });
+}
+
+/**
+ * A sweep that moves or deletes the jobs that are due, many in one statement.
+ *
+ * @param workOnAll does all of them or none, and returns how many it changed.
+ */
+export function sweepJobsTogether(
+  limit: number,
+  page: (after: string | null, limit: number) => Promise<DueJob[]>,
+  workOnAll: (ids: string[]) => Promise<number>,
+): ItemSweep<DueJob> {
+  return new ItemSweep({
+    limit,
+    rest: REST,
+    page,
+    keyOf: ({ id }) => id,
+    turnOf: ({ turn }) => turn,
+    workOnAll: (jobs) => workOnAll(jobs.map(({ id }) => id)),
+    isOutage: isTransient,
   });
 }

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { returnToRotationPart } from '../rotation';
 import { mayRelease, type AttemptOutcome, type Fence, type MovedJob, type ReleaseGuard } from '../state';
@@ -62,12 +63,18 @@ async function release(
   return runMove(statements, job, [attempt, returnToRotationPart(job)]);
 }
 
-/** Take back from the lanes of stopped deployments what no worker has claimed. @returns how many jobs wait again. */
-export async function recallFromStopped(statements: Statements): Promise<number> {
+/**
+ * Take back from the lanes of stopped deployments what no worker has claimed.
+ *
+ * @param ids of the jobs; absent: all of them.
+ * @returns how many jobs wait again.
+ */
+export async function recallFromStopped(statements: Statements, ids?: readonly string[]): Promise<number> {
+  const isMeant = ids === undefined ? Prisma.sql`true` : Prisma.sql`j.id = ANY(${ids}::uuid[])`;
   const job = statementPart<'id' | 'pool_id' | 'account_id'>('job')`
     UPDATE jobs j SET delivery = 'waiting', dispatched_at = NULL, updated_at = now()
     FROM deployments d
-    WHERE d.desired_state = 'stopped' AND j.pool_id = d.pool_id AND j.delivery = 'dispatched'
+    WHERE d.desired_state = 'stopped' AND j.pool_id = d.pool_id AND j.delivery = 'dispatched' AND ${isMeant}
     RETURNING j.id, j.pool_id, j.account_id`;
   const rows = await statements.rows(composeStatement([returnToRotationPart(job)])`SELECT id FROM ${job}`);
   return rows.length;

@@ -1,6 +1,7 @@
 import type { Statements } from '@millrace/database';
-import type { Loop } from '@millrace/platform';
-import { deleteExpiredJobs } from './due-jobs.store';
+import type { ItemSweep, Loop, LoopReport } from '@millrace/platform';
+import { deleteExpiredJobs, listExpiredJobs, type DueJob } from './due-jobs.store';
+import { sweepJobsTogether } from './job-sweep';
 
 const BATCH = 200;
 
@@ -8,10 +9,17 @@ const BATCH = 200;
 export class SweepExpiredJobsLoop implements Loop {
   readonly name = 'sweep-expired-jobs';
   readonly everyMs = 15_000;
+  private readonly sweep: ItemSweep<DueJob>;
 
-  constructor(private readonly database: Statements) {}
+  constructor(database: Statements) {
+    this.sweep = sweepJobsTogether(
+      BATCH,
+      (after, limit) => listExpiredJobs(database, after, limit),
+      (ids) => deleteExpiredJobs(database, ids),
+    );
+  }
 
-  runOnce(): Promise<number> {
-    return deleteExpiredJobs(this.database, BATCH);
+  runOnce(report?: LoopReport): Promise<number> {
+    return this.sweep.run(report);
   }
 }

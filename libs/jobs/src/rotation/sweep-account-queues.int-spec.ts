@@ -45,7 +45,7 @@ async function useAndLeave(accountId: string): Promise<void> {
     await tx.execute(Prisma.sql`
       UPDATE jobs SET deadline_at = now() - interval '1 s', expires_at = now() - interval '1 s' WHERE id = ${job.id}::uuid`);
   });
-  expect(await deleteExpiredJobs(test.database, 100)).toBe(1);
+  expect(await deleteExpiredJobs(test.database, [job.id])).toBe(1);
 }
 
 /** As the maintenance process runs it, hour by hour. */

@@ -78,6 +78,31 @@ describe('a submission of a large graph', () => {
   });
 });
 
+describe('a submission that finds room and credits, and waits for a lock', () => {
+  it.each([
+    ['the place', 'queue_full', 'UPDATE account_queues SET waiting = 2 WHERE account_id = $1'],
+    [
+      'the credits',
+      'insufficient_credits',
+      'UPDATE balances SET held_micros = held_micros + available_micros, available_micros = 0 WHERE account_id = $1',
+    ],
+  ])('is refused when another one takes %s meanwhile', async (_what, reason, take) => {
+    const first = await world.submit({ accountId: await makeAccount(test.database, { micros: 1_000_000n }) });
+    await holder.query('BEGIN');
+    await holder.query(take, [first.accountId]);
+    const refused = expect(world.submit({ accountId: first.accountId, queueLimit: 2 })).rejects.toMatchObject({
+      reason,
+    });
+    try {
+      await eventually('the statement to wait', isWaiting);
+    } finally {
+      await holder.query('COMMIT');
+    }
+    await refused;
+    expect(await test.database.models.job.count({ where: { accountId: first.accountId } })).toBe(1);
+  });
+});
+
 describe('a statement that locks both the queue and the balance of an account', () => {
   it.each<[string, () => Promise<() => Promise<unknown>>]>([
     ['records a submission', () => Promise.resolve(() => world.submit({ idempotencyKey: newId() }))],

@@ -5,6 +5,7 @@ import { of, without } from './guard.mjs';
 const STATE = 'libs/jobs/src/state/job-guards.store.ts';
 const CLAIM = 'libs/jobs/src/lifecycle/claim.store.ts';
 const TURN = 'libs/jobs/src/rotation/turn.store.ts';
+const SUBMISSION = 'libs/jobs/src/submission/submission.store.ts';
 const JOIN = 'libs/jobs/src/rotation/join.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
@@ -14,6 +15,7 @@ const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
 const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
 const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
+const LOCK_ORDER = ['libs/jobs/src/proofs/lock-order.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
 const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
 const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
@@ -181,15 +183,29 @@ export const JOB_GUARDS = [
     'q.pass',
     TURNS,
   ),
+  of(
+    'an account that had nothing waiting comes back at virtual time',
+    JOIN,
+    'CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, excluded.pass) END',
+    'q.pass',
+    TURNS,
+  ),
+  of(
+    'a large graph is written before the locks',
+    SUBMISSION,
+    'joinRotationPart(draft, graph)',
+    'joinRotationPart(draft, room)',
+    LOCK_ORDER,
+  ),
   of('accounts take turns', TURN, ', pass = q.pass + ${STRIDE} / q.weight', '', TURNS),
-  of('a queue has an end', JOIN, 'WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})', '', SUBMISSIONS),
+  of('a queue has an end', JOIN, '      WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})', '', LOCK_ORDER),
   of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', '', SUBMISSIONS),
   of(
     'a hold is covered',
     HOLD,
     'WHERE b.available_micros >= ${hold.amountMicros} OR refuse(${INSUFFICIENT_CREDITS})',
     '',
-    SUBMISSIONS,
+    LOCK_ORDER,
   ),
   without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),
   without(

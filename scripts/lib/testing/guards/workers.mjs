@@ -61,7 +61,9 @@ export const WORKER_GUARDS = [
     'true',
     ['apps/worker/src/work-files/work-dir.spec'],
   ),
-  of('a sick engine is given nothing', SLOTS, '.filter((slot) => !slot.isSick);', ';', SICK_WORKERS),
+  of('a sick engine is given nothing', SLOTS, '.filter((slot) => !slot.isSick);', ';', [
+    'apps/worker/src/engines/engine-slots.spec',
+  ]),
   of(
     'a worker that can run nothing reports so',
     MEMBERSHIP,
@@ -74,7 +76,7 @@ export const WORKER_GUARDS = [
     WORKER,
     'if (!this.isReady) return message;',
     'if (!this.isReady) return null;',
-    SICK_WORKERS,
+    ['apps/worker/src/worker.int-spec'],
   ),
   of(
     'a claim that did not reach the database gives its message back',

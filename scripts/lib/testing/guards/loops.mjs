@@ -49,13 +49,7 @@ export const LOOP_GUARDS = [
     LOCKS,
   ),
   of('an item that fails does not end its sweep', SWEEP, 'errors.push(error);', 'throw error;', SWEEPS),
-  of(
-    'an item that failed rests',
-    SWEEP,
-    'errors.push(error);\n          this.rest(key);',
-    'errors.push(error);',
-    SWEEPS,
-  ),
+  of('an item that failed rests', SWEEP, 'errors.push(error);\n      this.rest(key);', 'errors.push(error);', SWEEPS),
   of('a failed item is reported', SWEEP, 'report?.failed(key, error);', '', SWEEPS),
   of('a sweep goes past a page that fails', SWEEP, 'pages < PAGES_WITHOUT_SUCCESS', 'pages < 1', SWEEPS),
   of(
@@ -79,7 +73,13 @@ export const LOOP_GUARDS = [
     " AND j.status = 'canceling'",
     JOB_SWEEPS,
   ),
-  of('the sweep of overtime goes page by page', DUE_JOBS, ' WHERE id > ${after ?? BEFORE_ALL}::uuid', '', JOB_SWEEPS),
+  of(
+    'the sweep of overtime goes page by page',
+    DUE_JOBS,
+    'FROM overtime WHERE id > ${after ?? BEFORE_ALL}::uuid',
+    'FROM overtime',
+    JOB_SWEEPS,
+  ),
   of(
     'the sweep of credits goes page by page',
     'libs/billing/src/credits/lot.store.ts',

@@ -85,7 +85,11 @@ describe('generated requests', () => {
   it(
     'are answered, never with 5xx, never without the envelope',
     async () => {
-      await check(fc.asyncProperty(described(), (request) => service.send([bytesOf(request)])));
+      await check(
+        fc.asyncProperty(described(), async (request) => {
+          await service.send([bytesOf(request)]);
+        }),
+      );
     },
     TEST_MS,
   );

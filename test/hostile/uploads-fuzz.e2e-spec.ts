@@ -8,10 +8,15 @@ const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 1_000);
 const SEED = Number(process.env.MILLRACE_FUZZ_SEED ?? 20_261_121);
 const BOOT_MS = 60_000;
 
+const SETTINGS = {
+  MILLRACE_RATE_LIMIT_PER_MINUTE: '10000000',
+  MILLRACE_ANONYMOUS_RATE_LIMIT_PER_MINUTE: '10000000',
+};
+
 let stack: TestStack;
 let service: FuzzTarget;
 beforeAll(async () => {
-  stack = await TestStack.start({ workers: 0, settings: { MILLRACE_RATE_LIMIT_PER_MINUTE: '10000000' } });
+  stack = await TestStack.start({ workers: 0, settings: SETTINGS });
   service = new FuzzTarget(stack.api, (await stack.createAccount(0)).apiKey);
 });
 afterAll(() => stack.stop());
@@ -32,6 +37,56 @@ const FORMS = [
   [part('', LONG), TYPE, PATH, FILE],
   [part('; name="tags"', LONG), TYPE, PATH, FILE],
 ].map((parts) => Buffer.from(`${parts.join('')}--b--\r\n`));
+
+/** Valid values of fields, each about as long as it may be. */
+const FIELDS = {
+  content_type: `text/${'a'.repeat(120)}`,
+  file_path: `folder/${'b'.repeat(100)}.txt`,
+  tags: 'c'.repeat(60),
+  expires_in: '3600',
+  expected_hash: `blake3:${'d'.repeat(64)}`,
+};
+
+describe('an upload whose fields are damaged, byte by byte', () => {
+  it(
+    'is taken and can be read, or is refused with the envelope',
+    async () => {
+      const field = fc.record({
+        name: fc.constantFrom(...(Object.keys(FIELDS) as (keyof typeof FIELDS)[])),
+        edits: fc.array(anyEdit(130), { minLength: 1, maxLength: 4 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(field, { minLength: 1, maxLength: 2 }), async (damaged) => {
+          const { expected_hash: _, ...valid } = FIELDS;
+          const values = new Map<string, Buffer>(
+            Object.entries(valid).map(([name, value]) => [name, Buffer.from(value)]),
+          );
+          for (const { name, edits } of damaged) values.set(name, mutated(Buffer.from(FIELDS[name]), edits));
+          const parts = [...values].map(([name, value]) => part(`; name="${name}"`, value.toString('latin1')));
+          const body = Buffer.from(`${parts.join('')}${FILE}--b--\r\n`, 'latin1');
+          const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
+          const request = service.requestOf('POST', '/api/v2/assets', headers, body);
+          const answer = await service.send([request], { whole: true });
+          if (answer?.status === 200 || answer?.status === 201) await readBack(answer.body);
+          service.assertAlive();
+        }),
+        { seed: SEED, numRuns: RUNS, endOnFailure: true },
+      );
+    },
+    BOOT_MS + RUNS * 50,
+  );
+});
+
+/** Read an asset, and its bytes under the content type that was accepted. */
+async function readBack(text: string): Promise<void> {
+  const path = `/api/v2/assets/${(JSON.parse(text) as { id: string }).id}`;
+  await service.send([service.requestOf('GET', path, {}, '')]);
+  const redirect = await service.send([service.requestOf('GET', `${path}/content`, {}, '')]);
+  expect(redirect?.status).toBe(302);
+  const { pathname, search } = new URL(redirect?.headers.location ?? '');
+  const content = await service.send([service.requestOf('GET', pathname + search, {}, '')]);
+  expect(content?.status).toBe(200);
+}
 
 describe('an upload whose form is damaged, byte by byte', () => {
   it(

@@ -15,6 +15,12 @@ const LARGE_GRAPH_BYTES = 9_000_000;
 /** Below the most that a graph may have, so that it is read to its end. */
 const MANY_VALUES = 90_000;
 const MANY_REFERENCES = 300_000;
+/** What a small body may hold at most, in bytes and in values. */
+const SMALL_BODY_BYTES = 60_000;
+const SMALL_BODY_VALUES = 9_990;
+/** More than a job has whose polls wait for no other. */
+const MANY_OUTPUTS = 150;
+const PIPELINED_REQUESTS = 2_000;
 
 const JOB_PATH = '/api/v2/jobs';
 
@@ -50,6 +56,28 @@ function longGraph(bytes: number): Buffer {
   });
 }
 
+/** A graph with this many outputs. */
+function manyOutputs(count: number): Buffer {
+  const image = { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 0 } };
+  const save = { class_type: 'SaveImage', inputs: { images: ['image', 0], filename_prefix: 'a' } };
+  const outputs = Array.from({ length: count }, (_, at): [string, object] => [`output ${at}`, save]);
+  return submission({ image, ...Object.fromEntries(outputs) });
+}
+
+/** Small bodies of which every value is a fault: fields that nobody knows, and items of lists that do not fit. */
+function expensiveFaults(): { path: string; body: Buffer }[] {
+  const unknown = Array.from({ length: SMALL_BODY_BYTES / 10 }, (_, at): [string, never[]] => [`k${at}`, []]);
+  const items = new Array<number>(SMALL_BODY_VALUES).fill(0);
+  const bodies: [string, object][] = [
+    ['/platform/v1/api-keys', Object.fromEntries(unknown)],
+    ['/platform/v1/api-keys', { name: 'a', scopes: items }],
+    ['/api/v2/assets/from-hash', { hash: 'x', tags: items }],
+    ['/api/v2/uploads', { ...Object.fromEntries(unknown), tags: [items] }],
+    [JOB_PATH, { workflow: {}, metadata: Object.fromEntries(unknown) }],
+  ];
+  return bodies.map(([path, body]) => ({ path, body: text(JSON.stringify(body)) }));
+}
+
 function multipart(parts: [disposition: string, body: Buffer][]): { body: Buffer; headers: Record<string, string> } {
   const boundary = 'b';
   const pieces = parts.flatMap(([disposition, body]) => [
@@ -70,6 +98,43 @@ function attack(resource: string, name: string, run: Attack['run']): Attack {
 }
 
 export const ATTACKS = [
+  attack(
+    'event loop',
+    `16 reads of usage, of the ledger and of a job with ${MANY_OUTPUTS} outputs at a time`,
+    async (ground, until) => {
+      const { body } = await ground.send('POST', JOB_PATH, manyOutputs(MANY_OUTPUTS));
+      const job = `${JOB_PATH}/${(JSON.parse(body) as { id: string }).id}`;
+      const paths = [
+        job,
+        `${job}/nodes`,
+        `${job}/workflow`,
+        '/platform/v1/usage?group_by=label:a',
+        '/platform/v1/credits/ledger?limit=100',
+      ];
+      let turn = 0;
+      await ground.press(16, until, () => ground.send('GET', paths[(turn += 1) % paths.length] as string));
+    },
+  ),
+  attack('event loop', '16 small bodies at a time of which every value is a fault', async (ground, until) => {
+    const bodies = expensiveFaults();
+    let turn = 0;
+    await ground.press(16, until, () => {
+      const { path, body } = bodies[(turn += 1) % bodies.length] as { path: string; body: Buffer };
+      return ground.send('POST', path, body);
+    });
+  }),
+  attack(
+    'memory',
+    `32 connections without a key, each with ${PIPELINED_REQUESTS.toLocaleString('en')} requests at once`,
+    async (ground, until) => {
+      const requests = text('GET /api/v2/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(PIPELINED_REQUESTS));
+      for (let n = 0; n < 32; n += 1) ground.hold(requests, until);
+      await ended(until);
+    },
+  ),
+  attack('event loop', '32 requests without a key at a time for the largest document', (ground, until) =>
+    ground.press(32, until, () => ground.send('GET', '/api/v2/openapi.json', undefined, { authorization: '' })),
+  ),
   attack('event loop', `24 submissions of ${MANY_VALUES.toLocaleString('en')} values at a time`, (ground, until) => {
     const body = manyValues(MANY_VALUES);
     return ground.press(24, until, () => ground.send('POST', JOB_PATH, body));

@@ -37,16 +37,19 @@ export class FuzzTarget {
    * Send a request in these pieces. Answered as soon as its head is there: streams and downloads do not end.
    *
    * @param cutOff whether the sender goes away when all is sent, even if it promised more.
+   * @param whole wait for all of the answer's body.
+   * @returns the answer; none from a connection that was cut.
    * @throws when it hangs, fails with 5xx, or is refused in another form than the envelope.
    */
-  async send(pieces: Buffer[], { cutOff = false } = {}): Promise<void> {
+  async send(pieces: Buffer[], { cutOff = false, whole = false } = {}): Promise<RawAnswer | undefined> {
     const exchange = await exchangeRaw(this.api.publicUrl, {
       pieces,
       withinMs: HANG_MS,
       endAfterMs: cutOff ? CUT_MS : HANG_MS / 2,
-      until: (text) => wholeAnswer.test(text) && bodyIsThere(text),
+      until: (text) => wholeAnswer.test(text) && bodyIsThere(text, whole),
     });
     judge(exchange.answers, exchange.closed, Buffer.concat(pieces).toString('latin1').slice(0, 2_000));
+    return exchange.answers[0];
   }
 
   /** @throws when the process that was there at the beginning is gone, or has failed to answer a request. */
@@ -81,8 +84,8 @@ function judge(answers: RawAnswer[], closed: boolean, request: string): void {
 
 const wholeAnswer = /^HTTP\/1\.1 [2-5]\d\d [^]*?\r\n\r\n/;
 
-function bodyIsThere(text: string): boolean {
+function bodyIsThere(text: string, whole: boolean): boolean {
   const end = text.indexOf('\r\n\r\n') + 4;
   const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1];
-  return length === undefined || text.length - end >= Number(length) || text.startsWith('HTTP/1.1 2');
+  return length === undefined || text.length - end >= Number(length) || (!whole && text.startsWith('HTTP/1.1 2'));
 }

@@ -9,7 +9,7 @@ export {
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult } from './dispatch';
 export { JobReads, JobStreams, type StreamItem } from './follow';
-export { jobSettings } from './job.settings';
+export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,
   Lifecycle,

@@ -1,5 +1,8 @@
 import { integer, setting, type SettingsOf } from '@millrace/platform';
 
+/** Heartbeats in the length of a lease: two may fail before it is lost. */
+export const BEATS_PER_LEASE = 3;
+
 export const jobSettings = {
   jobRetentionSeconds: setting(
     'JOB_RETENTION_SECONDS',

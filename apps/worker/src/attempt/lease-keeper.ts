@@ -1,9 +1,6 @@
 import type { Progress } from '@millrace/contracts';
-import type { Fence, Lifecycle } from '@millrace/jobs';
+import { BEATS_PER_LEASE, type Fence, type Lifecycle } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
-
-/** Beats in the length of a lease: two may fail before it is lost. */
-const BEATS_PER_LEASE = 3;
 
 /** `exhausted`: the run has used up all the credits there are for it. `overtime`: it reached its time limit. */
 export type LeaseEnd = 'canceled' | 'exhausted' | 'overtime' | 'lost';

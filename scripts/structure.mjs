@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, readFlags, runCommand, say } from './lib/command/index.mjs';
 import { startPostgres } from './lib/postgres/index.mjs';
-import { describeStructure, indexFaults, migrate, onDatabase, runPrisma } from './lib/prisma/index.mjs';
+import { describeStructure, migrate, migrationFaults, onDatabase, runPrisma } from './lib/prisma/index.mjs';
 import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { ROOT, writeWhole } from './lib/system/index.mjs';
@@ -11,7 +11,7 @@ const FILE = join(ROOT, 'prisma', 'structure.sql');
 const MIGRATIONS = join(ROOT, 'prisma', 'migrations');
 const NO_DIFFERENCE = 'No difference detected';
 const HELP = `Compares what the migrations make of an empty database with prisma/structure.sql and prisma/schema.prisma, and looks how new
-migrations build indexes.
+migrations change large tables.
 
   --write   write prisma/structure.sql instead of comparing with it`;
 
@@ -20,7 +20,7 @@ migrations build indexes.
 /** @param {Scope} scope */
 async function main(scope) {
   const flags = readFlags(HELP, { write: { type: 'boolean' } });
-  assertIndexes();
+  assertRules();
   await setUp(scope);
   const folder = await temporaryFolder(scope, 'structure');
   const { url } = await startPostgres(new Fleet(scope, folder), { password: 'throwaway', throwaway: true });
@@ -32,12 +32,13 @@ async function main(scope) {
   say(flags.write ? 'prisma/structure.sql is written.' : 'The migrations, structure.sql and schema.prisma agree.');
 }
 
-/** An index that is built on a large table while it is locked stops the service. */
-function assertIndexes() {
-  const folders = readdirSync(MIGRATIONS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const faults = folders.flatMap(({ name }) =>
-    indexFaults(name, readFileSync(join(MIGRATIONS, name, 'migration.sql'), 'utf8')),
+/** A migration that reads or writes all of a large table while it is locked stops the service. */
+function assertRules() {
+  const names = readdirSync(MIGRATIONS, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
   );
+  const scripts = names.sort().map((name) => readFileSync(join(MIGRATIONS, name, 'migration.sql'), 'utf8'));
+  const faults = names.flatMap((name, index) => migrationFaults(name, scripts[index] ?? '', scripts.slice(0, index)));
   if (faults.length > 0) throw new Failure(faults.join('\n'));
 }
 

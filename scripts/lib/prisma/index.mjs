@@ -1,4 +1,4 @@
-export { indexFaults } from './migration-rules.mjs';
+export { migrationFaults } from './migration-rules.mjs';
 export { createDatabase, migrate, migrationFiles, onDatabase } from './migrate.mjs';
 export { generateClient } from './prisma-client.mjs';
 export { runPrisma } from './prisma.mjs';

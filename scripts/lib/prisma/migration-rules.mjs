@@ -1,4 +1,7 @@
-/** Tables that may have many millions of rows: building an index on one locks out its writers for minutes. */
+import { statementsOf } from './migration-statements.mjs';
+import { tableFaults } from './table-rules.mjs';
+
+/** Tables that may have many millions of rows: what reads or writes all of one locks out its users for minutes. */
 export const LARGE_TABLES = [
   'assets',
   'audit_log',
@@ -19,7 +22,7 @@ export const LARGE_TABLES = [
   'usage_records',
 ];
 
-/** The last migration that the rules do not cover: it was released before them. */
+/** The last migration that the rules do not cover: it was released before them, and an applied migration cannot be edited. */
 const LAST_FREE = '20261123030000_api_key_parents';
 
 const INDEX =
@@ -30,18 +33,32 @@ const NEW_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/i;
 const CONCURRENT = /^(?:CREATE (?:UNIQUE )?|DROP |RE)INDEX.* CONCURRENTLY\b/i;
 
 /**
- * What is wrong with a migration's way of building indexes.
+ * What is wrong with the way in which a migration changes large tables.
  *
  * @param {string} name of its folder
  * @param {string} sql
+ * @param {string[]} earlier scripts of the migrations before it
  * @returns {string[]} sentences that say what to do; empty when nothing is wrong
  */
-export function indexFaults(name, sql) {
+export function migrationFaults(name, sql, earlier = []) {
   if (name <= LAST_FREE) return [];
   const statements = statementsOf(sql);
   const made = statements.map((statement) => NEW_TABLE.exec(statement)?.[1]);
   const isLarge = (/** @type {string | undefined} */ table) =>
     table !== undefined && LARGE_TABLES.includes(table) && !made.includes(table);
+  return [
+    ...indexFaults(name, statements, isLarge),
+    ...tableFaults(name, statements, isLarge, earlier.flatMap(statementsOf)),
+  ];
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} statements
+ * @param {(table: string | undefined) => boolean} isLarge a large table that was there before the migration
+ * @returns {string[]}
+ */
+function indexFaults(name, statements, isLarge) {
   const faults = statements.flatMap((statement) => {
     const [, concurrently, table] = INDEX.exec(statement) ?? [];
     const constrained = INDEX_OF_CONSTRAINT.exec(statement)?.[1];
@@ -54,19 +71,4 @@ export function indexFaults(name, sql) {
   const isMixed = statements.length > 1 && statements.some((statement) => CONCURRENT.test(statement));
   if (isMixed) faults.push(`${name} has a CONCURRENTLY beside other statements: it needs a migration of its own.`);
   return faults;
-}
-
-/**
- * The statements of a script, each on one line, without comments, and without what is in quotes.
- *
- * @param {string} sql
- */
-function statementsOf(sql) {
-  return sql
-    .replace(/\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\//g, (text) =>
-      /^['$]/.test(text) ? "''" : ' ',
-    )
-    .split(';')
-    .map((statement) => statement.replace(/\s+/g, ' ').trim())
-    .filter((statement) => statement !== '');
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
-import { BodiesInFlight } from '../http';
-import { giveContext } from '../http/request-context';
+import { withContext } from '../fixtures/with-context';
 import { readUploadForm } from './upload-form';
 
 const HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n';
@@ -13,10 +12,7 @@ function sending(): { request: PassThrough; reading: ReturnType<typeof readUploa
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
     complete: true,
   });
-  const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
-  const bodies = new BodiesInFlight({ bytes: 10_000, bytesPerPayer: 10_000 });
-  const confirm = (): Promise<void> => Promise.resolve();
-  giveContext(message, { requestId: 'r', surface, guest: null, confirm, payer: 'a', bodies, heldBytes: 0 });
+  withContext(message);
   const dropped: string[] = [];
   const take = async (file: Readable): Promise<string> => {
     let text = '';

@@ -4,9 +4,7 @@ import { z } from 'zod';
 import { BodiesInFlight } from './bodies-in-flight';
 import { readBytes, readJson, readText } from './body';
 import { holdBytes } from './hold-bytes';
-import { giveContext } from '../request-context';
-
-const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
+import { withContext } from '../../fixtures/with-context';
 
 /** A request whose body is sent by hand, and its answer. */
 function sending(
@@ -17,16 +15,7 @@ function sending(
     headers: { 'content-type': 'application/json', ...headers },
   }) as unknown as PassThrough & IncomingMessage & { res: ServerResponse };
   request.res = new ServerResponse(request);
-  giveContext(request, {
-    requestId: 'r',
-    surface,
-    guest: null,
-    confirm: () => Promise.resolve(),
-    payer,
-    bodies,
-    heldBytes: 0,
-  });
-  return request;
+  return withContext(request, { payer, bodies });
 }
 
 describe('a body that is read at once', () => {

@@ -1,27 +1,14 @@
 import { SMALL_SUBMISSION_BYTES } from '@millrace/jobs';
 import { BodiesInFlight } from './bodies-in-flight';
 import { inTurn } from './in-turn';
-import { giveContext } from '../request-context';
+import { withContext } from '../../fixtures/with-context';
 
-const surface = { kind: 'cloud', deploymentId: null, prefix: '', origin: 'http://localhost' } as const;
 /** The larger one is the smallest that is examined in a thread. */
 const [small, large] = [Buffer.alloc(SMALL_SUBMISSION_BYTES), Buffer.alloc(SMALL_SUBMISSION_BYTES + 1)];
 
 describe('what bodies ask for', () => {
   const bodies = new BodiesInFlight({ bytes: 1_000_000, bytesPerPayer: 1_000_000 });
-  const of = (payer: string): object => {
-    const request = {};
-    giveContext(request, {
-      requestId: 'r',
-      surface,
-      guest: null,
-      confirm: () => Promise.resolve(),
-      payer,
-      bodies,
-      heldBytes: 0,
-    });
-    return request;
-  };
+  const of = (payer: string): object => withContext({}, { payer, bodies });
 
   it('is done one after the other when they are large and of one account, and else at once', async () => {
     const begun: string[] = [];

@@ -51,7 +51,7 @@ describe('the content of an asset in a bucket', () => {
     expect(answer.headers.get('content-disposition')).toBe(`${disposition}; filename="a.txt"`);
   });
 
-  it('is linked to for no longer than our own link works, and never longer than a new one of ours', async () => {
+  it('has presigned links that end with ours, and that never last longer than a new one of ours', async () => {
     const { asset } = await here.upload(accountId, randomBytes(100));
     const secondsOf = async (until?: Date): Promise<number> => {
       const location = await here.content.location(accountId, asset.id, 'GET', until);

@@ -624,6 +624,7 @@ CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (deli
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id, dispatched_at) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
 CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
+CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
 CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);

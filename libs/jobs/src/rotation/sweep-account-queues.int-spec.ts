@@ -169,3 +169,22 @@ describe('a sweep that meets a submission', () => {
     }
   }, 60_000);
 });
+
+it('finds whether an account has jobs in a pool without reading all jobs, and so does the foreign key', async () => {
+  const { poolId: busy } = await makePool(test.database);
+  await world.queueMany(busy, await newAccount(), 5_000);
+  await test.database.execute(Prisma.sql`ANALYZE jobs`);
+  const accountId = await newAccount();
+  await test.database.execute(Prisma.sql`
+    INSERT INTO account_queues (pool_id, account_id, running_limit) VALUES (${poolId}, ${accountId}::uuid, 1)`);
+  await test.database.transaction(async (tx) => {
+    const scans = async (): Promise<number | undefined> => {
+      const [row] = await tx.rows<{ scans: number }>(Prisma.sql`
+        SELECT seq_scan::int AS scans FROM pg_stat_xact_user_tables WHERE relname = 'jobs'`);
+      return row?.scans;
+    };
+    const before = await scans();
+    expect(await queues.forget(tx, { poolId, accountId })).toBe(true);
+    expect(await scans()).toBe(before);
+  });
+});

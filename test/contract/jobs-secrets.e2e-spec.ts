@@ -11,6 +11,8 @@ const SPELLINGS = [CANARY, Buffer.from(CANARY).toString('base64').slice(0, 40), 
 
 let server: OwnRedis;
 let redis: Redis;
+/** A connection of its own: left open it would look for the killed server, at a port that another server has by then. */
+let monitor: Redis;
 /** Every command that any process sent to Redis, as MONITOR shows it. */
 const commands: string[] = [];
 let stack: TestStack;
@@ -19,7 +21,7 @@ let client: ApiClient;
 beforeAll(async () => {
   server = await OwnRedis.start();
   redis = new Redis(server.url);
-  const monitor = await redis.monitor();
+  monitor = await redis.monitor();
   monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
   stack = await TestStack.start({ settings: { REDIS_URL: server.url, MILLRACE_LOG_LEVEL: 'debug' } });
   account = await stack.createAccount(10_000_000_000);
@@ -27,6 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stack.stop();
+  monitor.disconnect();
   redis.disconnect();
   await server.kill();
 });

@@ -12,6 +12,8 @@ const DISPATCHES = ['libs/jobs/src/dispatch/dispatcher.int-spec'];
 const LOCKS = ['libs/jobs/src/dispatch/locked-accounts.spec'];
 const SWEEPS = ['libs/platform/src/item-sweep.spec'];
 const JOB_SWEEPS = ['libs/jobs/src/lifecycle/job-sweep.int-spec'];
+const HALVING = 'libs/platform/src/halving.ts';
+const JOB_BATCHES = ['libs/jobs/src/lifecycle/job-batches.int-spec'];
 const CREDIT_SWEEPS = ['libs/billing/src/credits/sweeps.int-spec'];
 const BYTE_SWEEPS = ['libs/assets/src/retention/poison.int-spec'];
 
@@ -80,6 +82,15 @@ export const LOOP_GUARDS = [
     'FROM overtime',
     JOB_SWEEPS,
   ),
+  of(
+    'the sweep of stopped jobs goes page by page',
+    DUE_JOBS,
+    'FROM stopped WHERE id > ${after ?? BEFORE_ALL}::uuid',
+    'FROM stopped',
+    JOB_BATCHES,
+  ),
+  of('a batch that fails is halved', HALVING, 'if (items.length === 1) {', 'if (items.length > 0) {', JOB_BATCHES),
+  of('an outage is blamed on no item', HALVING, 'if (batch.isOutage(error)) throw error;', '', JOB_BATCHES),
   of(
     'the sweep of credits goes page by page',
     'libs/billing/src/credits/lot.store.ts',

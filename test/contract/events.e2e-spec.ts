@@ -90,7 +90,7 @@ describe('the event stream of a job', () => {
     const { id } = await client.run(grown(64, 5));
     const job = await client.ended(id);
     const stream = await open(id);
-    await stream.end(5_000);
+    await stream.end();
     expect(stream.events.map(({ event, data }) => [event, data.id, data.status])).toEqual([
       ['status', id, 'succeeded'],
     ]);
@@ -173,7 +173,7 @@ describe('when Redis', () => {
     expect((await client.call('POST', `/api/v2/jobs/${id}/cancel`)).status).toBe(200);
     await client.ended(id);
     await redis.restart();
-    await stream.end(30_000);
+    await stream.end();
     expect(stream.statuses.slice(-3)).toEqual(['running', 'canceling', 'canceled']);
   });
 
@@ -184,7 +184,7 @@ describe('when Redis', () => {
     const stream = await open(id);
     await stream.first('status');
     await client.call('POST', `/api/v2/jobs/${id}/cancel`);
-    await stream.end(40_000);
+    await stream.end();
     await redis.restart();
     expect(stream.statuses.at(-1)).toBe('canceled');
   });

@@ -24,15 +24,11 @@ const residentMb = async (pid: number): Promise<number> => {
 /** Two equal readings of the memory, half a second apart: no event says when a garbage collection is over. */
 const settled = async (pid: number): Promise<number> => {
   let [before, now] = [0, await residentMb(pid)];
-  await eventually(
-    'the memory to settle',
-    async () => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      [before, now] = [now, await residentMb(pid)];
-      return Math.abs(now - before) < 1;
-    },
-    30_000,
-  );
+  await eventually('the memory to settle', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    [before, now] = [now, await residentMb(pid)];
+    return Math.abs(now - before) < 1;
+  });
   return now;
 };
 

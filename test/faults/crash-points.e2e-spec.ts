@@ -14,7 +14,7 @@ const WORKER_POINTS = [
 ] as const;
 const SUBMIT_POINTS = ['submission:before-commit', 'submission:after-commit'] as const;
 const DISPATCH_POINT = 'dispatch:before-lane';
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 300_000;
 
 const growing = (steps: number): object => ({
   '1': {

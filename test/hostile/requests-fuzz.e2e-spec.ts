@@ -8,7 +8,7 @@ import { anyEdit, mutated } from './support/mutations';
 /** How many requests of each of three kinds; 20,000 in all by hand: MILLRACE_FUZZ_RUNS=6667. */
 const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 400);
 const SEED = Number(process.env.MILLRACE_FUZZ_SEED ?? 20_261_121);
-const TEST_MS = 60_000 + RUNS * 50;
+const TEST_MS = 240_000 + RUNS * 200;
 
 let stack: TestStack;
 let service: FuzzTarget;

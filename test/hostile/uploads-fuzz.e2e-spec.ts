@@ -6,7 +6,7 @@ import { LAST_CHUNK, anyEdit, chunksOf, mutated } from './support/mutations';
 /** How many uploads; more by hand: MILLRACE_FUZZ_RUNS=6667. */
 const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 1_000);
 const SEED = Number(process.env.MILLRACE_FUZZ_SEED ?? 20_261_121);
-const BOOT_MS = 60_000;
+const BOOT_MS = 300_000;
 
 const SETTINGS = {
   MILLRACE_RATE_LIMIT_PER_MINUTE: '10000000',

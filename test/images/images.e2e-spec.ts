@@ -12,7 +12,7 @@ import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerf
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const stages = readStages(join(ROOT, 'docker', 'Dockerfile'));
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 let out: string;
 let test: TestDatabase;

@@ -10,7 +10,7 @@ import {
 import { RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
 import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const PASSWORD = 'of-a-test';
 const PROCESSES: ProcessRole[] = ['api', 'worker', 'maintenance'];
 /** Users belong to the whole server: those of this run. */

@@ -7,7 +7,7 @@ import { nginxProgram } from '../../scripts/lib/testing/debian-program.mjs';
 import { freePort } from '../../scripts/lib/system/ports.mjs';
 import { Scope } from '../../scripts/lib/command/scope.mjs';
 
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 const PAGE = readFileSync(join(__dirname, '..', '..', 'docs', 'operations.md'), 'utf8');
 
 let folder: TestFolder;

@@ -9,7 +9,7 @@ import { identify } from '../../scripts/lib/system/processes.mjs';
 
 const START = join(__dirname, '..', '..', 'scripts', 'start.mjs');
 /** A cold start of every process on two busy cores. */
-const START_LIMIT_MS = 90_000;
+const START_LIMIT_MS = 180_000;
 
 interface RunFile {
   publicUrl: string;

@@ -8,7 +8,7 @@ export const STORES = ['a folder', 'a bucket'] as const;
 export type Store = (typeof STORES)[number];
 
 /** Longer than processes take to come up on a busy machine. */
-export const BOOT_MS = 120_000;
+export const BOOT_MS = 300_000;
 
 /** The service over one kind of store, with a cloud and a self-hosted listener, and two accounts. */
 export interface AssetStack {

@@ -58,7 +58,7 @@ export function describeContent(store: Store, world: () => AssetStack): void {
       });
       const held = await world().client.call('DELETE', `/api/v2/assets/${input.id}`);
       expect([held.status, held.body.error.code]).toEqual([409, 'asset_in_use']);
-      const { outputs, status }: Job = await world().client.ended(job.id, 90_000);
+      const { outputs, status }: Job = await world().client.ended(job.id);
       expect(status).toBe('succeeded');
       const [output] = outputs;
       expect(output).toMatchObject({ type: 'image', content_type: 'image/png', job_id: job.id });
@@ -66,7 +66,7 @@ export function describeContent(store: Store, world: () => AssetStack): void {
       expect(asset.body).toMatchObject({ job_id: job.id, hash: output?.hash, content_type: 'image/png' });
       const kept = await world().client.call('DELETE', `/api/v2/assets/${output?.id}`);
       expect([kept.status, kept.body.error.code]).toEqual([409, 'asset_in_use']);
-    }, 120_000);
+    });
   });
 
   describe('GET /assets/{id}/content on the self-hosted surface', () => {

@@ -57,11 +57,11 @@ export class EventStream {
 
   /** Wait for an event. */
   async first(name: string, holds: (data: Record<string, unknown>) => boolean = () => true): Promise<void> {
-    await eventually(`an event ${name}`, () => this.of(name).some(holds), 40_000);
+    await eventually(`an event ${name}`, () => this.of(name).some(holds));
   }
 
-  async end(withinMs = 60_000): Promise<void> {
-    await eventually('the stream to end', () => this.ended, withinMs);
+  async end(): Promise<void> {
+    await eventually('the stream to end', () => this.ended);
   }
 
   close(): void {

@@ -32,7 +32,7 @@ export function exchangeRaw(origin: string, options: RawOptions): Promise<RawExc
     const socket = connect(Number(port), hostname);
     let text = '';
     let closed = false;
-    const timer = setTimeout(() => finish(), options.withinMs ?? 3_000);
+    const timer = setTimeout(() => finish(), options.withinMs ?? 60_000);
     const ending = options.endAfterMs === undefined ? undefined : setTimeout(() => socket.end(), options.endAfterMs);
     const finish = (): void => {
       clearTimeout(timer);

@@ -153,37 +153,33 @@ describe('an account that ran as many jobs as it may', () => {
         await Promise.all(held.map((claimed) => world.end(claimed)));
       },
     ],
-  ])(
-    'has its share of the turns from then on, and no more: %s',
-    async (_, comeBack) => {
-      const LIMIT = 30;
-      const { poolId } = await makePool(test.database);
-      const limited = await makeAccount(test.database);
-      for (let n = 0; n < 9; n += 1) await world.queueMany(poolId, await makeAccount(test.database), 60);
-      await world.queueMany(poolId, limited, 200);
-      await new AccountQueueStore().setTerms(test.database, limited, { weight: 1, runningLimit: LIMIT });
-      const turnsOfLimited = async (count: number): Promise<DispatchedJob[]> => {
-        const taken: DispatchedJob[] = [];
-        for (let n = 0; n < count; n += 1) {
-          const job = await take(poolId, 10_000);
-          if (job !== null && (await accountOf(job)) === limited) taken.push(job);
-        }
-        return taken;
-      };
-      const first = await turnsOfLimited(LIMIT * 10);
-      expect(first).toHaveLength(LIMIT);
-      const held = await Promise.all(first.map((job) => world.claim(job)));
-      expect(await turnsOfLimited(100)).toEqual([]);
-      await comeBack(
-        held.filter((claimed) => claimed !== null),
-        limited,
-      );
-      const next = await turnsOfLimited(50);
-      expect(next.length).toBeGreaterThanOrEqual(4);
-      expect(next.length).toBeLessThanOrEqual(6);
-    },
-    60_000,
-  );
+  ])('has its share of the turns from then on, and no more: %s', async (_, comeBack) => {
+    const LIMIT = 30;
+    const { poolId } = await makePool(test.database);
+    const limited = await makeAccount(test.database);
+    for (let n = 0; n < 9; n += 1) await world.queueMany(poolId, await makeAccount(test.database), 60);
+    await world.queueMany(poolId, limited, 200);
+    await new AccountQueueStore().setTerms(test.database, limited, { weight: 1, runningLimit: LIMIT });
+    const turnsOfLimited = async (count: number): Promise<DispatchedJob[]> => {
+      const taken: DispatchedJob[] = [];
+      for (let n = 0; n < count; n += 1) {
+        const job = await take(poolId, 10_000);
+        if (job !== null && (await accountOf(job)) === limited) taken.push(job);
+      }
+      return taken;
+    };
+    const first = await turnsOfLimited(LIMIT * 10);
+    expect(first).toHaveLength(LIMIT);
+    const held = await Promise.all(first.map((job) => world.claim(job)));
+    expect(await turnsOfLimited(100)).toEqual([]);
+    await comeBack(
+      held.filter((claimed) => claimed !== null),
+      limited,
+    );
+    const next = await turnsOfLimited(50);
+    expect(next.length).toBeGreaterThanOrEqual(4);
+    expect(next.length).toBeLessThanOrEqual(6);
+  });
 });
 
 describe('an account that another statement has locked', () => {

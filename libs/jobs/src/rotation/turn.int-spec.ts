@@ -182,6 +182,33 @@ describe('an account that ran as many jobs as it may', () => {
   });
 });
 
+describe('an account that had nothing waiting', () => {
+  it('has its share of the turns when it comes back, and none for the time without jobs', async () => {
+    const { poolId } = await makePool(test.database);
+    const [idle, busy] = [await makeAccount(test.database), await makeAccount(test.database)];
+    const submit = async (count: number): Promise<void> => {
+      const free = { poolId, holdMicros: 0n, queueLimit: 1_000, runningLimit: 1_000 };
+      for (let n = 0; n < count; n += 1) await world.submit({ ...free, accountId: idle });
+    };
+    const turnsOfIdle = async (count: number): Promise<number> => {
+      let turnsTaken = 0;
+      for (let n = 0; n < count; n += 1) {
+        const job = await take(poolId, 10_000);
+        if (job !== null && (await accountOf(job)) === idle) turnsTaken += 1;
+      }
+      return turnsTaken;
+    };
+    await submit(1);
+    expect(await turnsOfIdle(1)).toBe(1);
+    await world.queueMany(poolId, busy, 100);
+    expect(await turnsOfIdle(40)).toBe(0);
+    await submit(20);
+    const next = await turnsOfIdle(10);
+    expect(next).toBeGreaterThanOrEqual(4);
+    expect(next).toBeLessThanOrEqual(6);
+  });
+});
+
 describe('an account that another statement has locked', () => {
   /** A pool whose first turn is of an account that is locked until the test says otherwise, and its second of another. */
   async function lockedFirst(): Promise<{ poolId: string; locked: string; other: string; free: () => Promise<void> }> {

@@ -121,7 +121,11 @@ describe.each(chores)('%s', (_what, makeDue, makeLoop, list) => {
   it('has its turn page by page, once', async () => {
     const ids = [await makeDue(30), await makeDue(20), await makeDue(20), await makeDue(10)];
     const met: string[] = [];
-    for (let page = await list(null, 2); page.length > 0; page = await list(page.at(-1)?.turn ?? null, 2)) {
+    for (
+      let page = await list(null, 2);
+      page.length > 0 && met.length < 100;
+      page = await list(page.at(-1)?.turn ?? null, 2)
+    ) {
       met.push(...page.map(({ id }) => id));
     }
     expect(met).toHaveLength(ids.length);

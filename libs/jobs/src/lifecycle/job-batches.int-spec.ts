@@ -86,7 +86,7 @@ describe.each(chores)('%s', (_what, makeDue, makeLoop, list) => {
   it('has its turn page by page, once', async () => {
     const ids = await makeDue();
     const met: string[] = [];
-    for (let page = await list(test.database, null, 10); page.length > 0;) {
+    for (let page = await list(test.database, null, 10); page.length > 0 && met.length < 1_000;) {
       met.push(...page.map(({ id }) => id));
       page = await list(test.database, page.at(-1)?.turn ?? null, 10);
     }

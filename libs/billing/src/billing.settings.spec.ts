@@ -6,7 +6,7 @@ const FIRST_HEARTBEAT_MS = 3_334;
 const price = fc.oneof(fc.bigInt({ min: 1n, max: 3n }), fc.bigInt({ min: 1n, max: 10n ** 7n }));
 
 describe('the hold of a submission', () => {
-  it('pays for every run that ends before a heartbeat can extend it, whatever is set', () => {
+  it('pays for every run that ends before a heartbeat can extend it, with any setting', () => {
     const holdMicros = fc.option(fc.nat(10 ** 9), { nil: undefined });
     fc.assert(
       fc.property(holdMicros, price, fc.integer({ min: 1, max: FIRST_HEARTBEAT_MS }), (set, each, ms) => {

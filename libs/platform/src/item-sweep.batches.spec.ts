@@ -3,7 +3,7 @@ import { ItemSweep } from './item-sweep';
 
 class Outage extends Error {}
 
-/** A sweep of the items 0 to `count` - 1 in batches, of which some fail whatever batch they are in. */
+/** A sweep of the items 0 to `count` - 1 in batches, of which some fail in any batch. */
 function world(count: number, poison: ReadonlySet<number>, limit: number) {
   const left = new Set(Array.from({ length: count }, (_, item) => item));
   const failed: string[] = [];

@@ -13,9 +13,7 @@ let worker: TestProcess;
 let workDir: string;
 let blobDir: string;
 beforeAll(async () => {
-  stack = await TestStack.start({
-    settings: { MILLRACE_MAX_ATTEMPTS: '1', MILLRACE_HOLD_MICROS: '1000', MILLRACE_LEASE_SECONDS: '3' },
-  });
+  stack = await TestStack.start({ settings: { MILLRACE_MAX_ATTEMPTS: '1', MILLRACE_HOLD_MICROS: '1000' } });
   client = new ApiClient(stack.publicUrl, (await stack.createAccount(10_000_000)).apiKey);
   workDir = stack.env.MILLRACE_WORK_DIR ?? '';
   blobDir = join(stack.env.MILLRACE_BLOB_DIR ?? '', 'blobs');

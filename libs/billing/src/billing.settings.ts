@@ -9,7 +9,7 @@ export const billingSettings = {
   ),
   holdMicros: setting(
     'HOLD_MICROS',
-    'Micro-credits set aside when a job is submitted; at least the price of a third of MILLRACE_LEASE_SECONDS, after which a hold is extended. Unset: the price of ten minutes.',
+    'Micro-credits set aside when a job is submitted. Unset: the price of ten minutes.',
     integer({ min: 0 }).optional(),
   ),
   holdExtensionSeconds: setting(
@@ -24,18 +24,11 @@ const DEFAULT_HOLD_MS = 600_000n;
 
 /**
  * What a submission sets aside, in micro-credits: the configured amount, else ten minutes at the job's price; nothing where
- * nothing is charged. Never less than the price of the time before a heartbeat can extend it: a charge never exceeds the hold, so a
- * job that ends before would cost less than its time, and nothing with a hold of 0.
- *
- * @param firstHeartbeatMs how long a run may take until its hold is first extended.
+ * nothing is charged.
  */
-export function holdMicrosOf(
-  { holdMicros }: Pick<BillingSettings, 'holdMicros'>,
-  priceMicrosPerSecond: bigint,
-  firstHeartbeatMs: number,
-): bigint {
+export function holdMicrosOf(settings: Pick<BillingSettings, 'holdMicros'>, priceMicrosPerSecond: bigint): bigint {
   if (priceMicrosPerSecond === 0n) return 0n;
-  if (holdMicros === undefined) return costMicros(DEFAULT_HOLD_MS, priceMicrosPerSecond);
-  const least = costMicros(BigInt(firstHeartbeatMs), priceMicrosPerSecond);
-  return BigInt(holdMicros) > least ? BigInt(holdMicros) : least;
+  return settings.holdMicros === undefined
+    ? costMicros(DEFAULT_HOLD_MS, priceMicrosPerSecond)
+    : BigInt(settings.holdMicros);
 }

@@ -128,6 +128,24 @@ describe('an attempt', () => {
     expect(posted).not.toContain('core/ASSET');
   });
 
+  it.each([
+    ['has its hold extended before the run where that does not last until the first heartbeat', true, [0]],
+    ['sends no heartbeat before the run where its hold lasts', false, []],
+  ])('%s', async (_, isHoldShort, beats) => {
+    const around = new Surroundings();
+    const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW, isHoldShort });
+    const slot = new EngineSlot(engine, logger);
+    const beforeRun: number[] = [];
+    const run = slot.run.bind(slot);
+    jest.spyOn(slot, 'run').mockImplementation((...work) => {
+      beforeRun.push(...around.engineMs);
+      return run(...work);
+    });
+    await new Attempt(around.parts(await engine.catalogue()), claimed, slot, staying).run(() => undefined);
+    expect(around.ends).toMatchObject([{ ending: 'succeeded' }]);
+    expect(beforeRun).toEqual(beats);
+  });
+
   it('ends when its progress cannot be published, and stops its engine', async () => {
     const around = new Surroundings();
     around.progressed = () => {

@@ -140,6 +140,8 @@ export class Attempt {
     const { accountId, hasSecrets, jobId, poolId } = this.claimed;
     const extraData = hasSecrets ? await this.parts.jobs.secrets.get({ accountId, jobId }) : {};
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
+    // A charge never exceeds the hold: a run that ended before its first heartbeat would cost less than its time.
+    if (this.claimed.isHoldShort) await this.lease.beat();
     const work = { runId: randomUUID(), cacheScope: accountId, ...staged, outputDir, extraData };
     this.hasBegun = true;
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': this.slot.engine.kind } }, () =>

@@ -1,4 +1,6 @@
+import { extensionMicros, type MeteredRun } from '@millrace/billing';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { BEATS_PER_LEASE } from '../job.settings';
 import { deliveryOfOne, type ClaimedAttempt, type Fence } from '../state';
 
 /** An attempt that a worker wants, and the lease that it wants it with. */
@@ -38,11 +40,21 @@ export async function claimAttempt(
     SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM ${job} WHERE from_status = 'queued'`;
   const begun = statementPart('attempt')`
     INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM ${job}`;
-  const [claimed] = await statements.rows<Claimed>(composeStatement([transition, begun])`
+  const [claimed] = await statements.rows<Omit<Claimed, 'isHoldShort'> & MeteredRun>(composeStatement([
+    transition,
+    begun,
+  ])`
     SELECT job.id AS job_id, job.attempt, job.lease_token, job.account_id, job.pool_id, job.status, g.workflow,
            job.deadline_at, job.has_secrets, coalesce(job.models, '{}') AS models, job.progress, job.traceparent,
            job.surface = 'deployment' AS keeps_logs, job.seq,
-           (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms
+           (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms,
+           job.held_micros, job.price_micros_per_second, job.billable_ms AS used_ms
     FROM ${job} job JOIN job_graphs g ON g.job_id = job.id`);
-  return claimed ?? null;
+  if (claimed === undefined) return null;
+  const { heldMicros, priceMicrosPerSecond, usedMs, ...taken } = claimed;
+  const untilHeartbeat = { leadMs: Math.ceil((leaseSeconds * 1_000) / BEATS_PER_LEASE), stepMs: 0 };
+  return {
+    ...taken,
+    isHoldShort: extensionMicros({ heldMicros, priceMicrosPerSecond, usedMs }, untilHeartbeat) > 0n,
+  };
 }

@@ -70,6 +70,23 @@ describe('an attempt', () => {
     expect(capped?.chargedMicros).toBe(10n);
   });
 
+  it.each([
+    ['nothing', 0n, true],
+    ['less than the price of the time until the first heartbeat', 3_333n, true],
+    ['the price of that time', 3_334n, false],
+  ])('is charged in full, where %s is held at its submission', async (_, holdMicros, isHoldShort) => {
+    const job = await world.submit({ holdMicros });
+    const claimed = await world.start(job);
+    expect(claimed.isHoldShort).toBe(isHoldShort);
+    // What a worker does before the run of such a job.
+    if (isHoldShort) expect(await world.beat(claimed)).toMatchObject({ exhausted: false });
+    await world.claimedSecondsAgo(job.id, 10);
+    expect(await world.end(claimed, endingOf('succeeded', { engineMs: 3_334 }))).toMatchObject({
+      chargedMicros: 3_334n,
+    });
+    expect(await ledger.balance(test.database, job.accountId)).toEqual({ availableMicros: 996_666n, heldMicros: 0n });
+  });
+
   it('of a worker that lost its lease changes nothing', async () => {
     const job = await world.submit();
     const zombie = await world.start(job, -1);

@@ -111,6 +111,8 @@ export interface ClaimedAttempt extends Fence {
   traceparent: string | null;
   /** Logs are kept of jobs of deployments alone. */
   keepsLogs: boolean;
+  /** What is held for it does not pay for the time until the first heartbeat. */
+  isHoldShort: boolean;
 }
 
 /** Why a job failed; `code` and the rest are shown to its owner. */

@@ -13,7 +13,7 @@ import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
-import { BEATS_PER_LEASE, type JobSettings } from '../job.settings';
+import type { JobSettings } from '../job.settings';
 import { QUEUE_FULL, type QueueEstimates, type QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { AssetPlace, ExaminedJob, ReferredAssets } from './examine-submission.step';
@@ -66,11 +66,6 @@ export class SubmissionService {
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
   ) {}
-
-  /** How long a run may take until its hold is first extended, in milliseconds. */
-  private get firstHeartbeatMs(): number {
-    return Math.ceil((this.settings.leaseSeconds * 1_000) / BEATS_PER_LEASE);
-  }
 
   /**
    * Accept a job, or refuse it and leave nothing behind.
@@ -190,7 +185,7 @@ export class SubmissionService {
       ),
       storageBytes: limits.storageBytes ?? this.settings.storageBytesPerAccount,
       priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
-      holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond, this.firstHeartbeatMs) : 0n,
+      holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,
       hasSecrets: extraData !== null,
       models,
       traceparent: rest.traceparent,

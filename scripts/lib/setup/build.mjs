@@ -12,6 +12,7 @@ import {
   readJson,
   writeJson,
 } from '../system/index.mjs';
+import { bundle } from './bundles.mjs';
 
 /**
  * What dist was made from: a digest of the compiler and its settings, and each source with its last change.
@@ -26,7 +27,7 @@ const PARALLEL = 16;
 
 /**
  * Compile libs/ and apps/ into dist/, as far as they changed: one file each, `libs/x/src/y.ts` to `dist/libs/x/src/y.js`.
- * Sources that are no TypeScript are copied. What has no source any more is removed.
+ * Sources that are no TypeScript are copied. What has no source any more is removed. Then bundle what the processes run.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @returns {Promise<string[]>} the sources that were compiled or removed, as `libs/x/src/y.ts`
@@ -41,13 +42,13 @@ export async function build(scope) {
   );
   const stale = staleOutputs(new Set(Object.keys(sources).flatMap(outputsOf)));
   const removed = Object.keys(known).filter((source) => !(source in sources));
-  if (changed.length === 0 && stale.length === 0) return removed;
   for (const output of stale) rmSync(output);
   if (changed.length > 0) {
     rmSync(MANIFEST, { force: true });
     await task(scope, 'Building', () => compileAll(scope, changed));
   }
-  writeJson(MANIFEST, { settings, sources });
+  if (changed.length > 0 || removed.length > 0) writeJson(MANIFEST, { settings, sources });
+  await bundle(scope, digestOf(settings, JSON.stringify(sources)));
   return [...changed, ...removed];
 }
 

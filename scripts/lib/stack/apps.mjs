@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { isHealthy } from '../services/index.mjs';
-import { DIST, makeFolder } from '../system/index.mjs';
+import { BUNDLES, makeFolder } from '../system/index.mjs';
 
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 /** @typedef {Record<string, string | undefined>} Environment */
@@ -56,7 +56,7 @@ export function appSpec(folder, app, name, opsPort, environment) {
   return {
     role: app,
     name,
-    commandLine: [process.execPath, '--enable-source-maps', join(DIST, 'apps', app, 'src', 'main.js')],
+    commandLine: [process.execPath, '--enable-source-maps', join(BUNDLES, `${app}.js`)],
     options: { env: { ...environment, MILLRACE_OPS_PORT: String(opsPort) } },
     ipc: true,
     logFile: folder.log(name),

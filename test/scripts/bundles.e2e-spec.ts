@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const ROOT = join(__dirname, '..', '..');
+const PRINT_LOADED = join(ROOT, 'scripts', 'lib', 'testing', 'print-loaded.js');
+const LIMIT_MS = 120_000;
+
+interface Packages {
+  '@nestjs/common': typeof import('@nestjs/common');
+}
+
+/** The packages that a bundle leaves in node_modules, with those that they load in turn. */
+const OUTSIDE =
+  /^node_modules\/(@prisma\/client(-runtime-utils)?|\.prisma|@napi-rs\/blake-hash.*|piscina|sharp|@img|detect-libc|semver)\//;
+
+/** What a process has loaded when it finds that it has no settings: all that it imports. */
+async function loadedBy(role: string): Promise<string[]> {
+  const ended = await run(process.execPath, ['--require', PRINT_LOADED, join(ROOT, 'dist', 'bin', `${role}.js`)], {
+    env: { PATH: process.env.PATH },
+  }).then(
+    () => Promise.reject(new Error(`${role} ran without settings`)),
+    (error: { stdout: string }) => error.stdout,
+  );
+  const files = JSON.parse(ended.trim().split('\n').at(-1) ?? '') as string[];
+  return files.map((file) => relative(ROOT, file)).filter((file) => file !== relative(ROOT, PRINT_LOADED));
+}
+
+describe('the bundles that processes are started from', () => {
+  jest.setTimeout(LIMIT_MS);
+
+  it.each(['api', 'worker', 'maintenance'])(
+    '%s loads its bundle, the packages, and what has to stay outside',
+    async (role) => {
+      const files = await loadedBy(role);
+      expect(files.filter((file) => file.startsWith('dist')).sort()).toEqual(
+        [`dist/bin/${role}.js`, 'dist/bin/packages.js'].sort(),
+      );
+      expect(files.filter((file) => !file.startsWith('dist') && !OUTSIDE.test(file))).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['api', 'apps/api/src/open-listeners.ts', 'export async function openListeners('],
+    ['worker', 'apps/worker/src/worker.ts', 'export class PoolWorker '],
+    ['maintenance', 'libs/database/src/database.ts', 'export class Database '],
+    ['examination.thread', 'libs/jobs/src/submission/examination.thread.ts', 'export function examineInThread('],
+  ])('a stack trace of %s names %s and its line', (name, source, text) => {
+    const built = readFileSync(join(ROOT, 'dist', 'bin', `${name}.js`), 'utf8').split('\n');
+    const map = new SourceMap(
+      JSON.parse(readFileSync(join(ROOT, 'dist', 'bin', `${name}.js.map`), 'utf8')) as SourceMapPayload,
+    );
+    const declaration = text.replace('export ', '');
+    const line = built.findIndex((candidate) => candidate.includes(declaration));
+    const found = map.findEntry(line, (built[line] ?? '').indexOf(declaration));
+    if (!('originalSource' in found)) throw new Error(`${declaration} is not in the map of ${name}`);
+    expect(found.originalSource).toBe(`../../${source}`);
+    expect(readFileSync(join(ROOT, source), 'utf8').split('\n')[found.originalLine]).toContain(declaration);
+  });
+
+  it('a class is called as in its source, though the packages share one file', () => {
+    const packages = jest.requireActual<Packages>(join(ROOT, 'dist', 'bin', 'packages.js'));
+    const { ValidationPipe, ConsoleLogger } = packages['@nestjs/common'];
+    expect([ValidationPipe.name, ConsoleLogger.name]).toEqual(['ValidationPipe', 'ConsoleLogger']);
+  });
+});

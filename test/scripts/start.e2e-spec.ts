@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -68,6 +68,30 @@ function pidOf(role: string): number {
   return readRunFile().processes.find((process) => process.role === role)?.pid ?? 0;
 }
 
+/** The addresses on which a process accepts connections, as the kernel writes them: in hexadecimal, each word reversed. */
+function listensOn(pid: number): string[] {
+  const LISTENING = '0A';
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => /^socket:\[(\d+)\]$/.exec(openFile(pid, fd))?.[1] ?? []),
+  );
+  const rows = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1),
+  );
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === LISTENING && sockets.has(inode ?? ''))
+    .map(([, address]) => address?.split(':')[0] ?? '');
+}
+
+/** What a descriptor stands for; nothing when it was closed meanwhile. */
+function openFile(pid: number, fd: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}
+
 /** @returns the exit code, once everything that the command said and did is over. */
 async function ended({ child }: Started): Promise<number | null> {
   if (child.exitCode === null) await once(child, 'exit');
@@ -100,6 +124,17 @@ describe('npm start', () => {
     expect((await client.query('SHOW fsync')).rows).toEqual([{ fsync: 'on' }]);
     await client.end();
     expect(running.output()).toContain(first.apiKey);
+  });
+
+  it('exposes nothing to the network: each of its processes listens on loopback alone', () => {
+    const listening = first.processes.map(({ role, pid }) => [role, listensOn(pid)] as const);
+    expect(listening.filter(([, addresses]) => addresses.length > 0).map(([role]) => role)).toEqual(
+      expect.arrayContaining(['api', 'maintenance', 'postgres', 'redis', 'worker']),
+    );
+    const LOOPBACK = ['0100007F', '00000000000000000000000001000000'];
+    expect(new Set(listening.flatMap(([, addresses]) => addresses).filter((one) => !LOOPBACK.includes(one)))).toEqual(
+      new Set(),
+    );
   });
 
   it('refuses to start a second time on the same data, naming who holds it', async () => {

@@ -67,6 +67,7 @@ class Steps {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 let steps: Steps;
+afterEach(() => jest.useRealTimers());
 beforeEach(async () => {
   steps = new Steps();
   for (const index of [0, 1, 2]) steps.pipeline.add(output(index));
@@ -154,7 +155,6 @@ describe('outputs', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(await pipeline.settle()).toEqual({ status: 'stored' });
     expect(tries).toBe(times + 1);
-    jest.useRealTimers();
   });
 
   it('beyond as many as a job may have end the run at once, and are not stored', async () => {

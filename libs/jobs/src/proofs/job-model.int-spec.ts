@@ -29,8 +29,9 @@ const logger = createLogger('test', 'fatal');
 const settings = {
   ...readSettings({ ...jobSettings, ...billingSettings }, {}),
   maxAttempts: MODEL_LIMITS.attempts,
-  // A lease passes when an operation says so, and by no clock.
-  leaseSeconds: 600,
+  // A lease passes when an operation says so, and by no clock, as a run of all operations takes a second. A longer one would have
+  // each heartbeat extend the hold, which is to last for a lease more.
+  leaseSeconds: 40,
 };
 const ledger = new LedgerStore();
 

@@ -48,7 +48,7 @@ export async function build(scope) {
     await task(scope, 'Building', () => compileAll(scope, changed));
   }
   if (changed.length > 0 || removed.length > 0) writeJson(MANIFEST, { settings, sources });
-  await bundle(scope, digestOf(settings, JSON.stringify(sources)));
+  await bundle(scope, sources, settings);
   return [...changed, ...removed];
 }
 

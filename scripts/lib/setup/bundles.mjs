@@ -6,7 +6,8 @@ import { Failure, task } from '../command/index.mjs';
 import { BUNDLES, DIST, MODULES, ROOT, digestOf, makeFolder, readJson, runTool, writeJson } from '../system/index.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
-/** @typedef {{ bundles?: string, packages?: string }} Manifest digests of what the bundles were made from */
+/** @typedef {{ made: string, packages: string[] }} Bundle a digest of what it was made from, and the packages that it loads */
+/** @typedef {{ bundles?: Record<string, Bundle>, packages?: string }} Manifest the bundles by name, and a digest of the packages' */
 
 /** The processes, by the names of their files. What they use of packages they load from one file beside them. */
 const PROCESSES = {
@@ -42,8 +43,12 @@ const SETUP = join(ROOT, 'scripts', 'lib', 'setup');
 const PACKAGES_LOADER = join(SETUP, 'packages-loader.js');
 /** A module of this name stands for the package that the rest names. */
 const PACKAGE = '\0package:';
-/** @type {import('rolldown').OutputOptions} */
-const ONE_FILE = { format: 'cjs', codeSplitting: false, keepNames: true };
+/**
+ * A script that V8 has compiled before cannot import: `import()` becomes `require`.
+ *
+ * @type {import('rolldown').OutputOptions}
+ */
+const ONE_FILE = { format: 'cjs', codeSplitting: false, keepNames: true, dynamicImportInCjs: false };
 /** The sources themselves are in the checkout. A trace needs their names and lines. */
 const WITH_MAP = { sourcemap: true, sourcemapExcludeSources: true };
 
@@ -52,18 +57,30 @@ const WITH_MAP = { sourcemap: true, sourcemapExcludeSources: true };
  * time of one that reads 1,500.
  *
  * @param {Scope} scope
- * @param {string} compiled digest of what dist was compiled from
+ * @param {Record<string, string>} sources what dist was compiled from: each source, with what changes when it does
+ * @param {string} compiler digest of what compiled it
  */
-export async function bundle(scope, compiled) {
+export async function bundle(scope, sources, compiler) {
   const settings = ['bundles.mjs', 'packages-loader.js'].map((name) => readFileSync(join(SETUP, name)));
   const lock = readFileSync(join(ROOT, 'package-lock.json'));
-  const bundles = digestOf(compiled, lock, ...settings);
   const before = /** @type {Manifest} */ (readJson(MANIFEST) ?? {});
-  if (before.bundles === bundles) return;
+  const entries = Object.entries({ ...PROCESSES, ...THREADS }).map(([name, entry]) => {
+    const made = digestOf(compiler, lock, JSON.stringify(readBy(entry, sources)), ...settings);
+    const known = before.bundles?.[name];
+    return { name, entry, made, known: known?.made === made ? known : undefined };
+  });
+  if (entries.every(({ known }) => known !== undefined)) return;
   await task(scope, 'Bundling', async () => {
     makeFolder(BUNDLES);
-    const used = await bundleOwnCode();
+    const bundles = Object.fromEntries(
+      await Promise.all(
+        entries.map(async ({ name, entry, made, known }) => {
+          return /** @type {const} */ ([name, known ?? { made, packages: await bundleOwnCode(name, entry) }]);
+        }),
+      ),
+    );
     for (const file of BESIDE) copyFileSync(join(ROOT, file), join(BUNDLES, basename(file)));
+    const used = [...new Set(Object.values(bundles).flatMap((each) => each.packages))].sort();
     const packages = digestOf(lock, JSON.stringify(used), process.version, ...settings);
     if (before.packages !== packages || !existsSync(PACKAGES)) {
       rmSync(MANIFEST, { force: true });
@@ -73,25 +90,35 @@ export async function bundle(scope, compiled) {
   });
 }
 
-/** @returns {Promise<string[]>} the packages that the processes load, by the names that the code gives them */
-async function bundleOwnCode() {
+/**
+ * What a bundle can have of the sources: libs, and its own app.
+ *
+ * @param {string} entry
+ * @param {Record<string, string>} sources
+ */
+function readBy(entry, sources) {
+  const app = entry.startsWith('apps/') ? entry.split('/', 2).join('/') + '/' : undefined;
+  return Object.entries(sources).filter(
+    ([source]) => !source.startsWith('apps/') || (app !== undefined && source.startsWith(app)),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {string} entry in dist
+ * @returns {Promise<string[]>} the packages that a process loads from the file beside its own, by the names that the code gives them
+ */
+async function bundleOwnCode(name, entry) {
   const { rolldown } = await import('rolldown');
   const used = /** @type {Set<string>} */ (new Set());
-  const write = async (
-    /** @type {[string, string]} */ [name, entry],
-    /** @type {import('rolldown').Plugin[]} */ plugins,
-    /** @type {import('rolldown').OutputOptions} */ options,
-  ) => {
-    const build = await rolldown({ input: join(DIST, entry), ...forNode(), plugins: [sourceMaps(), ...plugins] });
-    await build.write({ ...ONE_FILE, ...WITH_MAP, ...options, file: join(BUNDLES, `${name}.js`) });
-    await build.close();
-  };
-  const intro = "const sharedPackages = require('./packages.js');";
-  await Promise.all([
-    ...Object.entries(PROCESSES).map((entry) => write(entry, [packagesApart(used)], { intro })),
-    ...Object.entries(THREADS).map((entry) => write(entry, [], {})),
-  ]);
-  return [...used].sort();
+  const [plugins, options] =
+    name in PROCESSES
+      ? [[packagesApart(used)], { intro: "const sharedPackages = require('./packages.js');" }]
+      : [[], {}];
+  const build = await rolldown({ input: join(DIST, entry), ...forNode(), plugins: [sourceMaps(), ...plugins] });
+  await build.write({ ...ONE_FILE, ...WITH_MAP, ...options, file: join(BUNDLES, `${name}.js`) });
+  await build.close();
+  return [...used];
 }
 
 /** @returns {import('rolldown').InputOptions} */

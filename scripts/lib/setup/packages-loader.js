@@ -4,7 +4,7 @@
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');
-const { Script, constants } = require('node:vm');
+const { Script } = require('node:vm');
 
 const SOURCE = path.join(__dirname, 'packages.bundle.js');
 const COMPILED = path.join(__dirname, 'packages.compiled');
@@ -13,7 +13,6 @@ const COMPILED = path.join(__dirname, 'packages.compiled');
 const script = new Script(Module.wrap(readFileSync(SOURCE, 'utf8')), {
   filename: SOURCE,
   cachedData: existsSync(COMPILED) ? readFileSync(COMPILED) : undefined,
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 });
 /** @typedef {(exports: object, require: NodeJS.Require, module: { exports: object }, filename: string, dirname: string) => void} Load */
 /** @type {unknown} */

@@ -146,6 +146,19 @@ describe('an attempt', () => {
     expect(beforeRun).toEqual(beats);
   });
 
+  it('gives its engine nothing where nothing is left to extend a hold that is short', async () => {
+    const around = new Surroundings();
+    const parts = around.parts(await engine.catalogue());
+    Object.assign(parts.jobs.lifecycle, {
+      heartbeat: () => Promise.resolve({ status: 'running', exhausted: true, overtime: false }),
+    });
+    const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW, isHoldShort: true });
+    const posted = simulator.server.posted.length;
+    await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
+    expect(around.ends).toMatchObject([{ ending: 'credits_exhausted', engineMs: 0 }]);
+    expect(simulator.server.posted).toHaveLength(posted);
+  });
+
   it('ends when its progress cannot be published, and stops its engine', async () => {
     const around = new Surroundings();
     around.progressed = () => {

@@ -23,7 +23,7 @@ export {
   underTrace,
   type SpanOptions,
 } from './tracing/tracing';
-export { refusePipelining } from './pipelining';
+export { createSequentialServer } from './pipelining';
 export { Turns } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';

@@ -1,7 +1,8 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Module, type DynamicModule, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
 import { TerminusModule } from '@nestjs/terminus';
 import { HealthController, READINESS_CHECKS, type ReadinessCheck } from './health';
 import type { Logger } from './logger';
@@ -9,10 +10,16 @@ import { Metrics } from './metrics';
 import { NestLogger } from './nest-logger';
 import { Shutdown } from './shutdown';
 import { BootError } from './boot';
-import { refusePipelining } from './pipelining';
+import { createSequentialServer } from './pipelining';
 
 @Module({})
 class OpsModule {}
+
+class OpsAdapter extends ExpressAdapter {
+  override initHttpServer(): void {
+    this.httpServer = createSequentialServer({}, this.getInstance<RequestListener>());
+  }
+}
 
 export interface OpsListener {
   port: number;
@@ -50,7 +57,7 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
       { provide: Shutdown, useValue: parts.shutdown },
     ],
   };
-  const app = await NestFactory.create(module, {
+  const app = await NestFactory.create(module, new OpsAdapter(), {
     logger: new NestLogger(parts.logger),
     abortOnError: false,
     bodyParser: false,
@@ -64,7 +71,6 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
     next();
   });
   parts.configure?.(app);
-  refusePipelining(app.getHttpServer() as Server);
   return { port: await listen(app, parts, 'MILLRACE_OPS_PORT'), close: () => app.close() };
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { refusePipelining } from './pipelining';
+import { createSequentialServer } from './pipelining';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -11,8 +11,7 @@ let received: string;
 let begun: ServerResponse[];
 beforeEach(async () => {
   [begun, received] = [[], ''];
-  server = createServer((_request, response) => void begun.push(response));
-  refusePipelining(server);
+  server = createSequentialServer({}, (_request, response) => void begun.push(response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -30,6 +29,14 @@ it('a request that comes before the answer to the one before ends the connection
   expect(begun.length).toBe(1);
   expect(begun[0]?.destroyed).toBe(true);
   expect(received).toBe('');
+});
+
+it('the rest of what such a connection sent is not parsed', async () => {
+  let parsed = 0;
+  server.prependListener('request', () => (parsed += 1));
+  socket.write(REQUEST.repeat(1_000));
+  await once(socket, 'close');
+  expect(parsed).toBeLessThan(10);
 });
 
 it('requests one after the other share their connection', async () => {

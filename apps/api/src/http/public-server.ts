@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
 import type { ErrorCode } from '@millrace/contracts';
-import { refusePipelining } from '@millrace/platform';
+import { createSequentialServer } from '@millrace/platform';
 import { holdBytes } from './body/hold-bytes';
 import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
@@ -33,7 +33,6 @@ export class PublicAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const server = createPublicServer(this.getInstance<RequestListener>());
-    refusePipelining(server);
     this.connections.watch(server);
     this.httpServer = server;
   }
@@ -58,7 +57,7 @@ function createPublicServer(listener: RequestListener): Server {
     // A request without a Host is refused with the others that cannot be read (`contextMiddleware`), not with an empty body.
     requireHostHeader: false,
   };
-  const server = createServer(options, (request, response) => {
+  const server = createSequentialServer(options, (request, response) => {
     if (isReadable(request.url ?? '')) listener(request, response);
     else refuseTarget(response);
   });

@@ -48,6 +48,6 @@ export const bench = {
           (ours, floor) => ours / floor,
         ),
       });
-    return [finding('p50', 0.5, [10, 4]), finding('p99', 0.99, [25, 10])];
+    return [finding('p50', 0.5, [5, 3]), finding('p99', 0.99, [5, 3])];
   },
 };

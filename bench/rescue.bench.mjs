@@ -36,8 +36,8 @@ export const bench = {
         unit: 'ratio',
         sideUnit: 'ms',
         isHigherBetter: false,
-        gate: 0.5,
-        goal: 0.25,
+        gate: 0.25,
+        goal: 0.15,
         pairs: pairsOf(
           turns.slice(1),
           (times) => quantile(times, 0.99),

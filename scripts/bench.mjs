@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { describeFinding } from '../bench/lib/finding.mjs';
+import { describeFinding, tableOf } from '../bench/lib/finding.mjs';
 import { startLoad } from '../bench/lib/load.mjs';
 import { machineFacts } from '../bench/lib/machine.mjs';
 import { duration, misuse, readCommandLine, runCommand, say, wholeNumber } from './lib/command/index.mjs';
@@ -14,17 +14,22 @@ import { ROOT, makeFolder, writeJson } from './lib/system/index.mjs';
 /** @typedef {import('./lib/command/scope.mjs').Scope} Scope */
 /** @typedef {import('../bench/lib/bench.js').Bench} Bench */
 /** @typedef {import('../bench/lib/bench.js').BenchFlags} BenchFlags */
+/** @typedef {import('../bench/lib/bench.js').Finding} Finding */
 
 const FOLDER = join(ROOT, 'bench');
 const RESULTS = join(FOLDER, 'results');
 /** Fewer pairs say nothing on a machine that others use too. */
 const FEWEST_PAIRS = 7;
 const MOST_PAIRS = 1_000;
+const QUICK_PAIRS = 3;
+const ALL = 'all';
+const WARM_UP_SECONDS = { full: 10, quick: 3 };
 const HELP = `npm run bench [-- NAME …] [flags]    the ratios of this service against what it stands on, in interleaved pairs
 
-  NAME        one of bench/*.bench.mjs; all of them without
+  NAME        one of bench/*.bench.mjs; all of them with the word all, or without any
   --pairs N   pairs of each measure (${FEWEST_PAIRS} at least)
-  --url URL   engine: a running ComfyUI with the test nodes, in place of the simulator
+  --quick     ${QUICK_PAIRS} pairs and smaller amounts: whether something is far off, in minutes; not a figure to report
+  --url URL   engine, peers: a running ComfyUI with the test nodes, in place of the simulator
 
 Each writes bench/results/NAME.json.`;
 
@@ -33,19 +38,27 @@ async function main(scope) {
   const { flags, names } = readArguments();
   const benches = await Promise.all(names.map(load));
   await setUp(scope, process.env);
-  for (const bench of benches) await measure(scope, bench, flags);
+  /** @type {Finding[]} */
+  const findings = [];
+  for (const bench of benches) findings.push(...(await measure(scope, bench, flags)));
+  if (benches.length > 1) say(`\n${tableOf(findings)}`);
 }
 
 /** @returns {{ flags: BenchFlags, names: string[] }} */
 function readArguments() {
   const text = { type: /** @type {const} */ ('string') };
   const known = readdirSync(FOLDER).flatMap((file) => (file.endsWith('.bench.mjs') ? [file.slice(0, -10)] : []));
-  const { values, words } = readCommandLine(HELP, { pairs: text, url: text });
-  const strange = words.find((name) => !known.includes(name));
+  const options = { pairs: text, url: text, quick: { type: /** @type {const} */ ('boolean') } };
+  const { values, words } = readCommandLine(HELP, options);
+  const named = words.filter((word) => word !== ALL);
+  const strange = named.find((name) => !known.includes(name));
   if (strange !== undefined) throw misuse(`there is no bench «${strange}», only ${known.join(', ')}`);
-  const bounds = { fallback: FEWEST_PAIRS, least: FEWEST_PAIRS, most: MOST_PAIRS };
-  const pairs = wholeNumber('--pairs', values.pairs, bounds);
-  return { flags: { pairs, url: values.url }, names: words.length > 0 ? words : known };
+  const quick = values.quick ?? false;
+  const least = quick ? QUICK_PAIRS : FEWEST_PAIRS;
+  const pairs = wholeNumber('--pairs', values.pairs, { fallback: least, least, most: MOST_PAIRS });
+  const warmUpSeconds = quick ? WARM_UP_SECONDS.quick : WARM_UP_SECONDS.full;
+  const names = named.length < words.length || words.length === 0 ? known : named;
+  return { flags: { pairs, warmUpSeconds, quick, url: values.url }, names };
 }
 
 /**
@@ -64,9 +77,15 @@ async function load(name) {
  * @param {Scope} scope
  * @param {Bench} bench
  * @param {BenchFlags} flags
+ * @returns {Promise<Finding[]>}
  */
 async function measure(scope, bench, flags) {
   say(`\n${bench.name}: ${bench.title}`);
+  const unavailable = await bench.unavailable?.();
+  if (unavailable !== undefined) {
+    say(`  not measured: ${unavailable}`);
+    return [];
+  }
   const startedAt = new Date();
   const findings = await scope.within(async (own) => bench.run(await contextOf(own, flags)));
   for (const finding of findings) say(describeFinding(finding));
@@ -75,6 +94,7 @@ async function measure(scope, bench, flags) {
   const facts = { bench: bench.name, title: bench.title, startedAt, seconds, flags, machine: machineFacts() };
   writeJson(join(RESULTS, `${bench.name}.json`), { ...facts, findings });
   say(`  took ${duration(seconds * 1000)}; every pair is in bench/results/${bench.name}.json`);
+  return findings;
 }
 
 /**

@@ -4,6 +4,10 @@ import type { RunFile, StackOptions } from '../../scripts/lib/stack/stack.mjs';
 
 export interface BenchFlags {
   pairs: number;
+  /** Until Node has compiled what is new to it; a process that serves for days is past that. */
+  warmUpSeconds: number;
+  /** Everything smaller, to see in minutes whether something is far off. Not a figure to report. */
+  quick: boolean;
   url: string | undefined;
 }
 
@@ -28,6 +32,8 @@ export interface Load {
 export interface Bench {
   name: string;
   title: string;
+  /** Why it cannot be measured on this machine; undefined when it can. */
+  unavailable?(): Promise<string | undefined>;
   run(context: BenchContext): Promise<Finding[]>;
 }
 

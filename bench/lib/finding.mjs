@@ -7,14 +7,40 @@
  * @param {Finding} finding
  */
 export function describeFinding({ measure, unit, sideUnit, isHigherBetter, gate, goal, value, ours, floor, pairs }) {
-  const meets = (/** @type {number} */ bound) => (isHigherBetter ? value.median >= bound : value.median <= bound);
-  const missed = gate === null ? 'MISSES THE GOAL' : meets(gate) ? 'within the gate' : 'MISSES THE GATE';
-  const verdict = meets(goal) ? 'meets the goal' : missed;
+  const verdict = verdictOf({ isHigherBetter, gate, goal, value });
   const bounds = `${gate === null ? 'no gate' : `gate ${gate}`}, goal ${goal}`;
   return [
     `  ${measure}: ${short(value.median)} ${unit} (quartiles ${short(value.lowerQuartile)} to ${short(value.upperQuartile)}) ${verdict} (${bounds})`,
     `    ours ${short(ours.median)}, floor ${short(floor.median)} ${sideUnit}, medians of ${pairs.length} interleaved pairs`,
   ].join('\n');
+}
+
+/**
+ * One table of many findings, a line each: the measure up to its colon, the figure, its bounds and the verdict.
+ *
+ * @param {Finding[]} findings
+ */
+export function tableOf(findings) {
+  const rows = findings.map((finding) => [
+    finding.measure.split(':')[0] ?? '',
+    `${short(finding.value.median)} ${finding.unit}`,
+    finding.gate === null ? '' : String(finding.gate),
+    String(finding.goal),
+    verdictOf(finding),
+  ]);
+  const all = [['measure', 'median', 'gate', 'goal', ''], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) => `  ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n');
+}
+
+/** @param {Pick<Finding, 'isHigherBetter' | 'gate' | 'goal' | 'value'>} finding */
+function verdictOf({ isHigherBetter, gate, goal, value }) {
+  const meets = (/** @type {number} */ bound) => (isHigherBetter ? value.median >= bound : value.median <= bound);
+  if (meets(goal)) return 'meets the goal';
+  if (gate === null) return 'MISSES THE GOAL';
+  return meets(gate) ? 'within the gate' : 'MISSES THE GATE';
 }
 
 /** @param {number} number */

@@ -2,9 +2,6 @@
 /** @typedef {import('./bench.js').Summary} Summary */
 /** @typedef {import('./bench.js').Finding} Finding */
 
-/** Until Node has compiled what is new to it; a process that serves for days is past that. */
-export const WARM_UP_SECONDS = 10;
-
 /**
  * Run two sides in turns, ABAB…: all else that the machine does meets both alike. The first turn warms up and does not
  * count.

@@ -229,11 +229,13 @@ describe('workers on a lane', () => {
 });
 
 describe('an attempt whose message a worker does not act on', () => {
+  let release: () => void = () => undefined;
+  afterEach(() => release());
+
   it('is offered to others, who run it whichever models they hold', async () => {
     const { poolId, workers } = await makePool([SMALL], []);
     const [sitting, other] = workers as [ClaimingWorker, ClaimingWorker];
     let taken = false;
-    let release: () => void = () => undefined;
     consume(sitting, async () => {
       taken = true;
       await new Promise<void>((resolve) => (release = resolve));
@@ -257,6 +259,5 @@ describe('an attempt whose message a worker does not act on', () => {
       return delivery === 'leased';
     });
     expect(received[0]).not.toHaveProperty('models');
-    release();
   });
 });

@@ -6,5 +6,5 @@ export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';
 export { KEY_REUSED, claimKey, claimKeyPart, isKeyClaimed, sweepKeys } from './idempotency-key.store';
 export { assertSchema, awaitSchema } from './schema-version';
 export { besideTransaction } from './nested-connection';
-export { isLockTimeout, isTransient } from './transient';
+export { isLockTimeout, isStatementTimeout, isTransient } from './transient';
 export { composeStatement, statementPart, type StatementPart } from './statement-part';

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
-import { isTransient } from './transient';
+import { isStatementTimeout, isTransient } from './transient';
 
 /** An error of PostgreSQL as the driver throws it. */
 function ofServer(code: string): pg.DatabaseError {
@@ -47,4 +47,16 @@ describe('a failure that the next try may not meet', () => {
     ['an error that only speaks of connections', new Error('cannot open the connection timeout.png')],
     ['nothing', null],
   ])('is not %s', (_name, error) => expect(isTransient(error)).toBe(false));
+});
+
+describe('a statement that took too long', () => {
+  it('is one that the server or the driver has canceled', () => {
+    expect(isStatementTimeout(ofServer('57014'))).toBe(true);
+    expect(isStatementTimeout(new Error('Query read timeout'))).toBe(true);
+  });
+
+  it('is not one that lost its connection, or waited for a lock', () => {
+    expect(isStatementTimeout(ofServer('57P01'))).toBe(false);
+    expect(isStatementTimeout(ofServer('55P03'))).toBe(false);
+  });
 });

@@ -49,6 +49,7 @@ const TRANSIENT_KINDS = new Set([
 /** What the socket of a connection says that was silent for too long. */
 export const SILENT_CONNECTION = 'the connection to PostgreSQL has been silent for too long';
 
+const READ_TIMEOUT = 'Query read timeout';
 /** Errors of the driver and its pool that have no code. Compared whole: an error of anything else may name a file so. */
 const TRANSIENT_MESSAGES = new Set([
   SILENT_CONNECTION,
@@ -57,7 +58,7 @@ const TRANSIENT_MESSAGES = new Set([
   'Connection terminated due to connection timeout',
   'timeout expired',
   'timeout exceeded when trying to connect',
-  'Query read timeout',
+  READ_TIMEOUT,
   'Client has encountered a connection error and is not queryable',
   'Client was closed and is not queryable',
 ]);
@@ -72,6 +73,13 @@ export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string' && (TRANSIENT_PRISMA_CODES.has(code) || TRANSIENT_SYSTEM_CODES.has(code))) return true;
   return error instanceof Error && TRANSIENT_MESSAGES.has(error.message);
+}
+
+/** True where a statement took longer than it may (`MILLRACE_DATABASE_TIMEOUT_MS`): the same for fewer rows may not. */
+export function isStatementTimeout(error: unknown): boolean {
+  const cause = driverCause(error);
+  if ((cause?.originalCode ?? cause?.code) === '57014') return true;
+  return error instanceof Error && error.message === READ_TIMEOUT;
 }
 
 /** True where a statement waited for a lock as long as its `lock_timeout`, and did nothing. */

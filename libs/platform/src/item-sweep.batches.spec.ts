@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { ItemSweep } from './item-sweep';
 
 class Outage extends Error {}
+class TooLong extends Outage {}
 
 /** A sweep of the items 0 to `count` - 1 in batches, of which some fail in any batch. */
 function world(count: number, poison: ReadonlySet<number>, limit: number) {
   const left = new Set(Array.from({ length: count }, (_, item) => item));
   const failed: string[] = [];
-  const state = { batches: 0, pages: 0, isAway: false, nowMs: 0 };
+  const state = { batches: 0, pages: 0, isAway: false, most: Number.POSITIVE_INFINITY, nowMs: 0 };
   const sweep = new ItemSweep<number>(
     {
       limit,
@@ -19,11 +20,13 @@ function world(count: number, poison: ReadonlySet<number>, limit: number) {
       workOnAll: async (items) => {
         state.batches += 1;
         if (state.isAway) throw new Outage('the database is away');
+        if (items.length > state.most) throw new TooLong('the statement took too long');
         if (items.some((item) => poison.has(item))) throw new Error('a row of the batch cannot be deleted');
         items.forEach((item) => left.delete(item));
         return items.length;
       },
       isOutage: (error) => error instanceof Outage,
+      isTooLong: (error) => error instanceof TooLong,
     },
     () => state.nowMs,
   );
@@ -85,6 +88,29 @@ describe('a sweep in batches', () => {
     await run();
     expect([...left]).toEqual([3]);
     expect(failed).toEqual(['3']);
+  });
+
+  it('takes smaller pages while a statement takes too long, and blames an item only when it is alone', async () => {
+    const { left, failed, state, run } = world(32, new Set([5]), 16);
+    state.most = 3;
+    await runOut(run);
+    expect([...left]).toEqual([5]);
+    expect(failed).toEqual(['5']);
+    state.most = 0;
+    state.nowMs += 3_600_000;
+    await runOut(run);
+    expect(failed).toEqual(['5', '5']);
+  });
+
+  it('comes back to full pages once they do not take too long', async () => {
+    const { state, run } = world(64, new Set(), 8);
+    state.most = 1;
+    for (let times = 0; times < 4; times += 1) await run().catch(() => undefined);
+    state.most = Number.POSITIVE_INFINITY;
+    state.batches = 0;
+    await runOut(run);
+    // One item was done; then pages of 2, 4 and 8.
+    expect(state.batches).toBe(Math.ceil((64 - 1 - 2 - 4) / 8) + 2);
   });
 
   it('keeps what was done before an outage came', async () => {

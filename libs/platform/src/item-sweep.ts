@@ -35,6 +35,8 @@ export interface BatchSweepSteps<Item> extends SweepPages<Item> {
   workOnAll(items: readonly Item[]): Promise<number>;
   /** True for a failure that is not about the items, such as a database that is away: it ends the run. */
   isOutage(error: unknown): boolean;
+  /** True where it took too long: that ends the run as well, and the next page is half as long, down to one item. */
+  isTooLong(error: unknown): boolean;
 }
 
 /** The rest after the first failure doubles with each further one, up to the longest. */
@@ -63,12 +65,16 @@ interface PageReport {
  */
 export class ItemSweep<Item> {
   private after: string | null = null;
+  /** Items in the next page. */
+  private limit: number;
   private readonly resting = new Map<string, Rest>();
 
   constructor(
     private readonly steps: SweepSteps<Item> | BatchSweepSteps<Item>,
     private readonly nowMs: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.limit = steps.limit;
+  }
 
   /**
    * Work through one page, and through further ones as long as every item that was tried failed.
@@ -93,7 +99,7 @@ export class ItemSweep<Item> {
   }
 
   private async runPage(report?: LoopReport): Promise<PageReport> {
-    const { limit } = this.steps;
+    const { limit } = this;
     const items = await this.steps.page(this.after, limit);
     const due = items.filter((item) => !this.rests(this.steps.keyOf(item)));
     const { changed, errors } = await this.workOn(due, report);
@@ -124,12 +130,19 @@ export class ItemSweep<Item> {
     due: readonly Item[],
     failed: (item: Item, error: unknown) => void,
   ): Promise<number> {
-    return workInHalves(due, {
-      workOn: (items) => steps.workOnAll(items),
-      isOutage: (error) => steps.isOutage(error),
-      failed,
-      done: (items) => items.forEach((item) => this.resting.delete(steps.keyOf(item))),
-    });
+    try {
+      const changed = await workInHalves(due, {
+        workOn: (items) => steps.workOnAll(items),
+        isOutage: (error) => (steps.isTooLong(error) ? due.length > 1 : steps.isOutage(error)),
+        failed,
+        done: (items) => items.forEach((item) => this.resting.delete(steps.keyOf(item))),
+      });
+      this.limit = Math.min(steps.limit, this.limit * 2);
+      return changed;
+    } catch (error) {
+      if (steps.isTooLong(error)) this.limit = Math.ceil(due.length / 2);
+      throw error;
+    }
   }
 
   private async workOnEach(

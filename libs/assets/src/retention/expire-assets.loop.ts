@@ -1,4 +1,4 @@
-import { isTransient, type Database } from '@millrace/database';
+import { isStatementTimeout, isTransient, type Database } from '@millrace/database';
 import { ItemSweep, type Loop, type LoopReport } from '@millrace/platform';
 import type { AssetStore, BlobRecordStore, ExpiredAsset } from '../records';
 
@@ -22,6 +22,7 @@ export class ExpireAssetsLoop implements Loop {
       turnOf: ({ turn }) => turn,
       workOnAll: (expired) => this.removeAll(expired),
       isOutage: isTransient,
+      isTooLong: isStatementTimeout,
     });
   }
 

@@ -1,4 +1,4 @@
-import { isTransient } from '@millrace/database';
+import { isStatementTimeout, isTransient } from '@millrace/database';
 import { ItemSweep } from '@millrace/platform';
 import type { MovedJob } from '../state';
 import type { DueJob } from './due-jobs.store';
@@ -48,5 +48,6 @@ export function sweepJobsTogether(
     turnOf: ({ turn }) => turn,
     workOnAll: (jobs) => workOnAll(jobs.map(({ id }) => id)),
     isOutage: isTransient,
+    isTooLong: isStatementTimeout,
   });
 }

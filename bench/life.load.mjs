@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { anyOf, makeAccounts } from './lib/accounts.mjs';
 import { openClient, submit } from './lib/http.mjs';
+import { processorMs } from './lib/process-facts.mjs';
 import { CONCURRENCY, rateOf, rateOfCount } from './lib/rate.mjs';
 import { bareStatements, recordJob } from './lib/recording.mjs';
 
@@ -26,9 +27,12 @@ let send;
 let accounts = [];
 /** @type {pg.Pool} */
 let pool;
+/** Of all that serves. @type {number[]} */
+let pids = [];
 
-/** @param {Stack} stack */
+/** @param {Stack & { processes: { pid: number }[] }} stack */
 export async function prepare(stack) {
+  pids = stack.processes.map(({ pid }) => pid);
   send = openClient(stack.publicUrl, CONCURRENCY);
   pool = new pg.Pool({ connectionString: stack.databaseUrl, max: CONCURRENCY });
   await pool.query("INSERT INTO pools (id, engine) VALUES ($1, 'cpu')", [IDLE_POOL]);
@@ -39,7 +43,7 @@ export async function prepare(stack) {
  * @param {{ jobs: number }} input
  * @returns {Promise<number>} whole lives per second, from the first request to the last end
  */
-export async function livesPerSecond({ jobs }) {
+async function livesPerSecond({ jobs }) {
   /** @type {string[]} */
   const ids = [];
   const startedAt = performance.now();
@@ -48,6 +52,42 @@ export async function livesPerSecond({ jobs }) {
   const seconds = (performance.now() - startedAt) / 1_000;
   await assertSettled(ids);
   return jobs / seconds;
+}
+
+/**
+ * Live lives, and look at what they cost: transactions that wrote, and processor time of all processes of the service, of
+ * PostgreSQL and of Redis; the clients' is not among them.
+ *
+ * @param {{ jobs: number }} input
+ * @returns {Promise<{ perSecond: number, commits: number, processorMs: number }>} the last two of each job
+ */
+export async function lives({ jobs }) {
+  const before = { commits: await transactions(), ms: processorMs(pids) };
+  const perSecond = await livesPerSecond({ jobs });
+  return {
+    perSecond,
+    commits: ((await transactions()) - before.commits) / jobs,
+    processorMs: (processorMs(pids) - before.ms) / jobs,
+  };
+}
+
+/** The same of bare statements of a submission. @param {{ seconds: number }} input */
+export async function bareCommits({ seconds }) {
+  const before = { commits: await transactions(), ms: processorMs(pids), at: performance.now() };
+  const perSecond = await bareCommitsPerSecond({ seconds });
+  const count = (perSecond * (performance.now() - before.at)) / 1_000;
+  return {
+    perSecond,
+    commits: ((await transactions()) - before.commits) / count,
+    processorMs: (processorMs(pids) - before.ms) / count,
+  };
+}
+
+/** How many transactions have been given a number so far, which one that only reads is not. @returns {Promise<number>} */
+async function transactions() {
+  /** @type {import('pg').QueryResult<{ count: string }>} */
+  const { rows } = await pool.query('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS count');
+  return Number(rows[0]?.count);
 }
 
 /** @param {string[]} ids */
@@ -82,7 +122,7 @@ async function assertSettled(ids) {
 }
 
 /** The statement that a submission is, alone. @param {{ seconds: number }} input */
-export function bareCommitsPerSecond({ seconds }) {
+function bareCommitsPerSecond({ seconds }) {
   const statements = bareStatements(pool, 'submission');
   return rateOf(seconds, () => recordJob(statements, anyOf(accounts).id, IDLE_POOL));
 }

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as after } from 'node:timers/promises';
 import { Failure } from '../../scripts/lib/command/index.mjs';
 
 const BYTES_PER_KB = 1_024;
+/** Of a tick of the processor times in /proc: Linux counts a hundred a second for every program (proc_pid_stat(5)). */
+const MS_PER_TICK = 10;
 
 /**
  * Memory of a process that is in RAM, in bytes.
@@ -27,6 +29,41 @@ export async function settledBytes(pid, { readings, everyMs }) {
     least = Math.min(least, residentBytes(pid));
   }
   return least;
+}
+
+/**
+ * Processor time, user and system, that processes have used so far, with that of everything they have started: in milliseconds,
+ * by the process's number.
+ *
+ * @param {number[]} pids
+ */
+export function processorMs(pids) {
+  const all = readdirSync('/proc').flatMap((name) => timesOf(name));
+  const wanted = new Set(pids);
+  // A child may be listed before its parent.
+  for (let size = 0; size !== wanted.size;) {
+    size = wanted.size;
+    for (const { pid, parent } of all) if (wanted.has(parent)) wanted.add(pid);
+  }
+  const ticks = all.filter(({ pid }) => wanted.has(pid)).reduce((sum, process) => sum + process.ticks, 0);
+  return ticks * MS_PER_TICK;
+}
+
+/**
+ * @param {string} name in /proc
+ * @returns {{ pid: number, parent: number, ticks: number }[]} none where it is no process, or has ended
+ */
+function timesOf(name) {
+  if (!/^\d+$/.test(name)) return [];
+  try {
+    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    // The program's name is in brackets, and may hold anything. After it: state, parent, …, and the times from the 12th on.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    return [{ pid: Number(name), parent: Number(fields[1]), ticks }];
+  } catch {
+    return [];
+  }
 }
 
 /**

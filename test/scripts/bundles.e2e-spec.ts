@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const PRINT_LOADED = join(ROOT, 'scripts', 'lib', 'testing', 'print-loaded.js');
+const PRINT_COMPILED = join(ROOT, 'scripts', 'lib', 'testing', 'print-compiled.js');
 const LIMIT_MS = 120_000;
 
 interface Packages {
@@ -17,14 +18,18 @@ interface Packages {
 const OUTSIDE =
   /^node_modules\/(@prisma\/client(-runtime-utils)?|\.prisma|@napi-rs\/blake-hash.*|piscina|sharp|@img|detect-libc|semver)\//;
 
-/** What a process has loaded when it finds that it has no settings: all that it imports. */
-async function loadedBy(role: string): Promise<string[]> {
-  const ended = await run(process.execPath, ['--require', PRINT_LOADED, join(ROOT, 'dist', 'bin', `${role}.js`)], {
-    env: { PATH: process.env.PATH },
+/** What a process prints, with `preload` loaded before it, until it finds that it has no settings: it has imported all by then. */
+async function printedBy(role: string, preload: string, env: Record<string, string> = {}): Promise<string> {
+  return run(process.execPath, ['--require', preload, join(ROOT, 'dist', 'bin', `${role}.js`)], {
+    env: { PATH: process.env.PATH, ...env },
   }).then(
     () => Promise.reject(new Error(`${role} ran without settings`)),
     (error: { stdout: string }) => error.stdout,
   );
+}
+
+async function loadedBy(role: string): Promise<string[]> {
+  const ended = await printedBy(role, PRINT_LOADED);
   const files = JSON.parse(ended.trim().split('\n').at(-1) ?? '') as string[];
   return files.map((file) => relative(ROOT, file)).filter((file) => file !== relative(ROOT, PRINT_LOADED));
 }
@@ -59,6 +64,18 @@ describe('the bundles that processes are started from', () => {
     if (!('originalSource' in found)) throw new Error(`${declaration} is not in the map of ${name}`);
     expect(found.originalSource).toBe(`../../${source}`);
     expect(readFileSync(join(ROOT, source), 'utf8').split('\n')[found.originalLine]).toContain(declaration);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['without a flag', {}],
+    ['under the heap limit that the chart sets', { NODE_OPTIONS: '--max-old-space-size=460' }],
+  ])('the packages are not compiled again %s', async (_, env) => {
+    expect(await printedBy('api', PRINT_COMPILED, env)).toContain('{"rejected":false}');
+  });
+
+  it('the packages are kept in memory with one byte for each character', () => {
+    const source = readFileSync(join(ROOT, 'dist', 'bin', 'packages.bundle.js'));
+    expect(source.every((byte) => byte < 0x80)).toBe(true);
   });
 
   it('a class is called as in its source, though the packages share one file', () => {

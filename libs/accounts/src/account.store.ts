@@ -14,7 +14,9 @@ export class AccountStore {
 
   /** Create the account of this id unless it is there already. */
   async ensure(tx: Statements, account: Pick<Account, 'id' | 'name' | 'kind'>): Promise<void> {
-    await tx.models.account.createMany({ data: [account], skipDuplicates: true });
+    const { id, name, kind } = account;
+    await tx.execute(Prisma.sql`
+      INSERT INTO accounts (id, name, kind) VALUES (${id}::uuid, ${name}, ${kind}) ON CONFLICT DO NOTHING`);
   }
 
   /** The first that was made of these networks' accounts; null when there is none. */

@@ -20,10 +20,9 @@ export class CatalogueStore {
     await tx.execute(Prisma.sql`
       INSERT INTO catalogues (digest, engine, node_count, document) VALUES (${digest}, ${engine}, ${nodeCount}, ${document})
       ON CONFLICT (digest) DO UPDATE SET created_at = now()`);
-    await tx.models.pool.updateMany({
-      where: { id: poolId, OR: [{ catalogueDigest: null }, { catalogueDigest: { not: digest } }] },
-      data: { catalogueDigest: digest },
-    });
+    await tx.execute(Prisma.sql`
+      UPDATE pools SET catalogue_digest = ${digest}, updated_at = now()
+      WHERE id = ${poolId} AND catalogue_digest IS DISTINCT FROM ${digest}`);
     return digest;
   }
 

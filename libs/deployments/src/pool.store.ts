@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
 /** Workers that serve one queue of work with one kind of engine: the shared one, or that of a deployment. */
@@ -9,21 +10,23 @@ export interface Pool {
   queueLimit: number | null;
 }
 
-const POOL = { id: true, engine: true, catalogueDigest: true, lookAhead: true, queueLimit: true } as const;
-
-/** Pools, as they are stored. */
+/** Pools, as they are stored. What a process asks for at its start is plain SQL: it does without Prisma's engine. */
 export class PoolStore {
   /** Create the pool of this id unless it is there already; a worker may change what engine serves it. */
   async ensure(tx: Statements, id: string, engine: string): Promise<void> {
-    await tx.models.pool.upsert({ where: { id }, create: { id, engine }, update: { engine } });
+    await tx.execute(Prisma.sql`
+      INSERT INTO pools (id, engine) VALUES (${id}, ${engine})
+      ON CONFLICT (id) DO UPDATE SET engine = excluded.engine, updated_at = now()`);
   }
 
   async find(tx: Statements, id: string): Promise<Pool | null> {
-    return tx.models.pool.findUnique({ where: { id }, select: POOL });
+    const [pool] = await tx.rows<Pool>(Prisma.sql`
+      SELECT id, engine, catalogue_digest, look_ahead, queue_limit FROM pools WHERE id = ${id}`);
+    return pool ?? null;
   }
 
   async listIds(tx: Statements): Promise<string[]> {
-    const pools = await tx.models.pool.findMany({ select: { id: true }, orderBy: { id: 'asc' } });
+    const pools = await tx.rows<{ id: string }>(Prisma.sql`SELECT id FROM pools ORDER BY id`);
     return pools.map(({ id }) => id);
   }
 }

@@ -72,7 +72,10 @@ export interface WorkerFilter {
 /** The SQL of workers. */
 export class WorkerStore {
   async register(tx: Statements, worker: WorkerRegistration): Promise<void> {
-    await tx.models.worker.create({ data: worker });
+    const { id, poolId, engine, version, host, pid, capacity } = worker;
+    await tx.execute(Prisma.sql`
+      INSERT INTO workers (id, pool_id, engine, version, host, pid, capacity)
+      VALUES (${id}::uuid, ${poolId}, ${engine}, ${version}, ${host}, ${pid}, ${capacity})`);
   }
 
   /**

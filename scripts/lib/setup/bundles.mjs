@@ -1,9 +1,20 @@
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
-import { builtinModules } from 'node:module';
+import Module, { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
 import process from 'node:process';
 import { Failure, task } from '../command/index.mjs';
-import { BUNDLES, DIST, MODULES, ROOT, digestOf, makeFolder, readJson, runTool, writeJson } from '../system/index.mjs';
+import {
+  BUNDLES,
+  DIST,
+  MODULES,
+  ROOT,
+  digestOf,
+  makeFolder,
+  readJson,
+  runTool,
+  writeJson,
+  writeWhole,
+} from '../system/index.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {{ made: string, packages: string[] }} Bundle a digest of what it was made from, and the packages that it loads */
@@ -194,10 +205,20 @@ async function bundlePackages(scope, names) {
       },
     ],
   });
-  await build.write({ ...ONE_FILE, file: join(BUNDLES, 'packages.bundle.js') });
+  const { output: chunks } = await build.generate({ ...ONE_FILE, comments: false });
   await build.close();
+  writeWhole(join(BUNDLES, 'packages.bundle.js'), Module.wrap(inAscii(chunks[0].code)));
   rmSync(join(BUNDLES, 'packages.compiled'), { force: true });
   copyFileSync(PACKAGES_LOADER, PACKAGES);
   const { code, output } = await runTool(scope, process.execPath, [PACKAGES], { cwd: ROOT });
   if (code !== 0) throw new Failure(`The packages were not compiled: ${output}`);
+}
+
+/**
+ * The same program without a character that V8 would need two bytes for: it keeps a source as long as its process lives.
+ *
+ * @param {string} code
+ */
+function inAscii(code) {
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

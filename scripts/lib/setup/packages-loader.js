@@ -2,15 +2,19 @@
 // Lies beside the bundles as `packages.js`, which they require: each package that they use, by its name, loaded at first use.
 // Run as a program it compiles them once and keeps the compiled code for the processes.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
-const Module = require('node:module');
 const path = require('node:path');
+const { setFlagsFromString } = require('node:v8');
 const { Script } = require('node:vm');
 
 const SOURCE = path.join(__dirname, 'packages.bundle.js');
 const COMPILED = path.join(__dirname, 'packages.compiled');
 
-// What another V8 has compiled, or one with other flags, such as --max-old-space-size, is compiled again from the source.
-const script = new Script(Module.wrap(readFileSync(SOURCE, 'utf8')), {
+// V8 refuses what was compiled under other flags. A heap limit, given on the command line or in NODE_OPTIONS, has done its work
+// when this runs, so it need not count as one.
+setFlagsFromString('--max-old-space-size=0');
+// What another V8 has compiled is compiled again from the source. That is ASCII: one byte for each character, not two, is read,
+// and kept.
+const script = new Script(readFileSync(SOURCE, 'latin1'), {
   filename: SOURCE,
   cachedData: existsSync(COMPILED) ? readFileSync(COMPILED) : undefined,
 });

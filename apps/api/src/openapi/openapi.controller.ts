@@ -5,11 +5,12 @@ import { describeAdminApi } from './admin-document';
 import { describeApi } from './api-document';
 import { getAdminDocument, getApiDocument, getPlatformDocument, getReference } from './openapi.endpoints';
 import { describePlatformApi } from './platform-document';
+import type { OpenApiDocument } from './openapi-types';
 import { PrintedApi, PrintedText } from './printed-document';
 import { REFERENCE_POLICY, referencePage } from './reference/reference-page';
 import { ServedApi } from './served-api';
 
-/** The public API and the platform API about themselves, to anyone. */
+/** The public API and the platform API about themselves, to anyone. Described at the first request: a start does not wait for it. */
 @Controller()
 export class OpenApiController {
   private readonly api;
@@ -17,11 +18,10 @@ export class OpenApiController {
   private readonly page;
 
   constructor(served: ServedApi) {
-    const endpoints = served.endpoints();
-    const api = describeApi(endpoints);
-    this.api = new PrintedApi(api);
-    this.platform = new PrintedApi(describePlatformApi(endpoints));
-    this.page = new PrintedText('text/html; charset=utf-8', referencePage(api));
+    const describe = (): OpenApiDocument => describeApi(served.endpoints());
+    this.api = new PrintedApi(describe);
+    this.platform = new PrintedApi(() => describePlatformApi(served.endpoints()));
+    this.page = new PrintedText('text/html; charset=utf-8', () => referencePage(describe()));
   }
 
   /** The document, its server the surface that was asked. */
@@ -49,7 +49,7 @@ export class AdminOpenApiController {
   private readonly admin;
 
   constructor(served: ServedApi) {
-    this.admin = new PrintedApi(describeAdminApi(served.endpoints()));
+    this.admin = new PrintedApi(() => describeAdminApi(served.endpoints()));
   }
 
   @Serves(getAdminDocument)

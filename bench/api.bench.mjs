@@ -13,7 +13,7 @@ const FREE = {
 /** @type {import('./lib/bench.js').Bench} */
 export const bench = {
   name: 'api',
-  title: 'what HTTP, checks and framework cost over the statement behind them (P1, P12, P13)',
+  title: 'what HTTP, checks and framework cost over the statement behind them (P1, P12)',
   async run(context) {
     const stack = await context.startStack({ workers: 0, settings: FREE });
     const load = await context.startLoad('api.load.mjs');
@@ -51,13 +51,6 @@ export const bench = {
         gate: 4,
         goal: 6,
         pairs: await ratio('refusalsPerSecond', 'submissionsPerSecond', { path: 'invalid_workflow' }),
-      }),
-      findingOf({
-        ...common,
-        measure: 'P13 poll: GET /jobs/{id} over a bare select by id, 32 at once',
-        gate: 0.5,
-        goal: 0.7,
-        pairs: await ratio('pollsPerSecond', 'bareSelectsPerSecond'),
       }),
     ];
   },

@@ -14,8 +14,6 @@ const REFUSED_BODY = BODY.replace('"width":64', '"width":"wide"');
 let send;
 /** @type {import('./lib/accounts.mjs').Account[]} */
 let accounts = [];
-/** @type {string[]} */
-let jobs = [];
 /** @type {pg.Pool} */
 let pool;
 
@@ -29,10 +27,7 @@ export async function prepare(stack) {
 
 /** @param {{ seconds: number }} input */
 export function submissionsPerSecond({ seconds }) {
-  return rateOf(seconds, async () => {
-    jobs.push(await submit(send, anyOf(accounts).key));
-    if (jobs.length > 1_000) jobs = jobs.slice(-1_000);
-  });
+  return rateOf(seconds, () => submit(send, anyOf(accounts).key));
 }
 
 /** The statement that a submission is, alone. @param {{ seconds: number }} input */
@@ -51,21 +46,4 @@ export function refusalsPerSecond({ seconds, path }) {
     const { status, text } = await send(call());
     if (status !== expected) throw new Error(`${expected} was expected: ${status} ${text}`);
   });
-}
-
-/** @param {{ seconds: number }} input */
-export async function pollsPerSecond({ seconds }) {
-  const { key } = anyOf(accounts);
-  const path = `/api/v2/jobs/${await submit(send, key)}`;
-  return rateOf(seconds, async () => {
-    const { status, text } = await send({ method: 'GET', path, key });
-    if (status !== 200) throw new Error(`a poll was refused: ${status} ${text}`);
-  });
-}
-
-/** @param {{ seconds: number }} input */
-export async function bareSelectsPerSecond({ seconds }) {
-  return rateOf(seconds, () =>
-    pool.query({ name: 'select', text: 'SELECT * FROM jobs WHERE id = $1', values: [anyOf(jobs)] }),
-  );
 }

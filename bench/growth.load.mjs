@@ -31,10 +31,8 @@ const PAGE = 20;
 const FINISHED_PAGE = 10;
 const TICKS_PER_SECOND = 5;
 
-/** Lists show no progress of jobs that run: none does. */
-const NO_PROGRESS = /** @type {ConstructorParameters<typeof JobReads>[3]} */ ({
-  progress: () => Promise.resolve(null),
-});
+/** Lists count the places of a page together. */
+const NO_RANKS = /** @type {ConstructorParameters<typeof JobReads>[3]} */ ({ ahead: () => Promise.resolve(0) });
 /** @type {Map<string, Promise<Service>>} */
 const services = new Map();
 
@@ -62,7 +60,7 @@ class Service {
       database,
       new JobStore(),
       new QueueEstimates(database, new AccountQueueStore(), new WorkerStore()),
-      NO_PROGRESS,
+      NO_RANKS,
     );
     /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
     this.lane = { room: 0, take: () => undefined };

@@ -5,7 +5,7 @@ import { BODY } from './graph.mjs';
 
 /**
  * @typedef {{ method: string, path: string, key: string, body?: string, headers?: Record<string, string> }} Call
- * @typedef {{ status: number, text: string }} Answer
+ * @typedef {{ status: number, text: string, headers: Record<string, string | string[] | undefined> }} Answer
  * @typedef {(call: Call) => Promise<Answer>} Send
  */
 
@@ -23,7 +23,7 @@ export function openClient(publicUrl, connections) {
     const content = body === undefined ? {} : { 'content-type': 'application/json' };
     const all = { authorization: `Bearer ${key}`, ...content, ...headers };
     const answer = await pool.request({ method, path, body, headers: all });
-    return { status: answer.statusCode, text: await answer.body.text() };
+    return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
   };
 }
 

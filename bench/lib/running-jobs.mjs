@@ -5,15 +5,16 @@ import { built } from './built.mjs';
 import { POOL, plantPool } from './graph.mjs';
 import { openClient, submit } from './http.mjs';
 import { CONCURRENCY } from './rate.mjs';
-import { bareStatements } from './recording.mjs';
 
+const { Database } = built('libs/database/src/index');
 const { claimAttempt } = built('libs/jobs/src/lifecycle/claim.store');
 
-/** @typedef {{ id: string, key: string }} RunningJob `key`: of the account whose job it is. */
+/** @typedef {{ id: string, key: string, leaseToken: string }} RunningJob `key`: of the account whose job it is. */
 
 const ACCOUNTS = 100;
 /** Longer than any bench: no worker is there to renew it. */
 const LEASE_SECONDS = 3_600;
+const TIMEOUT_MS = 60_000;
 
 /**
  * Jobs that run, of a hundred accounts in turn: submitted, dispatched and claimed as usual, by a worker that then does
@@ -34,15 +35,16 @@ export async function makeRunningJobs(stack, count) {
   });
   const ids = jobs.map(({ id }) => id);
   await dispatch(pool, ids);
-  const statements = bareStatements(pool);
+  const settings = { databaseUrl: stack.databaseUrl, databasePoolSize: CONCURRENCY, databaseTimeoutMs: TIMEOUT_MS };
+  const database = new Database(settings, 'bench');
   const workerId = randomUUID();
   const lease = { workerId, leaseToken: randomUUID(), leaseSeconds: LEASE_SECONDS };
   await inLanes(count, async (nth) => {
-    const claimed = await claimAttempt(statements, { jobId: ids[nth] ?? '', attempt: 1, ...lease });
+    const claimed = await claimAttempt(database, { jobId: ids[nth] ?? '', attempt: 1, ...lease });
     if (claimed === null) throw new Error('a job of the bench could not be claimed');
   });
-  await pool.end();
-  return jobs;
+  await Promise.all([pool.end(), database.close()]);
+  return jobs.map((job) => ({ ...job, leaseToken: lease.leaseToken }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { WARM_UP_SECONDS, findingOf, measurePairs } from './lib/pairs.mjs';
+import { findingOf, measurePairs } from './lib/pairs.mjs';
 
 /** @typedef {import('./lib/bench.js').BenchContext} BenchContext */
 /** @typedef {import('./polls.load.mjs').State} State */
@@ -16,7 +16,8 @@ export const bench = {
     const stack = await context.startStack({ workers: 0, settings: SETTINGS });
     const load = await context.startLoad('polls.load.mjs');
     await load.call('prepare', stack);
-    for (const state of STATES) await load.call('pollsPerSecond', { state, seconds: WARM_UP_SECONDS / STATES.length });
+    const warmUpSeconds = context.flags.warmUpSeconds / STATES.length;
+    for (const state of STATES) await load.call('pollsPerSecond', { state, seconds: warmUpSeconds });
     const measures = STATES.flatMap((state) => [
       { state, conditional: false },
       { state, conditional: true },

@@ -99,6 +99,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.operatorJobs,
     jobs.lifecycle,
     jobs.reads,
+    jobs.polls,
     jobs.queues,
     jobs.streams,
   ];

@@ -21,7 +21,7 @@ import {
   WarmClaimStore,
   WarmClaims,
 } from './dispatch';
-import { JobReads, JobStore, JobStreams } from './follow';
+import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
 import type { JobSettings } from './job.settings';
 import {
   EndCanceledJobsLoop,
@@ -71,6 +71,7 @@ export interface JobSubmission {
   operatorJobs: OperatorJobs;
   lifecycle: Lifecycle;
   reads: JobReads;
+  polls: JobPolls;
   /** On a Redis connection of its own, for its subscriptions. */
   streams: JobStreams;
   queues: AccountQueues;
@@ -84,7 +85,8 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
   const queueStore = new AccountQueueStore();
   const estimates = new QueueEstimates(database, queueStore, new WorkerStore());
-  const reads = new JobReads(database, new JobStore(), estimates, live);
+  const ranks = new QueueRanks(database, new QueueEndsStore());
+  const reads = new JobReads(database, new JobStore(), estimates, ranks);
   const examiner = new SubmissionExaminer();
   const submissions = new SubmissionService(
     database,
@@ -103,6 +105,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
     reads,
+    polls: new JobPolls(reads, live),
     streams: new JobStreams(reads, new LiveSubscriber(redis.subscriber()), live),
     queues: new AccountQueues(database, queueStore, new QueueDepthStore(), settings),
     audit: new JobAudit(database),

@@ -8,7 +8,7 @@ export {
   type JobSubmission,
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult } from './dispatch';
-export { JobReads, JobStreams, type StreamItem } from './follow';
+export { JobPolls, JobReads, JobStreams, type JobVersion, type StreamItem } from './follow';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,

@@ -5,6 +5,7 @@ export { BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
 export { ItemSweep } from './item-sweep';
 export { KeyRing, type UseKey } from './secrets/key-ring';
+export { namesTag } from './entity-tag';
 export { Sealer } from './secrets/sealer';
 export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop, type LoopReport } from './loop';

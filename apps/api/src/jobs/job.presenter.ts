@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   isTerminal,
@@ -9,9 +10,12 @@ import {
   type Output,
 } from '@millrace/contracts';
 import { ContentLinks } from '@millrace/assets';
-import type { JobLogRecord, JobOutputRecord, JobRecord, QueuePlace } from '@millrace/jobs';
+import type { JobLogRecord, JobOutputRecord, JobRecord, JobVersion, QueuePlace } from '@millrace/jobs';
+import { VERSION } from '@millrace/platform';
 import type { Visitor } from '../endpoints';
 import type { Surface } from '../http';
+
+const ETAG_BYTES = 16;
 
 /** What of a visitor decides how a job is shown. */
 type Viewer = Pick<Visitor, 'surface' | 'demo'>;
@@ -46,6 +50,17 @@ export class JobPresenter {
       },
       ...(withLogs && job.logs !== null && showsLogs(viewer) ? { logs: jobLogsOf(job.logs) } : {}),
     };
+  }
+
+  /**
+   * Names what `present` makes of a version of a job. Weak, because the links of outputs differ from answer to answer. A client
+   * that has an answer of this name has links that work: names last for one generation of links. Another build of the service
+   * may show a job otherwise.
+   */
+  etag({ surface }: Viewer, version: JobVersion): string {
+    const shown = [VERSION, this.links.generation(), surface.origin, surface.prefix, version];
+    const digest = createHash('sha256').update(JSON.stringify(shown)).digest();
+    return `W/"${digest.subarray(0, ETAG_BYTES).toString('base64url')}"`;
   }
 
   /** An item of a list: the job, and what lists are sorted and shown by. */

@@ -1,15 +1,21 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Refusal, type JobNodes } from '@millrace/contracts';
-import { JobReads, Lifecycle, SubmissionService, type JobRecord, type NodeTiming } from '@millrace/jobs';
+import { JobPolls, JobReads, Lifecycle, SubmissionService, type NodeTiming } from '@millrace/jobs';
 import type { Target } from '@millrace/deployments';
-import { currentTraceparent } from '@millrace/platform';
+import { currentTraceparent, namesTag } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
+import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
 import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
 import { cancelJob, getJob, getJobLogs, getJobNodes, getJobWorkflow, listJobs, postJobs } from './jobs.endpoints';
+
+/**
+ * No cache that several people share may keep a poll, and no other may show it without asking. No `Vary`: who asks is found out
+ * before anything is compared.
+ */
+const POLL_CACHE = 'private, no-cache';
 
 /** Jobs over HTTP (contract, section 4; wire supplement, section 1). */
 @Controller()
@@ -19,6 +25,7 @@ export class JobsController {
     private readonly submissions: SubmissionService,
     private readonly lifecycle: Lifecycle,
     private readonly reads: JobReads,
+    private readonly polls: JobPolls,
     private readonly presenter: JobPresenter,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'maxWorkflowBytes'>,
   ) {}
@@ -44,9 +51,21 @@ export class JobsController {
   }
 
   @Serves(getJob)
-  async get({ visitor, params }: InputOf<typeof getJob>): Promise<AnswerOf<typeof getJob>> {
-    const job = await this.reads.getLive(visitor.scope, params.id, { withLogs: showsLogs(visitor) });
-    return this.present(visitor, job, true);
+  async get({ visitor, params, request, response }: InputOf<typeof getJob>): Promise<AnswerOf<typeof getJob>> {
+    const { scope } = visitor;
+    const options = { withLogs: showsLogs(visitor) };
+    const known = request.headers['if-none-match'];
+    response.setHeader('Cache-Control', POLL_CACHE);
+    if (known !== undefined) {
+      const etag = this.presenter.etag(visitor, await this.polls.version(scope, params.id, options));
+      if (namesTag(known, etag)) {
+        response.setHeader('ETag', etag).status(304);
+        return undefined;
+      }
+    }
+    const { job, place, version } = await this.polls.read(scope, params.id, options);
+    response.setHeader('ETag', this.presenter.etag(visitor, version));
+    return this.presenter.present(visitor, job, place, true);
   }
 
   /** The graph's own text, not a copy that went through a parser (wire supplement, section 4). */
@@ -76,11 +95,8 @@ export class JobsController {
   async cancel({ visitor, params }: InputOf<typeof cancelJob>): Promise<AnswerOf<typeof cancelJob>> {
     const { id } = await this.reads.get(visitor.scope, params.id);
     await this.lifecycle.cancel(visitor.scope, id);
-    return this.present(visitor, await this.reads.getLive(visitor.scope, id), false);
-  }
-
-  private async present(visitor: Visitor, job: JobRecord, withLogs: boolean): Promise<AnswerOf<typeof getJob>> {
-    return this.presenter.present(visitor, job, await this.reads.queuePlace(job), withLogs);
+    const { job, place } = await this.polls.read(visitor.scope, id);
+    return this.presenter.present(visitor, job, place);
   }
 }
 

@@ -72,6 +72,22 @@ export const listJobs = defineEndpoint({
   errors: ['invalid_cursor', 'invalid_metadata_filter'],
 });
 
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of an answer that you have, or several, comma-separated.',
+  schema: { type: 'string' },
+} as const;
+const POLL_HEADERS = {
+  ETag: {
+    description: 'Names what the answer shows, for a part of the time for which its links work.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'Cache-Control': { description: '`private, no-cache`', required: true, schema: { type: 'string' } },
+} as const;
+
 export const getJob = defineEndpoint({
   ...reads,
   id: 'getJob',
@@ -80,8 +96,13 @@ export const getJob = defineEndpoint({
   summary: 'Read a job',
   description:
     'Status, progress, and every output so far: everything that the event stream sends, for polling. Only this answer ' +
-    'carries `logs`, where they are captured.',
-  answers: { 200: { description: 'The job.', schema: JobSchema } },
+    'carries `logs`, where they are captured. Send the `ETag` of the last answer as `If-None-Match`: 304 says that nothing ' +
+    'has changed, and that the links of that answer still work. Keep the answer that you have then.',
+  parameters: [IF_NONE_MATCH],
+  answers: {
+    200: { description: 'The job.', schema: JobSchema, headers: POLL_HEADERS },
+    304: { description: 'Nothing has changed since the answer with this `ETag`.', headers: POLL_HEADERS },
+  },
 });
 
 export const getJobWorkflow = defineEndpoint({

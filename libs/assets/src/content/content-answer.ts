@@ -1,5 +1,6 @@
 import contentDisposition from 'content-disposition';
 import { Refusal } from '@millrace/contracts';
+import { namesTag } from '@millrace/platform';
 import { baseName, type AssetRecord } from '../records';
 import { readRange } from './byte-range';
 import type { ByteRange } from '../store';
@@ -109,10 +110,4 @@ function noSuchPart(range = '', sizeBytes: number): Refusal {
 /** The hash identifies the bytes, so it is a strong validator. */
 function etagOf(asset: AssetRecord): string {
   return `"${asset.blob.hash}"`;
-}
-
-function namesTag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etag);
 }

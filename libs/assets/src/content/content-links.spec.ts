@@ -36,6 +36,24 @@ describe('a link to content', () => {
     expect(url).toBe(`http://127.0.0.1:8188/api/v2/assets/${asset.id}/content`);
   });
 
+  it('of one generation works for three quarters of its lifetime when the next begins', () => {
+    const quarterMs = 225_000;
+    const now = jest.spyOn(Date, 'now');
+    try {
+      for (const [at, generation] of [
+        [7 * quarterMs, 7],
+        [8 * quarterMs - 1, 7],
+        [8 * quarterMs, 8],
+      ] as const) {
+        now.mockReturnValue(at);
+        expect(links.generation()).toBe(generation);
+        expect(links.toContent(cloud, asset).expiresAt.getTime()).toBeGreaterThanOrEqual((generation + 4) * quarterMs);
+      }
+    } finally {
+      now.mockRestore();
+    }
+  });
+
   it('is refused once it has expired', () => {
     const now = jest.spyOn(Date, 'now');
     try {

@@ -25,6 +25,8 @@ export interface LinkBase {
 
 /** Path of the route that serves signed links, without a credential; the asset's id follows. */
 const SIGNED_CONTENT_PATH = '/content/';
+/** Of a link's lifetime. */
+const GENERATIONS = 4;
 
 /**
  * Links to content that work without a credential for a short time. A link names our own route, never the store: making one
@@ -61,6 +63,16 @@ export class ContentLinks {
     const signature = sign(key, { path, expires: String(expires), account: asset.accountId });
     const query = new URLSearchParams({ account: asset.accountId, expires: String(expires), key: key.id, signature });
     return { url: `${base.origin}${path}?${query.toString()}`, expiresAt };
+  }
+
+  /**
+   * Links of one generation may stand for each other: a link lives four generations, so one that was made in this generation
+   * still works for three quarters of its lifetime at least.
+   *
+   * @returns the number of the present one.
+   */
+  generation(): number {
+    return Math.floor((Date.now() * GENERATIONS) / (this.lifetimeSeconds * 1000));
   }
 
   /**

@@ -3,8 +3,11 @@ import { WorkerStore } from '@millrace/deployments';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import type { ClaimedAttempt, JobScope } from '../state/job';
+import { JobPolls } from './job-polls.service';
 import { JobReads } from './job-reads.service';
 import { JobStore } from './job.store';
+import { QueueEndsStore } from './queue-ends.store';
+import { QueueRanks } from './queue-ranks';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
 
@@ -25,25 +28,26 @@ async function startOne(): Promise<ClaimedAttempt> {
   return claimed;
 }
 
-function readsThatShow(progress: () => Promise<Progress | null>): JobReads {
+function pollsThatShow(progress: () => Promise<Progress | null>): JobPolls {
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
-  return new JobReads(test.database, new JobStore(), estimates, { progress });
+  const ranks = new QueueRanks(test.database, new QueueEndsStore());
+  return new JobPolls(new JobReads(test.database, new JobStore(), estimates, ranks), { progress });
 }
 
 describe('a running job that is polled', () => {
   it('has the progress that its stream shows', async () => {
     const claimed = await startOne();
     const shown: Progress = { value: 0.9, nodes_done: 0, nodes_total: 1 };
-    const job = await readsThatShow(() => Promise.resolve(shown)).getLive(scope, claimed.jobId);
+    const { job } = await pollsThatShow(() => Promise.resolve(shown)).read(scope, claimed.jobId);
     expect(job).toMatchObject({ status: 'running', progress: shown });
   });
 
   it('and ends while it is read has ended in the answer, not with what Postgres held before', async () => {
     const claimed = await startOne();
-    const reads = readsThatShow(async () => {
+    const polls = pollsThatShow(async () => {
       await jobs.end(claimed, 0, 'succeeded');
       return null;
     });
-    expect(await reads.getLive(scope, claimed.jobId)).toMatchObject({ status: 'succeeded' });
+    expect((await polls.read(scope, claimed.jobId)).job).toMatchObject({ status: 'succeeded' });
   });
 });

@@ -1,10 +1,10 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
-import type { LivePublisher } from '@millrace/messaging';
 import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
-import type { JobFilter, JobStore } from './job.store';
+import type { JobFactsRow, JobFilter, JobStore } from './job.store';
+import type { QueueRanks } from './queue-ranks';
 
 const LIST = 'jobs';
 /**
@@ -17,6 +17,9 @@ const FEW_OUTPUTS = 100;
 const SHORT_LOG_CHARACTERS = 65_536;
 /** Large jobs that are remembered; of one that is forgotten the next reading is counted again. */
 const LARGE_JOBS = 10_000;
+
+/** What a job's place in the queue follows from. */
+type QueuedJob = Pick<JobRecord, 'id' | 'poolId' | 'accountId' | 'status' | 'delivery'>;
 
 export interface JobRecordPage {
   jobs: JobRecord[];
@@ -39,7 +42,7 @@ export class JobReads {
     private readonly database: Statements,
     private readonly store: JobStore,
     private readonly estimates: QueueEstimates,
-    private readonly live: Pick<LivePublisher, 'progress'>,
+    private readonly ranks: Pick<QueueRanks, 'ahead'>,
   ) {}
 
   /** @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait. */
@@ -56,18 +59,11 @@ export class JobReads {
     return job;
   }
 
-  /**
-   * The job with the progress that its stream shows at this moment; what Postgres holds is as old as the last heartbeat.
-   *
-   * @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait.
-   */
-  async getLive(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
-    const job = await this.get(scope, id, options);
-    if (job.delivery !== 'leased') return job;
-    const shown = await this.live.progress(job.id);
-    // What was shown is deleted at a job's end, which may have come since it was read.
-    if (shown === null) return this.get(scope, id, options);
-    return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;
+  /** What decides whether a poll of the job shows anything new. @throws Refusal `not_found`. */
+  async facts(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobFactsRow> {
+    const facts = isUuid(id) ? await this.store.facts(this.database, scope, id, options.withLogs ?? false) : null;
+    if (facts === null) throw noJob(id);
+    return facts;
   }
 
   /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`, `rate_limited`. */
@@ -115,11 +111,10 @@ export class JobReads {
   }
 
   /** An estimate of a queued job's place; null for any other. */
-  async queuePlace(job: JobRecord): Promise<QueuePlace | null> {
+  async queuePlace(job: QueuedJob): Promise<QueuePlace | null> {
     if (job.status !== 'queued') return null;
     if (job.delivery === 'dispatched') return this.estimates.placeInLane(job.poolId);
-    const ahead = await this.store.countAhead(this.database, job);
-    return this.estimates.place(job.poolId, job.accountId, ahead);
+    return this.estimates.place(job.poolId, job.accountId, await this.ranks.ahead(job));
   }
 
   /** The same of every job of a page, by id; two statements at most, however long the page. */

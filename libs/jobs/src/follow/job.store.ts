@@ -9,6 +9,7 @@ import {
   type JobTransitionRecord,
   type NodeTiming,
 } from '../state';
+import type { JobFacts } from './job-version';
 
 export interface JobFilter {
   status: JobStatus | null;
@@ -23,6 +24,9 @@ interface JobRow extends Omit<JobRecord, 'chargedMicros' | 'logs'> {
   chargedMicros: bigint | null;
   logs: (JobLog & { complete: boolean; capturedAt: string }) | null;
 }
+
+/** `JobFacts`, and what a place in the queue follows from. */
+export type JobFactsRow = JobFacts & Pick<JobRecord, 'id' | 'accountId' | 'poolId' | 'delivery'>;
 
 /** A page ends with the job that has the last of as many. An output is some 500 bytes of an answer. */
 const OUTPUTS_OF_A_PAGE = 1_000;
@@ -54,6 +58,25 @@ export class JobStore {
       SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j
       WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
     return row === undefined ? null : recordOf(row);
+  }
+
+  /** What decides whether `find` would show anything new: by primary keys, without outputs' assets and logs' texts. */
+  async facts(statements: Statements, scope: JobScope, id: string, withLogs: boolean): Promise<JobFactsRow | null> {
+    const [row] = await statements.rows<JobFactsRow>(this.factsSql(scope, id, withLogs));
+    return row ?? null;
+  }
+
+  /** The statement of `facts`, whose plan a test checks. */
+  factsSql(scope: JobScope, id: string, withLogs: boolean): Prisma.Sql {
+    const loggedAt = withLogs
+      ? Prisma.sql`(SELECT l.captured_at FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done')`
+      : Prisma.sql`NULL::timestamptz`;
+    return Prisma.sql`
+      SELECT j.id, j.account_id, j.pool_id, j.status, j.delivery, j.seq, j.progress, ${loggedAt} AS logged_at,
+        CASE WHEN j.delivery = 'done' THEN '{}' ELSE array(
+          SELECT o.asset_id FROM job_outputs o WHERE o.job_id = j.id ORDER BY o.attempt, o.ordinal
+        ) END AS output_ids
+      FROM jobs j WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`;
   }
 
   /**
@@ -126,17 +149,8 @@ export class JobStore {
     return row === undefined ? null : (row.nodes ?? []);
   }
 
-  /** How many jobs of its account are before a waiting job: an index range, as long as the account's queue at most. */
-  async countAhead(statements: Statements, job: { id: string; poolId: string; accountId: string }): Promise<number> {
-    const [row] = await statements.rows<{ ahead: number }>(Prisma.sql`
-      SELECT count(*)::int AS ahead FROM jobs w JOIN jobs j ON j.id = ${job.id}::uuid
-      WHERE w.pool_id = ${job.poolId} AND w.account_id = ${job.accountId}::uuid AND w.delivery = 'waiting'
-        AND (w.priority > j.priority OR (w.priority = j.priority AND w.id < j.id))`);
-    return row?.ahead ?? 0;
-  }
-
   /**
-   * The same of every waiting job of a page, in one statement: the length of the account's queue less what is behind them.
+   * How many jobs of its account are before each waiting job of a page, in one statement: the length of the account's queue less what is behind them.
    * Pages show the newest first, so that is a walk from the queue's end to the oldest of the page.
    */
   async countAheadOfEach(

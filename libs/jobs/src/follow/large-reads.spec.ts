@@ -3,6 +3,7 @@ import type { Statements } from '@millrace/database';
 import { eventually } from '@millrace/testing';
 import type { QueueEstimates } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
+import { JobPolls } from './job-polls.service';
 import { JobReads } from './job-reads.service';
 import type { JobStore } from './job.store';
 
@@ -20,8 +21,9 @@ class HeldStore {
       workflow: () => this.hold('workflow', '{}'),
     } as unknown as JobStore,
     {} as QueueEstimates,
-    { progress: () => Promise.resolve(null) },
+    { ahead: () => Promise.resolve(0) },
   );
+  readonly polls = new JobPolls(this.reads, { progress: () => Promise.resolve(null) });
 
   constructor(private readonly jobs = new Map<string, JobRecord>()) {}
 
@@ -45,21 +47,20 @@ function jobWith(outputs: number): [string, JobRecord] {
 
 describe('large reads of an account', () => {
   it('are done one after the other: polls of a job known to be large, times of nodes, graphs', async () => {
-    const [large, small] = [jobWith(1_000), jobWith(3)];
-    const store = new HeldStore(new Map([large, small]));
+    const [large, small, other] = [jobWith(1_000), jobWith(3), jobWith(3)];
+    const store = new HeldStore(new Map([large, small, other]));
     const first = store.reads.get(scope, large[0]);
     await store.answer(1);
     await first;
     const all = [
       store.reads.get(scope, large[0]),
-      store.reads.getLive(scope, large[0]),
+      store.polls.read(scope, large[0]),
       store.reads.nodeTimings(scope, large[0]),
       store.reads.workflow(scope, large[0]),
-      store.reads.getLive(scope, small[0]),
-      store.reads.getLive(scope, small[0]),
+      store.polls.read(scope, small[0]),
+      store.polls.read(scope, other[0]),
     ];
-    const poll = `job ${small[0]}`;
-    expect(store.begun.slice(1)).toEqual([`job ${large[0]}`, poll, poll]);
+    expect(store.begun.slice(1)).toEqual([large, small, other].map(([id]) => `job ${id}`));
     await store.answer(all.length);
     await Promise.all(all);
   });

@@ -4,6 +4,7 @@ import { createdAtOf, type NodeCatalogue } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
 import { Metrics, readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { countAhead } from '../fixtures/count-ahead';
 import { JobStore } from '../follow/job.store';
 import { jobSettings } from '../job.settings';
 import { AccountQueueStore, QueueEstimates, TurnStore } from '../rotation';
@@ -107,7 +108,7 @@ describe('jobs that an account submits one after the other, through hosts whose 
 
   it('know how many are before them', async () => {
     const accountId = scope.accountId;
-    const ahead = await Promise.all(submitted.map((id) => jobs.countAhead(test.database, { id, poolId, accountId })));
+    const ahead = await Promise.all(submitted.map((id) => countAhead(test.database, { id, poolId, accountId })));
     expect(ahead).toEqual([0, 1, 2, 3]);
     const page = submitted.map((id) => ({ id, poolId }));
     const ofEach = await jobs.countAheadOfEach(test.database, accountId, page);

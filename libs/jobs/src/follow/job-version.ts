@@ -1,0 +1,50 @@
+import { isTerminal, type JobStatus, type Progress } from '@millrace/contracts';
+import type { QueuePlace } from '../rotation';
+import type { JobRecord } from '../state';
+
+/**
+ * All that may change of what a poll shows of a job. Two polls of a job with equal versions show the same, but for the links of
+ * its outputs, which are signed again for each answer.
+ */
+export interface JobVersion {
+  /** Status, times, error and charge change with a transition alone. */
+  seq: number;
+  /** As shown; see `JobPolls`. */
+  progress: Progress | null;
+  place: QueuePlace | null;
+  /** Assets of the outputs so far, in order; null once the job has ended, after which none comes or goes. */
+  outputIds: string[] | null;
+  /** When the log that is shown was kept, in milliseconds; a worker may report it after another has ended the job. */
+  loggedAt: number | null;
+}
+
+/** What the versions of a job are made of, as a statement reads it. */
+export interface JobFacts {
+  seq: number;
+  status: JobStatus;
+  progress: Progress | null;
+  outputIds: string[];
+  loggedAt: Date | null;
+}
+
+export function versionOf(facts: JobFacts, place: QueuePlace | null): JobVersion {
+  const { seq, status, progress, outputIds, loggedAt } = facts;
+  return {
+    seq,
+    progress,
+    place,
+    outputIds: isTerminal(status) ? null : outputIds,
+    loggedAt: loggedAt?.getTime() ?? null,
+  };
+}
+
+/** The facts of a job that was read whole. */
+export function factsOf({ seq, status, progress, outputs, logs }: JobRecord): JobFacts {
+  return {
+    seq,
+    status,
+    progress,
+    outputIds: outputs.map((output) => output.assetId),
+    loggedAt: logs?.capturedAt ?? null,
+  };
+}

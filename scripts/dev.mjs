@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { Interrupted, runCommand, say, sentenceOf, task } from './lib/command/index.mjs';
-import { migrate } from './lib/prisma/index.mjs';
+import { migrate, migrationFiles } from './lib/prisma/index.mjs';
 import { Fleet, claimFolder } from './lib/services/index.mjs';
-import { setUp } from './lib/setup/index.mjs';
+import { prepareToBuild, programs, setUp } from './lib/setup/index.mjs';
 import { choosePorts, introduce, readStartOptions, startStack, untilEnded } from './lib/stack/index.mjs';
 import { ROOT, isRunning } from './lib/system/index.mjs';
 
@@ -14,7 +14,8 @@ const IS_NOT_RUN = /\.(spec|int-spec|e2e-spec|timing-spec)\.ts$|\.md$|~$/;
 const QUIET_MS = 50;
 /** What runs is given back at once, and event streams end: a restart waits for nothing. */
 const QUICK_STOP = { MILLRACE_DRAIN_SECONDS: '0' };
-const APPS = ['api', 'worker', 'maintenance'];
+/** The order of restarts: it is the api that someone waits for. */
+const TURNS = ['api', 'worker', 'maintenance'];
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -24,11 +25,13 @@ async function main(scope) {
   const ports = await choosePorts(folder, options);
   await setUp(scope, { ...process.env, ...options.settings });
   const fleet = new Fleet(scope, folder);
-  const run = await startStack(scope, folder, { ...options, ...ports }, fleet);
+  const started = programs();
+  const [run] = await Promise.all([startStack(scope, folder, { ...options, ...ports }, fleet), prepareToBuild()]);
   fleet.lost = ({ message }) => say(`${message} It is started again at the next change.`);
   await introduce(run, folder.path);
   say('Ready. Every change of a source restarts what runs it. Ctrl-C stops everything.');
-  await followSources(scope, () => restartChanged(scope, fleet, run.databaseUrl));
+  const running = { programs: started, schema: schema() };
+  await followSources(scope, () => restartChanged(scope, fleet, run.databaseUrl, running));
   const reason = await untilEnded(scope);
   if (!(reason instanceof Interrupted)) throw reason;
 }
@@ -60,22 +63,31 @@ async function followSources(scope, restart) {
   watcher.on('all', () => void begin().catch((/** @type {Error} */ error) => scope.end(error)));
 }
 
+/** What decides whether the database has to be migrated. */
+function schema() {
+  return JSON.stringify(migrationFiles());
+}
+
 /**
- * Build, migrate, and restart the processes that run something of what changed. A source that does not compile, or a process
- * that does not start, is said, and waits for the next change.
+ * Build, migrate, and restart the processes whose program is another one than they run, or that do not run. A source that does
+ * not compile, or a process that does not start, is said, and waits for the next change.
  *
  * @param {import('./lib/command/scope.mjs').Scope} scope
  * @param {Fleet} fleet
  * @param {string} databaseUrl
+ * @param {{ programs: Record<string, string>, schema: string }} running what runs now; what is restarted is noted there
  */
-async function restartChanged(scope, fleet, databaseUrl) {
+async function restartChanged(scope, fleet, databaseUrl, running) {
   try {
-    const sources = await setUp(scope);
-    await migrate(scope, databaseUrl);
-    const services = fleet.services.filter(({ spec, identity }) => {
-      if (!APPS.includes(spec.role)) return false;
-      return sources.some((source) => isRunBy(spec.role, source)) || !identity || !isRunning(identity);
+    await setUp(scope);
+    if (running.schema !== schema()) await migrate(scope, databaseUrl);
+    running.schema = schema();
+    const current = programs();
+    const services = fleet.services.filter(({ spec: { role }, identity }) => {
+      return role in current && (current[role] !== running.programs[role] || !identity || !isRunning(identity));
     });
+    services.sort((one, other) => TURNS.indexOf(one.spec.role) - TURNS.indexOf(other.spec.role));
+    running.programs = current;
     if (services.length === 0) return;
     const names = services.map(({ spec }) => spec.name).join(', ');
     await task(scope, `Restarting ${names}`, () => fleet.restart(services));
@@ -83,14 +95,6 @@ async function restartChanged(scope, fleet, databaseUrl) {
     if (scope.signal.aborted) return;
     say(sentenceOf(error));
   }
-}
-
-/**
- * @param {string} app
- * @param {string} source e.g. `libs/x/src/y.ts`
- */
-function isRunBy(app, source) {
-  return !source.startsWith('apps/') || source.startsWith(`apps/${app}/`);
 }
 
 await runCommand(main);

@@ -66,6 +66,19 @@ describe('the bundles that processes are started from', () => {
     expect(readFileSync(join(ROOT, source), 'utf8').split('\n')[found.originalLine]).toContain(declaration);
   });
 
+  it.each([
+    ['libs/platform/src/boot.ts', ['api', 'worker', 'maintenance']],
+    ['apps/api/src/main.ts', ['api']],
+    ['apps/worker/src/main.ts', ['worker']],
+    ['libs/jobs/src/submission/examination.thread.ts', ['examination.thread']],
+    ['libs/cpu-engine/src/process/process-entry.ts', ['process-entry']],
+  ])('a change of %s makes the bundles %j again, and no other', (source, names) => {
+    const { bundles } = JSON.parse(readFileSync(join(ROOT, 'dist', 'bin', '.bundles.json'), 'utf8')) as {
+      bundles: Record<string, { sources: string[] }>;
+    };
+    expect(Object.keys(bundles).filter((name) => bundles[name]?.sources.includes(source))).toEqual(names);
+  });
+
   it.each<[string, Record<string, string>]>([
     ['without a flag', {}],
     ['under the heap limit that the chart sets', { NODE_OPTIONS: '--max-old-space-size=460' }],

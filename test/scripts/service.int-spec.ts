@@ -91,6 +91,18 @@ it('a restart that fails says why, and the next one may succeed', async () => {
   expect(scope.signal.aborted).toBe(false);
 });
 
+it('a restart of several starts each again, also those after one that fails', async () => {
+  const gate = join(path, 'gate');
+  const code = `if (require('fs').existsSync(${JSON.stringify(gate)})) { console.error('No.'); process.exit(1); } ${READY}`;
+  const others = ['b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  await fleet.start([serviceOf('a', code), ...others.map((name) => serviceOf(name, READY))]);
+  const before = others.map(pidOf);
+  writeFileSync(gate, '');
+  await expect(fleet.restart(fleet.services)).rejects.toThrow('a could not start: No.');
+  others.forEach((name, nth) => expect(pidOf(name)).not.toBe(before[nth]));
+  expect(others.map((name) => identify(pidOf(name) ?? 0))).not.toContain(undefined);
+});
+
 it('a service that does not stay up ends the stack with its last words', async () => {
   await fleet.start([
     serviceOf('a', `${READY} setTimeout(() => { console.error('No more.'); process.exit(3); }, 100);`),

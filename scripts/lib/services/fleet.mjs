@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Service } from './service.mjs';
 
 /** @typedef {import('./service.mjs').ServiceSpec} ServiceSpec */
@@ -49,18 +50,27 @@ export class Fleet {
     });
     await Promise.all(group.map((service) => service.start(this.scope)));
   }
+
   /**
-   * Stop processes side by side, and start each again as soon as it has ended.
+   * Stop processes and start them again, in this order, as many at a time as there are processors: each keeps one busy until it is
+   * ready, and more at a time would only make all of them late.
    *
    * @param {Service[]} services
    * @throws {Failure} of the first that is not ready afterwards; each of them may be restarted again
    */
   async restart(services) {
-    const restart = async (/** @type {Service} */ service) => {
-      await service.stop(this.scope.hurry);
-      await service.start(this.scope);
+    const waiting = [...services];
+    /** @type {unknown[]} */
+    const failures = [];
+    const restartSome = async () => {
+      for (let service = waiting.shift(); service !== undefined; service = waiting.shift()) {
+        await service
+          .stop(this.scope.hurry)
+          .then(() => service.start(this.scope))
+          .catch((/** @type {unknown} */ failure) => failures.push(failure));
+      }
     };
-    const results = await Promise.allSettled(services.map(restart));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    await Promise.all(Array.from({ length: availableParallelism() }, restartSome));
+    if (failures.length > 0) throw failures[0];
   }
 }

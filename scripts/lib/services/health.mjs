@@ -13,7 +13,7 @@ export async function isHealthy(opsPort, pid) {
   const { pid: answering } = /** @type {{ pid?: unknown }} */ (await live.json().catch(() => ({})));
   if (answering !== pid) return false;
   const ready = await get(`http://127.0.0.1:${opsPort}/health/ready`);
-  await ready?.body?.cancel();
+  await ready?.arrayBuffer();
   return ready?.ok ?? false;
 }
 
@@ -24,7 +24,8 @@ export async function isHealthy(opsPort, pid) {
  */
 export async function answers(url) {
   const response = await get(url);
-  await response?.body?.cancel();
+  // Read to its end: a body that is not read, or canceled, keeps its connection open for seconds, and the server's end waits for it.
+  await response?.arrayBuffer();
   return response?.ok ?? false;
 }
 

@@ -30,7 +30,7 @@ import { lastWords, openLog } from './logs.mjs';
  */
 
 const READY_LIMIT_MS = 60_000;
-const READY_POLL_MS = 50;
+const READY_POLL_MS = 20;
 /** An end within this time of becoming ready, by the process itself, counts towards giving up. */
 const QUICK_MS = 10_000;
 const QUICK_DEATHS_LIMIT = 5;

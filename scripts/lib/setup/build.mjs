@@ -30,7 +30,6 @@ const PARALLEL = 16;
  * Sources that are no TypeScript are copied. What has no source any more is removed. Then bundle what the processes run.
  *
  * @param {import('../command/scope.mjs').Scope} scope
- * @returns {Promise<string[]>} the sources that were compiled or removed, as `libs/x/src/y.ts`
  */
 export async function build(scope) {
   const settings = settingsDigest();
@@ -49,7 +48,11 @@ export async function build(scope) {
   }
   if (changed.length > 0 || removed.length > 0) writeJson(MANIFEST, { settings, sources });
   await bundle(scope, sources, settings);
-  return [...changed, ...removed];
+}
+
+/** Load what builds, for a command that is about to build again and again: the first time takes no longer than the next. */
+export async function prepareToBuild() {
+  await Promise.all([import('@swc/core'), import('rolldown')]);
 }
 
 function settingsDigest() {

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import Module, { builtinModules } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import process from 'node:process';
 import { Failure, task } from '../command/index.mjs';
 import {
@@ -17,7 +17,12 @@ import {
 } from '../system/index.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
-/** @typedef {{ made: string, packages: string[] }} Bundle a digest of what it was made from, and the packages that it loads */
+/**
+ * What a bundle was made from: the sources in it, and a digest of them and of all else. `program`: a digest of what came of it.
+ * `packages`: those that it loads.
+ *
+ * @typedef {{ made: string, sources: string[], packages: string[], program: string }} Bundle
+ */
 /** @typedef {{ bundles?: Record<string, Bundle>, packages?: string }} Manifest the bundles by name, and a digest of the packages' */
 
 /** The processes, by the names of their files. What they use of packages they load from one file beside them. */
@@ -32,8 +37,10 @@ const THREADS = {
   'process-entry': 'libs/cpu-engine/src/process/process-entry.js',
   'thread-entry': 'libs/cpu-engine/src/process/thread-entry.js',
 };
-/** What a process reads from beside its file. */
-const BESIDE = ['apps/api/src/openapi/reference/reference.css'];
+/** The bundles that a process runs, where there are more than its own. */
+const RUNS = { api: ['api', 'examination.thread'], worker: ['worker', 'process-entry', 'thread-entry'] };
+/** @type {Record<string, string[]>} what a bundle reads from beside its file */
+const BESIDE = { api: ['apps/api/src/openapi/reference/reference.css'] };
 
 const READS_OWN_FILES = ['@prisma/client', '.prisma', '@napi-rs/blake-hash', 'sharp', 'piscina'];
 /** Other packages load these where they are installed. They are not. */
@@ -74,23 +81,32 @@ const WITH_MAP = { sourcemap: true, sourcemapExcludeSources: true };
 export async function bundle(scope, sources, compiler) {
   const settings = ['bundles.mjs', 'packages-loader.js'].map((name) => readFileSync(join(SETUP, name)));
   const lock = readFileSync(join(ROOT, 'package-lock.json'));
-  const before = /** @type {Manifest} */ (readJson(MANIFEST) ?? {});
+  const before = readManifest();
   const entries = Object.entries({ ...PROCESSES, ...THREADS }).map(([name, entry]) => {
-    const made = digestOf(compiler, lock, JSON.stringify(readBy(entry, sources)), ...settings);
+    const given = digestOf(
+      compiler,
+      lock,
+      JSON.stringify(sourcesInReach(entry, sources)),
+      ...beside(name),
+      ...settings,
+    );
+    const madeOf = (/** @type {string[]} */ inside) =>
+      digestOf(given, ...inside.map((source) => sources[source] ?? ''));
     const known = before.bundles?.[name];
-    return { name, entry, made, known: known?.made === made ? known : undefined };
+    return { name, entry, madeOf, known: known?.made === madeOf(known?.sources ?? []) ? known : undefined };
   });
   if (entries.every(({ known }) => known !== undefined)) return;
   await task(scope, 'Bundling', async () => {
     makeFolder(BUNDLES);
-    const bundles = Object.fromEntries(
-      await Promise.all(
-        entries.map(async ({ name, entry, made, known }) => {
-          return /** @type {const} */ ([name, known ?? { made, packages: await bundleOwnCode(name, entry) }]);
-        }),
-      ),
-    );
-    for (const file of BESIDE) copyFileSync(join(ROOT, file), join(BUNDLES, basename(file)));
+    const made = entries.map(async ({ name, entry, madeOf, known }) => {
+      if (known) return /** @type {const} */ ([name, known]);
+      const { modules, packages } = await bundleOwnCode(name, entry);
+      const inside = Object.keys(sources).filter((source) => modules.has(withoutEnding(source)));
+      const program = digestOf(readFileSync(fileOf(name)), ...beside(name));
+      return /** @type {const} */ ([name, { made: madeOf(inside), sources: inside, packages, program }]);
+    });
+    const bundles = Object.fromEntries(await Promise.all(made));
+    for (const file of Object.values(BESIDE).flat()) copyFileSync(join(ROOT, file), join(BUNDLES, basename(file)));
     const used = [...new Set(Object.values(bundles).flatMap((each) => each.packages))].sort();
     const packages = digestOf(lock, JSON.stringify(used), process.version, ...settings);
     if (before.packages !== packages || !existsSync(PACKAGES)) {
@@ -102,22 +118,62 @@ export async function bundle(scope, sources, compiler) {
 }
 
 /**
- * What a bundle can have of the sources: libs, and its own app.
+ * What the processes would run if they were started now.
+ *
+ * @returns {Record<string, string>} for each process a digest of its files
+ */
+export function programs() {
+  return programsOf(readManifest());
+}
+
+/** @param {Manifest} manifest */
+export function programsOf({ bundles, packages = '' }) {
+  const digest = (/** @type {string} */ name) => bundles?.[name]?.program ?? '';
+  return Object.fromEntries(
+    Object.keys(PROCESSES).map((process) => {
+      const names = /** @type {Record<string, string[]>} */ (RUNS)[process] ?? [process];
+      return [process, digestOf(packages, ...names.map(digest))];
+    }),
+  );
+}
+
+function readManifest() {
+  return /** @type {Manifest} */ (readJson(MANIFEST) ?? {});
+}
+
+/** @param {string} name of a bundle */
+function fileOf(name) {
+  return join(BUNDLES, `${name}.js`);
+}
+
+/** @param {string} name of a bundle */
+function beside(name) {
+  return (BESIDE[name] ?? []).map((file) => readFileSync(join(ROOT, file)));
+}
+
+/**
+ * The names of what a bundle can have of the sources: libs, and its own app. A new one may be found where another was before.
  *
  * @param {string} entry
  * @param {Record<string, string>} sources
  */
-function readBy(entry, sources) {
+function sourcesInReach(entry, sources) {
   const app = entry.startsWith('apps/') ? entry.split('/', 2).join('/') + '/' : undefined;
-  return Object.entries(sources).filter(
-    ([source]) => !source.startsWith('apps/') || (app !== undefined && source.startsWith(app)),
+  return Object.keys(sources).filter(
+    (source) => !source.startsWith('apps/') || (app !== undefined && source.startsWith(app)),
   );
+}
+
+/** @param {string} file */
+function withoutEnding(file) {
+  return file.replace(/\.[jt]sx?$/, '');
 }
 
 /**
  * @param {string} name
  * @param {string} entry in dist
- * @returns {Promise<string[]>} the packages that a process loads from the file beside its own, by the names that the code gives them
+ * @returns {Promise<{ modules: Set<string>, packages: string[] }>} the modules in it, as `libs/x/src/y`, and the packages that
+ *   a process loads from the file beside its own, by the names that the code gives them
  */
 async function bundleOwnCode(name, entry) {
   const { rolldown } = await import('rolldown');
@@ -127,9 +183,10 @@ async function bundleOwnCode(name, entry) {
       ? [[packagesApart(used)], { intro: "const sharedPackages = require('./packages.js');" }]
       : [[], {}];
   const build = await rolldown({ input: join(DIST, entry), ...forNode(), plugins: [sourceMaps(), ...plugins] });
-  await build.write({ ...ONE_FILE, ...WITH_MAP, ...options, file: join(BUNDLES, `${name}.js`) });
+  const { output } = await build.write({ ...ONE_FILE, ...WITH_MAP, ...options, file: fileOf(name) });
   await build.close();
-  return [...used];
+  const modules = new Set(output[0].moduleIds.map((id) => withoutEnding(relative(DIST, id))));
+  return { modules, packages: [...used] };
 }
 
 /** @returns {import('rolldown').InputOptions} */

@@ -1,3 +1,5 @@
+export { prepareToBuild } from './build.mjs';
+export { programs } from './bundles.mjs';
 export { completeLockfile, missingPlatformPackages, unverifiedPackages } from './lockfile.mjs';
 export { GENERATED_CLIENT, packageClosure, serviceRoots, SETUP_ROOTS } from './package-closure.mjs';
 export { setUp } from './setup.mjs';

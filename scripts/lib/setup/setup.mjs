@@ -15,7 +15,6 @@ const POLL_MS = 100;
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {NodeJS.ProcessEnv} [env] of a stack to be started: what the machine must have for it is seen to first, because
  *   the packages take a minute
- * @returns {Promise<string[]>} the sources that were rebuilt or removed, as `libs/x/src/y.ts`
  */
 export async function setUp(scope, env) {
   const lock = await waitForLock(scope);
@@ -24,7 +23,7 @@ export async function setUp(scope, env) {
     if (env) await prepareServers(scope, env);
     await installPackages(scope, lock);
     await generateClient(scope);
-    return await build(scope);
+    await build(scope);
   } finally {
     // Also after a failure: a command that goes on sets up again.
     await release();

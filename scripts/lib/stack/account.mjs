@@ -35,6 +35,7 @@ async function isAccepted(publicUrl, key) {
     headers: { authorization: `Bearer ${key}` },
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
+  await response.arrayBuffer();
   return response.status !== UNAUTHORIZED;
 }
 

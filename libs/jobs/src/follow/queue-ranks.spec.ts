@@ -9,18 +9,20 @@ const idOf = (nth: number): string => `00000000-0000-7000-8000-${String(nth).pad
 class WatchedQueue {
   reads = 0;
   waiting: number[] = [];
+  asked: string[] = [];
   readonly ranks: QueueRanks;
 
   constructor() {
-    const read = (): Promise<QueueEndsRow> => {
+    const read = (_statements: Statements, ...key: string[]): Promise<QueueEndsRow> => {
       this.reads += 1;
+      this.asked = key;
       return Promise.resolve({ waiting: this.waiting.length, first: this.waiting.map(idOf), last: [] });
     };
     this.ranks = new QueueRanks({} as Statements, { read } as unknown as QueueEndsStore);
   }
 
-  ahead(nth: number): Promise<number> {
-    return this.ranks.ahead({ id: idOf(nth), poolId: 'pool', accountId: 'account' });
+  ahead(nth: number, poolId = 'pool'): Promise<number> {
+    return this.ranks.ahead({ id: idOf(nth), poolId, accountId: 'account' });
   }
 }
 
@@ -41,6 +43,13 @@ describe('the places of waiting jobs', () => {
     expect(await Promise.all([queue.ahead(1), queue.ahead(2), queue.ahead(2)])).toEqual([1, 2, 2]);
     // One was under way when the second asked, and may have been without its job.
     expect(queue.reads).toBeLessThanOrEqual(3);
+  });
+
+  it('are those of its pool, whatever its id', async () => {
+    const queue = new WatchedQueue();
+    queue.waiting = [0];
+    await queue.ahead(0, 'a pool of cards');
+    expect(queue.asked).toEqual(['a pool of cards', 'account']);
   });
 
   it('of a job that has had its turn meanwhile is the first', async () => {

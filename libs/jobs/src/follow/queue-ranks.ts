@@ -8,7 +8,6 @@ import type { QueueEndsStore } from './queue-ends.store';
 const TTL_MS = 500;
 /** Accounts whose readings are kept; one is some 10 KB at most. */
 const CACHED_ACCOUNTS = 1_000;
-const SEPARATOR = ' ';
 
 /** How many jobs of its own account are before a waiting one, without a statement for each that asks. */
 export class QueueRanks {
@@ -20,7 +19,9 @@ export class QueueRanks {
       max: CACHED_ACCOUNTS,
       ttlMs: TTL_MS,
       load: async (key) => {
-        const [poolId = '', accountId = ''] = key.split(SEPARATOR);
+        // A UUID has no space; an id of a pool may have anything.
+        const end = key.indexOf(' ');
+        const [accountId, poolId] = [key.slice(0, end), key.slice(end + 1)];
         return new QueueEnds(await store.read(database, poolId, accountId));
       },
     });
@@ -28,7 +29,7 @@ export class QueueRanks {
 
   /** As of half a second ago at most, and not before the job was there; an estimate in the middle of a long queue. */
   async ahead({ id, poolId, accountId }: { id: string; poolId: string; accountId: string }): Promise<number> {
-    const key = `${poolId}${SEPARATOR}${accountId}`;
+    const key = `${accountId} ${poolId}`;
     const cached = await this.readings.get(key);
     if (cached.covers(id)) return cached.ahead(id);
     return (await this.newer.get(key, () => this.readings.reload(key))).ahead(id);

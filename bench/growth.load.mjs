@@ -77,7 +77,10 @@ class Service {
       { list: async () => [] },
       { find: async () => ({ lookAhead: 0 }) },
       { capacity: async () => this.lane.room },
-      { add: async (/** @type {string} */ _pool, /** @type {DispatchedJob} */ job) => this.lane.take(job) },
+      {
+        addAll: async (/** @type {string} */ _pool, /** @type {DispatchedJob[]} */ jobs) =>
+          jobs.forEach(this.lane.take),
+      },
       console,
     ];
     return new Dispatcher(.../** @type {ConstructorParameters<typeof Dispatcher>} */ (/** @type {unknown} */ (parts)));

@@ -37,6 +37,13 @@ export class LaneProducer {
     await this.queue(poolId).add('attempt', message, { jobId: messageId(message) });
   }
 
+  /** Add several at once, in this order. @throws when Redis is away, or took only some of them. */
+  async addAll(poolId: string, messages: readonly DispatchMessage[]): Promise<void> {
+    await this.queue(poolId).addBulk(
+      messages.map((message) => ({ name: 'attempt', data: message, opts: { jobId: messageId(message) } })),
+    );
+  }
+
   /**
    * Offer an attempt again, ahead of all others, while the worker that left it still has its first message.
    *

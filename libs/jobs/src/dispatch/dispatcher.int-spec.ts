@@ -25,23 +25,29 @@ function makeDispatcher(afterEach: (turn: Turn) => Promise<void> = async () => u
   dispatcher: Dispatcher;
   lane: DispatchMessage[];
   taken: Turn[];
+  /** How many turns each statement came to. */
+  statements: number[];
 } {
   const lane: DispatchMessage[] = [];
   const taken: Turn[] = [];
+  const statements: number[] = [];
   const store = new TurnStore();
   const take: TurnStore['take'] = async (...asked) => {
-    const turn = await store.take(...asked);
-    taken.push(turn);
-    await afterEach(turn);
-    return turn;
+    const turns = await store.take(...asked);
+    taken.push(...turns);
+    statements.push(turns.length);
+    for (const turn of turns) await afterEach(turn);
+    return turns;
   };
   const add = async (_poolId: string, message: DispatchMessage): Promise<void> => void lane.push(message);
-  const lanes = { add, addAgain: add, states: async () => [] };
+  const addAll = async (_poolId: string, messages: readonly DispatchMessage[]): Promise<void> =>
+    void lane.push(...messages);
+  const lanes = { add, addAll, addAgain: add, states: async () => [] };
   const { database } = test;
   const logger = createLogger('test', 'silent');
   const [unclaimed, pools, workers] = [new UnclaimedStore(), new PoolStore(), new WorkerStore()];
   const dispatcher = new Dispatcher(database, { take }, unclaimed, pools, workers, lanes, logger);
-  return { dispatcher, lane, taken };
+  return { dispatcher, lane, taken, statements };
 }
 
 async function queue(poolId: string, count: number): Promise<void> {
@@ -72,13 +78,36 @@ async function besideAnother<T>(poolId: string, work: (leave: () => Promise<void
 }
 
 describe('a dispatcher', () => {
-  it('fills the lane with a statement for each attempt, and none to learn that it is full', async () => {
+  it('fills the lane with one statement, and none to learn that it is full', async () => {
     const { poolId } = await makePool(test.database);
     await queue(poolId, ROOM + 2);
-    const { dispatcher, lane, taken } = makeDispatcher();
+    const { dispatcher, lane, taken, statements } = makeDispatcher();
     expect(await dispatcher.fill(poolId)).toBe(ROOM);
-    expect(lane).toHaveLength(ROOM);
+    expect(lane.map(({ jobId }) => jobId)).toEqual(taken.map(({ job }) => job?.jobId));
     expect(taken.map(({ inFlight }) => inFlight)).toEqual([0, 1, 2]);
+    expect(statements).toEqual([ROOM]);
+  });
+
+  it('needs no second statement to learn that nothing waits any more', async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, 1);
+    const { dispatcher, lane, statements } = makeDispatcher();
+    expect(await dispatcher.fill(poolId)).toBe(1);
+    expect(lane).toHaveLength(1);
+    expect(statements).toEqual([2]);
+  });
+
+  it('goes on without what the lane does not take: that is put back later', async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, ROOM);
+    const logger = createLogger('test', 'silent');
+    const warned = jest.spyOn(logger, 'warn');
+    const addAll = (): Promise<never> => Promise.reject(new Error('Redis is away'));
+    const lanes = { add: addAll, addAll, addAgain: addAll, states: async () => [] };
+    const parts = [new UnclaimedStore(), new PoolStore(), new WorkerStore()] as const;
+    const dispatcher = new Dispatcher(test.database, new TurnStore(), ...parts, lanes, logger);
+    expect(await dispatcher.fill(poolId)).toBe(ROOM);
+    expect(warned).toHaveBeenCalledTimes(1);
   });
 
   it('takes its turn after another process that was dispatching for the pool', async () => {
@@ -118,6 +147,7 @@ describe('what a lane has lost', () => {
     const warnings = jest.spyOn(logger, 'warn');
     const nothing = {
       add: async () => undefined,
+      addAll: async () => undefined,
       addAgain: async () => undefined,
       states: async () => ['absent' as const],
     };

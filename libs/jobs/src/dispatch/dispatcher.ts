@@ -19,6 +19,8 @@ const UNCLAIMED_SECONDS = 3;
 const OFFERED_AGAIN_MS = 10_000;
 /** A turn that another process takes for the pool lasts about so long. */
 const TURN_MS = 5;
+/** Turns of one statement: the accounts that have them are locked until it commits. */
+const MOST_TURNS = 64;
 /** Turns of other processes that are waited for; the dispatch loop runs within a second anyway. */
 const TURNS_WAITED = 4;
 
@@ -40,7 +42,7 @@ export class Dispatcher {
     private readonly unclaimed: Pick<UnclaimedStore, 'list'>,
     pools: Pick<PoolStore, 'find'>,
     workers: Pick<WorkerStore, 'capacity'>,
-    private readonly lanes: Pick<LaneProducer, 'add' | 'addAgain' | 'states'>,
+    private readonly lanes: Pick<LaneProducer, 'add' | 'addAll' | 'addAgain' | 'states'>,
     private readonly logger: Logger,
   ) {
     this.rooms = new LoadingCache({
@@ -86,17 +88,19 @@ export class Dispatcher {
   async fill(poolId: string): Promise<number> {
     const room = await this.rooms.get(poolId);
     let count = 0;
-    for (let turns = 0; room > 0 && turns <= TURNS_WAITED;) {
-      const { job, inFlight, skipped } = await this.takeTurn(poolId, room);
-      if (job !== null) {
+    for (let waits = 0; room > 0 && waits <= TURNS_WAITED;) {
+      const turns = await this.takeTurns(poolId, room);
+      const jobs = turns.flatMap(({ job }) => job ?? []);
+      if (jobs.length > 0) {
         crashPoint('dispatch:before-lane');
-        await this.deliver(poolId, job);
-        count += 1;
+        await this.deliver(poolId, jobs);
+        count += jobs.length;
       }
+      const { job, inFlight, skipped } = turns.at(-1) ?? turns[0];
       if (inFlight === null) {
-        turns += 1;
+        waits += 1;
         await new Promise((resolve) => setTimeout(resolve, TURN_MS));
-      } else if (job === null && skipped) turns += 1;
+      } else if (job === null && skipped) waits += 1;
       else if (job === null || inFlight + 1 >= room) break;
     }
     return count;
@@ -147,20 +151,31 @@ export class Dispatcher {
     await this.send(message, this.lanes.addAgain(poolId, message, `l${randomUUID()}`));
   }
 
-  private async takeTurn(poolId: string, room: number): Promise<Turn> {
+  private async takeTurns(poolId: string, room: number): Promise<[Turn, ...Turn[]]> {
     const cache = this.watermarks.get(poolId) ?? new WatermarkCache();
     this.watermarks.set(poolId, cache);
     const now = performance.now();
     const watermarks = cache.get(now);
     const locked = this.lockedAccounts.get(poolId) ?? new LockedAccounts();
     this.lockedAccounts.set(poolId, locked);
-    const turn = await locked.turn((waitMs) => this.turns.take(this.database, poolId, room, { watermarks, waitMs }));
-    if (watermarks === null && turn.found !== null) cache.set(turn.found, now);
-    return turn;
+    const turns = await locked.turns((waitMs) => {
+      // What is waited for with the locks of other turns held would be waited for by their accounts, too.
+      const most = waitMs === 0 ? MOST_TURNS : 1;
+      return this.turns.take(this.database, poolId, room, { most, watermarks, waitMs });
+    });
+    const [{ found }] = turns;
+    if (watermarks === null && found !== null) cache.set(found, now);
+    return turns;
   }
 
-  private async deliver(poolId: string, job: DispatchedJob): Promise<void> {
-    await this.send(job, this.lanes.add(poolId, job));
+  /** Never rejects: what the lane does not take is redelivered. */
+  private async deliver(poolId: string, jobs: DispatchedJob[]): Promise<void> {
+    try {
+      await this.lanes.addAll(poolId, jobs);
+    } catch (error) {
+      const ids = jobs.map(({ jobId }) => jobId);
+      this.logger.warn({ err: error, jobs: ids }, 'the lane did not take attempts; they are put back later');
+    }
   }
 
   private async send(job: DispatchMessage, sending: Promise<void>): Promise<void> {

@@ -10,12 +10,14 @@ const lockTimeout = Object.assign(new Error('canceling statement due to lock tim
 });
 
 /** Take turns that come out so. @returns which of them waited. */
-async function waits(accounts: LockedAccounts, outcomes: (Turn | Error)[]): Promise<boolean[]> {
+async function waits(accounts: LockedAccounts, outcomes: (Turn | Turn[] | Error)[]): Promise<boolean[]> {
   const waited: boolean[] = [];
   for (const outcome of outcomes) {
-    await accounts.turn((waitMs) => {
+    await accounts.turns((waitMs) => {
       waited.push(waitMs > 0);
-      return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
+      return outcome instanceof Error
+        ? Promise.reject(outcome)
+        : Promise.resolve([outcome].flat() as [Turn, ...Turn[]]);
     });
   }
   return waited;
@@ -24,6 +26,11 @@ async function waits(accounts: LockedAccounts, outcomes: (Turn | Error)[]): Prom
 describe('an account that another statement has locked', () => {
   it('is skipped, and waited for in the turn after', async () => {
     expect(await waits(new LockedAccounts(), [served, skipped, served, served])).toEqual([false, false, true, false]);
+  });
+
+  it('is waited for after the last of several turns, unless it had one of them', async () => {
+    const outcomes = [[skipped, skipped], served, [skipped, served], served];
+    expect(await waits(new LockedAccounts(), outcomes)).toEqual([false, true, false, false]);
   });
 
   it('is waited for ever more seldom while that is in vain, and as before once it is served', async () => {

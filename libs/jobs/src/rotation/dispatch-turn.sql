@@ -2,7 +2,7 @@
 -- are in flight, as of now, and when the oldest was dispatched. Counts those dispatched since a moment, or all.
 --
 -- VOLATILE, so that the count sees what was committed before the lock was acquired: a statement's own snapshot is older.
--- A migration creates the function; dispatch-turn.int-spec.ts holds that one equal to this.
+-- A migration creates the function; dispatch-functions.int-spec.ts holds that one equal to this.
 CREATE OR REPLACE FUNCTION dispatch_turn(pool text, since timestamptz, OUT in_flight bigint, OUT oldest timestamptz)
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN

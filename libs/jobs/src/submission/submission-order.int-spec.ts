@@ -8,7 +8,7 @@ import { countAhead } from '../fixtures/count-ahead';
 import { JobStore } from '../follow/job.store';
 import { jobSettings } from '../job.settings';
 import { AccountQueueStore, QueueEstimates, TurnStore } from '../rotation';
-import { FIRST_TURN } from '../rotation/turn.store';
+import { ONE_TURN } from '../rotation/turn.store';
 import type { JobScope } from '../state';
 import { SubmissionExaminer } from './submission-examiner';
 import { SubmissionService } from './submission.service';
@@ -95,7 +95,7 @@ describe('jobs that an account submits one after the other, through hosts whose 
   it('run in the order of their submission', async () => {
     const turns = new TurnStore();
     const taken: (string | undefined)[] = [];
-    for (const _ of submitted) taken.push((await turns.take(test.database, poolId, 100, FIRST_TURN)).job?.jobId);
+    for (const _ of submitted) taken.push((await turns.take(test.database, poolId, 100, ONE_TURN))[0].job?.jobId);
     expect(taken).toEqual(submitted);
   });
 

@@ -4,7 +4,6 @@ import { of, without } from './guard.mjs';
 
 const STATE = 'libs/jobs/src/state/job-guards.store.ts';
 const CLAIM = 'libs/jobs/src/lifecycle/claim.store.ts';
-const TURN = 'libs/jobs/src/rotation/turn.store.ts';
 const SUBMISSION = 'libs/jobs/src/submission/submission.store.ts';
 const JOIN = 'libs/jobs/src/rotation/join.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
@@ -18,7 +17,23 @@ const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
 const LOCK_ORDER = ['libs/jobs/src/proofs/lock-order.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
 const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
+const WIDE_TURNS = ['libs/jobs/src/rotation/turns.int-spec'];
 const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
+
+/**
+ * A guard in the function that gives turns.
+ *
+ * @param {string} name
+ * @param {string} guard
+ * @param {string} broken
+ * @param {string[]} tests
+ */
+function changed(name, guard, broken, tests) {
+  const [from, to] = [guard, broken].map((text) => `'${text.replaceAll("'", "''")}'`);
+  const sql = `DO $$ DECLARE source text := pg_get_functiondef('dispatch_turns'::regproc);
+    BEGIN ASSERT strpos(source, ${from}) > 0; EXECUTE replace(source, ${from}, ${to}); END $$`;
+  return without(name, sql, tests);
+}
 
 /** Of jobs: their states, their turns, their outputs. @type {Guard[]} */
 export const JOB_GUARDS = [
@@ -160,22 +175,28 @@ export const JOB_GUARDS = [
     '',
     OUTPUTS,
   ),
-  of('a lane is filled to its room', TURN, '(SELECT in_flight FROM gate) < ${room} AND', 'true AND', TURNS),
+  changed(
+    'a lane is filled to its room',
+    'WHILE in_flight_now < room LOOP',
+    'WHILE in_flight_now IS NOT NULL LOOP',
+    TURNS,
+  ),
+  changed('a statement fills a lane no further than to its room', 'OR in_flight_now >= room', '', WIDE_TURNS),
   without(
     'one process dispatches for a pool at a time',
     `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('dispatch_turn'::regproc),
       'NOT pg_try_advisory_xact_lock(hashtextextended(''dispatch:'' || pool, 0))', 'false'); END $$`,
     TURNS,
   ),
-  of('an account runs no more than it may', TURN, 'AND q.eligible', 'AND q.waiting > 0', TURNS),
-  of('a turn skips an account that is locked', TURN, 'Prisma.sql`SKIP LOCKED`', 'Prisma.empty', TURNS),
-  of(
+  changed('an account runs no more than it may', 'AND q.eligible', 'AND q.waiting > 0', TURNS),
+  changed('a turn skips an account that is locked', 'FOR UPDATE SKIP LOCKED;', 'FOR UPDATE;', TURNS),
+  changed(
     'a turn waits for an account no longer than it may',
-    TURN,
-    ", set_config('lock_timeout', ${`${waitMs}ms`}, true)",
-    '',
+    "set_config('lock_timeout'",
+    "concat('lock_timeout'",
     TURNS,
   ),
+  changed('the accounts behind a watermark have turns, too', 'after_pass := lowest;', 'EXIT;', WIDE_TURNS),
   of(
     'time at the running limit earns no credit',
     'libs/jobs/src/rotation/rejoined-pass.store.ts',
@@ -197,7 +218,8 @@ export const JOB_GUARDS = [
     'joinRotationPart(draft, room)',
     LOCK_ORDER,
   ),
-  of('accounts take turns', TURN, ', pass = q.pass + ${STRIDE} / q.weight', '', TURNS),
+  changed('accounts take turns', ', pass = q.pass + stride / q.weight', '', TURNS),
+  changed('virtual time follows the turns', 'virtual_time = reached WHERE', 'virtual_time = 0 WHERE', TURNS),
   of('a queue has an end', JOIN, '      WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})', '', LOCK_ORDER),
   of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', '', SUBMISSIONS),
   of(

@@ -35,8 +35,14 @@ export class WarmClaimStore {
    * workers can run. The offered attempt is passed over for another as often as the pool has workers at most, so that it
    * waits for one job of each; and is left to an idle worker for a moment only, in case that one does not take it.
    */
-  async choose(statements: Statements, { poolId, workerId, warm, message }: ColdOffer): Promise<WarmChoice> {
-    const [row] = await statements.rows<ChoiceRow>(Prisma.sql`
+  async choose(statements: Statements, offer: ColdOffer): Promise<WarmChoice> {
+    const [row] = await statements.rows<ChoiceRow>(this.chooseSql(offer));
+    return { instead: row && isJob(row) ? dispatchedOf(row) : null, hasWarmWorker: row?.hasWarmWorker ?? false };
+  }
+
+  /** The statement of `choose`, whose plan a test checks: it passes once over the pool's workers and over what is in flight. */
+  chooseSql({ poolId, workerId, warm, message }: ColdOffer): Prisma.Sql {
+    return Prisma.sql`
       WITH member AS MATERIALIZED (
         SELECT w.id, w.capacity, w.resident_models FROM workers w
         WHERE w.pool_id = ${poolId} AND w.state = 'ready'
@@ -44,6 +50,8 @@ export class WarmClaimStore {
       ), in_flight AS MATERIALIZED (
         SELECT j.id, j.attempt, j.delivery, j.worker_id, j.status, j.deadline_at, j.dispatched_at, j.traceparent, j.models
         FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased')
+      ), busy AS MATERIALIZED (
+        SELECT j.worker_id, count(*) AS attempts FROM in_flight j WHERE j.delivery = 'leased' GROUP BY j.worker_id
       ), offered AS (
         SELECT j.id, j.models, j.dispatched_at FROM in_flight j
         WHERE j.id = ${message.jobId}::uuid AND j.delivery = 'dispatched' AND j.models IS NOT NULL
@@ -55,13 +63,12 @@ export class WarmClaimStore {
         ORDER BY j.dispatched_at, j.id LIMIT 1
       )
       SELECT instead.*, EXISTS (
-        SELECT FROM member, offered
+        SELECT FROM offered CROSS JOIN member LEFT JOIN busy ON busy.worker_id = member.id
         WHERE offered.dispatched_at > now() - make_interval(secs => ${LEFT_FOR_SECONDS})
           AND member.id <> ${workerId}::uuid AND offered.models <@ member.resident_models
-          AND member.capacity > (SELECT count(*) FROM in_flight j WHERE j.delivery = 'leased' AND j.worker_id = member.id)
+          AND member.capacity > coalesce(busy.attempts, 0)
       ) AS has_warm_worker
-      FROM (SELECT) one LEFT JOIN instead ON true`);
-    return { instead: row && isJob(row) ? dispatchedOf(row) : null, hasWarmWorker: row?.hasWarmWorker ?? false };
+      FROM (SELECT) one LEFT JOIN instead ON true`;
   }
 }
 

@@ -7,7 +7,8 @@ import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDat
 import { composeExecution, type JobExecution } from '../composition';
 import { JobWorld } from '../fixtures/job-world';
 import { jobSettings } from '../job.settings';
-import { LEFT_FOR_SECONDS } from './warm-claim.store';
+import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { LEFT_FOR_SECONDS, WarmClaimStore } from './warm-claim.store';
 import { WarmClaims, type ClaimingWorker } from './warm-claims.service';
 
 const SMALL = 'small.safetensors';
@@ -153,6 +154,41 @@ describe('a job that names models', () => {
       claimed: { jobId: message.jobId },
       left: null,
     });
+  });
+});
+
+describe('the search for a better match', () => {
+  it('passes over the workers and over what is in flight once, however many there are', async () => {
+    const WORKERS = 400;
+    const { poolId, workers } = await makePool([], ...Array<string[]>(WORKERS).fill([LARGE]));
+    const [cold, ...warm] = workers as [ClaimingWorker, ...ClaimingWorker[]];
+    const [message] = await messagesFor(poolId, [LARGE]);
+    if (!message) throw new Error('there is one');
+    const accountId = await makeAccount(test.database);
+    await world.queueMany(poolId, accountId, WORKERS);
+    // Every other worker is busy.
+    await test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      await tx.execute(Prisma.sql`
+        UPDATE jobs j SET status = 'running', delivery = 'leased', attempt = 1, worker_id = w.id, lease_token = gen_random_uuid(),
+          lease_expires_at = now() + interval '1 h', started_at = now(), dispatched_at = now(), seq = 2
+        FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM jobs WHERE account_id = ${accountId}::uuid) q
+        JOIN unnest(${warm.map(({ id }) => id)}::uuid[]) WITH ORDINALITY AS w (id, n) USING (n) WHERE j.id = q.id`);
+    });
+    await test.database.execute(Prisma.sql`ANALYZE jobs`);
+    await test.database.execute(Prisma.sql`ANALYZE workers`);
+    const store = new WarmClaimStore();
+    const offer = { poolId, workerId: cold.id, warm: [], message };
+    expect(await store.choose(test.database, offer)).toEqual({ instead: null, hasWarmWorker: false });
+    const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+      Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${store.chooseSql(offer)}`,
+    );
+    const nodes = row?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan)) ?? [];
+    const met = nodes.map((node) => {
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
+      return (node['Actual Rows'] + removed) * node['Actual Loops'];
+    });
+    expect(Math.max(...met)).toBeLessThan(4 * WORKERS);
   });
 });
 

@@ -29,7 +29,7 @@ export interface ClaimResult {
 export class WarmClaims {
   constructor(
     private readonly database: Statements,
-    private readonly store: WarmClaimStore,
+    private readonly store: Pick<WarmClaimStore, 'choose'>,
     private readonly lifecycle: Pick<Lifecycle, 'claim'>,
     private readonly dispatcher: Pick<Dispatcher, 'passOn'>,
   ) {}

@@ -18,25 +18,43 @@ import { assertRedis, startRedis } from './redis.mjs';
  * @returns {Promise<{ databaseUrl: string, redisUrl: string }>}
  */
 export async function startServers(fleet, env, { secrets, throwaway }) {
-  const ports = readPorts(fleet.folder);
-  let databaseUrl = env.DATABASE_URL;
-  if (!databaseUrl) {
-    const password = secrets.postgresPassword;
-    const seed = existsSync(dataIn(fleet.folder)) ? undefined : await seedFolder(fleet.scope);
-    const options = { password, preferredPort: ports.postgres, throwaway, seed };
-    const { url, port } = await task(fleet.scope, 'Starting PostgreSQL', () => startPostgres(fleet, options));
-    notePorts(fleet.folder, { postgres: port });
-    databaseUrl = url(DATABASE);
-  }
-  if (env.REDIS_URL) {
-    await assertRedis(env.REDIS_URL);
-    return { databaseUrl, redisUrl: env.REDIS_URL };
-  }
+  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env;
+  if (redisUrl) await assertRedis(redisUrl);
+  const missing = [...(databaseUrl ? [] : ['PostgreSQL']), ...(redisUrl ? [] : ['Redis'])];
+  if (databaseUrl && redisUrl) return { databaseUrl, redisUrl };
+  // Made, where it is missing, in a task of its own, which prints its own line.
+  const seed = databaseUrl || existsSync(dataIn(fleet.folder)) ? undefined : await seedFolder(fleet.scope);
+  return task(fleet.scope, `Starting ${missing.join(' and ')}`, async () => {
+    const [ownDatabaseUrl, ownRedisUrl] = await Promise.all([
+      databaseUrl ?? startOwnPostgres(fleet, { password: secrets.postgresPassword, throwaway, seed }),
+      redisUrl ?? startOwnRedis(fleet, secrets.redisPassword),
+    ]);
+    return { databaseUrl: ownDatabaseUrl, redisUrl: ownRedisUrl };
+  });
+}
+
+/**
+ * @param {Fleet} fleet
+ * @param {import('../postgres/postgres.mjs').PostgresOptions} options
+ * @returns {Promise<string>} the URL of its database
+ */
+async function startOwnPostgres(fleet, options) {
+  const preferredPort = readPorts(fleet.folder).postgres;
+  const { url, port } = await startPostgres(fleet, { ...options, preferredPort });
+  notePorts(fleet.folder, { postgres: port });
+  return url(DATABASE);
+}
+
+/**
+ * @param {Fleet} fleet
+ * @param {string} password
+ * @returns {Promise<string>} its URL
+ */
+async function startOwnRedis(fleet, password) {
   const program = await redisProgram(fleet.scope);
-  const options = { program, password: secrets.redisPassword, preferredPort: ports.redis };
-  const { url, port } = await task(fleet.scope, 'Starting Redis', () => startRedis(fleet, options));
+  const { url, port } = await startRedis(fleet, { program, password, preferredPort: readPorts(fleet.folder).redis });
   notePorts(fleet.folder, { redis: port });
-  return { databaseUrl, redisUrl: url };
+  return url;
 }
 
 /**

@@ -21,7 +21,8 @@ async function main(scope) {
   try {
     const folder = await temporaryFolder(scope, 'demo');
     const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
-    const run = await startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings: {} });
+    const options = /** @type {const} */ ({ surface: 'cloud', workers: 1, settings: {}, throwaway: true });
+    const run = await startStack(scope, folder, { ...ports, ...options });
     report({ event: 'ready', run, folder: folder.path });
   } catch (error) {
     report({ event: 'failed', sentence: sentenceOf(error), exitCode: error instanceof Failure ? error.exitCode : 1 });

@@ -11,7 +11,8 @@ import { appSpec, baseEnvironment } from './apps.mjs';
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 
 /**
- * What a stack is started with. `settings`: environment variables of the processes, over those of this process.
+ * What a stack is started with. `settings`: environment variables of the processes, over those of this process. `throwaway`: a
+ * crash of the machine may cost its data.
  *
  * @typedef {{
  *   surface: 'cloud' | 'self_hosted',
@@ -19,6 +20,7 @@ import { appSpec, baseEnvironment } from './apps.mjs';
  *   opsPort: number,
  *   workers: number,
  *   settings: Record<string, string>,
+ *   throwaway?: boolean,
  * }} StackOptions
  */
 
@@ -65,7 +67,7 @@ export async function startStack(scope, folder, options, fleet = new Fleet(scope
   const env = { ...process.env, ...options.settings };
   const { port, opsPort } = options;
   const secrets = readSecrets(folder.at('secrets.json'));
-  const servers = await startServers(fleet, env, { secrets });
+  const servers = await startServers(fleet, env, { secrets, throwaway: options.throwaway });
   await task(scope, 'Migrating the database', () => migrate(scope, servers.databaseUrl));
   const common = baseEnvironment({ env, folder, secrets, servers, surface: options.surface });
   await task(scope, 'Starting the processes', () => startApps(fleet, common, options));

@@ -6,7 +6,7 @@ import { describeFinding, tableOf } from '../bench/lib/finding.mjs';
 import { startLoad } from '../bench/lib/load.mjs';
 import { machineFacts } from '../bench/lib/machine.mjs';
 import { duration, misuse, readCommandLine, runCommand, say, wholeNumber } from './lib/command/index.mjs';
-import { temporaryFolder } from './lib/services/index.mjs';
+import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { choosePorts, startStack } from './lib/stack/index.mjs';
 import { ROOT, makeFolder, writeJson } from './lib/system/index.mjs';
@@ -104,13 +104,15 @@ async function measure(scope, bench, flags) {
  */
 async function contextOf(scope, flags) {
   const folder = await temporaryFolder(scope, 'bench');
+  const fleet = new Fleet(scope, folder);
   return {
     scope,
     folder,
+    fleet,
     flags,
     startStack: async (options) => {
       const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
-      return startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings: {}, ...options });
+      return startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings: {}, ...options }, fleet);
     },
     startLoad: (file) => startLoad(scope, join(FOLDER, file)),
   };

@@ -1,5 +1,6 @@
 import type { Scope } from '../../scripts/lib/command/scope.mjs';
 import type { DataFolder } from '../../scripts/lib/services/data-folder.mjs';
+import type { Fleet } from '../../scripts/lib/services/fleet.mjs';
 import type { RunFile, StackOptions } from '../../scripts/lib/stack/stack.mjs';
 
 export interface BenchFlags {
@@ -17,6 +18,8 @@ export interface BenchContext {
   /** For its data; removed at the end. */
   folder: DataFolder;
   flags: BenchFlags;
+  /** The processes of the stack, and others that a bench starts. */
+  fleet: Fleet;
   /** The whole service as real processes, on an embedded PostgreSQL with fsync on and a Redis. Once per bench. */
   startStack: (options?: Partial<StackOptions>) => Promise<RunFile>;
   /** A load generator in a process of its own: a module below `bench/` whose exported functions it calls. */

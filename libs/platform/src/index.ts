@@ -24,7 +24,7 @@ export {
   underTrace,
   type SpanOptions,
 } from './tracing/tracing';
-export { createSequentialServer } from './pipelining';
+export { createSequentialServer, SequentialMessage } from './pipelining';
 export { Turns } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';

@@ -6,9 +6,14 @@ import type { Socket } from 'node:net';
  * at once, keeps their answers in memory until their turn, and never reports that an answer was closed whose turn had not come: one
  * connection would take any amount of memory and time, and what such a request holds would stay held. Clients that pipeline must
  * expect that a connection ends, and send again one by one (RFC 9112, 9.3.2).
+ *
+ * @param options with an `IncomingMessage` of its own only if that is a `SequentialMessage`.
  */
-export function createSequentialServer(options: ServerOptions, listener: RequestListener): Server {
-  return createServer({ ...options, IncomingMessage: SequentialMessage }, (request, response) => {
+export function createSequentialServer(
+  options: ServerOptions<typeof SequentialMessage>,
+  listener: RequestListener,
+): Server {
+  return createServer({ IncomingMessage: SequentialMessage, ...options }, (request, response) => {
     // It has the connection when its turn has come.
     if (response.socket === null) request.socket.destroy();
     else listener(request, response);
@@ -19,7 +24,7 @@ export function createSequentialServer(options: ServerOptions, listener: Request
  * A message that stops the parser when its connection has ended: Node parses a whole chunk of 64 KiB, more than a thousand small
  * requests, whether or not anyone is left to answer. After a message that upgrades the protocol it leaves the rest alone.
  */
-class SequentialMessage extends IncomingMessage {
+export class SequentialMessage extends IncomingMessage {
   constructor(socket: Socket) {
     super(socket);
     if (socket.destroyed) Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });

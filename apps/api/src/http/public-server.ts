@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -9,6 +9,7 @@ import { createSequentialServer } from '@millrace/platform';
 import { holdBytes } from './body/hold-bytes';
 import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
+import { messagesOf } from './express-messages';
 import { sendText } from './send-text';
 
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
@@ -32,7 +33,7 @@ export class PublicAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    const server = createPublicServer(this.getInstance<RequestListener>());
+    const server = createPublicServer(this.getInstance<Express>());
     this.connections.watch(server);
     this.httpServer = server;
   }
@@ -42,14 +43,20 @@ export class PublicAdapter extends ExpressAdapter {
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode) as unknown;
     const text = JSON.stringify(body);
     if (statusCode !== undefined) response.status(statusCode);
-    if (text.length <= LARGE_ANSWER_CHARACTERS) return response.set('Content-Type', JSON_TYPE).send(text);
+    if (text.length <= LARGE_ANSWER_CHARACTERS) {
+      response.setHeader('Content-Type', JSON_TYPE);
+      response.setHeader('Content-Length', Buffer.byteLength(text));
+      // As a text Node writes it together with the headers; Express would make bytes of it first.
+      return response.end(text);
+    }
     holdBytes(response.req, text.length);
     return sendText(response, JSON_TYPE, [text]);
   }
 }
 
-function createPublicServer(listener: RequestListener): Server {
+function createPublicServer(app: Express): Server {
   const options = {
+    ...messagesOf(app),
     requestTimeout: REQUEST_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -58,7 +65,7 @@ function createPublicServer(listener: RequestListener): Server {
     requireHostHeader: false,
   };
   const server = createSequentialServer(options, (request, response) => {
-    if (isReadable(request.url ?? '')) listener(request, response);
+    if (isReadable(request.url ?? '')) app(request, response);
     else refuseTarget(response);
   });
   answerUnreadable(server);

@@ -13,7 +13,7 @@ const FREE = {
 /** @type {import('./lib/bench.js').Bench} */
 export const bench = {
   name: 'api',
-  title: 'what HTTP, checks and framework cost over the statement behind them (P1, P12)',
+  title: 'what HTTP, checks and framework cost over the statement behind them (P1, P12, P16)',
   async run(context) {
     const stack = await context.startStack({ workers: 0, settings: FREE });
     const load = await context.startLoad('api.load.mjs');
@@ -37,6 +37,13 @@ export const bench = {
         gate: 0.8,
         goal: 1.2,
         pairs: await ratio('submissionsPerSecond', 'bareCommitsPerSecond'),
+      }),
+      findingOf({
+        ...common,
+        measure: 'P16 one account: POST /jobs of one account over the same spread over 100, 32 at once',
+        gate: 0.7,
+        goal: 0.9,
+        pairs: await ratio('submissionsPerSecond', 'submissionsPerSecond', { of: 1 }),
       }),
       findingOf({
         ...common,

@@ -25,9 +25,10 @@ export async function prepare(stack) {
   accounts = await makeAccounts(stack, ACCOUNTS);
 }
 
-/** @param {{ seconds: number }} input */
-export function submissionsPerSecond({ seconds }) {
-  return rateOf(seconds, () => submit(send, anyOf(accounts).key));
+/** @param {{ seconds: number, of?: number }} input `of` so many of the accounts; of all by default */
+export function submissionsPerSecond({ seconds, of = ACCOUNTS }) {
+  const submitters = accounts.slice(0, of);
+  return rateOf(seconds, () => submit(send, anyOf(submitters).key));
 }
 
 /** The statement that a submission is, alone. @param {{ seconds: number }} input */

@@ -7,6 +7,7 @@ export {
   STORAGE_FULL,
   storageFull,
   storageNotFullPart,
+  storagesNotFullPart,
   StorageQuota,
   StorageStore,
   type AssetRecord,

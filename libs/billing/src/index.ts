@@ -3,6 +3,7 @@ export {
   extendHold,
   coversHoldPart,
   holdPart,
+  holdsPart,
   INSUFFICIENT_CREDITS,
   LEDGER_KINDS,
   LedgerStore,

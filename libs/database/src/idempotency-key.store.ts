@@ -14,6 +14,12 @@ export interface KeyClaim {
 /** The reason with which a statement refuses itself when the key was presented before. */
 export const KEY_REUSED = 'idempotency_key_reuse';
 
+/** A key that ran out is claimed again; any other one refuses the statement. */
+const unlessClaimed = Prisma.sql`
+    ON CONFLICT (account_id, operation, key) DO UPDATE
+      SET subject_id = excluded.subject_id, created_at = excluded.created_at, expires_at = excluded.expires_at
+      WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})`;
+
 /**
  * The part that claims a key and yields one row, or refuses the statement that it is in. The key commits or vanishes with
  * that statement, which is what makes an unknown outcome decidable: the key and the record exist both or not at all (contract,
@@ -26,10 +32,24 @@ export function claimKeyPart(claim: KeyClaim, subject: StatementPart<'id'>): Sta
     INSERT INTO idempotency_keys AS k (account_id, operation, key, subject_id, expires_at)
     SELECT ${claim.accountId}::uuid, ${claim.operation}, ${claim.key}, s.id,
       now() + make_interval(secs => ${claim.lifetimeSeconds}) FROM ${subject} s
-    ON CONFLICT (account_id, operation, key) DO UPDATE
-      SET subject_id = excluded.subject_id, created_at = excluded.created_at, expires_at = excluded.expires_at
-      WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})
-    RETURNING 1`;
+    ${unlessClaimed} RETURNING 1`;
+}
+
+/**
+ * The part that claims the keys of many records in the order of account and key, as `claimKeyPart` does one: so two statements
+ * that claim some of the same keys never wait for each other in a circle. Yields a row for each key.
+ *
+ * @param records each key once; null: a record without one.
+ */
+export function claimKeysPart(
+  { operation, lifetimeSeconds }: Pick<KeyClaim, 'operation' | 'lifetimeSeconds'>,
+  records: StatementPart<'id' | 'account_id' | 'idempotency_key'>,
+): StatementPart {
+  return statementPart('keys')`
+    INSERT INTO idempotency_keys AS k (account_id, operation, key, subject_id, expires_at)
+    SELECT r.account_id, ${operation}, r.idempotency_key, r.id, now() + make_interval(secs => ${lifetimeSeconds})
+    FROM ${records} r WHERE r.idempotency_key IS NOT NULL ORDER BY r.account_id, r.idempotency_key
+    ${unlessClaimed} RETURNING 1`;
 }
 
 /**

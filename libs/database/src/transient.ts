@@ -1,4 +1,4 @@
-import { driverCause } from './errors';
+import { ConstraintError, RefusedError, driverCause } from './errors';
 
 /*
  * The one list of failures that are not about the request: PostgreSQL was away, restarts, fails over, or asks to be tried again.
@@ -86,4 +86,17 @@ export function isStatementTimeout(error: unknown): boolean {
 export function isLockTimeout(error: unknown): boolean {
   const cause = driverCause(error);
   return (cause?.originalCode ?? cause?.code) === '55P03';
+}
+
+/** SQLSTATEs of PostgreSQL's rollbacks: transaction rollback (class 40), lock not available. */
+const ROLLBACK = /^(40...|55P03)$/;
+
+/**
+ * True where PostgreSQL answered a statement with an error of the statement's own, and so rolled it back for certain. After
+ * any other error, such as a lost connection, a shutdown or a timeout, the outcome is not known here.
+ */
+export function isUndone(error: unknown): boolean {
+  if (error instanceof RefusedError || error instanceof ConstraintError) return true;
+  const sqlstate = driverCause(error)?.originalCode;
+  return sqlstate !== undefined && (ROLLBACK.test(sqlstate) || !isTransient(error));
 }

@@ -47,7 +47,14 @@ import {
   SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
-import { SubmissionExaminer, SubmissionService, SubmissionStore, SweepIdempotencyKeysLoop } from './submission';
+import {
+  GroupStore,
+  SubmissionExaminer,
+  SubmissionGroups,
+  SubmissionService,
+  SubmissionStore,
+  SweepIdempotencyKeysLoop,
+} from './submission';
 
 /** What jobs are built on, made by the process that uses them. */
 export interface JobsParts {
@@ -88,9 +95,11 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const ranks = new QueueRanks(database, new QueueEndsStore());
   const reads = new JobReads(database, new JobStore(), estimates, ranks);
   const examiner = new SubmissionExaminer();
+  const store = new SubmissionStore(settings);
   const submissions = new SubmissionService(
     database,
-    new SubmissionStore(settings),
+    store,
+    new SubmissionGroups(database, store, new GroupStore(settings)),
     new LedgerStore(),
     assets,
     new EphemeralSecrets(redis.producer(), parts.secretKey),

@@ -17,6 +17,7 @@ export { Metrics } from './metrics';
 export {
   currentTraceparent,
   inChildSpan,
+  inCurrentTrace,
   inSpan,
   openSpan,
   openTracing,

@@ -6,5 +6,5 @@ export { blobGone, BlobService } from './blob.service';
 export { blobKey, blobOfKey, type BlobRef, type StoredBlob } from './blob';
 export { baseName, isPlainText, readFilePath } from './file-path';
 export { storageFull, StorageQuota, type Reservation } from './storage-quota.service';
-export { STORAGE_FULL, storageNotFullPart, StorageStore } from './storage.store';
+export { STORAGE_FULL, storageNotFullPart, storagesNotFullPart, StorageStore } from './storage.store';
 export { mintOutputPart, retireAssetPart, type OutputAsset } from './output-asset.store';

@@ -125,3 +125,19 @@ export function storageNotFullPart(
       SELECT s.stored_bytes FROM account_storage s WHERE s.account_id = ${accountId}::uuid
     ), 0) < ${storageBytes} OR refuse(${STORAGE_FULL})`;
 }
+
+/**
+ * Refuses the statement when the blobs of any of the accounts fill its storage, as `storageNotFullPart` does for one. Yields
+ * a row for each that `accounts` yields.
+ *
+ * @param after a part that must have run first.
+ */
+export function storagesNotFullPart(
+  accounts: StatementPart<'account_id' | 'storage_bytes'>,
+  after: StatementPart,
+): StatementPart {
+  return statementPart('storages')`
+    SELECT FROM ${accounts} a, (SELECT count(*) FROM ${after}) AS done WHERE coalesce((
+      SELECT s.stored_bytes FROM account_storage s WHERE s.account_id = a.account_id
+    ), 0) < a.storage_bytes OR refuse(${STORAGE_FULL})`;
+}

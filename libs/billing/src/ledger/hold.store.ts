@@ -63,6 +63,40 @@ export function holdPart(hold: Hold, after: StatementPart): StatementPart {
     RETURNING 1`;
 }
 
+/** A hold of each of many jobs. `hold_id` becomes the id of its transaction; jobs with `hold_micros` 0 have none. */
+export type Holds = StatementPart<'id' | 'account_id' | 'hold_id' | 'hold_micros'>;
+
+/**
+ * Set amounts aside for many jobs, as `holdPart` does for one, or refuse the statement when any account has less than all of its
+ * own: one change of each balance by their sum, in the order of accounts, so that no two statements wait for each other in a
+ * circle. Yields a row for each hold.
+ *
+ * @param after a part that must have run first.
+ */
+export function holdsPart(holds: Holds, after: StatementPart): StatementPart {
+  const sums = statementPart('hold_sums')`
+    SELECT account_id, sum(hold_micros)::bigint AS amount FROM ${holds} WHERE hold_micros > 0 GROUP BY account_id`;
+  const balances = statementPart('hold_balances')`
+    INSERT INTO balances AS b (account_id, held_micros)
+    SELECT s.account_id, s.amount FROM ${sums} s, (SELECT count(*) FROM ${after}) AS done
+    WHERE (SELECT true FROM balances WHERE account_id = s.account_id) OR refuse(${INSUFFICIENT_CREDITS})
+    ORDER BY s.account_id
+    ON CONFLICT (account_id) DO UPDATE
+      SET available_micros = b.available_micros - excluded.held_micros,
+          held_micros = b.held_micros + excluded.held_micros, updated_at = now()
+      WHERE b.available_micros >= excluded.held_micros OR refuse(${INSUFFICIENT_CREDITS})
+    RETURNING 1`;
+  const transactions = statementPart<'id'>('hold_transactions')`
+    INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor)
+    SELECT h.hold_id, h.account_id, 'hold', h.id, 'job:' || h.id || ':hold', 'submission'
+    FROM ${holds} h, (SELECT count(*) FROM ${balances}) AS done WHERE h.hold_micros > 0
+    RETURNING id`;
+  return statementPart('holds')`
+    INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
+    SELECT t.id, 1, 'available', 'held', h.hold_micros FROM ${transactions} t JOIN ${holds} h ON h.hold_id = t.id
+    RETURNING 1`;
+}
+
 /** A running job, locked by its statement. `may_extend`: it is not about to end. */
 export type HeldRun = StatementPart<MeteredColumn | 'account_id' | 'may_extend'>;
 

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '@millrace/contracts';
+import { readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld, endingOf } from '../fixtures/job-world';
+import { jobSettings } from '../job.settings';
 import { endJob } from '../lifecycle/end.store';
+import { GroupStore } from '../submission/group.store';
 
 let test: TestDatabase;
 let accountId: string;
@@ -26,6 +29,8 @@ afterAll(async () => {
   await test.drop();
 });
 
+/** Longer than the test. */
+const NEVER_MS = 600_000;
 const QUEUE = 'SELECT FROM account_queues WHERE account_id = $1 FOR UPDATE';
 const BALANCE = 'SELECT FROM balances WHERE account_id = $1 FOR UPDATE';
 
@@ -106,6 +111,14 @@ describe('a submission that finds room and credits, and waits for a lock', () =>
 describe('a statement that locks both the queue and the balance of an account', () => {
   it.each<[string, () => Promise<() => Promise<unknown>>]>([
     ['records a submission', () => Promise.resolve(() => world.submit({ idempotencyKey: newId() }))],
+    [
+      'records a group of submissions',
+      async () => {
+        const drafts = [await world.draft({ idempotencyKey: newId() }), await world.draft({ idempotencyKey: newId() })];
+        const groups = new GroupStore(readSettings(jobSettings, {}));
+        return () => groups.record(test.database, drafts, NEVER_MS);
+      },
+    ],
     [
       'ends a run',
       async () => {

@@ -2,7 +2,7 @@ export { AccountQueueStore } from './account-queue.store';
 export { AccountQueues } from './account-queues.service';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
 export { IdleQueueStore } from './idle-queue.store';
-export { QUEUE_FULL, hasRoomPart, joinRotationPart } from './join.store';
+export { QUEUE_FULL, hasRoomPart, joinRotationPart, joinRotationsPart } from './join.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';
 export { QueueDepthStore } from './queue-depth.store';

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { statementPart, type StatementPart } from '@millrace/database';
 
 /** The reason with which a statement refuses itself when the account has too many jobs waiting. */
@@ -12,6 +13,9 @@ export interface Joining {
   /** Jobs of the account that may wait in the pool. */
   queueLimit: number;
 }
+
+/** The pass of a row that is there already: as `rejoinedPass`, with virtual time in the row that is to be inserted. */
+const joinedPass = Prisma.sql`CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, excluded.pass) END`;
 
 /**
  * Refuses the statement early when the account has as many jobs waiting as may, without a lock: `joinRotationPart` decides, but
@@ -43,7 +47,41 @@ export function joinRotationPart(joining: Joining, after: StatementPart): Statem
     FROM pools p, ${after} WHERE p.id = ${poolId} AND (${queueLimit} > 0 OR refuse(${QUEUE_FULL}))
     ON CONFLICT (pool_id, account_id) DO UPDATE
       SET waiting = q.waiting + 1,
-          pass = CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, excluded.pass) END
+          pass = ${joinedPass}
       WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})
     RETURNING q.waiting`;
+}
+
+/** Jobs that come into the rotations of their pools together; `place` is their order. */
+export type ManyJoining = StatementPart<
+  'place' | 'pool_id' | 'account_id' | 'weight' | 'running_limit' | 'queue_limit'
+>;
+
+/**
+ * Many more jobs wait, as if `joinRotationPart` had let them in one after the other: one change of each account's row by the
+ * number of its jobs, in the order of pools and accounts, so that no two statements wait for each other in a circle. Refuses
+ * the statement when for any of the jobs as many wait before it as may. Yields each job, and how many wait before it.
+ *
+ * @param after a part that must have run first.
+ */
+export function joinRotationsPart(jobs: ManyJoining, after: StatementPart): StatementPart<'place' | 'ahead'> {
+  const accounts = statementPart('joining')`
+    SELECT DISTINCT ON (pool_id, account_id) pool_id, account_id, weight, running_limit,
+      (count(*) OVER (PARTITION BY pool_id, account_id))::int AS jobs
+    FROM ${jobs} ORDER BY pool_id, account_id, place`;
+  const queues = statementPart('queues')`
+    INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
+    SELECT p.id, a.account_id, a.jobs, a.weight, a.running_limit, p.virtual_time
+    FROM ${accounts} a JOIN pools p ON p.id = a.pool_id, (SELECT count(*) FROM ${after}) AS done
+    ORDER BY p.id, a.account_id
+    ON CONFLICT (pool_id, account_id) DO UPDATE
+      SET waiting = q.waiting + excluded.waiting,
+          pass = ${joinedPass}
+    RETURNING q.pool_id, q.account_id, q.waiting`;
+  const placed = statementPart('placed')`
+    SELECT j.place, j.queue_limit,
+      (q.waiting - count(*) OVER (PARTITION BY j.pool_id, j.account_id ORDER BY j.place DESC))::int AS ahead
+    FROM ${jobs} j JOIN ${queues} q ON q.pool_id = j.pool_id AND q.account_id = j.account_id`;
+  return statementPart<'place' | 'ahead'>('joined')`
+    SELECT place, ahead FROM ${placed} WHERE ahead < queue_limit OR refuse(${QUEUE_FULL})`;
 }

@@ -1,4 +1,6 @@
+export { GroupStore } from './group.store';
 export { SMALL_SUBMISSION_BYTES, SubmissionExaminer } from './submission-examiner';
+export { SubmissionGroups } from './submission-groups';
 export { SubmissionService, type AcceptedJob, type RecordWithin } from './submission.service';
 export { SubmissionStore } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';

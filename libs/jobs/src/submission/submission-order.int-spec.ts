@@ -11,6 +11,8 @@ import { AccountQueueStore, QueueEstimates, TurnStore } from '../rotation';
 import { ONE_TURN } from '../rotation/turn.store';
 import type { JobScope } from '../state';
 import { SubmissionExaminer } from './submission-examiner';
+import { GroupStore } from './group.store';
+import { SubmissionGroups } from './submission-groups';
 import { SubmissionService } from './submission.service';
 import { SubmissionStore } from './submission.store';
 
@@ -35,6 +37,7 @@ const limits = {
   storageBytes: null,
 };
 const examiner = new SubmissionExaminer();
+const store = new SubmissionStore(settings);
 const jobs = new JobStore();
 
 let test: TestDatabase;
@@ -46,7 +49,8 @@ beforeAll(async () => {
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
   service = new SubmissionService(
     test.database,
-    new SubmissionStore(settings),
+    store,
+    new SubmissionGroups(test.database, store, new GroupStore(settings)),
     new LedgerStore(),
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
     { put: () => Promise.resolve(), delete: () => Promise.resolve() },
@@ -117,7 +121,6 @@ describe('jobs that an account submits one after the other, through hosts whose 
 });
 
 it('ids sort by the microsecond at which PostgreSQL made them', async () => {
-  const store = new SubmissionStore(settings);
   const ids: string[] = [];
   for (let nth = 0; nth < 100; nth += 1) ids.push(await store.newId(test.database));
   expect([...ids].sort()).toEqual(ids);

@@ -12,6 +12,8 @@ import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
 import { SubmissionExaminer } from './submission-examiner';
 import { SubmissionService, type Submission } from './submission.service';
+import { GroupStore } from './group.store';
+import { SubmissionGroups } from './submission-groups';
 import { SubmissionStore } from './submission.store';
 
 const settings = {
@@ -31,6 +33,7 @@ const catalogue: NodeCatalogue = { Show: show };
 const BODY = '{"workflow":{"1":{"class_type":"Show","inputs":{}}},"metadata":{"a":"b"}}';
 
 const examiner = new SubmissionExaminer();
+const store = new SubmissionStore(settings);
 
 let test: TestDatabase;
 /** The text of every statement that was sent. */
@@ -72,7 +75,8 @@ beforeEach(() => {
 function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiting' | 'place'>): SubmissionService {
   return new SubmissionService(
     counted,
-    new SubmissionStore(settings),
+    store,
+    new SubmissionGroups(counted, store, new GroupStore(settings)),
     new LedgerStore(),
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
     {

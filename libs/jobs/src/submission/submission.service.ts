@@ -20,6 +20,7 @@ import type { AssetPlace, ExaminedJob, ReferredAssets } from './examine-submissi
 import type { JobDraft } from './submission';
 import { INPUT_ASSET_CONSTRAINT, type RecordedJob, type SubmissionStore } from './submission.store';
 import type { SubmissionExaminer } from './submission-examiner';
+import type { SubmissionGroups } from './submission-groups';
 
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
@@ -57,6 +58,7 @@ export class SubmissionService {
   constructor(
     private readonly database: Statements,
     private readonly store: SubmissionStore,
+    private readonly groups: Pick<SubmissionGroups, 'record'>,
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
@@ -132,8 +134,9 @@ export class SubmissionService {
     let recorded: RecordedJob;
     try {
       crashPoint('submission:before-commit');
-      const record = (statements: Statements): Promise<RecordedJob> => this.store.record(statements, draft);
-      recorded = await (within === undefined || id === null ? record(this.database) : within(record, id));
+      recorded = await (within === undefined || id === null
+        ? this.groups.record(draft)
+        : within((tx) => this.store.record(tx, draft), id));
       crashPoint('submission:after-commit');
     } catch (error) {
       if (error instanceof RefusedError || error instanceof ConstraintError) {

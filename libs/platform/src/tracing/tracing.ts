@@ -94,6 +94,11 @@ export function underTrace<T>(traceparent: string | null | undefined, work: () =
   return context.with(contextOf(traceparent ?? null), work);
 }
 
+/** What runs work as part of the trace that is current now, when it is not any more. */
+export function inCurrentTrace(): (work: () => void) => void {
+  return context.bind(context.active(), (work: () => void) => work());
+}
+
 /** Ids of the current span for a log line; empty when nothing is traced. */
 export function traceIds(): { trace_id?: string; span_id?: string } {
   const span = trace.getActiveSpan()?.spanContext();

@@ -9,6 +9,9 @@ const JOIN = 'libs/jobs/src/rotation/join.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
+const STORAGE = 'libs/assets/src/records/storage.store.ts';
+const GROUP = 'libs/jobs/src/submission/group.store.ts';
+const GROUPS = 'libs/jobs/src/submission/submission-groups.ts';
 const HOLD = 'libs/billing/src/ledger/hold.store.ts';
 const WARM_CLAIMS = 'libs/jobs/src/dispatch/warm-claim.store.ts';
 const DISPATCHER = 'libs/jobs/src/dispatch/dispatcher.ts';
@@ -18,6 +21,9 @@ const LOCK_ORDER = ['libs/jobs/src/proofs/lock-order.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
 const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
 const WIDE_TURNS = ['libs/jobs/src/rotation/turns.int-spec'];
+const GROUP_STATEMENT = ['libs/jobs/src/submission/group.store.int-spec'];
+const GROUP_ROWS = ['libs/jobs/src/submission/submission-groups.int-spec'];
+const GROUP_RULES = ['libs/jobs/src/submission/submission-groups.spec'];
 const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
 
 /**
@@ -229,6 +235,34 @@ export const JOB_GUARDS = [
     '',
     LOCK_ORDER,
   ),
+  of(
+    'a queue has an end for groups, too',
+    JOIN,
+    ' WHERE ahead < queue_limit OR refuse(${QUEUE_FULL})',
+    '',
+    GROUP_STATEMENT,
+  ),
+  of('full storage refuses a group', STORAGE, '< a.storage_bytes OR refuse(${STORAGE_FULL})', '>= 0', GROUP_STATEMENT),
+  of('a group claims its keys in their order', KEYS, ' ORDER BY r.account_id, r.idempotency_key', '', GROUP_STATEMENT),
+  of('a group takes its places in their order', JOIN, '    ORDER BY p.id, a.account_id\n', '', GROUP_STATEMENT),
+  of('ids of a group are in the order of arrival', GROUP, 'OVER (ORDER BY id)', 'OVER ()', GROUP_ROWS),
+  of(
+    'a group waits for a locked row no longer than it may',
+    GROUP,
+    "set_config('lock_timeout', ${`${lockWaitMs}ms`}, true)",
+    '${`${lockWaitMs}ms`}::text',
+    GROUP_ROWS,
+  ),
+  of('an account is in one group at a time', GROUPS, 'new Set(this.busy)', 'new Set<string>()', GROUP_RULES),
+  of('a key is in a group once', GROUPS, ' || (key !== null && keys.has(key))', '', GROUP_RULES),
+  of(
+    'a group whose outcome is not known is not recorded again',
+    GROUPS,
+    'if (isUndone(error)) return this.settleApart',
+    'return this.settleApart',
+    GROUP_RULES,
+  ),
+  of('an account that was refused goes alone', GROUPS, 'setApart(REFUSED_APART_MS)', 'setApart(1)', GROUP_RULES),
   without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),
   without(
     'one hold and one end per job',

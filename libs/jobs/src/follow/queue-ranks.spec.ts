@@ -45,7 +45,7 @@ describe('the places of waiting jobs', () => {
     expect(queue.reads).toBeLessThanOrEqual(3);
   });
 
-  it('are those of its pool, whatever its id', async () => {
+  it('are found in a pool whose id has spaces', async () => {
     const queue = new WatchedQueue();
     queue.waiting = [0];
     await queue.ahead(0, 'a pool of cards');

@@ -166,9 +166,12 @@ describe('a group that cannot be recorded', () => {
 });
 
 describe('an account', () => {
-  it('that was refused goes alone for a while, so that it fails no group', async () => {
+  it.each([
+    ['was refused', new RefusedError('queue_full')],
+    ['sent what PostgreSQL cannot store', sqlError('22P05')],
+  ])('that %s goes alone for a while, so that it fails no group', async (_what, error) => {
     submit(1, { accountId: 'one' });
-    statements.shift()?.fail(new RefusedError('queue_full'));
+    statements.shift()?.fail(error);
     await settled();
     occupy();
     submit(2, { accountId: 'one' });

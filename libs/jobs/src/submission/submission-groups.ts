@@ -1,4 +1,4 @@
-import { ConstraintError, RefusedError, isUndone, type Statements } from '@millrace/database';
+import { isTransient, isUndone, type Statements } from '@millrace/database';
 import { BoundedMap, inCurrentTrace } from '@millrace/platform';
 import type { GroupStore } from './group.store';
 import type { JobDraft } from './submission';
@@ -19,7 +19,7 @@ export const GROUP_BYTES = 262_144;
 /** How long a group waits for a locked row; well below PostgreSQL's `deadlock_timeout`. */
 export const LOCK_WAIT_MS = 250;
 
-/** How long an account goes alone after a refusal, which would have failed a group. */
+/** How long an account goes alone after an error of its submission's own, such as a refusal, which would have failed a group. */
 const REFUSED_APART_MS = 10_000;
 
 /** How long an account goes alone after a submission of it took so long that it probably waits for a locked row. */
@@ -171,7 +171,7 @@ export class SubmissionGroups {
         late();
       });
     } catch (error) {
-      if (error instanceof RefusedError || error instanceof ConstraintError) setApart(REFUSED_APART_MS);
+      if (isUndone(error) && !isTransient(error)) setApart(REFUSED_APART_MS);
       throw error;
     }
   }

@@ -122,8 +122,11 @@ describe('a group', () => {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM account_queues WHERE account_id = $1 FOR UPDATE', [locked.accountId]);
       const groups = new SubmissionGroups(test.database, store, groupStore, LOCK_WAIT_MS);
+      // They keep all of the drafts waiting, so that these make one group.
+      const others = [await world.draft(), await world.draft()];
+      const underWay = others.map((other) => groups.record(other));
       const recorded = drafts.map((draft) => groups.record(draft));
-      await Promise.all(recorded.slice(1));
+      await Promise.all([...underWay, ...recorded.slice(1)]);
       await holder.query('ROLLBACK');
       expect(await recorded[0]).toMatchObject({ ahead: 1 });
     } finally {

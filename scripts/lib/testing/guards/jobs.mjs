@@ -262,7 +262,13 @@ export const JOB_GUARDS = [
     'return this.settleApart',
     GROUP_RULES,
   ),
-  of('an account that was refused goes alone', GROUPS, 'setApart(REFUSED_APART_MS)', 'setApart(1)', GROUP_RULES),
+  of(
+    'an account that was refused goes alone',
+    GROUPS,
+    'instanceof ConstraintError) setApart(REFUSED_APART_MS);',
+    'instanceof ConstraintError) void 0;',
+    GROUP_RULES,
+  ),
   without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),
   without(
     'one hold and one end per job',

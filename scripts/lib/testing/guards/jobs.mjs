@@ -265,8 +265,8 @@ export const JOB_GUARDS = [
   of(
     'an account that was refused goes alone',
     GROUPS,
-    'instanceof ConstraintError) setApart(REFUSED_APART_MS);',
-    'instanceof ConstraintError) void 0;',
+    'if (isUndone(error) && !isTransient(error)) setApart(REFUSED_APART_MS);',
+    '',
     GROUP_RULES,
   ),
   without('one record per key', 'ALTER TABLE idempotency_keys DROP CONSTRAINT idempotency_keys_pkey', SUBMISSIONS),

@@ -55,8 +55,12 @@ export class JobReads {
   private async find(scope: JobScope, id: string, withLogs: boolean): Promise<JobRecord> {
     const job = isUuid(id) ? await this.store.find(this.database, scope, id, withLogs) : null;
     if (job === null) throw noJob(id);
-    if (isLarge(job)) this.large.set(id, true);
+    this.noteSize(id, job);
     return job;
+  }
+
+  private noteSize(id: string, job: JobRecord): void {
+    if (isLarge(job)) this.large.set(id, true);
   }
 
   /** What decides whether a poll of the job shows anything new. @throws Refusal `not_found`. */
@@ -134,15 +138,15 @@ export class JobReads {
 
   /**
    * The job, and the transitions after number `seq` that led to its present state.
-   * A transition made after the job was read is left for the next reading, together with its outputs. For streams, which are
-   * few and share their readings: it waits for nothing.
+   * For streams, which are few and share their readings: it waits for nothing.
    *
    * @throws Refusal `not_found`.
    */
   async sinceTransition(scope: JobScope, id: string, seq: number): Promise<[JobTransitionRecord[], JobRecord]> {
-    const job = await this.find(scope, id, false);
-    const transitions = job.seq > seq ? await this.store.transitions(this.database, id, seq) : [];
-    return [transitions.filter((transition) => transition.seq <= job.seq), job];
+    const found = isUuid(id) ? await this.store.findSince(this.database, scope, id, seq) : null;
+    if (found === null) throw noJob(id);
+    this.noteSize(id, found.job);
+    return [found.transitions, found.job];
   }
 }
 

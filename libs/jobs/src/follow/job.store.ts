@@ -25,6 +25,9 @@ interface JobRow extends Omit<JobRecord, 'chargedMicros' | 'logs'> {
   logs: (JobLog & { complete: boolean; capturedAt: string }) | null;
 }
 
+/** A transition inside a document. */
+type TransitionRow = Omit<JobTransitionRecord, 'at'> & { at: string };
+
 /** `JobFacts`, and what a place in the queue follows from. */
 export type JobFactsRow = JobFacts & Pick<JobRecord, 'id' | 'accountId' | 'poolId' | 'delivery'>;
 
@@ -58,6 +61,24 @@ export class JobStore {
       SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j
       WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
     return row === undefined ? null : recordOf(row);
+  }
+
+  /** The job and its transitions after number `afterSeq`, in order, as of one moment: the last of them made it what it is. */
+  async findSince(
+    statements: Statements,
+    scope: JobScope,
+    id: string,
+    afterSeq: number,
+  ): Promise<{ job: JobRecord; transitions: JobTransitionRecord[] } | null> {
+    const [row] = await statements.rows<JobRow & { transitions: TransitionRow[] }>(Prisma.sql`
+      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs, coalesce((
+        SELECT json_agg(json_build_object('seq', t.seq, 'status', t.to_status, 'at', t.at) ORDER BY t.seq)
+        FROM job_transitions t WHERE t.job_id = j.id AND t.seq > ${afterSeq}
+      ), '[]'::json) AS transitions
+      FROM jobs j WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
+    if (row === undefined) return null;
+    const { transitions, ...job } = row;
+    return { job: recordOf(job), transitions: transitions.map((made) => ({ ...made, at: new Date(made.at) })) };
   }
 
   /** What decides whether `find` would show anything new: by primary keys, without outputs' assets and logs' texts. */
@@ -131,13 +152,6 @@ export class JobStore {
       SELECT g.workflow FROM jobs j JOIN job_graphs g ON g.job_id = j.id
       WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
     return row?.workflow ?? null;
-  }
-
-  /** Transitions after number `afterSeq`, in order. */
-  async transitions(statements: Statements, id: string, afterSeq: number): Promise<JobTransitionRecord[]> {
-    return statements.rows(Prisma.sql`
-      SELECT seq, to_status AS status, at FROM job_transitions
-      WHERE job_id = ${id}::uuid AND seq > ${afterSeq} ORDER BY seq`);
   }
 
   /** Times of the nodes of the latest attempt that reported any. */

@@ -53,7 +53,7 @@ export class SubmissionGroups {
   private underWay = 0;
   /** Accounts of the groups under way. */
   private readonly busy = new Set<string>();
-  /** Accounts that go alone for now. */
+  /** Accounts that go alone, each until its time is over. */
   private readonly apart = new BoundedMap<true>(APART_LIMIT);
 
   constructor(

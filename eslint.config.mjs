@@ -1,3 +1,4 @@
+import reactHooks from 'eslint-plugin-react-hooks';
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
@@ -38,9 +39,10 @@ export default tseslint.config(
       '@typescript-eslint/explicit-module-boundary-types': ['error', { allowTypedFunctionExpressions: true }],
     },
   },
+  { files: ['apps/console/**/*.{ts,tsx}'], ...reactHooks.configs.flat['recommended-latest'] },
   {
     // An expression that backtracks without end lets one text stop the process.
-    files: ['apps/**/*.ts', 'libs/**/*.ts', 'scripts/**/*.{mjs,js}'],
+    files: ['apps/**/*.{ts,tsx}', 'libs/**/*.ts', 'scripts/**/*.{mjs,js}'],
     ignores: ['**/*spec.ts'],
     plugins: { regexp },
     rules: { 'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }] },

@@ -9,6 +9,7 @@ import { DIST, MODULES, ROOT, runTool } from './lib/system/index.mjs';
 /** The longest first: two run at a time. @type {Check[]} */
 const CHECKS = [
   { name: 'types', program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'tsconfig.json') },
+  { name: 'types of the console', program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'apps/console') },
   { name: 'lint', program: bin('eslint/bin/eslint.js', '.') },
   { name: 'format', program: bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.') },
   {

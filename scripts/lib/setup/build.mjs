@@ -13,6 +13,7 @@ import {
   writeJson,
 } from '../system/index.mjs';
 import { bundle } from './bundles.mjs';
+import { buildConsole } from './console.mjs';
 
 /**
  * What dist was made from: a digest of the compiler and its settings, and each source with its last change.
@@ -22,12 +23,15 @@ import { bundle } from './bundles.mjs';
 
 const MANIFEST = join(DIST, '.build.json');
 const GROUPS = ['libs', 'apps'];
+/** Built by Vite (console.mjs). */
+const FOR_BROWSERS = join('apps', 'console');
 const IS_NOT_BUILT = /\.(spec|int-spec|e2e-spec|timing-spec)\.ts$|\/README\.md$/;
 const PARALLEL = 16;
 
 /**
  * Compile libs/ and apps/ into dist/, as far as they changed: one file each, `libs/x/src/y.ts` to `dist/libs/x/src/y.js`.
- * Sources that are no TypeScript are copied. What has no source any more is removed. Then bundle what the processes run.
+ * Sources that are no TypeScript are copied. What has no source any more is removed. Then bundle what the processes run, and
+ * build the browser console.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  */
@@ -48,6 +52,7 @@ export async function build(scope) {
   }
   if (changed.length > 0 || removed.length > 0) writeJson(MANIFEST, { settings, sources });
   await bundle(scope, sources, settings);
+  await buildConsole(scope);
 }
 
 /** Load what builds, for a command that is about to build again and again: the first time takes no longer than the next. */
@@ -74,9 +79,9 @@ function currentSources() {
 }
 
 function packagesOf() {
-  return GROUPS.filter((group) => existsSync(join(ROOT, group))).flatMap((group) =>
-    readdirSync(join(ROOT, group)).map((name) => join(group, name)),
-  );
+  return GROUPS.filter((group) => existsSync(join(ROOT, group)))
+    .flatMap((group) => readdirSync(join(ROOT, group)).map((name) => join(group, name)))
+    .filter((folder) => folder !== FOR_BROWSERS);
 }
 
 /** @param {string} source */

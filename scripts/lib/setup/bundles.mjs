@@ -15,6 +15,7 @@ import {
   writeJson,
   writeWhole,
 } from '../system/index.mjs';
+import { consoleDigest } from './console.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /**
@@ -118,12 +119,13 @@ export async function bundle(scope, sources, compiler) {
 }
 
 /**
- * What the processes would run if they were started now.
+ * What the processes would run if they were started now. The api reads the console when it starts.
  *
  * @returns {Record<string, string>} for each process a digest of its files
  */
 export function programs() {
-  return programsOf(readManifest());
+  const { api = '', ...others } = programsOf(readManifest());
+  return { ...others, api: digestOf(api, consoleDigest()) };
 }
 
 /** @param {Manifest} manifest */

@@ -9,7 +9,7 @@ const FLOORS = [
   ['database'],
   ['messaging'],
   ['accounts', 'deployments', 'assets', 'billing'],
-  ['jobs'],
+  ['jobs', 'fleet'],
 ];
 const lib = (names) => `^libs/(${names.join('|')})/`;
 const spec = '/(fixtures|conformance)/|\\.(spec|int-spec|e2e-spec|timing-spec|conformance|live)\\.ts$';
@@ -99,6 +99,24 @@ const roomsThroughTheirIndex = roomsInside.map(({ home, room }) => ({
   to: { path: `^${home}/${room}/`, pathNot: `^${home}/${room}/index\\.(ts|mjs)$` },
 }));
 
+const useCasesApart = [
+  ['jobs', 'fleet'],
+  ['fleet', 'jobs'],
+].map(([name, other]) => ({
+  name: `${name}-without-${other}`,
+  comment: 'What runs jobs and what runs workers know nothing of each other; a process brings them together.',
+  severity: 'error',
+  from: { path: lib([name]), pathNot: spec },
+  to: { path: lib([other]) },
+}));
+const fleetStandsOnDeployments = {
+  name: 'fleet-stands-on-deployments',
+  comment: 'The fleet knows where jobs run, and nothing of accounts, bytes and credits.',
+  severity: 'error',
+  from: { path: lib(['fleet']), pathNot: spec },
+  to: { path: lib(['accounts', 'assets', 'billing']) },
+};
+
 const owner = (name, technology, from) => ({
   name,
   comment: `${technology} has one owner.`,
@@ -122,6 +140,8 @@ module.exports = {
     },
     ...downwardsOnly,
     ...siblings,
+    ...useCasesApart,
+    fleetStandsOnDeployments,
     ...roomsDownwardsOnly,
     ...roomsThroughTheirIndex,
     {

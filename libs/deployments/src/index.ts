@@ -3,6 +3,7 @@ export { CatalogueStore } from './catalogue.store';
 export { type Deployment, type DeploymentDraft } from './deployment';
 export { DeploymentStore } from './deployment.store';
 export { DeploymentsService, noDeployment } from './deployments.service';
+export { engineClassOf, type EngineClass } from './engine-class';
 export { poolName } from './pool-name';
 export { PoolStore } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';

@@ -1,16 +1,15 @@
 import 'reflect-metadata';
-import { Shutdown, openTracing, readSettings, runMain, type Logger } from '@millrace/platform';
+import { openTracing, readSettings, runMain, type Logger, type Shutdown } from '@millrace/platform';
 import { apiSettings } from './api.config';
 import { openListeners } from './open-listeners';
 
 /** The api process: the public listener, and the ops listener with the admin API. */
-async function main(logger: Logger): Promise<void> {
+async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const settings = readSettings(apiSettings, process.env);
-  const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
   const tracing = await openTracing('api', settings, true);
   shutdown.add('tracing', () => tracing.close());
   const { port, opsPort } = await openListeners(settings, logger, shutdown);
-  shutdown.listen();
+  shutdown.up(settings.stopSeconds * 1000);
   logger.info({ port, opsPort, surface: settings.surface }, 'serving');
 }
 

@@ -14,20 +14,19 @@ import { composeMaintenance } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
   Metrics,
-  Shutdown,
   openOpsListener,
   openTracing,
   readSettings,
   runMain,
   type Logger,
+  type Shutdown,
 } from '@millrace/platform';
 import { LoopRunner } from './loop-runner';
 import { maintenanceSettings } from './maintenance.config';
 
 /** The maintenance process: every loop there is. Any number of such processes share them. */
-async function main(logger: Logger): Promise<void> {
+async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const settings = readSettings(maintenanceSettings, process.env);
-  const shutdown = new Shutdown(logger, settings.stopSeconds * 1000);
   const tracing = await openTracing('maintenance', settings);
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('maintenance');
@@ -69,7 +68,7 @@ async function main(logger: Logger): Promise<void> {
   shutdown.add('loops', async () => {
     await Promise.all(runners.map((runner) => runner.stop()));
   });
-  shutdown.listen();
+  shutdown.up(settings.stopSeconds * 1000);
   logger.info({ opsPort: ops.port, loops: loops.map((loop) => loop.name) }, 'running');
 }
 

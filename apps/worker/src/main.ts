@@ -7,13 +7,13 @@ import { composeExecution } from '@millrace/jobs';
 import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
 import {
   Metrics,
-  Shutdown,
   VERSION,
   openOpsListener,
   openTracing,
   readSettings,
   runMain,
   type Logger,
+  type Shutdown,
 } from '@millrace/platform';
 import { openEngines } from './engines';
 
@@ -22,11 +22,10 @@ import { PoolWorker } from './worker';
 import { workerSettings } from './worker.config';
 
 /** The worker process: takes attempts from its pool's lane and runs them. */
-async function main(logger: Logger): Promise<void> {
+async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const settings = readSettings(workerSettings, process.env);
   const workDir = await openWorkDir(settings.workDir, settings.pool);
   const engines = openEngines({ ...settings, workDir }, logger);
-  const shutdown = new Shutdown(logger, (settings.stopSeconds + settings.drainSeconds) * 1000);
   const tracing = await openTracing('worker', settings);
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('worker');
@@ -91,7 +90,7 @@ async function main(logger: Logger): Promise<void> {
     await Promise.all([lane.drain(), worker.drain()]);
     await lane.close();
   });
-  shutdown.listen();
+  shutdown.up((settings.stopSeconds + settings.drainSeconds) * 1000);
   logger.info({ opsPort: ops.port, pool: settings.pool, engine: settings.engine }, 'working');
   taking.open = true;
   lane.setCapacity(taking.capacity);

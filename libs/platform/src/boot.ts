@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { createLogger, type Logger } from './logger';
 import { SettingsError } from './settings';
+import { Shutdown } from './shutdown';
 
 /** A boot that failed for a reason that an operator can fix. The message is one sentence. */
 export class BootError extends Error {
@@ -11,10 +12,13 @@ export class BootError extends Error {
 }
 
 /**
- * Run a process's `main`. A failed boot prints one sentence per fault on standard error and exits with code 1. An unhandled
- * rejection ends the process: its state is then unknown, and the supervisor starts a fresh one.
+ * Run a process's `main`, which adds to `shutdown` what it opens, and says when it is up. Signals are listened for before it
+ * begins: the first process of a container ignores those that it does not listen for, so a boot that hangs would outlive them.
+ *
+ * A failed boot prints one sentence per fault on standard error and exits with code 1. An unhandled rejection ends the process: its
+ * state is then unknown, and the supervisor starts a fresh one.
  */
-export function runMain(role: string, main: (logger: Logger) => Promise<void>): void {
+export function runMain(role: string, main: (logger: Logger, shutdown: Shutdown) => Promise<void>): void {
   // A heap limit given on the command line or in NODE_OPTIONS would replace the smaller ones of worker threads as well. That of
   // this thread was set when it began, and stays.
   setFlagsFromString('--max-old-space-size=0');
@@ -27,7 +31,11 @@ export function runMain(role: string, main: (logger: Logger) => Promise<void>): 
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
-  main(logger).catch((error: unknown) => {
+  const shutdown = new Shutdown(logger);
+  shutdown.listen();
+  main(logger, shutdown).catch((error: unknown) => {
+    // What it waits for was closed. The shutdown exits.
+    if (shutdown.begun) return;
     if (error instanceof BootError || error instanceof SettingsError) process.stderr.write(`${error.message}\n`);
     else logger.fatal({ err: error }, 'the boot failed');
     process.exit(1);

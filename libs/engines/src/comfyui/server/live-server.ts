@@ -91,7 +91,7 @@ async function firstAnswer(
   let lastWords: string | null = null;
   void gone.then((words) => (lastWords = words));
   for (;;) {
-    const failure = await client.systemStats().catch((error: unknown) => error);
+    const failure = await unless(signal, () => client.systemStats()).catch((error: unknown) => error);
     if (!(failure instanceof Error)) return failure as SystemStats;
     if (lastWords !== null) throw new StartFailure(`ComfyUI ended as it started. Its last words: ${String(lastWords)}`);
     if (signal.aborted) throw new StartFailure('The engine was closed before ComfyUI answered.');
@@ -99,6 +99,23 @@ async function firstAnswer(
       throw new StartFailure(`ComfyUI at ${url} has not answered within ${startMs} ms: ${failure.message}`);
     }
     await delay(PROBE_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * The result of a request, unless the signal aborts first: a server that hangs takes a request and leaves it unanswered.
+ *
+ * @throws the reason of the signal
+ */
+async function unless<T>(signal: AbortSignal, request: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  let abort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => (abort = () => reject(signal.reason as Error)));
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([request(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -17,7 +17,7 @@ const CACHED_POOLS = 10_000;
 const UNCLAIMED_SECONDS = 3;
 /** An attempt that stays unclaimed is put back once in this time: its workers may be unable to claim anything. */
 const OFFERED_AGAIN_MS = 10_000;
-/** A turn that another process takes for the pool lasts about so long. */
+/** A turn that another process takes for the pool lasts about so long. Each wait for it is twice the last: many wait at once. */
 const TURN_MS = 5;
 /** Turns of one statement: the accounts that have them are locked until it commits. */
 const MOST_TURNS = 64;
@@ -99,7 +99,7 @@ export class Dispatcher {
       const { job, inFlight, skipped } = turns.at(-1) ?? turns[0];
       if (inFlight === null) {
         waits += 1;
-        await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+        await new Promise((resolve) => setTimeout(resolve, TURN_MS * 2 ** waits));
       } else if (job === null && skipped) waits += 1;
       else if (job === null || inFlight + 1 >= room) break;
     }

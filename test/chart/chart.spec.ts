@@ -146,6 +146,25 @@ describe('workers', () => {
     expect(pod.spec.volumes).toContainEqual({ name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } });
   });
 
+  it('have a ComfyUI restarted that answers nothing for longer than any run waits for it', async () => {
+    const MILLRACE_COMFYUI_UNREACHABLE_SECONDS = 300;
+    const longer = await render('ha', { workers: { images: { settings: { MILLRACE_COMFYUI_UNREACHABLE_SECONDS } } } });
+    const secondsOf = (manifests: Manifest[]): number => {
+      const { livenessProbe } = containerOf(podOf(manifests, 'rel-millrace-worker-images'), 'comfyui');
+      return (livenessProbe?.periodSeconds ?? 0) * (livenessProbe?.failureThreshold ?? 0);
+    };
+    expect([secondsOf(of('ha')), secondsOf(longer)]).toEqual([120, 600]);
+  });
+
+  it('and their ComfyUI agree on the file by which a restart is requested', () => {
+    const pod = podOf(of('ha'), 'rel-millrace-worker-images');
+    const [worker, comfyui] = ['worker', 'comfyui'].map((name) => envOf(containerOf(pod, name)));
+    expect(comfyui?.COMFYUI_RESTART_FILE).toBe('/data/restart');
+    expect(worker?.MILLRACE_COMFYUI_RESTART_FILE).toBe('/data/restart');
+    expect(containerOf(pod, 'comfyui').command?.slice(0, 2)).toEqual(['/bin/sh', '-c']);
+    expect(containerOf(pod, 'comfyui').args?.slice(0, 2)).toEqual(['python', 'main.py']);
+  });
+
   it('are not moved off their node while they work', () => {
     const workers = processPods().filter(({ component }) => component === 'worker');
     for (const { annotations } of workers) {
@@ -189,6 +208,16 @@ describe('workers', () => {
 function fail(): never {
   throw new Error('there is no such pod');
 }
+
+it('what a probe ends gets seconds for it, and not the time for which a worker drains', () => {
+  for (const { spec } of processPods()) {
+    for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+      for (const probe of [container.startupProbe, container.livenessProbe]) {
+        if (probe !== undefined) expect(probe.terminationGracePeriodSeconds).toBe(10);
+      }
+    }
+  }
+});
 
 describe('the way in', () => {
   it('lets event streams live and uploads through, by Ingress', () => {

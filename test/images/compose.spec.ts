@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
-import { readStages } from './support/dockerfile';
+import { commandOf, lastOf, readStages } from './support/dockerfile';
 
 const ROOT = join(__dirname, '..', '..');
 const TEXT = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
@@ -12,6 +12,7 @@ const TEXT = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 interface Service {
   image: string;
   build?: { target?: string };
+  command?: string[];
   environment?: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: object;
@@ -44,6 +45,11 @@ describe('the compose file', () => {
         .map((setting) => setting.name);
       expect(given).toEqual(expect.arrayContaining(required));
     }
+  });
+
+  it('runs the command of the image of ComfyUI', () => {
+    const instructions = readStages(join(ROOT, 'docker', 'comfyui.Dockerfile')).flatMap((stage) => stage.instructions);
+    expect(services.comfyui?.command).toEqual(commandOf(lastOf(instructions, 'CMD')));
   });
 
   it('builds targets that the Dockerfile has', () => {

@@ -66,6 +66,11 @@ export const workerSettings = {
     'Folder with the input, output and temp folders of the ComfyUI at MILLRACE_COMFYUI_URL, if this machine has it. Files are then copied instead of sent, and removed after each run.',
     z.string().optional(),
   ),
+  comfyuiRestartFile: setting(
+    'COMFYUI_RESTART_FILE',
+    'File that the worker makes when a run hung on the ComfyUI at MILLRACE_COMFYUI_URL. What runs that ComfyUI removes the file and restarts it. Unset: an operator restarts it.',
+    z.string().optional(),
+  ),
   comfyuiStartSeconds: setting(
     'COMFYUI_START_SECONDS',
     'How long ComfyUI may take to answer after its start, in seconds. It imports its node packs first.',

@@ -64,13 +64,15 @@ topologySpreadConstraints:
 {{- end -}}
 
 {{- /* Probes of a process of ours. Started: the schema was recognised. Ready: PostgreSQL answers and the process is not
-stopping; Redis and S3 may be away. Live: the event loop turns. */ -}}
+stopping; Redis and S3 may be away. Live: the event loop turns. A process whose event loop stands still takes no signal: it gets
+seconds to end instead of the pod's grace period, which has the drain in it. */ -}}
 {{- define "millrace.probes" -}}
 startupProbe:
   httpGet: { path: /health/startup, port: ops }
   periodSeconds: 2
   timeoutSeconds: 5
   failureThreshold: {{ . }}
+  terminationGracePeriodSeconds: 10
 readinessProbe:
   httpGet: { path: /health/ready, port: ops }
   periodSeconds: 5
@@ -81,6 +83,7 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 10
   failureThreshold: 6
+  terminationGracePeriodSeconds: 10
 {{- end -}}
 
 {{- /* A variable from a Secret: (list "NAME" "secret" "key"). */ -}}

@@ -32,17 +32,26 @@ function comfyuiServers(settings: EngineSettings): (AttachOptions | OwnOptions)[
       'MILLRACE_ENGINE=comfyui needs exactly one of MILLRACE_COMFYUI_URL and MILLRACE_COMFYUI_COMMAND.',
     );
   }
-  if (comfyuiUrls !== undefined) return attached(comfyuiUrls, settings.comfyuiDataDir);
+  if (comfyuiUrls !== undefined) return attached(comfyuiUrls, settings);
   const own = ownServer(settings, comfyuiCommand ?? []);
   if (comfyuiDevices === undefined) return [own('0')];
   return comfyuiDevices.map((device) => ({ ...own(String(device)), cudaDevice: device }));
 }
 
-function attached(urls: string[], dataDir: string | undefined): AttachOptions[] {
-  if (dataDir === undefined) return urls.map((url) => ({ mode: 'attach', url }));
-  if (urls.length > 1) throw new BootError('MILLRACE_COMFYUI_DATA_DIR belongs to one ComfyUI: name one URL only.');
-  const folders = { input: join(dataDir, 'input'), output: join(dataDir, 'output'), temp: join(dataDir, 'temp') };
-  return urls.map((url) => ({ mode: 'attach', url, folders }));
+function attached(urls: string[], settings: EngineSettings): AttachOptions[] {
+  const { comfyuiDataDir: dataDir, comfyuiRestartFile: restartFile } = settings;
+  const [ofOne] = Object.entries({ COMFYUI_DATA_DIR: dataDir, COMFYUI_RESTART_FILE: restartFile }).find(isGiven) ?? [];
+  if (urls.length > 1 && ofOne !== undefined) {
+    throw new BootError(`MILLRACE_${ofOne} belongs to one ComfyUI: name one URL only.`);
+  }
+  const folders = dataDir === undefined ? undefined : foldersIn(dataDir);
+  return urls.map((url) => ({ mode: 'attach', url, folders, restartFile }));
+}
+
+const isGiven = ([, value]: [string, string | undefined]): boolean => value !== undefined;
+
+function foldersIn(dataDir: string): AttachOptions['folders'] {
+  return { input: join(dataDir, 'input'), output: join(dataDir, 'output'), temp: join(dataDir, 'temp') };
 }
 
 function ownServer(settings: EngineSettings, command: string[]): (name: string) => OwnOptions {

@@ -17,6 +17,11 @@ export interface AttachOptions {
    * the server, and what nodes save without reporting it (models) is not found.
    */
   folders?: ComfyuiFolders;
+  /**
+   * File that the engine makes when a run hung on the server: who runs it removes the file and restarts it then. Without, a server
+   * that hangs is an operator's task.
+   */
+  restartFile?: string;
 }
 
 /** Run a ComfyUI of this engine's own. Needs a POSIX shell. */

@@ -10,7 +10,7 @@ import {
 } from './comfyui.config';
 import { ResidentModels } from './resident-models';
 import { ComfyuiRun, createScrubber, type RunOutcome, type RunTrace } from './run';
-import { AttachedServerHost, OwnedServerHost, ServerKeeper, type LiveServer } from './server';
+import { AttachedServerHost, type LiveServer, OwnedServerHost, RestartRequest, ServerKeeper } from './server';
 import { ServerCatalogue } from './server-catalogue';
 
 /**
@@ -21,6 +21,7 @@ export class ComfyuiEngine implements Engine {
   readonly kind = 'comfyui';
   private readonly bounds: ComfyuiBounds;
   private readonly keeper: ServerKeeper;
+  private readonly restart: RestartRequest;
   private readonly serverCatalogue: ServerCatalogue;
   private readonly resident = new ResidentModels();
   /** Classes that were seen to report although they are no output nodes. */
@@ -34,6 +35,7 @@ export class ComfyuiEngine implements Engine {
   constructor(private readonly options: ComfyuiEngineOptions) {
     const { openInputClasses, server, previewMethod = 'auto' } = options;
     this.bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
+    this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
     this.serverCatalogue = new ServerCatalogue({ openInputClasses, ttlMs: this.bounds.catalogueMs });
     const onLog = (text: string): void => this.current?.monitor.onPrint(text);
     const host =
@@ -101,8 +103,13 @@ export class ComfyuiEngine implements Engine {
     await this.busy;
     const live = await this.keeper.whenLive(new AbortController().signal);
     const trouble = 'problem' in live ? live.problem : await this.troubleOf(live);
-    if (trouble !== null)
-      throw new Error(`${trouble} Restart it: the engine can't restart a ComfyUI that it did not start.`);
+    if (trouble !== null) {
+      await this.restart.make();
+      const cure = this.restart.canBeMade
+        ? 'Its restart was requested.'
+        : "Restart it: the engine can't restart a ComfyUI that it did not start.";
+      throw new Error(`${trouble} ${cure}`);
+    }
     await this.keeper.renewSocket();
   }
 
@@ -178,12 +185,18 @@ export class ComfyuiEngine implements Engine {
       await this.keeper.replace();
     } else {
       this.abandoned.add(runId);
+      await this.restart
+        .make()
+        .catch((error: unknown) =>
+          this.options.onNotice?.(`The restart of ComfyUI was not requested: ${String(error)}`),
+        );
       await this.keeper.renewSocket();
     }
   }
 
   /** Why a server that is at hand cannot run anything, or null. */
   private async troubleOf({ client }: LiveServer): Promise<string | null> {
+    if (this.restart.isPending) return 'ComfyUI hung, and its restart was requested.';
     try {
       await client.systemStats();
       if (this.abandoned.size === 0) return null;

@@ -1,5 +1,14 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { lossOf, outputsOf, startRun, type Graph } from '../../conformance/run-workflow';
-import { ComfyuiSimulator, eventually, type NodeClass, type SimulatedServerOptions } from '@millrace/testing';
+import {
+  ComfyuiSimulator,
+  createTestFolder,
+  eventually,
+  type NodeClass,
+  type SimulatedServerOptions,
+  type TestFolder,
+} from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
 import { catalogueDigest } from './graph/object-info';
@@ -32,6 +41,7 @@ const SLEEPING: Graph = {
 };
 
 describe('an engine attached to a ComfyUI that fails', () => {
+  let folder: TestFolder;
   let simulator: ComfyuiSimulator;
   let engine: ComfyuiEngine;
 
@@ -47,6 +57,10 @@ describe('an engine attached to a ComfyUI that fails', () => {
     await engine.start();
   }
 
+  beforeAll(async () => {
+    folder = await createTestFolder();
+  });
+  afterAll(() => folder.drop());
   afterEach(async () => {
     await engine.close();
     await simulator.stop();
@@ -113,6 +127,21 @@ describe('an engine attached to a ComfyUI that fails', () => {
       await expect(engine.reset()).rejects.toThrow("can't restart a ComfyUI that it did not start");
       await simulator.kill();
       await simulator.revive();
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(await engine.health()).toMatchObject({ ready: true, problem: null });
+    });
+
+    it('has it restarted by who runs it, and takes no run until that was done', async () => {
+      const restartFile = join(folder.path, 'restart');
+      await open({ silenceMs: 2_000 }, {}, () => ({ restartFile }));
+      await startRun(engine, failing('')).result;
+      expect(existsSync(restartFile)).toBe(true);
+      // What hung may go on just before it is killed: a run that it took now would be lost with it.
+      await simulator.kill();
+      await simulator.revive();
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+      expect((await engine.health()).problem).toContain('its restart was requested');
+      rmSync(restartFile);
       expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
       expect(await engine.health()).toMatchObject({ ready: true, problem: null });
     });

@@ -20,9 +20,13 @@ class EventInbox {
   private readonly early: ReceivedEvent[] = [];
   private state: StreamState | undefined;
 
-  constructor(private readonly sleep: InterruptibleSleep) {}
+  constructor(
+    private readonly sleep: InterruptibleSleep,
+    private readonly schedule: StreamSchedule,
+  ) {}
 
   receive(event: ReceivedEvent): void {
+    this.schedule.noteEvent();
     if (this.state === undefined) this.early.push(event);
     else this.state.receive(event);
     this.sleep.wake();
@@ -59,14 +63,15 @@ export class JobStreams {
    */
   async *open(scope: JobScope, jobId: string, signal: AbortSignal): AsyncGenerator<StreamItem, void, void> {
     const idle = new InterruptibleSleep(signal);
-    const inbox = new EventInbox(idle);
+    const schedule = new StreamSchedule(this.timing);
+    const inbox = new EventInbox(idle, schedule);
     const { subscribed, stop } = this.subscriber.subscribe(jobId, (event) => inbox.receive(event));
     try {
       void subscribed.then(() => idle.wake());
       await idle.sleep(this.timing.subscribeMs);
       const state = yield* this.begin(scope, jobId, inbox);
       if (state === null) return;
-      const schedule = new StreamSchedule(this.timing);
+      schedule.beginReading();
       while (!idle.aborted) {
         if (state.stale || schedule.isReadingDue()) {
           state.stale = false;

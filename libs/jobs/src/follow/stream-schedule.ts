@@ -1,8 +1,10 @@
 import type { StreamItem, StreamState } from './stream-state';
 
 export interface StreamTiming {
-  /** Postgres is read this often even when no event arrives: events can be lost. */
+  /** Postgres is read when no event has arrived for so long: events can be lost. */
   rereadMs: number;
+  /** And after so long however many arrive: one among them can have been lost. */
+  rereadAtLatestMs: number;
   /** A queued job's place is looked up this often at most, and less and less often, down to `rereadMs`, while it stays. */
   positionMs: number;
   progressMs: number;
@@ -13,6 +15,7 @@ export interface StreamTiming {
 
 export const STREAM_TIMING: StreamTiming = {
   rereadMs: 10_000,
+  rereadAtLatestMs: 60_000,
   positionMs: 3_000,
   progressMs: 300,
   previewMs: 500,
@@ -21,7 +24,8 @@ export const STREAM_TIMING: StreamTiming = {
 
 /** When one stream is to read again and what it may send, on the clock of `performance.now()`. */
 export class StreamSchedule {
-  private rereadAt: number;
+  private readAt: number;
+  private eventAt: number;
   private positionAt: number;
   private positionMs: number;
   private progressAt = 0;
@@ -29,9 +33,15 @@ export class StreamSchedule {
 
   constructor(private readonly timing: StreamTiming) {
     const now = performance.now();
-    this.rereadAt = now + timing.rereadMs;
+    this.readAt = now;
+    this.eventAt = now;
     this.positionMs = timing.positionMs;
     this.positionAt = now + timing.positionMs;
+  }
+
+  /** An event arrived: a job of which there is news lately is read less often. */
+  noteEvent(): void {
+    this.eventAt = performance.now();
   }
 
   isReadingDue(): boolean {
@@ -40,7 +50,12 @@ export class StreamSchedule {
   }
 
   beginReading(): void {
-    this.rereadAt = performance.now() + this.timing.rereadMs;
+    this.readAt = performance.now();
+  }
+
+  private get rereadAt(): number {
+    const { rereadMs, rereadAtLatestMs } = this.timing;
+    return Math.min(Math.max(this.readAt, this.eventAt) + rereadMs, this.readAt + rereadAtLatestMs);
   }
 
   /** @param reading.waiting whether the job is queued, so that its place can change without an event. */

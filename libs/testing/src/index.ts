@@ -6,7 +6,13 @@ export {
   type SeenAnswer,
 } from './api-description';
 export { ApiClient, type Answer, type Call } from './api-client';
-export { ComfyuiSimulator, spawnableSimulator, type NodeClass, type SimulatedServerOptions } from './comfyui-simulator';
+export {
+  ComfyuiSimulator,
+  spawnableSimulator,
+  type NodeClass,
+  type SimulatedServerOptions,
+  type SimulatedVersion,
+} from './comfyui-simulator';
 export { eventually } from './eventually';
 export { makeAccount, makePool, testBilling } from './factories';
 export { ScriptedPayments } from './scripted-payments';

@@ -1,4 +1,4 @@
-import { ComfyuiSimulator } from '@millrace/testing';
+import { ComfyuiSimulator, type SimulatedVersion } from '@millrace/testing';
 import { engineConformance } from '../../conformance/engine.conformance';
 import type { AttachOptions } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
@@ -10,21 +10,21 @@ type Way = (simulator: ComfyuiSimulator) => AttachOptions;
 const elsewhere: Way = ({ url }) => ({ mode: 'attach', url });
 const within: Way = ({ url, folders }) => ({ mode: 'attach', url, folders });
 
-async function open(way: Way, hasJobsApi: boolean) {
-  const simulator = await ComfyuiSimulator.start({ hasJobsApi, keepsTime: true });
+async function open(way: Way, version: SimulatedVersion) {
+  const simulator = await ComfyuiSimulator.start({ version, keepsTime: true });
   const engine = new ComfyuiEngine({ server: way(simulator) });
   await engine.start();
   return { engine, close: () => engine.close().then(() => simulator.stop()) };
 }
 
 describe.each([
-  ['attached to a ComfyUI elsewhere', elsewhere, false],
-  ['attached to a ComfyUI whose folders it has', within, true],
-] as const)('an engine %s', (name, way, hasJobsApi) => {
-  comfyuiSuite(name, () => open(way, hasJobsApi));
+  ['attached to a ComfyUI elsewhere', elsewhere, '0.3.64'],
+  ['attached to a later ComfyUI whose folders it has', within, '0.33.0'],
+] as const)('an engine %s', (name, way, version) => {
+  comfyuiSuite(name, () => open(way, version));
 
   engineConformance(name, async () => {
-    const { engine, close } = await open(way, hasJobsApi);
+    const { engine, close } = await open(way, version);
     return comfyuiUnderTest(engine, close);
   });
 });

@@ -280,7 +280,7 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
 
     it("uses later versions' cancel where it is there", async () => {
-      await open({}, { hasJobsApi: true });
+      await open({}, { version: '0.33.0' });
       const hold = simulator.server.holds.hold({ classType: 'TestSteps', step: 2 });
       const run = startRun(engine, STEPPING);
       await hold.reached;

@@ -1,4 +1,5 @@
 export { ComfyuiSimulator } from './simulator';
 export { type SimulatedServerOptions } from './simulated-server';
+export type { SimulatedVersion } from './version';
 export { spawnableSimulator } from './spawnable';
 export { type NodeClass } from './nodes/node-class';

@@ -8,6 +8,7 @@ import type { ServerParts } from './server-parts';
 import { readUpload } from './io/upload';
 import { validate } from './execution/validation';
 
+const CANONICAL_UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const SERVER_ERROR = '500 Internal Server Error\n\nServer got itself in trouble';
 
 interface PromptBody {
@@ -77,7 +78,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   'GET /object_info': (server, exchange) => exchange.text(server.objectInfo, 200, 'application/json'),
   'GET /system_stats': (server, exchange) =>
-    exchange.json({ system: { os: 'posix', comfyui_version: '0.3.64', argv: server.argv }, devices: [] }),
+    exchange.json({ system: { os: 'posix', comfyui_version: server.version, argv: server.argv }, devices: [] }),
   'GET /internal/folder_paths': (_server, exchange) =>
     exchange.json({ checkpoints: ['/srv/comfyui/models/checkpoints'], custom_nodes: ['/srv/comfyui/custom_nodes'] }),
   'GET /internal/logs/raw': ({ log }, exchange) => exchange.json({ entries: log.entries, size: null }),
@@ -114,7 +115,7 @@ export async function answer(server: ServerParts, exchange: Exchange): Promise<v
   try {
     if (route) await route(server, exchange);
     else if (byId && request.method === 'GET') historyOf(server, exchange, decodeURIComponent(byId));
-    else if (job && server.hasJobsApi) cancelJob(server, exchange, job);
+    else if (job && server.version !== '0.3.64') cancelJob(server, exchange, job);
     else exchange.text('404: Not Found', 404);
   } catch {
     exchange.text(SERVER_ERROR, 500);
@@ -139,7 +140,10 @@ async function postPrompt(server: ServerParts, exchange: Exchange): Promise<void
   server.log.log('got prompt\n');
   const { prompt, prompt_id, client_id, number, extra_data = {} } = parsePosted(text);
   if (!prompt) return exchange.json({ error: { type: 'no_prompt' }, node_errors: {} }, 400);
-  const validation = validate(prompt, server.classes, (name) => server.folders.hasInput(name));
+  const isLater = server.version !== '0.3.64';
+  if (isLater && prompt_id !== undefined && !CANONICAL_UUID.test(prompt_id))
+    return exchange.json({ error: { type: 'invalid_prompt_id' }, node_errors: {} }, 400);
+  const validation = validate(prompt, server.classes, (name) => server.folders.hasInput(name), isLater);
   if ('error' in validation) {
     return exchange.json({ error: validation.error, node_errors: validation.nodeErrors }, 400);
   }

@@ -3,6 +3,7 @@ import type { PromptQueue } from './execution/prompt-queue';
 import type { ServerFolders } from './io/server-folders';
 import type { ServerLog } from './io/server-log';
 import type { Sockets } from './io/sockets';
+import type { SimulatedVersion } from './version';
 
 /** What the routes work on: the parts of a server, and what its life depends on. */
 export interface ServerParts {
@@ -17,8 +18,7 @@ export interface ServerParts {
   readonly interrupts: (string | null)[];
   readonly jobCancels: string[];
   readonly argv: string[];
-  /** Has the routes below `/api/jobs` of later versions. */
-  readonly hasJobsApi: boolean;
+  readonly version: SimulatedVersion;
   readonly objectInfo: string;
   nextNumber(): number;
   /** Sends every socket the length of the queue. */

@@ -14,13 +14,13 @@ import type { ServerParts } from './server-parts';
 import { ServerLog } from './io/server-log';
 import { Sockets } from './io/sockets';
 import { TEST_NODES } from './nodes/test-nodes';
+import type { SimulatedVersion } from './version';
 
 export interface SimulatedServerOptions {
   folders: { input: string; output: string; temp: string };
   /** 0: any free one. */
   port: number;
-  /** The routes below `/api/jobs` of later versions. */
-  hasJobsApi: boolean;
+  version: SimulatedVersion;
   /** `--preview-method` is not `none`. */
   picturesSteps: boolean;
   /** Sleeping nodes sleep as long as they say; else not at all. */
@@ -44,7 +44,7 @@ export class SimulatedServer implements ServerParts {
   readonly interrupts: (string | null)[] = [];
   readonly jobCancels: string[] = [];
   readonly argv: string[];
-  readonly hasJobsApi: boolean;
+  readonly version: SimulatedVersion;
   objectInfo: string;
   /** Requests over HTTP so far. */
   requests = 0;
@@ -60,14 +60,14 @@ export class SimulatedServer implements ServerParts {
   private readonly current: { node: string | null } = { node: null };
 
   private constructor(private readonly options: SimulatedServerOptions) {
-    const { classes, folders, hasJobsApi, toStdout } = options;
+    const { classes, folders, toStdout, version } = options;
     this.folders = new ServerFolders(folders);
     this.classes = { ...CORE_NODES, ...TEST_NODES, ...classes };
     this.objectInfo = objectInfoText(this.classes);
-    this.hasJobsApi = hasJobsApi;
+    this.version = version;
     this.argv = ['/srv/comfyui/main.py', '--output-directory', folders.output];
     this.sockets = new Sockets((clientId) => this.greet(clientId));
-    this.log = new ServerLog((entries) => this.sockets.sendLog(entries), toStdout);
+    this.log = new ServerLog((entries) => this.sockets.sendLog(entries), toStdout, version !== '0.3.64');
     this.http = createServer((request, response) => void this.serve(new Exchange(request, response)));
     this.http.on('upgrade', (request, socket, head) => this.sockets.accept(request, socket, head));
     void this.runPrompts();
@@ -186,7 +186,7 @@ export class SimulatedServer implements ServerParts {
       const entry = await this.runPrompt(prompt).catch((error: unknown) => {
         if (!this.isRunningPrompts) return null;
         if (!(error instanceof SystemExit)) throw error;
-        if (error.message !== '') this.log.log('Exception in thread Thread-1 (prompt_worker):\n');
+        if (error.message !== '') this.log.write('Exception in thread Thread-1 (prompt_worker):\n');
         return null;
       });
       if (!entry) return;
@@ -195,15 +195,16 @@ export class SimulatedServer implements ServerParts {
       if (prompt.clientId !== null) {
         this.sockets.send('executing', { node: null, prompt_id: prompt.promptId }, prompt.clientId);
       }
-      this.log.log('Prompt executed in 0.01 seconds\n');
+      this.log.log('Prompt executed in 0.01 seconds\n', 'green');
       this.changed();
     }
   }
 
   private async runPrompt(prompt: Parameters<PromptQueue['finish']>[0]) {
     const { cache, classes, current, folders, holds, interrupt, log, sockets } = this;
-    const { keepsTime, picturesSteps } = this.options;
-    const server = { cache, classes, current, folders, holds, interrupt, log, sockets, picturesSteps, keepsTime };
+    const { keepsTime, picturesSteps, version } = this.options;
+    const parts = { cache, classes, current, folders, holds, interrupt, log, sockets };
+    const server = { ...parts, picturesSteps, keepsTime, version };
     current.node = null;
     return await new PromptExecutor(server, prompt).execute();
   }

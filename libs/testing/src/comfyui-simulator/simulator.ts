@@ -21,7 +21,7 @@ export class ComfyuiSimulator {
     const full: SimulatedServerOptions = {
       folders: options.folders ?? { input: own('input'), output: own('output'), temp: own('temp') },
       port: options.port ?? 0,
-      hasJobsApi: options.hasJobsApi ?? false,
+      version: options.version ?? '0.3.64',
       picturesSteps: options.picturesSteps ?? true,
       keepsTime: options.keepsTime ?? false,
       classes: options.classes ?? {},

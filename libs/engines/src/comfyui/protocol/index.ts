@@ -3,6 +3,7 @@ export { ComfyuiSocket, type SocketListener } from './comfyui.socket';
 export { readFrame, type Frame } from './frames';
 export type { HistoryEntry } from './history';
 export { toStrictJson } from './lenient-json';
+export { withoutTags } from './log-tags';
 export { locatePrompt } from './locate-prompt';
 export {
   listOf,

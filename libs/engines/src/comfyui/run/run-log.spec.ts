@@ -33,6 +33,18 @@ describe('the log of a run', () => {
     expect(logOf(['mine\n'], { beginsAtPost: false }, true).text).toBe('mine\n');
   });
 
+  it('is the same where the server colours its own words and tags each line with its level', () => {
+    const [esc, tag] = ['\u001b', '\u001b[32m[INFO]\u001b[0m '];
+    const server = [`${tag}got prompt\n`, `a\n${tag}b\n`, `${esc}[1m${esc}[33m[WARNING]${esc}[0m c\n`];
+    const end = `${tag}${esc}[32mPrompt executed in 0.11 seconds${esc}[0m\n`;
+    expect(logOf([...server, `d${end}`, 'later\n']).text).toBe('a\nb\nc\nd');
+    expect(logOf([...server, end, 'later\n']).text).toBe('a\nb\nc\n');
+    expect(logOf([`${tag}got prompt\n`, `${tag}no break`]).text).toBe('no break');
+    expect(logOf([`${tag}got prompt\n`, `${esc}[31mof the code${esc}[0m\n`]).text).toBe(
+      `${esc}[31mof the code${esc}[0m\n`,
+    );
+  });
+
   it('has the last version of a line that is written over', () => {
     expect(logOf(['got prompt\n', '\r 0%|  |', '\r 50%|█ |', '\r100%|██|\nnext\r\n']).text).toBe('100%|██|\nnext\n');
   });

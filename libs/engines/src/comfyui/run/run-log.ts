@@ -1,3 +1,5 @@
+import { withoutTags } from '../protocol';
+
 /** ComfyUI's own words around a prompt; between them, what is printed is the prompt's. */
 const BEGIN = /^got prompt$/;
 const END = /^(.*)Prompt executed in [\d.:]+(?: seconds)?$/;
@@ -63,7 +65,7 @@ export class RunLog {
 
   /** Passes on what is left. Nothing comes after. */
   close(): void {
-    if (!this.ended && this.open && this.partial !== '') this.keep(lastVersion(this.partial));
+    if (!this.ended && this.open && this.partial !== '') this.keep(lastVersion(withoutTags(this.partial)));
     this.ended = true;
     this.flush();
   }
@@ -73,8 +75,9 @@ export class RunLog {
     return partial.length > tailBytes ? scrub(partial).slice(-tailBytes) : partial;
   }
 
-  private line(line: string): void {
+  private line(written: string): void {
     if (this.ended) return;
+    const line = withoutTags(written);
     if (THREAD_ENDED.test(line)) this.listener.onDeadThread();
     if (!this.open) {
       this.open = this.options.beginsAtPost && BEGIN.test(line);

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { ComfyuiProcess, type ProcessOptions } from './comfyui.process';
 import { FolderRunFiles } from '../files';
+import { withoutTags } from '../protocol';
 import type { HostedServer, ServerHost } from './server-host';
 
 /** A ComfyUI process of this engine's own. */
@@ -31,7 +32,7 @@ export class OwnedServerHost implements ServerHost {
       headers: {},
       folders: spawned.folders,
       roots: [cwd, dataDir, ...programs],
-      gone: spawned.exited.then(() => spawned.lastWords),
+      gone: spawned.exited.then(() => spawned.lastWords.split('\n').map(withoutTags).join('\n')),
     };
   }
 

@@ -9,6 +9,7 @@ import { Scheduler } from './scheduler';
 import type { ServerFolders } from '../io/server-folders';
 import type { ServerLog } from '../io/server-log';
 import type { Sockets } from '../io/sockets';
+import type { SimulatedVersion } from '../version';
 
 /** What runs share with the server that they run in. */
 export interface ExecutorServer {
@@ -22,6 +23,7 @@ export interface ExecutorServer {
   sockets: Sockets;
   picturesSteps: boolean;
   keepsTime: boolean;
+  version: SimulatedVersion;
   /** The flag that `/interrupt` raises, and that the start of a prompt lowers. */
   interrupt: { isRaised: boolean };
 }
@@ -66,11 +68,11 @@ export class PromptExecutor {
 
   /** @throws {SystemExit} when a node ends the thread */
   async execute(): Promise<HistoryEntry> {
-    const { interrupt, cache } = this.server;
+    const { interrupt, cache, version } = this.server;
     interrupt.isRaised = false;
     this.note('execution_start', {});
     const keys = new Map(this.graph.ids.map((id) => [id, this.key(id)]));
-    cache.keepOnly(new Set(keys.values()));
+    if (version === '0.3.64') cache.keepOnly(new Set(keys.values()));
     this.note('execution_cached', { nodes: [...keys].filter(([, key]) => cache.get(key)).map(([id]) => id) });
     for (const id of this.prompt.outputs) this.scheduler.add(id);
     const isWhole = await this.dissolve();

@@ -27,14 +27,11 @@ export function validate(
   graph: PostedGraph,
   classes: Readonly<Record<string, NodeClass>>,
   hasInput: (name: string) => boolean,
+  isLater: boolean,
 ): Validation {
   for (const [id, node] of Object.entries(graph)) {
     if (!classes[node.class_type]) {
-      const message = `Cannot execute because node ${node.class_type} does not exist.`;
-      return {
-        error: { type: 'invalid_prompt', message, details: `Node ID '#${id}'`, extra_info: {} },
-        nodeErrors: {},
-      };
+      return { error: unknownClass(id, node.class_type, isLater), nodeErrors: {} };
     }
   }
   const outputs = Object.keys(graph).filter((id) => classes[graph[id]?.class_type ?? '']?.outputNode);
@@ -45,6 +42,21 @@ export function validate(
   const nodeErrors: NodeErrors = {};
   const sound = outputs.filter((id) => new OutputValidation(graph, classes, hasInput, id, nodeErrors).isSound());
   return sound.length > 0 ? { outputs: sound, nodeErrors } : { error: NOT_COMPILED, nodeErrors };
+}
+
+function unknownClass(id: string, class_type: string, isLater: boolean): Complaint {
+  const details = `Node ID '#${id}'`;
+  if (!isLater) {
+    const message = `Cannot execute because node ${class_type} does not exist.`;
+    return { type: 'invalid_prompt', message, details, extra_info: {} };
+  }
+  const message = `Node '${class_type}' not found. The custom node may not be installed.`;
+  return {
+    type: 'missing_node_type',
+    message,
+    details,
+    extra_info: { node_id: id, class_type, node_title: class_type },
+  };
 }
 
 class OutputValidation {

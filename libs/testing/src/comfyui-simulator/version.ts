@@ -1,0 +1,6 @@
+/**
+ * Versions of ComfyUI whose habits the simulator has. The recordings are of `0.3.64`. `0.33.0` also has the routes below
+ * `/api/jobs`, accepts only a canonical UUID as prompt id, tags the lines of its log with their level in colour, keeps results
+ * across prompts, reports an unknown class as `missing_node_type`, and takes an `AcceleratorError` for a lack of memory.
+ */
+export type SimulatedVersion = '0.3.64' | '0.33.0';

@@ -16,12 +16,14 @@ const SUBMIT_POINTS = ['submission:before-commit', 'submission:after-commit'] as
 const DISPATCH_POINT = 'dispatch:before-lane';
 const LIMIT_MS = 300_000;
 
+/** Two outputs: the first is recorded by itself, the last with the end of its job. */
 const growing = (steps: number): object => ({
   '1': {
     class_type: 'MillraceReactionDiffusion',
     inputs: { width: 128, height: 128, steps, seed: 1, feed: 0.055, kill: 0.062 },
   },
   '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown' } },
+  '3': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown too' } },
 });
 const quick = growing(5);
 

@@ -144,7 +144,7 @@ export function composeExecution(parts: JobsParts & { secretKey: KeyRing }): Job
   return {
     claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher),
     lifecycle,
-    outputs: new OutputRecorder(database, new OutputStore(settings), events),
+    outputs: new OutputRecorder(database, new OutputStore(settings), events, lifecycle, settings),
     events,
     dispatcher,
     secrets: new EphemeralSecrets(redis.producer(), secretKey),

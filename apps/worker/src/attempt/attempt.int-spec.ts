@@ -74,6 +74,10 @@ class Surroundings {
   /** Engine time of each heartbeat. */
   readonly engineMs: number[] = [];
   store = (): Promise<void> => Promise.resolve();
+  /** What became of its outputs. */
+  readonly calls: string[] = [];
+  /** Whether the last output can be recorded with the end. */
+  endsTogether = true;
 
   /** What an attempt uses beside its engine: an asset to be staged, a store for its outputs, and the record of its end. */
   parts(catalogue: NodeCatalogue): AttemptParts {
@@ -96,7 +100,17 @@ class Surroundings {
     return {
       jobs: {
         lifecycle,
-        outputs: { record: () => Promise.resolve(true) },
+        outputs: {
+          record: () => {
+            this.calls.push('record');
+            return Promise.resolve(true);
+          },
+          finish: (_fence: Fence, result: AttemptResult) => {
+            this.calls.push('finish');
+            if (this.endsTogether) this.ends.push(result);
+            return Promise.resolve(this.endsTogether);
+          },
+        },
         events: { progressed: () => this.progressed() },
       },
       assets: { assets: { storeOutput }, content: { openInput } },
@@ -213,6 +227,28 @@ describe('an attempt', () => {
     expect(around).toMatchObject(end);
     expect(workFolder.problem).not.toBeNull();
   });
+
+  it.each([
+    [true, ['finish']],
+    [false, ['finish', 'record']],
+  ])(
+    'records its last output with its end, or before it where both cannot go together: %s',
+    async (together, calls) => {
+      const around = new Surroundings();
+      around.endsTogether = together;
+      let settle: () => void = () => undefined;
+      const settled = new Promise<void>((resolve) => (settle = resolve));
+      around.store = () => settled;
+      const run = (_work: EngineWork, context: EngineRunContext): Promise<EngineResult> => {
+        context.onEvent({ type: 'output', output: { nodeId: '1', index: 0, kind: 'text', text: 'made' } });
+        return Promise.resolve({ status: 'succeeded' });
+      };
+      const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+      await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(settle);
+      expect(around.calls).toEqual(calls);
+      expect(around.ends).toMatchObject([{ ending: 'succeeded' }]);
+    },
+  );
 
   it('counts no engine time while it stores what it made', async () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);

@@ -13,7 +13,7 @@ import { endOf, finished, type AttemptEnd } from './attempt-end';
 import { InputUnavailable, stageInputs, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
 import { LogSaver } from './log-saver';
-import { OutputPipeline } from './output-pipeline';
+import { OutputPipeline, type OutputsEnd } from './output-pipeline';
 import { reportEnd, type EndReport } from './report-end';
 import { RunObserver } from './run-observer';
 
@@ -109,8 +109,7 @@ export class Attempt {
       const end = await this.compute(onSettled).catch((error: unknown) => this.brokenOff(error));
       this.log.close();
       this.observer.close();
-      if (end.kind !== 'finished') await this.log.save();
-      await reportEnd(this.parts.jobs.lifecycle, this.claimed, this.reportOf(end), this.logger);
+      if (!(await this.report(end))) await this.report(await this.endApart());
     } catch (error) {
       this.logger.error(
         { err: error },
@@ -124,6 +123,12 @@ export class Attempt {
         this.logger.warn({ err: error }, 'the files of an attempt could not be removed'),
       );
     }
+  }
+
+  /** @returns false where the last output cannot be recorded with the end. */
+  private async report(end: AttemptEnd): Promise<boolean> {
+    if (end.kind !== 'finished') await this.log.save();
+    return reportEnd(this.parts.jobs, this.claimed, this.reportOf(end), this.logger);
   }
 
   private async compute(onSettled: () => void): Promise<AttemptEnd> {
@@ -161,11 +166,20 @@ export class Attempt {
   }
 
   private async conclude(run: EngineResult): Promise<AttemptEnd> {
-    const outputs = await this.outputs.settle();
-    const end = endOf({ run, outputs, lease: this.lease.end, draining: this.draining.aborted });
+    if (run.status === 'succeeded') this.outputs.complete();
+    const end = this.endOf(run, await this.outputs.settle());
     if (end.kind === 'finished' && run.status === 'failed') this.observer.failedAt(run.failure.nodeId);
     if (end.kind === 'finished' && end.ending === 'succeeded') this.observer.succeeded();
     return end;
+  }
+
+  /** The end of a run that has succeeded, once what was to be recorded with it is recorded by itself. */
+  private async endApart(): Promise<AttemptEnd> {
+    return this.endOf({ status: 'succeeded' }, await this.outputs.recordUnrecorded());
+  }
+
+  private endOf(run: EngineResult, outputs: OutputsEnd): AttemptEnd {
+    return endOf({ run, outputs, lease: this.lease.end, draining: this.draining.aborted });
   }
 
   /** What no step foresaw is this worker's doing: another may fare better, and the attempts are bounded. */
@@ -185,6 +199,7 @@ export class Attempt {
     if (end.kind !== 'finished') return end;
     const { ending, failure } = end;
     const log = this.claimed.keepsLogs ? this.observer.readLog() : null;
-    return { kind: 'finished', result: { ending, failure, engineMs, progress, nodes, log } };
+    const result = { ending, failure, engineMs, progress, nodes, log };
+    return { kind: 'finished', result, last: ending === 'succeeded' ? this.outputs.unrecorded : null };
   }
 }

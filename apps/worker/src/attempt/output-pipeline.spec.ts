@@ -168,4 +168,43 @@ describe('outputs', () => {
     expect(steps.begun.filter((name) => name.startsWith('store'))).toEqual(['store 1', 'store 2', 'store 3']);
     expect(steps.pipeline.refused.aborted).toBe(true);
   });
+
+  it('that land after the run has succeeded are recorded, but the last one, which is left to the end of the job', async () => {
+    await steps.end('store 1');
+    steps.pipeline.complete();
+    await steps.end('store 2');
+    await steps.end('store 3');
+    await steps.end('record 1');
+    await steps.end('record 2');
+    expect(await steps.pipeline.settle()).toEqual({ status: 'stored' });
+    expect(steps.begun).not.toContain('record 3');
+    expect(steps.pipeline.unrecorded).toMatchObject({ ordinal: 2 });
+
+    const recorded = steps.pipeline.recordUnrecorded();
+    await steps.end('record 3', false);
+    expect(await recorded).toEqual({ status: 'lease_lost' });
+    expect(steps.pipeline.unrecorded).toBeNull();
+    expect(await steps.pipeline.recordUnrecorded()).toEqual({ status: 'lease_lost' });
+  });
+
+  it('are all recorded where the run ends after the last one', async () => {
+    for (const n of [1, 2, 3]) {
+      await steps.end(`store ${n}`);
+      await steps.end(`record ${n}`);
+    }
+    steps.pipeline.complete();
+    expect(await steps.pipeline.settle()).toEqual({ status: 'stored' });
+    expect(steps.pipeline.unrecorded).toBeNull();
+  });
+
+  it('leave nothing to the end of the job where one before the last could not be recorded', async () => {
+    steps.pipeline.complete();
+    await steps.end('store 1');
+    await steps.end('store 2');
+    await steps.end('store 3');
+    await steps.end('record 1');
+    await steps.fail('record 2', new OutputRefused('its name is taken'));
+    expect(await steps.pipeline.settle()).toMatchObject({ status: 'refused' });
+    expect(steps.pipeline.unrecorded).toBeNull();
+  });
 });

@@ -22,6 +22,9 @@ export type OutputsEnd = { status: 'stored' } | { status: 'lease_lost' } | (Outp
  * Stores outputs while the run goes on: one after the other, in the order in which they landed, each recorded under the
  * attempt's fence while the bytes of the next are stored. Once one could not be stored those after it are dropped, because
  * the attempt has failed then, and the engine need not go on.
+ *
+ * The last output of a run that has succeeded is not recorded here where its bytes land after the run's end: it is left to be recorded with
+ * the job's end, in one statement.
  */
 export class OutputPipeline {
   private readonly names: OutputNames;
@@ -32,6 +35,9 @@ export class OutputPipeline {
   /** The output that is the end of them; those after it are dropped. */
   private last = Number.POSITIVE_INFINITY;
   private ordinal = 0;
+  /** The run has succeeded: no output comes after those that were added. */
+  private isComplete = false;
+  private left: OutputDraft | null = null;
   private readonly refusal = new AbortController();
 
   constructor(
@@ -61,8 +67,28 @@ export class OutputPipeline {
     const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
     this.storing = draft;
     this.recording = Promise.all([draft, this.recording]).then(async ([stored]) => {
-      if (stored !== null) await this.step(output, ordinal, () => this.record(stored));
+      if (stored === null) return;
+      if (this.isComplete && ordinal === this.ordinal - 1 && ordinal < this.last) this.left = stored;
+      else await this.step(output, ordinal, () => this.record(stored));
     });
+  }
+
+  /** The run has succeeded, so that no output is added from now on, and its last one may be recorded with the job's end. */
+  complete(): void {
+    this.isComplete = true;
+  }
+
+  /** The output that is stored and left to be recorded with the job's end; null where there is none. */
+  get unrecorded(): OutputDraft | null {
+    return this.left;
+  }
+
+  /** Record by itself what was left. @returns how the outputs came out then. */
+  async recordUnrecorded(): Promise<OutputsEnd> {
+    const { left } = this;
+    this.left = null;
+    if (left !== null) await this.step(left, left.ordinal, () => this.record(left));
+    return this.end;
   }
 
   /** One more than a job may have: it ends the run at once, not when those before it are stored. The rest costs nothing. */
@@ -71,14 +97,18 @@ export class OutputPipeline {
     this.endAt(ordinal, { status: 'refused', reason, nodeId });
   }
 
-  /** Resolves when every output that was added is stored or given up. */
+  /** Resolves when every output that was added is recorded, left or given up. */
   async settle(): Promise<OutputsEnd> {
     await this.recording;
     return this.end;
   }
 
   /** Do a step of an output, unless one before it is the end of them. A step that fails is. Never rejects. */
-  private async step<T>(output: EngineOutput, ordinal: number, step: () => Promise<T>): Promise<T | null> {
+  private async step<T>(
+    output: Pick<EngineOutput, 'nodeId'>,
+    ordinal: number,
+    step: () => Promise<T>,
+  ): Promise<T | null> {
     if (ordinal > this.last) return null;
     try {
       return await step();

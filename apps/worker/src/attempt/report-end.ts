@@ -1,4 +1,4 @@
-import type { AttemptLoss, AttemptResult, ClaimedAttempt, Lifecycle } from '@millrace/jobs';
+import type { AttemptLoss, AttemptResult, ClaimedAttempt, JobExecution, OutputDraft } from '@millrace/jobs';
 import { backoffMs, type Logger } from '@millrace/platform';
 
 /** How long a worker tries to record in PostgreSQL how an attempt ended; after that the attempt counts as lost. */
@@ -8,34 +8,53 @@ const RETRY_CAP_MS = 2_000;
 
 /** What is recorded of the end of an attempt. */
 export type EndReport =
-  | { kind: 'finished'; result: AttemptResult }
+  /** `last`: the output that is to be recorded with the end. */
+  | { kind: 'finished'; result: AttemptResult; last: OutputDraft | null }
   | { kind: 'handed_back' }
   | { kind: 'given_up'; loss: AttemptLoss }
   | { kind: 'lease_lost' };
 
+/** Where it is recorded. */
+interface EndRecords {
+  lifecycle: Pick<JobExecution['lifecycle'], 'finish' | 'handBack' | 'giveUp'>;
+  outputs: Pick<JobExecution['outputs'], 'finish'>;
+}
+
 /**
  * Records how an attempt ended, again and again while PostgreSQL is away. The fence makes recording twice harmless.
  *
+ * @returns false where the end was not recorded, because its last output has to be recorded before.
  * @throws {Error} of the last try, when PostgreSQL was away for longer than 60 s
  */
 export async function reportEnd(
-  lifecycle: Pick<Lifecycle, 'finish' | 'handBack' | 'giveUp'>,
+  jobs: EndRecords,
   claimed: ClaimedAttempt,
   end: EndReport,
   logger: Logger,
-): Promise<void> {
+): Promise<boolean> {
   const until = performance.now() + REPORT_TIMEOUT_MS;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      if (end.kind === 'finished') await lifecycle.finish(claimed, end.result);
-      else if (end.kind === 'handed_back') await lifecycle.handBack(claimed);
-      else if (end.kind === 'given_up') await lifecycle.giveUp(claimed, end.loss);
+      if (!(await recordEnd(jobs, claimed, end))) return false;
       logger.info({ end: end.kind === 'finished' ? end.result.ending : end.kind }, 'an attempt is over');
-      return;
+      return true;
     } catch (error) {
       if (performance.now() > until) throw error;
       logger.warn({ err: error }, 'the end of an attempt could not be recorded yet');
       await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
     }
   }
+}
+
+async function recordEnd(
+  { lifecycle, outputs }: EndRecords,
+  claimed: ClaimedAttempt,
+  end: EndReport,
+): Promise<boolean> {
+  if (end.kind === 'finished') {
+    if (end.last !== null) return outputs.finish(claimed, end.result, end.last);
+    await lifecycle.finish(claimed, end.result);
+  } else if (end.kind === 'handed_back') await lifecycle.handBack(claimed);
+  else if (end.kind === 'given_up') await lifecycle.giveUp(claimed, end.loss);
+  return true;
 }

@@ -12,15 +12,32 @@ import { jsonOrNull } from './storable';
 
 type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms';
 
+/** The columns of a job that is about to end, locked, for what is written with its end. */
+export type RunColumn = 'id' | 'account_id' | 'attempt' | 'expires_at';
+
+/**
+ * Writes more in the statement that ends a job, once the job is locked and before anything else is: reads the job's row, if the
+ * guard holds, and yields it when that is written.
+ */
+export type WithEnd = <Column extends string>(
+  job: StatementPart<Column | RunColumn>,
+) => StatementPart<Column | RunColumn>;
+
 /**
  * End a job: status, attempt, charge, hold and counters together. A job that is `canceling` ends `canceled`, also when its
  * worker reports another end.
  *
  * @returns null when the guard did not hold, or the job has ended.
+ * @throws what `withEnd` refuses: nothing has changed then.
  */
-export async function endJob(statements: Statements, guard: EndGuard, ending: JobEnding): Promise<MovedJob | null> {
+export async function endJob(
+  statements: Statements,
+  guard: EndGuard,
+  ending: JobEnding,
+  withEnd: WithEnd = (run) => run,
+): Promise<MovedJob | null> {
   const { status, cause } = RECORDED_AS[ending.ending];
-  const charged = chargePart(runPart(guard, ending));
+  const charged = chargePart(withEnd(runPart(guard, ending)));
   const job = statementPart<EndedColumn>('job')`
     UPDATE jobs j
     SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${status} END,
@@ -43,10 +60,10 @@ export async function endJob(statements: Statements, guard: EndGuard, ending: Jo
  * The job, locked, with the time that is billed of it. What the end writes is made from this row: the version in the
  * statement's snapshot may be from before an extension of the hold.
  */
-function runPart(guard: EndGuard, ending: JobEnding): StatementPart<BilledColumn> {
+function runPart(guard: EndGuard, ending: JobEnding): StatementPart<BilledColumn | RunColumn> {
   const billed = billedMs(SETTLEMENT[ending.ending], 'engineMs' in ending ? ending.engineMs : 0);
-  return statementPart<BilledColumn>('old')`
-    SELECT j.id, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
+  return statementPart<BilledColumn | RunColumn>('old')`
+    SELECT j.id, j.account_id, j.attempt, j.expires_at, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
            j.billable_ms + greatest(u.used_ms, ${leastBilledMs(ending.ending)}) AS billable_ms, ${isWaived(SETTLEMENT[ending.ending])} AS is_waived
     FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
     CROSS JOIN LATERAL (SELECT CASE WHEN j.delivery = 'leased' THEN ${billed} ELSE 0 END AS used_ms) u

@@ -1,3 +1,4 @@
+export type { RunColumn, WithEnd } from './end.store';
 export { EndCanceledJobsLoop } from './end-canceled-jobs.loop';
 export { EndOvertimeJobsLoop } from './end-overtime-jobs.loop';
 export { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';

@@ -8,7 +8,7 @@ import type { ClaimedAttempt, EndGuard, Fence, JobLog, JobScope, MovedJob } from
 import { requestCancel } from './cancel.store';
 import { claimAttempt } from './claim.store';
 import type { LostJob } from './due-jobs.store';
-import { endJob } from './end.store';
+import { endJob, type WithEnd } from './end.store';
 import {
   attemptsUsedUp,
   canceledEnding,
@@ -101,12 +101,18 @@ export class Lifecycle {
     return renewLease(this.database, fence, { ...run, leaseSeconds, attemptLimitSeconds, holdExtensionSeconds });
   }
 
-  /** End a job with the result of its attempt. @returns null when the lease was lost: the result counts for nothing. */
-  async finish(fence: Fence, result: AttemptResult): Promise<MovedJob | null> {
+  /**
+   * End a job with the result of its attempt.
+   *
+   * @param withEnd what is written in the same statement.
+   * @returns null when the lease was lost: the result counts for nothing.
+   * @throws what `withEnd` refuses: nothing has changed then.
+   */
+  async finish(fence: Fence, result: AttemptResult, withEnd?: WithEnd): Promise<MovedJob | null> {
     // A worker that takes its job for canceled when nobody asked for it is mistaken, and changes nothing.
     const kind = result.ending === 'canceled_while_running' ? 'canceling_fence' : 'fence';
     crashPoint('finish:before-commit');
-    const moved = await this.end({ kind, fence }, result);
+    const moved = await this.end({ kind, fence }, result, withEnd);
     if (moved !== null) crashPoint('finish:after-commit');
     return moved;
   }
@@ -171,8 +177,8 @@ export class Lifecycle {
     return this.end({ kind: 'overtime', jobId, limitSeconds }, overtimePassed);
   }
 
-  private async end(guard: EndGuard, ending: JobEnding): Promise<MovedJob | null> {
-    const moved = await endJob(this.database, guard, ending);
+  private async end(guard: EndGuard, ending: JobEnding, withEnd?: WithEnd): Promise<MovedJob | null> {
+    const moved = await endJob(this.database, guard, ending, withEnd);
     if (moved !== null) this.moved(moved);
     return moved;
   }

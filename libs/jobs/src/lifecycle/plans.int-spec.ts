@@ -5,6 +5,7 @@ import type { Statements } from '@millrace/database';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld, endingOf } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { withLastOutput } from '../outputs/last-output.store';
 import { claimAttempt } from './claim.store';
 import { endJob } from './end.store';
 import { handBackAttempt, takeBackAttempt } from './release.store';
@@ -26,10 +27,15 @@ describe('a statement that moves one job', () => {
     attemptLimitSeconds: 604_800,
     holdExtensionSeconds: 60,
   };
+  const blob = { accountId: newId(), hash: 'blake3:0', bornAt: new Date() };
+  const asset = { id: newId(), blob, contentType: 'text/plain', name: 'a.txt' };
+  const output = { nodeId: '1', nodeIndex: 0, ordinal: 0, type: 'text', asset } as const;
+  const withOutput = withLastOutput(output, { maxOutputsPerJob: 100 });
   const moves: [string, (statements: Statements) => Promise<unknown>][] = [
     ['a claim', (to) => claimAttempt(to, { ...fence, workerId: newId(), leaseSeconds: 10 })],
     ['a heartbeat', (to) => renewLease(to, fence, beat)],
     ['the end', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'))],
+    ['the end with the last output', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'), withOutput)],
     ['the end of a lost one', (to) => endJob(to, lost, endingOf('attempts_used_up'))],
     ['handing it back', (to) => handBackAttempt(to, fence)],
     ['taking it back', (to) => takeBackAttempt(to, fence.jobId)],

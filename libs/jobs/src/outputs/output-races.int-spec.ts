@@ -18,6 +18,7 @@ const KINDS = [
   'record',
   'record',
   'record',
+  'finish',
   'lose',
   'end',
   'upload',
@@ -61,6 +62,8 @@ class Race {
   private readonly attempts: ClaimedAttempt[] = [];
   private readonly uploaded: string[] = [];
   readonly recorded: Recorded[] = [];
+  /** By job, the attempt that has ended it in success: its outputs alone are shown. */
+  readonly succeeded = new Map<string, number>();
 
   get jobIds(): string[] {
     return [...new Set(this.attempts.map(({ jobId }) => jobId))];
@@ -87,6 +90,7 @@ class Race {
     const text = TEXTS[nth % TEXTS.length] ?? '';
     if (attempt === undefined) return;
     if (kind === 'record') return this.record(attempt, text, (nth >> 4) % PLACES);
+    if (kind === 'finish') return this.finish(attempt, text, (nth >> 4) % PLACES);
     if (kind === 'upload') this.uploaded.push(await world.upload(text));
     else if (kind === 'sweep') await world.runLoop('sweep-blobs');
     else if (kind === 'expire') await world.runLoop('expire-assets');
@@ -110,6 +114,12 @@ class Race {
     if (!(await world.record(attempt, text, place))) return;
     this.recorded.push({ jobId: attempt.jobId, attempt: attempt.attempt, place });
   }
+
+  private async finish({ jobId, ...attempt }: ClaimedAttempt, text: string, place: number): Promise<void> {
+    if ((await world.finish({ ...attempt, jobId }, text, place)) !== 'ended') return;
+    this.succeeded.set(jobId, attempt.attempt);
+    this.recorded.push({ jobId, attempt: attempt.attempt, place });
+  }
 }
 
 /** A refusal, or that the sweeper was faster, is an answer; anything else is not. */
@@ -118,16 +128,20 @@ function isAnswer(error: unknown): boolean {
   return error instanceof Error && error.name === 'Refusal';
 }
 
-async function isSound({ jobIds, recorded }: Race): Promise<void> {
+async function isSound({ jobIds, recorded, succeeded }: Race): Promise<void> {
   for (const jobId of jobIds) {
     const outputs = await world.outputs(jobId);
     const latest = new Map<number, number>();
-    for (const { attempt, place } of recorded.filter((one) => one.jobId === jobId)) {
+    const shown = (attempt: number): boolean => attempt === (succeeded.get(jobId) ?? attempt);
+    for (const { attempt, place } of recorded.filter((one) => one.jobId === jobId && shown(one.attempt))) {
       latest.set(place, Math.max(attempt, latest.get(place) ?? 0));
     }
     expect(new Map(outputs.map(({ nodeIndex, attempt }) => [nodeIndex, attempt]))).toEqual(latest);
     for (const { text } of outputs) expect(TEXTS).toContain(text);
-    expect((await world.keptAssets(jobId)).sort()).toEqual(outputs.map(({ assetId }) => assetId).sort());
+    const kept = await world.keptAssets(jobId);
+    const assets = outputs.map(({ assetId }) => assetId);
+    if (succeeded.has(jobId)) expect(kept).toEqual(expect.arrayContaining(assets));
+    else expect(kept.sort()).toEqual(assets.sort());
   }
   for (const blob of await world.blobs()) expect(blob.live).toBe(blob.assets > 0);
   expect(await world.assets.audit.run(true)).toMatchObject({ lostBlobs: [], corruptBlobs: [] });

@@ -1,8 +1,10 @@
 import { blobGone, outputTypeOf, type StoredBlob } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
-import { ConstraintError, RefusedError, type Statements } from '@millrace/database';
-import type { JobEvents } from '../lifecycle';
+import { ConstraintError, RefusedError, isTransient, isUndone, type Statements } from '@millrace/database';
+import type { JobSettings } from '../job.settings';
+import type { AttemptResult, JobEvents, Lifecycle } from '../lifecycle';
 import type { Fence } from '../state';
+import { withLastOutput } from './last-output.store';
 import {
   OUTPUT_OVERTAKEN,
   TOO_MANY_OUTPUTS,
@@ -37,6 +39,8 @@ export class OutputRecorder {
     private readonly database: Statements,
     private readonly store: OutputStore,
     private readonly events: Pick<JobEvents, 'outputRecorded'>,
+    private readonly lifecycle: Pick<Lifecycle, 'finish'>,
+    private readonly settings: Pick<JobSettings, 'maxOutputsPerJob'>,
   ) {}
 
   /**
@@ -46,12 +50,27 @@ export class OutputRecorder {
    * @throws BlobStoreError when the bytes are gone again; OutputRefused when no record can be made of it.
    */
   async record(fence: Fence, draft: OutputDraft): Promise<boolean> {
-    const { blob, contentType, name, ...place } = draft;
-    const type = outputTypeOf(contentType, name);
-    const outcome = await this.inTurn(fence, { ...place, type, asset: { id: newId(), blob, contentType, name } });
-    if (outcome === 'blob_gone') throw blobGone(blob);
+    const outcome = await this.inTurn(fence, rowOf(draft));
+    if (outcome === 'blob_gone') throw blobGone(draft.blob);
     if (outcome === 'recorded') this.events.outputRecorded(fence.jobId, draft.ordinal);
     return outcome === 'recorded';
+  }
+
+  /**
+   * End a job that has succeeded together with its last output: one statement, one commit. Who follows the job reads the output with
+   * its end.
+   *
+   * @returns true when nothing is left to do: both are recorded, or neither, because the lease is lost. False where the two
+   * cannot go together: nothing was recorded, and `record`, then an end without the output, decide.
+   */
+  async finish(fence: Fence, result: AttemptResult, last: OutputDraft): Promise<boolean> {
+    try {
+      await this.lifecycle.finish(fence, result, withLastOutput(rowOf(last), this.settings));
+      return true;
+    } catch (error) {
+      if (isUndone(error) && !isTransient(error)) return false;
+      throw error;
+    }
   }
 
   /** Each time it is overtaken, another has recorded; there are as many of those as the attempt has tries. */
@@ -64,6 +83,10 @@ export class OutputRecorder {
       }
     }
   }
+}
+
+function rowOf({ blob, contentType, name, ...place }: OutputDraft): OutputRow {
+  return { ...place, type: outputTypeOf(contentType, name), asset: { id: newId(), blob, contentType, name } };
 }
 
 /** Why an output cannot be recorded; an error that says nothing of the output is returned as it is. */

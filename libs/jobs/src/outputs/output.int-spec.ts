@@ -6,8 +6,10 @@ import { createTestDatabase, eventually, makeAccount, type TestDatabase } from '
 import { endingOf } from '../fixtures/job-world';
 import { OutputJobs, rowOf } from '../fixtures/output-jobs';
 import type { ClaimedAttempt } from '../state/job';
+import { requestCancel } from '../lifecycle/cancel.store';
 import { endJob } from '../lifecycle/end.store';
 import { takeBackAttempt } from '../lifecycle/release.store';
+import type { OutputDraft } from './output-recorder';
 
 const MISSING = { name: 'BlobStoreError', fault: 'missing' };
 
@@ -304,5 +306,154 @@ describe('an output that is recorded while', () => {
     const outputIsFree = (): Promise<unknown> =>
       looker.query('SELECT FROM job_outputs WHERE job_id = $1 FOR KEY SHARE NOWAIT', [next.jobId]);
     expect(await behind(lockedForDelete, () => world.recorder.record(next, draft), outputIsFree)).toBe(true);
+  });
+});
+
+describe('the last output of a job', () => {
+  const jobOf = (id: string): Promise<{ status: string; delivery: string }> =>
+    test.database.models.job.findUniqueOrThrow({ where: { id } });
+
+  it('is recorded with its end, which settles the job', async () => {
+    await world.jobs.grant(100n);
+    await world.jobs.submit(10n, 3n);
+    const run = await started();
+    const draft = await world.stored('made');
+    expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
+    expect(await world.finishWith(run, draft)).toBe(true);
+    expect(await world.outputs(run.jobId)).toMatchObject([{ nodeIndex: 0, attempt: 1, text: 'made' }]);
+    expect(await jobOf(run.jobId)).toMatchObject({ status: 'succeeded', delivery: 'done', chargedMicros: 3n });
+    expect(await world.jobs.balance()).toEqual({ availableMicros: 97n, heldMicros: 0n });
+    const [assetId] = await world.keptAssets(run.jobId);
+    const asset = await world.assets.assets.get(world.jobs.accountId, assetId ?? '');
+    const { expiresAt } = await test.database.models.job.findUniqueOrThrow({ where: { id: run.jobId } });
+    expect(asset).toMatchObject({ jobId: run.jobId, filePath: '0.txt', expiresAt });
+    expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
+  });
+
+  it('joins those of its attempt, and those of a lost attempt go', async () => {
+    const lost = await running();
+    await world.record(lost, 'of the lost one', 2);
+    const next = await after(lost);
+    await world.record(next, 'first');
+    expect(await world.finish(next, 'second', 1)).toBe('ended');
+    expect(await world.outputs(next.jobId)).toMatchObject([
+      { nodeIndex: 0, attempt: 2, text: 'first' },
+      { nodeIndex: 1, attempt: 2, text: 'second' },
+    ]);
+  });
+
+  it('is kept where the job was to be canceled meanwhile, and ends so', async () => {
+    const run = await running();
+    await requestCancel(test.database, world.jobs.scope, run.jobId);
+    expect(await world.finish(run, 'made')).toBe('ended');
+    expect(await jobOf(run.jobId)).toMatchObject({ status: 'canceled', delivery: 'done' });
+    expect(await world.outputs(run.jobId)).toMatchObject([{ text: 'made' }]);
+  });
+
+  it('is not recorded for who has lost the lease, nor is an end', async () => {
+    const lost = await running();
+    await after(lost);
+    for (const fence of [lost, { ...lost, attempt: 2 }, { ...lost, leaseToken: randomUUID() }]) {
+      expect(await world.finish(fence, 'made')).toBe('lease_lost');
+    }
+    expect(await jobOf(lost.jobId)).toMatchObject({ status: 'running', delivery: 'leased' });
+    expect(await world.outputs(lost.jobId)).toEqual([]);
+    expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
+  });
+
+  it('is not recorded where the attempt is taken back while it waits', async () => {
+    const run = await running();
+    await world.jobs.world.passLease(run.jobId);
+    const draft = await world.stored('made');
+    expect(
+      await behind(
+        (tx) => takeBackAttempt(tx, run.jobId),
+        () => world.finishWith(run, draft),
+      ),
+    ).toBe(true);
+    expect(await jobOf(run.jobId)).toMatchObject({ status: 'running', delivery: 'waiting' });
+    expect(await world.outputs(run.jobId)).toEqual([]);
+    expect(await world.blobs()).toEqual([{ live: false, assets: 0 }]);
+  });
+
+  it.each<[string, (run: ClaimedAttempt) => Promise<OutputDraft>]>([
+    [
+      'its place is taken',
+      async (run) => {
+        await world.record(run, 'before');
+        return world.stored('made');
+      },
+    ],
+    [
+      'its place is taken by a lost attempt',
+      async (run) => {
+        await test.database.execute(Prisma.sql`
+          UPDATE jobs SET attempt = attempt + 1 WHERE id = ${run.jobId}::uuid`);
+        await world.record({ ...run, attempt: run.attempt + 1 }, 'before');
+        await test.database.execute(Prisma.sql`
+          UPDATE job_outputs SET attempt = attempt - 1 WHERE job_id = ${run.jobId}::uuid`);
+        run.attempt += 1;
+        return world.stored('made');
+      },
+    ],
+    [
+      'its name is taken',
+      async (run) => {
+        await world.record(run, 'before');
+        return { ...(await world.stored('made', 1)), name: '0.txt' };
+      },
+    ],
+    [
+      'its bytes were swept',
+      async () => {
+        const draft = await world.stored('made');
+        await condemnAll(test.database);
+        return draft;
+      },
+    ],
+    [
+      'its bytes are of another account',
+      async () => {
+        const draft = await world.stored('made');
+        const accountId = await makeAccount(test.database);
+        const { hash } = draft.blob;
+        const data = { accountId, hash, sizeBytes: 4n };
+        const { createdAt: bornAt } = await test.database.models.blob.create({ data });
+        return { ...draft, blob: { ...draft.blob, accountId, bornAt } };
+      },
+    ],
+    [
+      'its name is too long',
+      async () => ({ ...(await world.stored('made')), name: randomBytes(2_650).toString('hex') }),
+    ],
+  ])('has to be recorded by itself where %s: nothing changes', async (_, make) => {
+    const run = await running();
+    const draft = await make(run);
+    const [outputs, blobs, kept] = [
+      await world.outputs(run.jobId),
+      await world.blobs(),
+      await world.keptAssets(run.jobId),
+    ];
+    expect(await world.finishWith(run, draft)).toBe(false);
+    expect(await jobOf(run.jobId)).toMatchObject({ status: 'running', delivery: 'leased' });
+    expect(await world.outputs(run.jobId)).toEqual(outputs);
+    expect(await world.blobs()).toEqual(blobs);
+    expect(await world.keptAssets(run.jobId)).toEqual(kept);
+  });
+
+  it('has to be recorded by itself where its job has as many outputs as it may have', async () => {
+    const run = await running();
+    const recorder = world.recorderFor({ maxOutputsPerJob: 1 });
+    await world.record(run, 'first');
+    expect(await world.finishWith(run, await world.stored('made', 1), recorder)).toBe(false);
+    expect(await jobOf(run.jobId)).toMatchObject({ status: 'running', delivery: 'leased' });
+    expect(await world.outputs(run.jobId)).toMatchObject([{ text: 'first' }]);
+  });
+
+  it('has to be recorded by itself where its bytes are condemned while it waits', async () => {
+    const run = await running();
+    const draft = await world.stored('made');
+    expect(await behind(condemnAll, () => world.finishWith(run, draft))).toBe(false);
+    expect(await jobOf(run.jobId)).toMatchObject({ status: 'running', delivery: 'leased' });
   });
 });

@@ -7,6 +7,7 @@ const CLAIM = 'libs/jobs/src/lifecycle/claim.store.ts';
 const SUBMISSION = 'libs/jobs/src/submission/submission.store.ts';
 const JOIN = 'libs/jobs/src/rotation/join.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
+const LAST_OUTPUT = 'libs/jobs/src/outputs/last-output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const STORAGE = 'libs/assets/src/records/storage.store.ts';
@@ -166,6 +167,8 @@ export const JOB_GUARDS = [
     '',
     OUTPUTS,
   ),
+  of('a job does not end without its last output', LAST_OUTPUT, ' = 1 OR refuse', ' >= 0 OR refuse', OUTPUTS),
+  of('a job has so many outputs at most, the last one counted', LAST_OUTPUT, ' < ${maxOutputs}', ' >= 0', OUTPUTS),
   of("an output is of its account's bytes", OUTPUT_ASSET, ' AND b.account_id = j.account_id', '', OUTPUTS),
   of(
     'what an output replaces expires',

@@ -46,11 +46,12 @@ const ROOMS = {
     ['http'],
     ['streams'],
     ['endpoints'],
-    ['accounts', 'api-keys', 'assets', 'credits', 'deployments', 'jobs', 'openapi', 'operations'],
+    ['accounts', 'api-keys', 'assets', 'credits', 'deployments', 'jobs', 'openapi', 'operations', 'sessions'],
     ['uploads'],
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'apps/worker/src': [['engines', 'work-files'], ['attempt']],
+  'libs/accounts/src': [['sessions']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/jobs/src': [
     ['state'],

@@ -313,6 +313,16 @@ CREATE TABLE catalogues (
     CONSTRAINT catalogues_pkey PRIMARY KEY (digest)
 );
 
+CREATE TABLE console_sessions (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    api_key_id uuid,
+    secret_hash bytea NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT console_sessions_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE credit_lots (
     transaction_id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -561,6 +571,16 @@ CREATE TABLE resumable_uploads (
     CONSTRAINT resumable_uploads_sizes CHECK (((size_bytes > 0) AND (part_bytes > 0)))
 );
 
+CREATE TABLE sign_in_links (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    api_key_id uuid,
+    token_hash bytea NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT sign_in_links_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE storage_reservations (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -645,6 +665,8 @@ ALTER TABLE api_keys ADD CONSTRAINT api_keys_rotated_to_fkey FOREIGN KEY (rotate
 ALTER TABLE assets ADD CONSTRAINT assets_account_id_hash_fkey FOREIGN KEY (account_id, hash) REFERENCES blobs(account_id, hash) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE balances ADD CONSTRAINT balances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE blobs ADD CONSTRAINT blobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -665,6 +687,8 @@ ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fk
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE sign_in_links ADD CONSTRAINT sign_in_links_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE sign_in_links ADD CONSTRAINT sign_in_links_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE storage_reservations ADD CONSTRAINT storage_reservations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE top_ups ADD CONSTRAINT top_ups_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE top_ups ADD CONSTRAINT top_ups_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -683,6 +707,9 @@ CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
 CREATE INDEX audit_log_subject_id_id_idx ON public.audit_log USING btree (subject_id, id);
 CREATE INDEX blobs_orphaned_idx ON public.blobs USING btree (orphaned_at) WHERE (orphaned_at IS NOT NULL);
+CREATE INDEX console_sessions_account_id_idx ON public.console_sessions USING btree (account_id, id);
+CREATE INDEX console_sessions_expires_at_idx ON public.console_sessions USING btree (expires_at);
+CREATE UNIQUE INDEX console_sessions_secret_hash_key ON public.console_sessions USING btree (secret_hash);
 CREATE INDEX credit_lots_account_id_idx ON public.credit_lots USING btree (account_id);
 CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (remaining_micros > 0));
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
@@ -711,6 +738,8 @@ CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);
 CREATE INDEX resumable_uploads_expires_at_idx ON public.resumable_uploads USING btree (expires_at);
+CREATE INDEX sign_in_links_expires_at_idx ON public.sign_in_links USING btree (expires_at);
+CREATE UNIQUE INDEX sign_in_links_token_hash_key ON public.sign_in_links USING btree (token_hash);
 CREATE INDEX storage_reservations_account_id_idx ON public.storage_reservations USING btree (account_id);
 CREATE INDEX storage_reservations_expires_at_idx ON public.storage_reservations USING btree (expires_at);
 CREATE INDEX top_ups_account_id_created_at_idx ON public.top_ups USING btree (account_id, created_at);

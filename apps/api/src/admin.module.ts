@@ -6,6 +6,7 @@ import { DeploymentsAdminModule } from './deployments';
 import { JobsAdminModule } from './jobs';
 import { AdminOpenApiModule } from './openapi';
 import { OperationsModule } from './operations';
+import { SessionsAdminModule } from './sessions';
 
 /** The admin API: what the ops listener serves besides health and metrics. */
 @Module({
@@ -16,6 +17,7 @@ import { OperationsModule } from './operations';
     DeploymentsAdminModule,
     JobsAdminModule,
     OperationsModule,
+    SessionsAdminModule,
     AdminOpenApiModule,
   ],
 })

@@ -85,6 +85,11 @@ export const apiSettings = {
     'Credentials that are not valid that one address may send in a minute, IPv6 by its first 64 bits; more are answered with 429.',
     integer({ min: 1, max: 1_000_000 }).default(30),
   ),
+  consoleSessionSeconds: setting(
+    'CONSOLE_SESSION_SECONDS',
+    'How long someone stays signed in to the console, in seconds; not longer than the API key works that was signed in with.',
+    integer({ min: 60, max: 2_592_000 }).default(43_200),
+  ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     'Connections that the public listener of one process keeps open; more are closed at once.',

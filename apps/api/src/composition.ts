@@ -12,6 +12,11 @@ import {
   FailedAttempts,
   NetworkAccounts,
   RateLimiter,
+  SecretMint,
+  SessionStore,
+  SessionsService,
+  SignInLinkStore,
+  SignInLinksService,
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling, composeTopUps, paymentProviderOf } from '@millrace/billing';
@@ -118,20 +123,25 @@ function underItsClass(service: object): Provider {
   return { provide: service.constructor as new () => object, useValue: service };
 }
 
-/** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
-function composeAccounts(
-  database: Database,
-  { keyEnvironment, failedAuthPerMinute, secretKey }: ApiSettings,
-  logger: Logger,
-  queues: Pick<AccountQueues, 'applyLimits'>,
-): {
+/** Who calls, and what is done with accounts. */
+type Accounts = {
   accounts: AccountsService;
   keys: ApiKeysService;
   audit: AuditLog;
   authenticator: Authenticator;
   failures: FailedAttempts;
   standing: AccountStanding;
-} {
+  sessions: SessionsService;
+  signInLinks: SignInLinksService;
+};
+
+/** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
+function composeAccounts(
+  database: Database,
+  { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds }: ApiSettings,
+  logger: Logger,
+  queues: Pick<AccountQueues, 'applyLimits'>,
+): Accounts {
   const accountStore = new AccountStore();
   const keyStore = new ApiKeyStore();
   const mint = new ApiKeyMint(secretKey);
@@ -139,19 +149,33 @@ function composeAccounts(
   const failures = new FailedAttempts(failedAuthPerMinute, logger);
   const authenticator = new Authenticator(database, keyStore, mint, failures, logger);
   const standing = new AccountStanding(database, accountStore);
+  const sessionMint = new SecretMint(secretKey, 'console sessions');
+  const sessions = new SessionsService(
+    database,
+    new SessionStore(),
+    sessionMint,
+    audit,
+    failures,
+    consoleSessionSeconds,
+  );
   const forget = (): void => {
     authenticator.forget();
     standing.forget();
+    sessions.forget();
   };
   const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
-  return {
-    accounts: new AccountsService(database, accountStore, audit, applyLimits, forget),
-    keys: new ApiKeysService(database, accountStore, keyStore, audit, mint, keyEnvironment, forget),
+  const accounts = new AccountsService(database, accountStore, audit, applyLimits, forget);
+  const keys = new ApiKeysService(database, accountStore, keyStore, audit, mint, keyEnvironment, forget);
+  const signInLinks = new SignInLinksService(
+    new SignInLinkStore(),
+    accounts,
+    keys,
+    new SecretMint(secretKey, 'sign-in links'),
     audit,
-    authenticator,
     failures,
-    standing,
-  };
+    consoleSessionSeconds,
+  );
+  return { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks };
 }
 
 function composeDeployments(database: Database, { priceMicrosPerSecond }: ApiSettings): object[] {

@@ -1,6 +1,7 @@
 import { SCOPES, type Scope } from '@millrace/contracts';
 import { AdminModule } from './admin.module';
 import { endpointsOfModule, pathParametersOf, type Access, type Endpoint } from './endpoints';
+import { SignedInBrowser } from './fixtures/browser';
 import { announceCatalogue, makeRecords, type OwnRecords } from './fixtures/own-records';
 import { ADMIN_TOKEN, RunningApi, type TestAccount } from './fixtures/running-api';
 import { PublicModule } from './public.module';
@@ -8,11 +9,15 @@ import { PublicModule } from './public.module';
 const served = endpointsOfModule(PublicModule);
 const administered = endpointsOfModule(AdminModule);
 
-/** Every endpoint that requires neither a key nor a token. One that is defined and not here fails the suite: add it knowingly. */
+/** Every endpoint that requires neither a key with a scope nor a token. One that is defined and not here fails the suite: add it knowingly. */
 const WITHOUT_CREDENTIAL: Record<string, Access['by']> = {
   'PUT /upload-parts/{id}/{number}': 'signed_link',
   'GET /content/{id}': 'signed_link',
   'POST /platform/v1/webhooks/stripe': 'signed_body',
+  'POST /platform/v1/sessions': 'nothing',
+  'GET /platform/v1/session': 'session',
+  'DELETE /platform/v1/session': 'session',
+  'DELETE /platform/v1/sessions': 'session',
   'GET /api/v2/openapi.json': 'nothing',
   'GET /api/v2/reference': 'nothing',
   'GET /platform/v1/openapi.json': 'nothing',
@@ -25,6 +30,7 @@ const OF_EVERY_PROCESS = ['GET /health/live', 'GET /health/startup', 'GET /healt
 let api: RunningApi;
 let owner: TestAccount;
 let other: TestAccount;
+let otherSession: string;
 let records: OwnRecords;
 beforeAll(async () => {
   api = await RunningApi.open({
@@ -35,6 +41,7 @@ beforeAll(async () => {
   });
   await announceCatalogue(api, api.env.MILLRACE_POOL ?? '');
   [owner, other] = await Promise.all([api.account(), api.account()]);
+  ({ session: otherSession } = await SignedInBrowser.signIn(api.client(null), { api_key: other.key }));
   records = await makeRecords(api, owner);
 });
 afterAll(() => api.close());
@@ -44,9 +51,17 @@ interface Seen {
   text: string;
 }
 
+function probe(origin: string, endpoint: Endpoint, path: string, bearer: string | null): Promise<Seen> {
+  return probeWith(bearer === null ? {} : { authorization: `Bearer ${bearer}` }, origin, endpoint, path);
+}
+
 /** Ask and read the answer; of a stream only its beginning is waited for. */
-async function probe(origin: string, { method }: Endpoint, path: string, bearer: string | null): Promise<Seen> {
-  const headers: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
+async function probeWith(
+  headers: Record<string, string>,
+  origin: string,
+  { method }: Endpoint,
+  path: string,
+): Promise<Seen> {
   const response = await fetch(origin + path, { method: method.toUpperCase(), headers, redirect: 'manual' });
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
     await response.body?.cancel();
@@ -136,6 +151,17 @@ describe.each(scoped)('%s', (_name, scope, endpoint) => {
     for (const trace of traces()) if (!ownPath(endpoint).includes(trace)) expect(text).not.toContain(trace);
   });
 
+  it("shows another account that is signed in to the console nothing of the owner's", async () => {
+    const path = ownPath(endpoint);
+    const cookie = { cookie: `millrace_session=${otherSession}` };
+    const { status, text } = await probeWith({ ...cookie, 'millrace-console': '1' }, api.publicUrl, endpoint, path);
+    if (/\{(id|hash)\}/.test(endpoint.path)) expect(status).toBe(404);
+    for (const trace of traces()) if (!path.includes(trace)) expect(text).not.toContain(trace);
+    const bare = await probeWith(cookie, api.publicUrl, endpoint, path);
+    const isSafe = ['get', 'head'].includes(endpoint.method);
+    expect(bare.status).toBe(isSafe ? status : 403);
+  });
+
   it("is not there for another account under the owner's deployment", async () => {
     if (endpoint.access.by !== 'surface') return;
     const path = `/deployment/${records.deploymentId}${ownPath(endpoint)}`;
@@ -162,6 +188,12 @@ it.each(provenBy('signed_link'))(
     }
   },
 );
+
+it.each(provenBy('session'))('%s is for who is signed in alone', async (_name, endpoint) => {
+  for (const bearer of [null, owner.key, ADMIN_TOKEN]) {
+    expect((await probe(api.publicUrl, endpoint, ownPath(endpoint), bearer)).status).toBe(401);
+  }
+});
 
 it.each(provenBy('signed_body'))('%s is worth nothing without its signature', async (_name, endpoint) => {
   for (const bearer of [null, owner.key, ADMIN_TOKEN]) {

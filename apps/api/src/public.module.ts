@@ -7,6 +7,7 @@ import { DeploymentsModule } from './deployments';
 import { EndpointsModule } from './endpoints';
 import { JobsModule } from './jobs';
 import { OpenApiModule } from './openapi';
+import { SessionsModule } from './sessions';
 import { UploadsModule } from './uploads';
 
 /** What the public listener serves. */
@@ -20,6 +21,7 @@ import { UploadsModule } from './uploads';
     ApiKeysModule,
     DeploymentsModule,
     CreditsModule,
+    SessionsModule,
     OpenApiModule,
   ],
 })

@@ -15,8 +15,10 @@ type HolderRow = Pick<Caller, 'accountId' | 'accountStatus'> &
   Pick<KeyHolder, 'validMs'> &
   AccountLimits & { apiKeyId: string; scopes: Scope[] };
 
-const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
-const isLive = Prisma.sql`
+/** The limits of the account `a`, as columns. */
+export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
+/** Whether the key `k` works now. */
+export const isLive = Prisma.sql`
   (k.expires_at IS NULL OR k.expires_at > now()) AND (k.revoked_at IS NULL OR k.revoked_at > now())`;
 
 export interface ApiKeyDraft {

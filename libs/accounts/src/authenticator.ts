@@ -51,13 +51,22 @@ export class Authenticator {
    * many failures of the network.
    */
   async authenticate(authorization: string | undefined, network: string): Promise<Caller> {
-    const key = bearerOf(authorization);
+    return this.holderOf(bearerOf(authorization), network);
+  }
+
+  /** Who has a key. @throws Refusal as `authenticate` does. */
+  async holderOf(key: string, network: string): Promise<Caller> {
     const caller = isWellFormedApiKey(key) ? await this.lookUp(key, network) : null;
     if (caller === null) {
       throw this.failures.refusal(network, 'The API key is not valid; it may have expired or been revoked.');
     }
-    if (caller.apiKeyId !== null) this.used.set(caller.apiKeyId, new Date());
+    this.noteUse(caller);
     return caller;
+  }
+
+  /** Note that a caller's key was used, by itself or by a session that was made with it. */
+  noteUse({ apiKeyId }: Caller): void {
+    if (apiKeyId !== null) this.used.set(apiKeyId, new Date());
   }
 
   /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */

@@ -7,6 +7,8 @@ export interface Caller {
   accountId: string;
   /** Null where no key was asked for: on an open self-hosted surface and on a demo deployment. */
   apiKeyId: string | null;
+  /** The console session by which it was sent. Absent where a credential came with the request, or none was asked for. */
+  sessionId?: string | undefined;
   scopes: ReadonlySet<Scope>;
   accountStatus: AccountStatus;
   limits: AccountLimits;
@@ -27,15 +29,19 @@ export function callerOfAccount(account: Account, apiKeyId: string | null): Call
   };
 }
 
+/** @throws Refusal 403 `forbidden` when the account is suspended. */
+export function assertActive({ accountStatus }: Pick<Caller, 'accountStatus'>): void {
+  if (accountStatus !== 'suspended') return;
+  throw new Refusal('forbidden', 'This account is suspended; ask the operator of this service to reactivate it.');
+}
+
 /**
  * Let a caller through who may do this.
  *
  * @throws Refusal 403 `forbidden` when the account is suspended or the key lacks the scope, which `details.scope` then names.
  */
 export function assertScope(caller: Caller, scope: Scope): void {
-  if (caller.accountStatus === 'suspended') {
-    throw new Refusal('forbidden', 'This account is suspended; ask the operator of this service to reactivate it.');
-  }
+  assertActive(caller);
   if (!caller.scopes.has(scope)) {
     if (caller.apiKeyId === null) throw new Refusal('forbidden', `The scope ${scope} requires an API key.`);
     throw new Refusal('forbidden', `This API key lacks the scope ${scope}; use a key that has it.`, {

@@ -17,4 +17,16 @@ export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
 export { SweepAuditLogLoop } from './sweep-audit-log.loop';
-export { assertScope, callerOfAccount, type Caller } from './caller';
+export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';
+export {
+  SecretMint,
+  SessionStore,
+  SessionsService,
+  SignInLinkStore,
+  SignInLinksService,
+  SweepSessionsLoop,
+  noSession,
+  type ConsoleSession,
+  type OpenedSession,
+  type SessionPlace,
+} from './sessions';

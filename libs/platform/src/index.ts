@@ -4,7 +4,7 @@ export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
 export { ItemSweep } from './item-sweep';
-export { KeyRing, type UseKey } from './secrets/key-ring';
+export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';
 export { namesTag } from './entity-tag';
 export { Sealer } from './secrets/sealer';
 export { LoadingCache, type LoadingCacheOptions } from './loading-cache';

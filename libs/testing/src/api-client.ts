@@ -91,9 +91,11 @@ export class ApiClient {
 }
 
 function answerOf<T>(method: string, path: string, response: request.Response): Answer<T> {
-  const { status, headers, text } = response;
-  assertDescribed({ method, path, status, headers: headers, text: text ?? null });
-  return { status, headers: headers, text, body: response.body as T };
+  const { status, text } = response;
+  // Node has `Set-Cookie` as a list.
+  const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+  assertDescribed({ method, path, status, headers, text: text ?? null });
+  return { status, headers, text, body: response.body as T };
 }
 
 const VERBS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;

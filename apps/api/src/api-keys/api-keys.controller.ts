@@ -1,8 +1,7 @@
 import { Controller } from '@nestjs/common';
 import type { Request } from 'express';
 import { ApiKeysService, type KeyIssuer } from '@millrace/accounts';
-import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
-import { addressOf } from '../http';
+import { Serves, actorOf, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
 import { presentApiKey, presentIssuedKey } from './api-key.presenter';
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './api-keys.endpoints';
 
@@ -44,6 +43,5 @@ export class ApiKeysController {
 
 /** The caller's key as the one who acts, for the audit log. */
 function issuerOf({ caller }: Visitor, request: Request): KeyIssuer {
-  const actor = caller.apiKeyId === null ? 'self_hosted' : `api_key:${caller.apiKeyId}`;
-  return { actor, address: addressOf(request), grantable: caller.scopes, keyId: caller.apiKeyId };
+  return { ...actorOf(caller, request), grantable: caller.scopes, keyId: caller.apiKeyId };
 }

@@ -6,6 +6,7 @@ import type { Scope } from '@millrace/contracts';
  * - `surface`: callers with the scope, by the rules of the surface: an API key on the cloud and on deployments, the one token
  *   (or none) on a self-hosted surface, anyone on a demo deployment (contract, section 5).
  * - `api_key`: an API key with the scope, on any surface; a self-hosted surface has no keys and lets in all its callers.
+ * - `session`: who is signed in to the console, with any scopes.
  * - `admin_token`: the one admin token.
  * - `signed_link`: the link itself; its handler verifies the signature in the query.
  * - `signed_body`: the sender's signature over the body; its handler verifies it.
@@ -13,4 +14,4 @@ import type { Scope } from '@millrace/contracts';
  */
 export type Access =
   | { readonly by: 'surface' | 'api_key'; readonly scope: Scope }
-  | { readonly by: 'admin_token' | 'signed_link' | 'signed_body' | 'nothing' };
+  | { readonly by: 'session' | 'admin_token' | 'signed_link' | 'signed_body' | 'nothing' };

@@ -1,19 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { Authenticator, FailedAttempts, assertScope, bearerOf, type Caller } from '@millrace/accounts';
-import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
+import {
+  Authenticator,
+  FailedAttempts,
+  assertActive,
+  assertScope,
+  bearerOf,
+  noSession,
+  type Caller,
+} from '@millrace/accounts';
+import { Refusal, type Scope } from '@millrace/contracts';
 import { DeploymentsService, noDeployment, type Deployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { contextOf, networkOf } from '../http';
 import type { Access } from './access';
 import { DemoCallers } from './demo-callers';
 import { equalTexts } from './equal-texts';
-import { keylessCaller } from './keyless-caller';
 import { RequestLimits } from './request-limits';
-import type { Visitor } from './visitor';
-
-/** The account through which the self-hosted surface acts. */
-export const SELF_HOSTED_ACCOUNT = '00000000-0000-7000-8000-000000000001';
+import { selfHostedCaller } from './self-hosted-caller';
+import { SessionCallers } from './session-callers';
+import type { SignedIn, Visitor } from './visitor';
 
 const OUT_OF_SERVICE = 'This demo deployment is out of service: the account that it belongs to is suspended.';
 
@@ -31,6 +37,7 @@ export class Callers {
     private readonly failures: FailedAttempts,
     private readonly deployments: DeploymentsService,
     private readonly demos: DemoCallers,
+    private readonly sessions: SessionCallers,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
     private readonly limits: RequestLimits,
   ) {}
@@ -42,19 +49,24 @@ export class Callers {
    * for a deployment that is not the caller's; 429 `rate_limited`.
    */
   async identify(request: Request, access: Access & { scope: Scope }): Promise<Visitor> {
-    const { requestId, surface } = contextOf(request);
     const { caller, demo } = await (access.by === 'surface'
       ? this.onSurface(request, access.scope)
       : this.withKey(request));
     assertScope(caller, access.scope);
-    const { kind, deploymentId } = surface;
-    return {
-      caller,
-      scope: { accountId: caller.accountId, surface: kind, deploymentId },
-      surface,
-      demo,
-      requestId,
-    };
+    return visitorOf(request, caller, demo);
+  }
+
+  /**
+   * Who is signed in to the console, no matter what they may do. Counts the request.
+   *
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited`.
+   */
+  async identifySignedIn(request: Request): Promise<SignedIn> {
+    const caller = await this.sessions.of(request);
+    if (caller === null) throw noSession();
+    this.limits.take(request, caller);
+    assertActive(caller);
+    return { ...visitorOf(request, caller, false), caller };
   }
 
   /**
@@ -62,12 +74,12 @@ export class Callers {
    *
    * @throws Refusal 401 `unauthorized`, 403 `forbidden`, when that has ended.
    */
-  async confirm(request: Request, { surface, demo }: Visitor, scope: Scope): Promise<void> {
+  async confirm(request: Request, { caller, surface, demo }: Visitor, scope: Scope): Promise<void> {
     if (demo) {
       const deployment = await this.deployments.find(surface.deploymentId ?? '');
       if (deployment === null || deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
-    } else if (surface.kind !== 'self_hosted') {
-      assertScope(await this.authenticator.authenticate(request.headers.authorization, networkOf(request)), scope);
+    } else if (surface.kind !== 'self_hosted' || caller.sessionId !== undefined) {
+      assertScope(await this.keyHolder(request), scope);
     }
   }
 
@@ -79,12 +91,27 @@ export class Callers {
   /** The self-hosted surface has no keys: who may use it acts for its one account. */
   private async withKey(request: Request): Promise<Identity> {
     const isSelfHosted = contextOf(request).surface.kind === 'self_hosted';
-    if (isSelfHosted) this.checkToken(request);
-    const caller = isSelfHosted
-      ? selfHostedCaller
-      : await this.authenticator.authenticate(request.headers.authorization, networkOf(request));
+    const caller = await (isSelfHosted ? this.tokenHolder(request) : this.keyHolder(request));
     this.limits.take(request, caller);
     return { caller, demo: false };
+  }
+
+  /** @throws Refusal `unauthorized`, `forbidden`, `rate_limited`. */
+  private async keyHolder(request: Request): Promise<Caller> {
+    const { authorization } = request.headers;
+    const signedIn = await this.sessions.of(request);
+    return signedIn ?? this.authenticator.authenticate(authorization, networkOf(request));
+  }
+
+  /** Where there is no token, nobody looks at a credential. @throws Refusal `unauthorized`, `forbidden`, `rate_limited`. */
+  private async tokenHolder(request: Request): Promise<Caller> {
+    const { token } = this.settings;
+    if (token === undefined) return selfHostedCaller;
+    const signedIn = await this.sessions.of(request);
+    if (signedIn !== null) return signedIn;
+    if (equalTexts(bearerOf(request.headers.authorization, 'token'), token)) return selfHostedCaller;
+    const message = 'The bearer token is not the one this service was configured with.';
+    throw this.failures.refusal(networkOf(request), message);
   }
 
   /**
@@ -111,16 +138,10 @@ export class Callers {
     if (deployment === null) this.failures.count(network);
     return deployment;
   }
-
-  /** @throws Refusal `unauthorized`, `rate_limited`. */
-  private checkToken(request: Request): void {
-    const { token } = this.settings;
-    if (token === undefined || equalTexts(bearerOf(request.headers.authorization, 'token'), token)) return;
-    const message = 'The bearer token is not the one this service was configured with.';
-    throw this.failures.refusal(networkOf(request), message);
-  }
 }
 
-// The self-hosted surface has no keys, so nobody can make one.
-const selfHostedScopes = SCOPES.filter((scope) => scope !== 'keys:admin');
-const selfHostedCaller = keylessCaller(SELF_HOSTED_ACCOUNT, selfHostedScopes);
+function visitorOf(request: Request, caller: Caller, demo: boolean): Visitor {
+  const { requestId, surface } = contextOf(request);
+  const { kind, deploymentId } = surface;
+  return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId }, surface, demo, requestId };
+}

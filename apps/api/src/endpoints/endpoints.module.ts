@@ -3,8 +3,9 @@ import { OpenStreams, StreamChores, Streams } from '../streams';
 import { Callers } from './callers';
 import { DemoCallers } from './demo-callers';
 import { RequestLimits } from './request-limits';
+import { SessionCallers } from './session-callers';
 
-const PROVIDERS = [Callers, DemoCallers, RequestLimits, OpenStreams, Streams, StreamChores];
+const PROVIDERS = [Callers, DemoCallers, SessionCallers, RequestLimits, OpenStreams, Streams, StreamChores];
 
 /** What the endpoints of the public listener stand on: who calls, how much a caller may ask for, and event streams. */
 @Global()

@@ -43,6 +43,22 @@ describe('credentials that are not valid', () => {
     expect((await from(cloud.client(key), '/api/v2/jobs', '2001:db8:1:2::1')).status).toBe(200);
   });
 
+  it('are limited where they are exchanged for a session, together with all others', async () => {
+    const address = '203.0.113.21';
+    const headers = { 'X-Forwarded-For': address };
+    const signIn = async (json: object): Promise<number> =>
+      (await cloud.client(null).call('POST', '/platform/v1/sessions', { json, headers })).status;
+    const statuses = [];
+    for (const json of [{ api_key: 'x' }, { link: 'x' }, { api_key: 'mr_live_x' }]) statuses.push(await signIn(json));
+    const cookie = { Cookie: 'millrace_session=x', ...headers };
+    for (let i = 0; i < 3; i += 1) {
+      statuses.push((await cloud.client(null).call('GET', '/api/v2/jobs', { headers: cookie })).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(await signIn({ api_key: 'x' })).toBe(429);
+    expect(await signIn({ api_key: (await cloud.account()).key })).toBe(201);
+  });
+
   it('and deployments that do not exist are limited together: they cause no more lookups', async () => {
     const find = jest.spyOn(DeploymentStore.prototype, 'find');
     const paths = Array.from({ length: 40 }, () => `/deployment/${newId()}/api/v2/jobs`);

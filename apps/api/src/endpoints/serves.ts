@@ -30,6 +30,7 @@ const ROUTE_METHODS: Record<Method, RequestMethod> = {
 const GUARDS: Record<Access['by'], Type<CanActivate>> = {
   surface: VisitorGuard,
   api_key: VisitorGuard,
+  session: VisitorGuard,
   admin_token: OperatorGuard,
   signed_link: AnonymousGuard,
   signed_body: AnonymousGuard,

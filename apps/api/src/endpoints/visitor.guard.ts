@@ -13,6 +13,10 @@ export class VisitorGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const { access } = endpointOf(context.getHandler());
+    if (access.by === 'session') {
+      admit(request, { visitor: await this.callers.identifySignedIn(request) });
+      return true;
+    }
     if (access.by !== 'surface' && access.by !== 'api_key') throw new Error(`nobody visits by ${access.by}`);
     const visitor = await this.callers.identify(request, access);
     admit(request, { visitor }, () => this.callers.confirm(request, visitor, access.scope));

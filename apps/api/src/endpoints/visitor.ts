@@ -14,12 +14,17 @@ export interface Visitor {
   readonly requestId: string;
 }
 
+/** A visitor who is signed in to the console. */
+export type SignedIn = Visitor & { readonly caller: { readonly sessionId: string } };
+
 /** What the guard of an endpoint found out about its caller. */
 export type Admitted<A extends Access = Access> = A extends { by: 'surface' | 'api_key' }
   ? { readonly visitor: Visitor }
-  : A extends { by: 'admin_token' }
-    ? { readonly operator: Operator }
-    : unknown;
+  : A extends { by: 'session' }
+    ? { readonly visitor: SignedIn }
+    : A extends { by: 'admin_token' }
+      ? { readonly operator: Operator }
+      : unknown;
 
 /** Who a guard let in. */
 export type Guest =

@@ -8,6 +8,7 @@ export { addressOf, networkOf } from './client-address';
 export { Connections } from './connections';
 export { configureOpsApp, createPublicApp } from './public-app';
 export { contextOf } from './request-context';
+export { targetOf } from './request-target';
 export { sendText } from './send-text';
 export { type RouteTable } from './route-table';
 export { type Surface } from './surface';

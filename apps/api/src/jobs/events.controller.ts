@@ -24,10 +24,10 @@ export class EventsController {
       response.writeHead(200, STREAM_HEADERS).end();
       return;
     }
-    const { accountId, apiKeyId, limits } = caller;
+    const { accountId, apiKeyId, sessionId, limits } = caller;
     await this.streams.serve(
       response,
-      { accountId, apiKeyId, limit: limits.streamLimit, deploymentId: scope.deploymentId },
+      { accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId: scope.deploymentId },
       (signal) => this.jobStreams.open(scope, params.id, signal),
       (item) => this.present(visitor, item),
     );

@@ -48,8 +48,11 @@ const FRAME: DocumentFrame = {
     },
   ],
   // A self-hosted surface is open unless it has a token; a public demo deployment requires none.
-  security: [{ bearer: [] }, {}],
+  security: [{ bearer: [] }, { session: [] }, {}],
   credential: 'An API key of the account; on a self-hosted surface its one token, if it has one.',
+  session:
+    'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
+    'changes something must carry `Millrace-Console: 1`.',
   paths: ['/api/v2/', '/content/', '/upload-parts/'],
 };
 

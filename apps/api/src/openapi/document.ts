@@ -1,5 +1,5 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
-import type { Endpoint } from '../endpoints';
+import { SESSION_COOKIE, type Endpoint } from '../endpoints';
 import { HEADERS } from './headers';
 import { withLinks } from './links';
 import type { OpenApiDocument, PathItem, SecurityRequirement, Server } from './openapi-types';
@@ -18,6 +18,8 @@ export interface DocumentFrame {
   security: SecurityRequirement[];
   /** What the bearer credential is. */
   credential: string;
+  /** Set where a session of the console is a credential, too: what it is. */
+  session?: string;
   /** The paths of its endpoints begin with one of these. */
   paths: string[];
 }
@@ -36,9 +38,15 @@ export function describeEndpoints(frame: DocumentFrame, served: readonly Endpoin
       schemas: componentsOf([ErrorEnvelopeSchema, ...endpoints.flatMap(schemasOf)]),
       parameters: sharedParameters(endpoints),
       headers: endpoints.some(isLimited) ? HEADERS : { RequestId: HEADERS.RequestId, RetryAfter: HEADERS.RetryAfter },
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: frame.credential } },
+      securitySchemes: securitySchemesOf(frame),
     },
   };
+}
+
+function securitySchemesOf({ credential, session }: DocumentFrame): OpenApiDocument['components']['securitySchemes'] {
+  const bearer = { type: 'http', scheme: 'bearer', description: credential };
+  if (session === undefined) return { bearer };
+  return { bearer, session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: session } };
 }
 
 const ANY_SURFACE: Server[] = [{ url: '/', description: 'The host of any surface, without its prefix.' }];

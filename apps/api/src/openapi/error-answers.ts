@@ -15,6 +15,7 @@ const ACCESS_ERRORS: Record<Access['by'], ErrorName[]> = {
   // A deployment that is not the caller's is not found.
   surface: [...BEHIND_CREDENTIAL, 'not_found'],
   api_key: BEHIND_CREDENTIAL,
+  session: BEHIND_CREDENTIAL,
   admin_token: BEHIND_CREDENTIAL,
   signed_link: [...EVERYWHERE, 'rate_limited'],
   signed_body: [...EVERYWHERE, 'rate_limited'],

@@ -50,7 +50,9 @@ function securityOf({ access }: Endpoint): Pick<Operation, 'security'> {
     case 'admin_token':
       return {};
     case 'api_key':
-      return { security: [{ bearer: [access.scope] }] };
+      return { security: [{ bearer: [access.scope] }, { session: [] }] };
+    case 'session':
+      return { security: [{ session: [] }] };
     case 'signed_link':
     case 'signed_body':
     case 'nothing':

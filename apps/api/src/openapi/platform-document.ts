@@ -22,6 +22,7 @@ const FRAME: DocumentFrame = {
     { name: 'api-keys', description: 'Create, replace and revoke keys.' },
     { name: 'deployments', description: 'Surfaces of the account alone, and their states.' },
     { name: 'credits', description: 'Balance, ledger, usage, statements.' },
+    { name: 'sessions', description: 'Signing in to the console.' },
   ],
   servers: [
     {
@@ -30,8 +31,11 @@ const FRAME: DocumentFrame = {
       variables: { origin: { default: 'http://localhost:8080', description: 'Scheme and host, without a path.' } },
     },
   ],
-  security: [{ bearer: [] }],
+  security: [{ bearer: [] }, { session: [] }],
   credential: 'An API key of the account.',
+  session:
+    'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
+    'changes something must carry `Millrace-Console: 1`.',
   paths: ['/platform/v1/'],
 };
 

@@ -14,6 +14,8 @@ export interface StreamHolder {
   limit: number | null;
   /** Null where no key was asked for. */
   apiKeyId: string | null;
+  /** The console session by which it was opened, if any. */
+  sessionId?: string | undefined;
   /** Set for a stream of a deployment. */
   deploymentId: string | null;
 }

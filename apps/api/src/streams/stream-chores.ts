@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiKeysService } from '@millrace/accounts';
+import { ApiKeysService, SessionsService } from '@millrace/accounts';
 import { DeploymentsService } from '@millrace/deployments';
 import { RENEW_SLOTS_EVERY_MS } from '@millrace/messaging';
 import { OpenStreams } from './open-streams';
@@ -16,6 +16,7 @@ export class StreamChores {
   constructor(
     private readonly streams: OpenStreams,
     private readonly keys: ApiKeysService,
+    private readonly sessions: SessionsService,
     private readonly deployments: DeploymentsService,
   ) {}
 
@@ -33,8 +34,8 @@ export class StreamChores {
   }
 
   /**
-   * End the streams whose key was revoked or expired, or whose account was suspended: of a demo, the account that it belongs
-   * to. One statement for all keys. Concurrent calls are one.
+   * End the streams whose key was revoked or expired, whose session has ended, or whose account was suspended: of a demo, the
+   * account that it belongs to. One statement for all keys, one for all sessions. Concurrent calls are one.
    */
   async endWithoutAccess(): Promise<void> {
     this.checking ??= this.check().finally(() => (this.checking = null));
@@ -44,11 +45,13 @@ export class StreamChores {
   private async check(): Promise<void> {
     const open = this.streams.all();
     const ended = await this.keys.findEnded(distinct(open.map(({ apiKeyId }) => apiKeyId)));
+    const signedOut = await this.sessions.findEnded(distinct(open.map(({ sessionId }) => sessionId ?? null)));
     const closed = await this.suspendedDemos(
       distinct(open.map(({ apiKeyId, deploymentId }) => (apiKeyId === null ? deploymentId : null))),
     );
-    for (const { apiKeyId, deploymentId, ending } of open) {
-      if (apiKeyId === null ? closed.has(deploymentId ?? '') : ended.has(apiKeyId)) ending.abort();
+    for (const { apiKeyId, sessionId = '', deploymentId, ending } of open) {
+      const isEnded = apiKeyId === null ? closed.has(deploymentId ?? '') : ended.has(apiKeyId);
+      if (isEnded || signedOut.has(sessionId)) ending.abort();
     }
   }
 

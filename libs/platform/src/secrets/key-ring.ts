@@ -5,7 +5,15 @@ const ID = /^[A-Za-z0-9_-]{1,32}$/;
 const BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 
 /** What keys are used for. Each use has keys of its own, so that what is made for one is worth nothing to another. */
-export const KEY_USES = ['content links', 'part links', 'job credentials', 'demo networks', 'API keys'] as const;
+export const KEY_USES = [
+  'content links',
+  'part links',
+  'job credentials',
+  'demo networks',
+  'API keys',
+  'console sessions',
+  'sign-in links',
+] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 
 /** A key of a ring, for one use. */

@@ -1,6 +1,7 @@
 import { DATABASE_GUARDS } from './database.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
+import { SESSION_GUARDS } from './sessions.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
 import { WORKER_GUARDS } from './workers.mjs';
@@ -12,5 +13,6 @@ export const GUARDS = [
   ...WORKER_GUARDS,
   ...LOOP_GUARDS,
   ...UPLOAD_GUARDS,
+  ...SESSION_GUARDS,
   ...DATABASE_GUARDS,
 ];

@@ -1,0 +1,1 @@
+export { SessionsAdminModule, SessionsModule } from './sessions.module';

@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import type { z } from 'zod';
+import {
+  Authenticator,
+  FailedAttempts,
+  SessionsService,
+  SignInLinksService,
+  assertActive,
+  type OpenedSession,
+} from '@millrace/accounts';
+import { Refusal } from '@millrace/contracts';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { RequestLimits, SELF_HOSTED_ACCOUNT, SessionCallers, actorOf, equalTexts } from '../endpoints';
+import { addressOf, networkOf } from '../http';
+import type { SignInSchema } from './session.schemas';
+
+/** Exchanges what proves someone for a session, by the rules of the surface that was asked. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly links: SignInLinksService,
+    private readonly authenticator: Authenticator,
+    private readonly failures: FailedAttempts,
+    private readonly limits: RequestLimits,
+    private readonly callers: SessionCallers,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
+  ) {}
+
+  /**
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden` for a suspended account, 429 `rate_limited` after too many credentials of
+   * this network that were not valid.
+   */
+  async signIn(request: Request, { api_key: key, link }: z.output<typeof SignInSchema>): Promise<OpenedSession> {
+    const place = this.callers.placeOf(request);
+    if (link !== undefined) {
+      this.links.assertMade(link, networkOf(request));
+      const operator = { actor: 'sign_in_link', address: addressOf(request) };
+      return this.sessions.open(operator, place, (tx) => this.links.take(tx, link));
+    }
+    const grant = place.by === 'keys' ? await this.withKey(request, key) : this.withToken(request, key);
+    return this.sessions.open(actorOf(grant, request), place, async () => grant);
+  }
+
+  private async withKey(
+    request: Request,
+    key: string | undefined,
+  ): Promise<{ accountId: string; apiKeyId: string | null }> {
+    if (key === undefined) throw new Refusal('unauthorized', 'Send an API key of your account as api_key.');
+    const caller = await this.authenticator.holderOf(key, networkOf(request));
+    this.limits.take(request, caller);
+    assertActive(caller);
+    return caller;
+  }
+
+  private withToken(request: Request, sent: string | undefined): { accountId: string; apiKeyId: null } {
+    const { token } = this.settings;
+    if (token !== undefined && sent === undefined) {
+      throw new Refusal('unauthorized', 'Send the token of this service as api_key.');
+    }
+    if (token !== undefined && !equalTexts(sent ?? '', token)) {
+      throw this.failures.refusal(networkOf(request), 'This is not the token that the service was configured with.');
+    }
+    return { accountId: SELF_HOSTED_ACCOUNT, apiKeyId: null };
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { Refusal, type Scope } from '@millrace/contracts';
+import type { Caller } from '../caller';
+
+/**
+ * Where a session counts. `keys`: where API keys do. `self_hosted`: on a self-hosted surface, as long as it has the same
+ * token; an open one has the empty text.
+ */
+export type SessionPlace = { readonly by: 'keys' } | { readonly by: 'self_hosted'; readonly token: string };
+
+/** As whom a session acts. */
+export interface SessionGrant {
+  accountId: string;
+  /** Null on a self-hosted surface, which has no keys. */
+  apiKeyId: string | null;
+}
+
+/** Who presents a session, and how much longer it lasts at most, in milliseconds. */
+export interface SessionHolder {
+  sessionId: string;
+  /** Null on a self-hosted surface: who may use it acts for its one account. */
+  caller: Caller | null;
+  validMs: number;
+}
+
+/** A session as its holder sees it. */
+export interface ConsoleSession {
+  id: string;
+  account: { id: string; name: string };
+  /** Null on a self-hosted surface. */
+  key: { id: string; name: string; scopes: Scope[] } | null;
+  /** With its key, if that ends before. */
+  expiresAt: Date;
+}
+
+/** A session just made. */
+export interface OpenedSession extends ConsoleSession {
+  /** What the browser keeps: shown now and never again. */
+  secret: string;
+}
+
+/**
+ * SHA-256 over the secret and the place: a session made in one place is not found in another, nor after a change of the token.
+ * The secret has 256 random bits, so the hash says nothing of the token either.
+ */
+export function hashSession(secret: string, place: SessionPlace): Buffer {
+  return createHash('sha256')
+    .update(`${secret}\n${place.by === 'keys' ? 'keys' : `token ${place.token}`}`)
+    .digest();
+}
+
+/** The same refusal for a session that is unknown, has ended, or counts elsewhere. */
+export function noSession(): Refusal {
+  return new Refusal('unauthorized', 'You are not signed in, or the session has ended; sign in again.');
+}

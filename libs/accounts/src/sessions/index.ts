@@ -1,0 +1,7 @@
+export { type ConsoleSession, type OpenedSession, type SessionPlace, noSession } from './console-session';
+export { SecretMint } from './secret-mint';
+export { SessionStore } from './session.store';
+export { SessionsService } from './sessions.service';
+export { SignInLinkStore } from './sign-in-link.store';
+export { SignInLinksService } from './sign-in-links.service';
+export { SweepSessionsLoop } from './sweep-sessions.loop';

@@ -1,0 +1,112 @@
+import { Prisma } from '@prisma/client';
+import { SCOPES, newId, type Scope } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { limitsOf, type AccountLimits } from '../account-limits';
+import { isLive, limitColumns } from '../api-key.store';
+import type { Caller } from '../caller';
+import type { ConsoleSession, SessionGrant, SessionHolder } from './console-session';
+
+type HolderRow = Pick<Caller, 'accountId' | 'apiKeyId' | 'accountStatus'> &
+  AccountLimits & { id: string; scopes: Scope[] | null; validMs: number };
+
+interface SessionRow {
+  id: string;
+  accountId: string;
+  accountName: string;
+  keyId: string | null;
+  keyName: string | null;
+  scopes: string[] | null;
+  expiresAt: Date;
+}
+
+/** The session `s`, its account, and its key, which a session of a self-hosted surface does not have. */
+const sessions = Prisma.sql`
+  console_sessions s JOIN accounts a ON a.id = s.account_id LEFT JOIN api_keys k ON k.id = s.api_key_id`;
+/** A session ends with its key. */
+const isOpen = Prisma.sql`s.expires_at > now() AND ${isLive}`;
+/** Its key may end before it does. */
+const end = Prisma.sql`least(s.expires_at, k.expires_at, k.revoked_at)`;
+
+/** The SQL of console sessions. One that has ended is deleted. */
+export class SessionStore {
+  /**
+   * Record a session of an active account and a key of it that works.
+   *
+   * @returns its id; null when account or key let nobody in.
+   */
+  async create(
+    tx: Statements,
+    { accountId, apiKeyId }: SessionGrant,
+    hash: Buffer,
+    lifeSeconds: number,
+  ): Promise<string | null> {
+    const id = newId();
+    const count = await tx.execute(Prisma.sql`
+      INSERT INTO console_sessions (id, account_id, api_key_id, secret_hash, expires_at)
+      SELECT ${id}::uuid, a.id, k.id, ${hash}, now() + make_interval(secs => ${lifeSeconds})
+      FROM accounts a LEFT JOIN api_keys k ON k.account_id = a.id AND k.id = ${apiKeyId}::uuid
+      WHERE a.id = ${accountId}::uuid AND a.status = 'active'
+        AND (k.id IS NOT NULL OR ${apiKeyId}::uuid IS NULL) AND ${isLive}`);
+    return count === 0 ? null : id;
+  }
+
+  /** Who presents a session of this hash; null when there is none now. Hot: one indexed statement. */
+  async findHolder(tx: Statements, hash: Buffer): Promise<SessionHolder | null> {
+    const [row] = await tx.rows<HolderRow>(Prisma.sql`
+      SELECT s.id, s.account_id, s.api_key_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns},
+             (extract(epoch FROM ${end} - now()) * 1000)::float8 AS valid_ms
+      FROM ${sessions} WHERE s.secret_hash = ${hash} AND ${isOpen}`);
+    if (row === undefined) return null;
+    const { id, accountId, apiKeyId, accountStatus, validMs } = row;
+    if (apiKeyId === null) return { sessionId: id, caller: null, validMs };
+    const scopes = new Set(row.scopes);
+    const caller = { accountId, apiKeyId, sessionId: id, accountStatus, scopes, limits: limitsOf(row) };
+    return { sessionId: id, caller, validMs };
+  }
+
+  /** What a session says of itself; null when it has ended. */
+  async find(tx: Statements, id: string): Promise<ConsoleSession | null> {
+    const [row] = await tx.rows<SessionRow>(Prisma.sql`
+      SELECT s.id, s.account_id, a.name AS account_name, k.id AS key_id, k.name AS key_name, k.scopes, ${end} AS expires_at
+      FROM ${sessions} WHERE s.id = ${id}::uuid AND ${isOpen}`);
+    if (row === undefined) return null;
+    const { keyId, keyName, scopes } = row;
+    return {
+      id: row.id,
+      account: { id: row.accountId, name: row.accountName },
+      key:
+        keyId === null
+          ? null
+          : { id: keyId, name: keyName ?? '', scopes: SCOPES.filter((scope) => scopes?.includes(scope)) },
+      expiresAt: row.expiresAt,
+    };
+  }
+
+  /** Which of these sessions have ended, or belong to a suspended account: one statement however many. */
+  async findEnded(tx: Statements, ids: readonly string[]): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      SELECT id FROM unnest(${ids}::uuid[]) AS asked (id)
+      WHERE NOT EXISTS (SELECT 1 FROM ${sessions} WHERE s.id = asked.id AND a.status <> 'suspended' AND ${isOpen})`);
+    return rows.map(({ id }) => id);
+  }
+
+  async delete(tx: Statements, accountId: string, id: string): Promise<void> {
+    await tx.execute(
+      Prisma.sql`DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`,
+    );
+  }
+
+  /** Delete the sessions of an account, the newest ones kept excepted. @returns how many. */
+  async deleteAll(tx: Statements, accountId: string, kept = 0): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid AND id IN (
+        SELECT id FROM console_sessions WHERE account_id = ${accountId}::uuid ORDER BY id DESC OFFSET ${kept})`);
+  }
+
+  /** Delete sessions that have expired, `batch` at most. @returns how many. */
+  async deleteExpired(tx: Statements, batch: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM console_sessions WHERE id IN (
+        SELECT id FROM console_sessions WHERE expires_at < now() ORDER BY expires_at LIMIT ${batch})`);
+  }
+}

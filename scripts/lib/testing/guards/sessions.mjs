@@ -1,0 +1,41 @@
+import { of } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const STORE = 'libs/accounts/src/sessions/session.store.ts';
+const SESSIONS = ['apps/api/src/sessions/sessions.int-spec'];
+const LINKS = ['apps/api/src/sessions/sign-in-links.int-spec'];
+
+/** Of who is signed in to the console. @type {Guard[]} */
+export const SESSION_GUARDS = [
+  of('a session ends when its time is over', STORE, 's.expires_at > now() AND ${isLive}', '${isLive}', SESSIONS),
+  of('a session ends with its key', STORE, 's.expires_at > now() AND ${isLive}', 's.expires_at > now()', SESSIONS),
+  of(
+    'nobody signs in as a key that has ended',
+    STORE,
+    'AND (k.id IS NOT NULL OR ${apiKeyId}::uuid IS NULL) AND ${isLive}`);',
+    '`);',
+    LINKS,
+  ),
+  of(
+    'a sign-in link expires',
+    'libs/accounts/src/sessions/sign-in-link.store.ts',
+    ' AND expires_at > now() RETURNING',
+    ' RETURNING',
+    LINKS,
+  ),
+  of(
+    'a session counts where it was made',
+    'libs/accounts/src/sessions/console-session.ts',
+    "place.by === 'keys' ? 'keys' : `token ${place.token}`",
+    "''",
+    LINKS,
+  ),
+  of(
+    'a request of another page is refused',
+    'apps/api/src/endpoints/session-callers.ts',
+    '    assertFromConsole(request);\n',
+    '',
+    SESSIONS,
+  ),
+];

@@ -192,6 +192,8 @@ export async function listsPerSecond({ url, seconds }) {
       metadata: {},
       limit,
       cursor: null,
+      createdAfter: null,
+      createdBefore: null,
     });
     if (jobs.length !== limit) throw new Error(`a page has ${jobs.length} jobs, not ${limit}`);
     await reads.queuePlaces(scope, jobs);

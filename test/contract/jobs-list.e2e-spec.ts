@@ -93,6 +93,18 @@ describe('GET /jobs', () => {
     expect((await page({ status: 'failed' })).jobs).toEqual([]);
   });
 
+  it('filters by the time of submission, from one on and up to another, page by page', async () => {
+    const [end = '', since = ''] = [jobs[4]?.created_at, jobs[9]?.created_at];
+    const query = { created_after: since, created_before: end, limit: '3' };
+    const first = await page(query);
+    const second = await page({ ...query, cursor: first.next_cursor ?? '' });
+    expect([...ids(first.jobs), ...ids(second.jobs)]).toEqual(ids(jobs).slice(5, 10));
+    expect(second.next_cursor).toBeUndefined();
+    expect((await page({ created_after: '2999-01-01' })).jobs).toEqual([]);
+    const answer = await client.call('GET', '/api/v2/jobs?created_after=yesterday');
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
+  });
+
   it('filters by up to 3 labels, all of which must match, together with status and cursor', async () => {
     expect((await page({ 'metadata[parity]': 'odd', limit: '100' })).jobs).toHaveLength(12);
     expect((await page({ 'metadata[parity]': 'odd', 'metadata[nth]': '4' })).jobs).toEqual([]);

@@ -1,17 +1,27 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import './main.css';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import './ui/tokens.css';
+import './ui/base.css';
+import { queryClient } from './api/query-client';
 import { router } from './router';
+import { applyTheme } from './shell';
+import { Notices } from './ui/notices';
+
+applyTheme();
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('index.html has no element with the id root.');
+if (root === null) throw new Error('The page has no element for the console.');
 
 createRoot(root).render(
   <StrictMode>
-    <QueryClientProvider client={new QueryClient()}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Notices />
+      </QueryClientProvider>
+    </CSPProvider>
   </StrictMode>,
 );

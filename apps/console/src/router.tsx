@@ -1,15 +1,32 @@
-import { createRootRoute, createRouter } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { JobsPage, readJobsSearch } from './jobs';
+import { readJobSearch } from './job/job-search';
+import { NotFound, RouteError, Shell } from './shell';
 
-const root = createRootRoute({
-  component: () => (
-    <main>
-      <h1>Millrace console</h1>
-    </main>
-  ),
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: RouteError });
+const getParentRoute = (): typeof root => root;
+
+const index = createRoute({
+  getParentRoute,
+  path: '/',
+  beforeLoad: () => redirect({ to: '/jobs', throw: true }),
 });
 
-/** The pages of the console, all below /console. */
-export const router = createRouter({ routeTree: root, basepath: '/console' });
+const jobs = createRoute({ getParentRoute, path: '/jobs', validateSearch: readJobsSearch, component: JobsPage });
+
+const job = createRoute({
+  getParentRoute,
+  path: '/jobs/$jobId',
+  validateSearch: readJobSearch,
+  component: lazyRouteComponent(() => import('./job'), 'JobPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([index, jobs, job]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -15,6 +15,12 @@ export function createdAtOf(id: string): number {
   return parseInt(id.replace('-', '').slice(0, 12), 16);
 }
 
+/** The lowest id that a record made at this time, in milliseconds since the epoch, can have: ids sort by time. */
+export function lowestIdAt(timeMs: number): string {
+  const time = Math.max(0, timeMs).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+}
+
 /** True when `text` is a UUID of any version. No record of ours has another id. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);

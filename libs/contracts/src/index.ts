@@ -42,7 +42,7 @@ export {
   type StatusEvent,
 } from './events';
 export { parseBlobHash } from './hash';
-export { createdAtOf, newId, isUuid } from './ids';
+export { createdAtOf, lowestIdAt, newId, isUuid } from './ids';
 export {
   JOB_STATUSES,
   TERMINAL_STATUSES,

@@ -43,9 +43,16 @@ export class JobsController {
   @Serves(listJobs)
   async list({ visitor, query, request }: InputOf<typeof listJobs>): Promise<AnswerOf<typeof listJobs>> {
     if (visitor.demo) throw noDemoList();
-    const { limit, cursor, status = null } = query;
+    const {
+      limit,
+      cursor,
+      status = null,
+      created_after: createdAfter = null,
+      created_before: createdBefore = null,
+    } = query;
     const metadata = readMetadataFilter(request.query);
-    const { jobs, places, nextCursor } = await this.reads.list(visitor.scope, { limit, cursor, status, metadata });
+    const filter = { limit, cursor, status, metadata, createdAfter, createdBefore };
+    const { jobs, places, nextCursor } = await this.reads.list(visitor.scope, filter);
     const items = jobs.map((job) => this.presenter.item(visitor, job, places.get(job.id) ?? null));
     return nextCursor === undefined ? { jobs: items } : { jobs: items, next_cursor: nextCursor };
   }

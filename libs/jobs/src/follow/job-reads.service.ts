@@ -1,4 +1,4 @@
-import { Refusal, isUuid } from '@millrace/contracts';
+import { Refusal, isUuid, lowestIdAt } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
 import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
@@ -20,6 +20,15 @@ const LARGE_JOBS = 10_000;
 
 /** What a job's place in the queue follows from. */
 type QueuedJob = Pick<JobRecord, 'id' | 'poolId' | 'accountId' | 'status' | 'delivery'>;
+
+/** What a list shows. Ids are made from the time of submission, so that times are ranges of the list's own order. */
+export interface JobListFilter extends Pick<JobFilter, 'status' | 'metadata' | 'limit'> {
+  cursor: string | null;
+  /** Submitted then or later. */
+  createdAfter: Date | null;
+  /** Submitted before. */
+  createdBefore: Date | null;
+}
 
 export interface JobRecordPage {
   jobs: JobRecord[];
@@ -73,10 +82,15 @@ export class JobReads {
   /** Newest first; `cursor` goes on after an earlier page. @throws Refusal `invalid_cursor`, `rate_limited`. */
   async list(
     scope: JobScope,
-    { cursor, ...filter }: Pick<JobFilter, 'status' | 'metadata' | 'limit'> & { cursor: string | null },
+    { cursor, createdAfter, createdBefore, ...filter }: JobListFilter,
   ): Promise<JobRecordPage> {
-    const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
-    return this.turns.run(scope.accountId, () => this.page(scope, { ...filter, before }));
+    const since = createdAfter === null ? null : lowestIdAt(createdAfter.getTime());
+    const ends = [
+      ...(createdBefore === null ? [] : [lowestIdAt(createdBefore.getTime())]),
+      ...(cursor === null ? [] : [decodeCursor(LIST, cursor, isUuid)]),
+    ];
+    const before = ends.sort()[0] ?? null;
+    return this.turns.run(scope.accountId, () => this.page(scope, { ...filter, since, before }));
   }
 
   private async page(scope: JobScope, filter: JobFilter): Promise<JobRecordPage> {

@@ -89,6 +89,7 @@ const filterOf = (filter: Partial<JobFilter>): JobFilter => ({
   status: null,
   metadata: {},
   before: null,
+  since: null,
   limit: PAGE,
   ...filter,
 });
@@ -98,6 +99,12 @@ describe('a page of a list', () => {
     ['the newest', () => cloud, {}],
     ['after a cursor', () => cloud, { before: '00001000-0000-7000-8000-000000000000' }],
     ['the last', () => cloud, { before: '00000008-0000-7000-8000-000000000000' }],
+    [
+      'of a time',
+      () => cloud,
+      { since: '00000008-0000-7000-8000-000000000000', before: '00001000-0000-7000-8000-000000000000' },
+    ],
+    ['of a time that nothing is from', () => cloud, { since: 'ffffffff-0000-7000-8000-000000000000' }],
     ['of a deployment', () => deployment, {}],
     ['of a deployment, with a status', () => deployment, { status: 'succeeded' }],
     ...JOB_STATUSES.map((status): [string, () => JobScope, Partial<JobFilter>] => [

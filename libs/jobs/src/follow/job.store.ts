@@ -16,6 +16,8 @@ export interface JobFilter {
   metadata: JobMetadata;
   /** Only jobs older than this id. */
   before: string | null;
+  /** Only jobs with this id or a newer one. */
+  since: string | null;
   limit: number;
 }
 
@@ -120,12 +122,16 @@ export class JobStore {
    * (Of IS NOT DISTINCT FROM, by which single jobs are found, the planner expects one row in 200, and so reads and sorts the
    * whole table.)
    */
-  listSql({ accountId, surface, deploymentId }: JobScope, { before, status, metadata, limit }: JobFilter): Prisma.Sql {
+  listSql(
+    { accountId, surface, deploymentId }: JobScope,
+    { before, since, status, metadata, limit }: JobFilter,
+  ): Prisma.Sql {
     const conditions = [
       Prisma.sql`j.account_id = ${accountId}::uuid AND j.surface = ${surface} AND j.expires_at > now()`,
       deploymentId === null ? Prisma.sql`j.deployment_id IS NULL` : Prisma.sql`j.deployment_id = ${deploymentId}::uuid`,
     ];
     if (before !== null) conditions.push(Prisma.sql`j.id < ${before}::uuid`);
+    if (since !== null) conditions.push(Prisma.sql`j.id >= ${since}::uuid`);
     if (status !== null) conditions.push(hasStatus(status));
     if (Object.keys(metadata).length > 0) conditions.push(hasLabels(metadata));
     return Prisma.sql`

@@ -104,7 +104,7 @@ describe('jobs that an account submits one after the other, through hosts whose 
   });
 
   it('are listed in that order, page by page', async () => {
-    const filter = { status: null, metadata: {}, limit: 2 };
+    const filter = { status: null, metadata: {}, since: null, limit: 2 };
     const { jobs: first } = await jobs.list(test.database, scope, { ...filter, before: null });
     const { jobs: second } = await jobs.list(test.database, scope, { ...filter, before: first.at(-1)?.id ?? null });
     expect([...first, ...second].map((job) => job.id)).toEqual([...submitted].reverse());

@@ -1,0 +1,44 @@
+import type { NodeErrors } from '@millrace/contracts';
+
+/** An answer of the API that is no success: its envelope (contract, 7.1), or what stands for it when none arrived. */
+export class ApiError extends Error {
+  constructor(
+    /** HTTP status; 0 when no answer arrived. */
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: Record<string, unknown> | null = null,
+    readonly retryAfterS: number | null = null,
+    readonly requestId: string | null = null,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+
+  /** The faults of a graph by node, of an `invalid_workflow`. */
+  get nodeErrors(): NodeErrors {
+    const errors = this.details?.['node_errors'];
+    return typeof errors === 'object' && errors !== null ? (errors as NodeErrors) : {};
+  }
+}
+
+/** Any thrown value as an `ApiError`, so that every error is shown in one way. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(0, 'console_error', error instanceof Error ? error.message : String(error));
+}
+
+/** Read the envelope of an answer; a proxy between may have answered with something else. */
+export async function readError(response: Response): Promise<ApiError> {
+  const retryAfterS = Number(response.headers.get('retry-after')) || null;
+  const requestId = response.headers.get('x-request-id');
+  try {
+    const { error } = (await response.json()) as {
+      error: { code: string; message: string; details?: Record<string, unknown> | null };
+    };
+    return new ApiError(response.status, error.code, error.message, error.details ?? null, retryAfterS, requestId);
+  } catch {
+    const message = `The server answered ${response.status} without saying why.`;
+    return new ApiError(response.status, 'no_envelope', message, null, retryAfterS, requestId);
+  }
+}

@@ -1,0 +1,55 @@
+import { ApiError, readError } from './api-error';
+
+interface RequestOptions {
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, as JSON: a graph whose digits must stay. */
+  rawBody?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/**
+ * Send a request with the session's cookie. Unsafe requests carry the header that a page of another origin cannot set.
+ *
+ * @throws ApiError for every answer that is no success, and when none arrives.
+ */
+export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+  const { method = 'GET', body, rawBody, headers = {}, signal } = options;
+  const content = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+  const init: RequestInit = {
+    method,
+    headers: {
+      ...(method === 'GET' || method === 'HEAD' ? {} : { 'Millrace-Console': '1' }),
+      ...(content === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const response = await fetch(path, init).catch((cause: unknown) => {
+    if (signal?.aborted) throw cause;
+    throw new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection; this page tries again.');
+  });
+  if (!response.ok) throw await readError(response);
+  return response;
+}
+
+/** Send a request and read its JSON. @throws ApiError */
+export async function sendForJson<T>(path: string, options?: RequestOptions): Promise<T> {
+  const response = await send(path, options);
+  return (await response.json()) as T;
+}
+
+/** A query string of the parameters that have a value. */
+export function queryOf(parameters: Record<string, string | number | undefined>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+/** Where the API of a deployment is mounted; the account's own surface has no prefix. */
+export function surfaceOf(deployment: string | undefined): string {
+  return deployment === undefined ? '' : `/deployment/${encodeURIComponent(deployment)}`;
+}

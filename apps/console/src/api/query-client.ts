@@ -1,0 +1,29 @@
+import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { ApiError } from './api-error';
+import { sessionQuery } from './session';
+
+const ATTEMPTS = 3;
+
+/** Only what may pass by itself is asked again: no answer, a fault of the service, or too many requests. */
+function mayPass(failures: number, error: Error): boolean {
+  if (!(error instanceof ApiError) || failures >= ATTEMPTS) return false;
+  return error.status === 0 || error.status === 429 || error.status >= 500;
+}
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // A session that ended elsewhere: the shell shows the sign-in again, over the same address.
+    onError: (error, query) => {
+      if (!(error instanceof ApiError) || error.status !== 401 || query.queryKey[0] === 'session') return;
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      retry: mayPass,
+      retryDelay: (attempt, error) =>
+        error instanceof ApiError && error.retryAfterS !== null ? error.retryAfterS * 1_000 : 500 * 2 ** attempt,
+      staleTime: 2_000,
+    },
+  },
+});

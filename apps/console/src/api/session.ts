@@ -1,0 +1,61 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { Scope } from '@millrace/contracts';
+import { ApiError } from './api-error';
+import { send, sendForJson } from './client';
+
+export interface Session {
+  account: { id: string; name: string };
+  /** The key that signed in; its id is null where the service is open. */
+  key: { id: string | null; name: string; scopes: Scope[] };
+  expires_at: string;
+}
+
+/** What signs in: a key, a one-time link, or nothing where the service is open. */
+export type Credential = { api_key: string } | { link: string } | Record<string, never>;
+
+const SESSION = '/platform/v1/session';
+const SESSIONS = '/platform/v1/sessions';
+
+/** Sign in; the session itself is an http-only cookie. @throws ApiError */
+export function signIn(credential: Credential): Promise<Session> {
+  return sendForJson<Session>(SESSIONS, { method: 'POST', body: credential });
+}
+
+/** End this session, or all of the key's account. @throws ApiError */
+export async function signOut(where: 'here' | 'everywhere'): Promise<void> {
+  await send(where === 'here' ? SESSION : SESSIONS, { method: 'DELETE' });
+}
+
+/** The session of this browser. Null: sign in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async (): Promise<Session | null> => {
+    const link = takeLink();
+    if (link !== null) return signIn({ link });
+    try {
+      return await sendForJson<Session>(SESSION);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return signInOpen();
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+  retry: false,
+});
+
+/** A self-hosted service without a token lets anyone in. */
+async function signInOpen(): Promise<Session | null> {
+  try {
+    return await signIn({});
+  } catch (error) {
+    if (error instanceof ApiError && error.status > 0 && error.status < 500) return null;
+    throw error;
+  }
+}
+
+/** The one-time link of the address, which is taken out of it: it must not stay in the history. */
+function takeLink(): string | null {
+  const link = new URLSearchParams(window.location.hash.slice(1)).get('link');
+  if (link !== null) window.history.replaceState(null, '', window.location.pathname + window.location.search);
+  return link;
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from 'react';
+import type { Job } from '@millrace/contracts';
+import { formatCredits, formatDuration } from '../ui/format';
+import { Ago, useNow } from '../ui/time';
+
+/** A job's figures: its place, its times, its cost, its labels. */
+export function JobFacts({ job, deployment }: { job: Job; deployment: string | undefined }): ReactNode {
+  const { queue_ms, execution_ms, estimated_wait_ms: waitMs, charged_micros: charged } = job.metrics;
+  const now = useNow();
+  const startedMs = job.started_at === null ? null : Date.parse(job.started_at);
+  const ranMs = execution_ms ?? (startedMs === null || job.completed_at !== null ? null : Math.max(0, now - startedMs));
+  const labels = Object.entries(job.metadata);
+  return (
+    <dl className="facts">
+      {job.status === 'queued' && (
+        <Fact name="Position in the queue" lead>
+          {job.queue_position ?? 'not known'}
+        </Fact>
+      )}
+      {job.status === 'queued' && (
+        <Fact name="Starts in about" lead>
+          {typeof waitMs === 'number' ? formatDuration(Math.max(1_000, waitMs)) : 'no estimate yet'}
+        </Fact>
+      )}
+      <Fact name="Submitted">
+        <Ago at={job.created_at} />
+      </Fact>
+      {queue_ms !== null && <Fact name="Waited">{formatDuration(queue_ms)}</Fact>}
+      {ranMs !== null && (
+        <Fact name="Ran for">{formatDuration(execution_ms ?? Math.floor(ranMs / 1_000) * 1_000)}</Fact>
+      )}
+      {charged !== undefined && (
+        <Fact name="Cost">{charged === null ? 'open until it ends' : `${formatCredits(charged)} credits`}</Fact>
+      )}
+      <Fact name="Kept until">
+        <Ago at={job.expires_at} />
+      </Fact>
+      {deployment !== undefined && (
+        <Fact name="Deployment">
+          <span className="mono">{deployment}</span>
+        </Fact>
+      )}
+      {labels.length > 0 && (
+        <Fact name="Labels">
+          <span className="labels">
+            {labels.map(([key, value]) => (
+              <span key={key} className="label mono">
+                {key}={value}
+              </span>
+            ))}
+          </span>
+        </Fact>
+      )}
+      <Fact name="Id">
+        <span className="mono small">{job.id}</span>
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, lead = false, children }: { name: string; lead?: boolean; children: ReactNode }): ReactNode {
+  return (
+    <div data-lead={lead}>
+      <dt>{name}</dt>
+      <dd className="number">{children}</dd>
+    </div>
+  );
+}

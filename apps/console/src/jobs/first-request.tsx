@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import { CodeBlock } from '../ui/code-block';
+import { Empty } from '../ui/empty';
+
+/** The first request, for this host: what an empty list is for. */
+export function FirstRequest(): ReactNode {
+  return (
+    <Empty icon="jobs" title="No jobs yet">
+      <p>A job runs one graph. Submit the first one from a terminal; it appears here at once.</p>
+      <CodeBlock label="Terminal" text={curl(window.location.origin)} />
+    </Empty>
+  );
+}
+
+const curl = (origin: string): string => `export MILLRACE_API_KEY=mr_live_...   # your key
+
+curl -s ${origin}/api/v2/jobs \\
+  -H "Authorization: Bearer $MILLRACE_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"workflow": {
+    "1": {"class_type": "EmptyImage",
+          "inputs": {"width": 512, "height": 512, "batch_size": 1, "color": 3368601}},
+    "2": {"class_type": "SaveImage",
+          "inputs": {"images": ["1", 0], "filename_prefix": "blue"}}}}'`;

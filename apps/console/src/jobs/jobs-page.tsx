@@ -1,0 +1,61 @@
+import { useState, type ReactNode } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { jobListQuery } from '../api/jobs';
+import { Page } from '../shell/page';
+import { Empty } from '../ui/empty';
+import { ErrorNote } from '../ui/error-note';
+import { Skeleton } from '../ui/skeleton';
+import { CancelSelected } from './cancel-selected';
+import { FilterBar } from './filter-bar';
+import { FirstRequest } from './first-request';
+import { JobTable } from './job-table';
+import { filterOf } from './jobs-search';
+import './jobs.css';
+
+const route = getRouteApi('/jobs');
+
+/** The account's jobs, newest first, with their live states. */
+export function JobsPage(): ReactNode {
+  const search = route.useSearch();
+  const list = useInfiniteQuery(jobListQuery(filterOf(search)));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const jobs = list.data?.pages.flatMap((page) => page.jobs) ?? [];
+  const filtered = Object.keys(search).length > 0;
+  return (
+    <Page
+      title="Jobs"
+      actions={
+        <CancelSelected
+          jobs={jobs.filter((job) => selected.has(job.id))}
+          deployment={search.deployment}
+          onDone={() => setSelected(new Set())}
+        />
+      }
+    >
+      <FilterBar search={search} />
+      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <Skeleton lines={8} />}
+      {list.isSuccess && jobs.length === 0 && (filtered ? <NoMatch /> : <FirstRequest />)}
+      {jobs.length > 0 && (
+        <JobTable
+          jobs={jobs}
+          deployment={search.deployment}
+          selected={selected}
+          onSelect={setSelected}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          onMore={() => void list.fetchNextPage()}
+        />
+      )}
+    </Page>
+  );
+}
+
+function NoMatch(): ReactNode {
+  return (
+    <Empty icon="search" title="No job matches these filters">
+      <p>Take one of them away, or look further back in time.</p>
+    </Empty>
+  );
+}

@@ -1,0 +1,3 @@
+export { NotFound, RouteError } from './route-fallbacks';
+export { Shell } from './shell';
+export { applyTheme } from './theme';

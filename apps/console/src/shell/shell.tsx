@@ -1,0 +1,85 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { sessionQuery } from '../api/session';
+import { Button } from '../ui/button';
+import { ErrorNote } from '../ui/error-note';
+import { Icon } from '../ui/icon';
+import { Mark } from './mark';
+import { Navigation } from './navigation';
+import { Palette } from './palette';
+import { SessionContext } from './session-context';
+import { SignIn } from './sign-in';
+import './shell.css';
+
+/** Everything around a screen. Without a session it asks for one, and keeps the address. */
+export function Shell(): ReactNode {
+  const session = useQuery(sessionQuery);
+  if (session.isPending) return <Opening />;
+  if (session.data === undefined) {
+    return (
+      <main className="opening">
+        <ErrorNote error={session.error} onRetry={() => void session.refetch()} title="The console could not sign in" />
+      </main>
+    );
+  }
+  if (session.data === null) return <SignIn />;
+  return (
+    <SessionContext value={session.data}>
+      <Frame />
+    </SessionContext>
+  );
+}
+
+function Frame(): ReactNode {
+  const [palette, setPalette] = useState(false);
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  // The screen over which the navigation was opened on a phone: on another one it is closed.
+  const [menuOver, setMenuOver] = useState<string | null>(null);
+  const menu = menuOver === pathname;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setPalette((open) => !open);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <div className="frame" data-menu={menu}>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="top">
+        <Button
+          kind="quiet"
+          icon={<Icon name={menu ? 'close' : 'menu'} />}
+          aria-label={menu ? 'Close the navigation' : 'Open the navigation'}
+          aria-expanded={menu}
+          onClick={() => setMenuOver(menu ? null : pathname)}
+        />
+        <Mark />
+        <Button
+          kind="quiet"
+          icon={<Icon name="search" />}
+          aria-label="Search and commands"
+          onClick={() => setPalette(true)}
+        />
+      </header>
+      <Navigation onPalette={() => setPalette(true)} />
+      <main id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Palette open={palette} onClose={() => setPalette(false)} />
+    </div>
+  );
+}
+
+function Opening(): ReactNode {
+  return (
+    <main className="opening" aria-busy="true">
+      <Mark />
+    </main>
+  );
+}

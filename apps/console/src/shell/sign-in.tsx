@@ -1,0 +1,61 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { sessionQuery, signIn } from '../api/session';
+import { Button } from '../ui/button';
+import { CodeBlock } from '../ui/code-block';
+import { ErrorNote } from '../ui/error-note';
+import { Field } from '../ui/field';
+import { Mark } from './mark';
+import './sign-in.css';
+
+/** Exchanges an API key for a session. The key itself is kept nowhere in the browser. */
+export function SignIn(): ReactNode {
+  const [key, setKey] = useState('');
+  const client = useQueryClient();
+  const exchange = useMutation({
+    mutationFn: signIn,
+    onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    exchange.mutate({ api_key: key.trim() });
+  };
+  return (
+    <main className="sign-in">
+      <form onSubmit={submit}>
+        <Mark />
+        <div>
+          <h1>Sign in</h1>
+          <p className="soft">With an API key of your account.</p>
+        </div>
+        <Field label="API key" note="It becomes a session of this browser. No page can read it afterwards.">
+          {(ids) => (
+            <input
+              {...ids}
+              className="input mono"
+              type="password"
+              autoComplete="current-password"
+              placeholder="mr_live_…"
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+              autoFocus
+              required
+            />
+          )}
+        </Field>
+        {exchange.isError && <ErrorNote error={exchange.error} />}
+        <Button type="submit" kind="primary" busy={exchange.isPending}>
+          Sign in
+        </Button>
+        <details>
+          <summary>Where is my key?</summary>
+          <p className="soft">
+            Who runs this service gives you the first one. On your own machine the service prints a key, and a link that
+            signs you in:
+          </p>
+          <CodeBlock label="Terminal" text="npm start" />
+        </details>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,42 @@
+import { use, type ReactNode } from 'react';
+import { asApiError } from '../api/api-error';
+import { Button } from './button';
+import { cureOf } from './cures';
+import { Icon } from './icon';
+import './error-note.css';
+
+/** An error as a person needs it: what happened, its code, and what to do about it. */
+export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?: string }): ReactNode {
+  const { error, onRetry, title } = props;
+  const { code, message, requestId, retryAfterS } = asApiError(error);
+  return (
+    <div className="error-note" role="alert">
+      <Icon name="warning" />
+      <div className="error-body">
+        {title !== undefined && <strong>{title}</strong>}
+        <p>{message}</p>
+        <Cure code={code} />
+        <p className="small faint">
+          <code>{code}</code>
+          {retryAfterS !== null && <> · try again in {retryAfterS} s</>}
+          {requestId !== null && (
+            <>
+              {' '}
+              · request <code>{requestId}</code>
+            </>
+          )}
+        </p>
+      </div>
+      {onRetry !== undefined && (
+        <Button onClick={onRetry} icon={<Icon name="again" />}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Cure({ code }: { code: string }): ReactNode {
+  const cure = use(cureOf(code));
+  return cure === null ? null : <p className="soft">{cure}</p>;
+}

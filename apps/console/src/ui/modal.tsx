@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Dialog } from '@base-ui/react/dialog';
+import { Button } from './button';
+import { Icon } from './icon';
+import './modal.css';
+
+interface ModalProps {
+  title: string;
+  open: boolean;
+  onClose: () => void;
+  children: ReactNode;
+  /** Buttons at the bottom. */
+  actions?: ReactNode;
+}
+
+/** A dialog over the page: focus stays in it, Escape closes it. */
+export function Modal({ title, open, onClose, children, actions }: ModalProps): ReactNode {
+  return (
+    <Dialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="modal">
+          <header>
+            <Dialog.Title render={<h2 />}>{title}</Dialog.Title>
+            <Button kind="quiet" icon={<Icon name="close" />} aria-label="Close" onClick={onClose} />
+          </header>
+          <div className="modal-body">{children}</div>
+          {actions !== undefined && <footer>{actions}</footer>}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

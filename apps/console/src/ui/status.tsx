@@ -1,0 +1,39 @@
+import type { ReactNode } from 'react';
+import type { JobStatus } from '@millrace/contracts';
+import { capital } from './format';
+import { Icon, type IconName } from './icon';
+import './status.css';
+
+type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'rest';
+
+/** A sign for each status: its shape says it, too, to those who do not tell the colours apart. */
+const JOB_SIGNS: Record<JobStatus, { tone: Tone; icon: IconName }> = {
+  queued: { tone: 'rest', icon: 'clock' },
+  running: { tone: 'busy', icon: 'again' },
+  succeeded: { tone: 'good', icon: 'check' },
+  canceling: { tone: 'warn', icon: 'stop' },
+  canceled: { tone: 'rest', icon: 'stop' },
+  failed: { tone: 'bad', icon: 'warning' },
+  expired: { tone: 'warn', icon: 'clock' },
+};
+
+/** A job's status. */
+export function JobStatusSign({ status }: { status: JobStatus }): ReactNode {
+  const { tone, icon } = JOB_SIGNS[status];
+  return (
+    <Sign tone={tone} icon={icon} turning={status === 'running'}>
+      {capital(status)}
+    </Sign>
+  );
+}
+
+/** A short coloured text with an icon. */
+function Sign(props: { tone: Tone; icon?: IconName; turning?: boolean; children: ReactNode }): ReactNode {
+  const { tone, icon, turning = false, children } = props;
+  return (
+    <span className={`sign ${tone} ${turning ? 'turning' : ''}`}>
+      {icon !== undefined && <Icon name={icon} size={13} />}
+      {children}
+    </span>
+  );
+}

@@ -229,6 +229,8 @@ CREATE TABLE accounts (
     created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     storage_bytes bigint,
+    deployment_limit integer,
+    deployment_worker_limit integer,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
     CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'demo_network'::text, 'self_hosted'::text]))),
     CONSTRAINT accounts_limits_check CHECK (((running_limit > 0) AND (queue_limit >= 0) AND (requests_per_minute > 0) AND (stream_limit >= 0) AND (upload_bytes_per_day >= 0))),
@@ -348,10 +350,48 @@ CREATE TABLE deployments (
     started_at timestamp(3) with time zone,
     stopped_at timestamp(3) with time zone,
     wanted_at timestamp(3) with time zone,
+    engine_class text,
+    idle_seconds integer DEFAULT 300 NOT NULL,
+    deleting_at timestamp(3) with time zone,
+    deleted_at timestamp(3) with time zone,
     CONSTRAINT deployments_pkey PRIMARY KEY (id),
     CONSTRAINT deployments_desired_state_check CHECK ((desired_state = ANY (ARRAY['running'::text, 'stopped'::text]))),
     CONSTRAINT deployments_price_check CHECK ((price_micros_per_second >= 0)),
     CONSTRAINT deployments_workers_check CHECK (((0 <= min_workers) AND (min_workers <= max_workers)))
+);
+
+CREATE TABLE engine_classes (
+    name text NOT NULL,
+    spec jsonb NOT NULL,
+    revision text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    retired_at timestamp(3) with time zone,
+    CONSTRAINT engine_classes_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE fleet_groups (
+    pool_id text NOT NULL,
+    wanted integer NOT NULL,
+    running integer NOT NULL,
+    phase text NOT NULL,
+    reason text,
+    failures integer DEFAULT 0 NOT NULL,
+    failure text,
+    next_try_at timestamp(3) with time zone,
+    surplus_since timestamp(3) with time zone,
+    updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT fleet_groups_pkey PRIMARY KEY (pool_id),
+    CONSTRAINT fleet_groups_counts_check CHECK (((wanted >= 0) AND (running >= 0) AND (failures >= 0))),
+    CONSTRAINT fleet_groups_phase_check CHECK ((phase = ANY (ARRAY['idle'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'failed'::text])))
+);
+
+CREATE TABLE fleet_leases (
+    name text NOT NULL,
+    holder uuid NOT NULL,
+    fence bigint NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT fleet_leases_pkey PRIMARY KEY (name)
 );
 
 CREATE TABLE idempotency_keys (
@@ -650,6 +690,7 @@ CREATE TABLE workers (
     stopped_at timestamp(3) with time zone,
     ready_at timestamp(3) with time zone,
     attempt_ms integer,
+    draining_at timestamp(3) with time zone,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),
@@ -671,6 +712,7 @@ ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_account_id_fkey FOREIGN KEY (
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE fleet_groups ADD CONSTRAINT fleet_groups_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE job_attempts ADD CONSTRAINT job_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_graphs ADD CONSTRAINT job_graphs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_inputs ADD CONSTRAINT job_inputs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;

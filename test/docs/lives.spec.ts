@@ -20,6 +20,8 @@ const loops = repositoryFiles()
 
 /** Rows that stay: books, and what an operator makes. A table is added here with the reason in the page. */
 const KEPT = [
+  'engine_classes',
+  'fleet_leases',
   'ledger_audit_progress',
   'ledger_entries',
   'ledger_transactions',

@@ -4,7 +4,7 @@ import { billingSettings, paymentSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
-import { poolName } from '@millrace/deployments';
+import { deploymentSettings, poolName } from '@millrace/deployments';
 import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
 import { demoSettings } from './demo.config';
 
@@ -17,6 +17,7 @@ export const apiSettings = {
   ...billingSettings,
   ...paymentSettings,
   ...jobSettings,
+  ...deploymentSettings,
   ...demoSettings,
   surface: setting(
     'SURFACE',

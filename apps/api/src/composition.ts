@@ -24,8 +24,11 @@ import { BOOT_TIMEOUT_MS, Database, awaitSchema, retryWhileStarting } from '@mil
 import {
   CatalogueReader,
   CatalogueStore,
+  DeploymentLife,
+  DeploymentLifeStore,
   DeploymentStore,
   DeploymentsService,
+  EngineClassStore,
   PoolStore,
   Targets,
   WorkerStore,
@@ -88,7 +91,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     new SharedSlots(shared),
     ...Object.values(accounts),
     networks,
-    ...composeDeployments(database, settings),
+    ...composeDeployments(database, settings, jobs.queues),
     assets.assets,
     assets.uploads,
     assets.resumable,
@@ -178,11 +181,22 @@ function composeAccounts(
   return { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks };
 }
 
-function composeDeployments(database: Database, { priceMicrosPerSecond }: ApiSettings): object[] {
+function composeDeployments(
+  database: Database,
+  { priceMicrosPerSecond }: ApiSettings,
+  queues: Pick<AccountQueues, 'livingIn'>,
+): object[] {
   const catalogues = new CatalogueReader(database, new CatalogueStore());
   const deployments = new DeploymentsService(database, new DeploymentStore());
   const targets = new Targets(database, new PoolStore(), catalogues, deployments, BigInt(priceMicrosPerSecond));
-  return [deployments, targets, new WorkerStore()];
+  const life = new DeploymentLife(
+    database,
+    deployments,
+    new DeploymentLifeStore(),
+    new EngineClassStore(),
+    (tx, poolId) => queues.livingIn(tx, poolId),
+  );
+  return [deployments, life, targets, new WorkerStore()];
 }
 
 /** The account that callers of the self-hosted surface act through. */

@@ -6,6 +6,7 @@ export const SCOPES = [
   'assets:write',
   'usage:read',
   'credits:write',
+  'deployments:write',
   'keys:admin',
 ] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -72,6 +72,24 @@ export const ACCOUNT_LIMITS = [
     default: 'storageBytesPerAccount',
     description: 'Bytes that may be stored.',
   },
+  {
+    name: 'deploymentLimit',
+    field: 'deployment_limit',
+    shownAs: 'deployments',
+    default: 'deploymentLimitPerAccount',
+    least: 0,
+    most: 10_000,
+    description: 'Deployments that the account may make itself; 0 means none.',
+  },
+  {
+    name: 'deploymentWorkerLimit',
+    field: 'deployment_worker_limit',
+    shownAs: 'deployment_workers',
+    default: 'deploymentWorkerLimitPerAccount',
+    least: 0,
+    most: 100_000,
+    description: 'Workers that all deployments of the account together may have at most.',
+  },
 ] as const satisfies readonly AccountLimit[];
 
 export type AccountLimitName = (typeof ACCOUNT_LIMITS)[number]['name'];

@@ -50,6 +50,11 @@ export const ERROR_CATALOGUE = {
     cause: 'The account stores as many bytes as it may, or too few are left for the upload. Outputs of jobs count.',
     cure: 'Delete assets, let them and jobs expire, or ask the operator of the service for more.',
   },
+  deployment_limit: {
+    status: 422,
+    cause: 'The account has as many deployments, or as many workers in them, as its plan allows.',
+    cure: 'Delete a deployment, lower its max_workers, or ask the operator of the service for more.',
+  },
   payments_not_configured: {
     status: 422,
     cause: 'The operator of the service has not set up a payment provider: credits are not sold here.',
@@ -104,6 +109,11 @@ export const ERROR_CATALOGUE = {
     status: 409,
     cause: 'A job that has not ended uses the asset as input, or a retained job produced it.',
     cure: 'Wait until the job that refers to it has ended or expired.',
+  },
+  deployment_busy: {
+    status: 409,
+    cause: 'The deployment has jobs that wait or run. It was not deleted.',
+    cure: 'Wait for them, cancel them, or delete it with `drain=true`: it then takes no more jobs, and goes when it has none.',
   },
   upload_incomplete: {
     status: 409,

@@ -41,13 +41,15 @@ const waitingSince = Prisma.sql`
            CASE WHEN d.min_workers > 0 THEN greatest(${startedAt}, workers.last_seen_at) ELSE d.wanted_at END, now())`;
 
 const selection = Prisma.sql`
-  SELECT d.id, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, d.desired_state, d.price_micros_per_second,
+  SELECT d.id, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, coalesce(d.engine_class, p.engine) AS engine_class,
+         d.idle_seconds, d.deleting_at, g.reason AS state_reason, d.desired_state, d.price_micros_per_second,
          p.queue_limit, p.attempt_limit_seconds, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
          coalesce(last.went_in_order, false) AS went_in_order, typical.ms::float8 AS typical_start_ms,
          (extract(epoch FROM now() - ${waitingSince}) * 1000)::float8 AS waited_ms
   FROM deployments d JOIN pools p ON p.id = d.pool_id JOIN accounts owner ON owner.id = d.account_id
+  LEFT JOIN fleet_groups g ON g.pool_id = d.pool_id
   CROSS JOIN LATERAL (${workersPart}) workers LEFT JOIN LATERAL (${lastPart}) last ON true
   CROSS JOIN LATERAL (${typicalPart}) typical`;
 
@@ -67,9 +69,10 @@ export class DeploymentStore {
           VALUES (${id}, ${draft.engine}, ${draft.queueLimit}, ${draft.attemptLimitSeconds}) RETURNING id
         )
         INSERT INTO deployments (id, account_id, name, demo, pool_id, price_micros_per_second, min_workers, max_workers,
-          started_at)
+          engine_class, idle_seconds, started_at, wanted_at)
         SELECT ${id}::uuid, ${draft.accountId}::uuid, ${draft.name}, ${draft.demo}, pool.id,
-          ${draft.priceMicrosPerSecond}, ${draft.minWorkers}, ${draft.maxWorkers}, now() FROM pool`);
+          ${draft.priceMicrosPerSecond}, ${draft.minWorkers}, ${draft.maxWorkers}, ${draft.engineClass}, ${draft.idleSeconds},
+          now(), now() FROM pool`);
     } catch (error) {
       if (error instanceof ConstraintError && error.constraint === 'deployments_account_id_fkey') return null;
       throw error;
@@ -77,32 +80,35 @@ export class DeploymentStore {
     return id;
   }
 
-  /** A deployment of any account. */
+  /** A deployment of any account that is not deleted. */
   async find(tx: Statements, id: string): Promise<Deployment | null> {
-    const [row] = await tx.rows<DeploymentRow>(Prisma.sql`${selection} WHERE d.id = ${id}::uuid`);
+    const [row] = await tx.rows<DeploymentRow>(
+      Prisma.sql`${selection} WHERE d.id = ${id}::uuid AND d.deleted_at IS NULL`,
+    );
     return row === undefined ? null : deploymentOf(row);
   }
 
   /** The deployments of an account, newest first. */
   async list(tx: Statements, accountId: string): Promise<Deployment[]> {
     const rows = await tx.rows<DeploymentRow>(Prisma.sql`
-      ${selection} WHERE d.account_id = ${accountId}::uuid ORDER BY d.id DESC`);
+      ${selection} WHERE d.account_id = ${accountId}::uuid AND d.deleted_at IS NULL ORDER BY d.id DESC`);
     return rows.map(deploymentOf);
   }
 
   /**
-   * Record what an operator wants. Repeating it changes nothing.
+   * Record what an operator wants. Repeating it changes nothing. A deployment that is created or started is wanted: its first
+   * worker makes it ready.
    *
    * @returns true when something else was wanted before; false when not, or when there is no such deployment.
    */
   async setDesired(tx: Statements, id: string, desired: DeploymentFacts['desiredState']): Promise<boolean> {
     const times =
       desired === 'running'
-        ? Prisma.sql`started_at = now(), stopped_at = NULL`
+        ? Prisma.sql`started_at = now(), stopped_at = NULL, wanted_at = now()`
         : Prisma.sql`stopped_at = now(), wanted_at = NULL`;
     const changed = await tx.execute(Prisma.sql`
       UPDATE deployments SET desired_state = ${desired}, ${times}
-      WHERE id = ${id}::uuid AND desired_state <> ${desired}`);
+      WHERE id = ${id}::uuid AND desired_state <> ${desired} AND deleted_at IS NULL`);
     return changed > 0;
   }
 

@@ -11,6 +11,8 @@ export interface Deployment {
   demo: boolean;
   poolId: string;
   engine: string;
+  /** What its workers run on, by name. */
+  engineClass: string;
   state: DeploymentState;
   /** Ready without a worker: scaled to zero until there is work. */
   idle: boolean;
@@ -18,6 +20,12 @@ export interface Deployment {
   readyWorkers: number;
   minWorkers: number;
   maxWorkers: number;
+  /** How long workers without work are kept beyond the least, in seconds. */
+  idleSeconds: number;
+  /** Why its workers are not as wanted, for people to read; null where there is nothing to say. */
+  stateReason: string | null;
+  /** When it was to be deleted: it takes no more jobs, and goes when those that it has are over. */
+  deletingAt: Date | null;
   /** Null: the price of the platform. */
   priceMicrosPerSecond: bigint | null;
   /** Jobs that may wait in it; null: the platform's limit for a pool. */
@@ -42,9 +50,14 @@ export interface DeploymentDraft {
   name: string;
   demo: boolean;
   engine: 'cpu' | 'comfyui';
+  engineClass: string;
   priceMicrosPerSecond: bigint | null;
   queueLimit: number | null;
   attemptLimitSeconds: number | null;
   minWorkers: number;
   maxWorkers: number;
+  idleSeconds: number;
 }
+
+/** What of a deployment may be another way later. An absent field stays as it is. */
+export type DeploymentChanges = Partial<Omit<DeploymentDraft, 'accountId' | 'demo'>>;

@@ -114,7 +114,8 @@ export class DeploymentsService {
     await this.store.noteWanted(this.database, id);
   }
 
-  private async known(tx: Statements, id: string): Promise<Deployment> {
+  /** A deployment of any account, in a transaction. @throws Refusal `not_found`. */
+  async known(tx: Statements, id: string): Promise<Deployment> {
     const deployment = isUuid(id) ? await this.store.find(tx, id) : null;
     if (deployment === null) throw noDeployment(id);
     return deployment;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-const ENGINE_KINDS = ['cpu', 'comfyui'] as const;
+export const ENGINE_KINDS = ['cpu', 'comfyui'] as const;
 
 /** How an engine class may be named: it is part of the names of Kubernetes objects. */
-const engineClassName = z
+export const engineClassName = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/, 'must be 1 to 40 lower-case letters, digits and dashes');
 

@@ -1,9 +1,13 @@
 export { CatalogueReader } from './catalogue-reader';
 export { CatalogueStore } from './catalogue.store';
-export { type Deployment, type DeploymentDraft } from './deployment';
+export { type Deployment } from './deployment';
+export { DeploymentLife, type Allowance, type DeploymentOrder } from './deployment-life.service';
+export { DeploymentLifeStore } from './deployment-life.store';
 export { DeploymentStore } from './deployment.store';
+export { deploymentSettings } from './deployments.settings';
 export { DeploymentsService, noDeployment } from './deployments.service';
-export { engineClassOf, type EngineClass } from './engine-class';
+export { ENGINE_KINDS, engineClassName, engineClassOf, readEngineClasses, type EngineClass } from './engine-class';
+export { EngineClassStore } from './engine-class.store';
 export { poolName } from './pool-name';
 export { PoolStore } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';

@@ -80,8 +80,12 @@ export class Targets {
   /** A refusal rests on a fresh reading, never on the cache. */
   private async readyDeployment(id: string): Promise<Deployment> {
     const cached = await this.deployments.find(id);
-    const deployment = cached?.state === 'ready' ? cached : await this.deployments.findNow(id);
+    const deployment =
+      cached?.state === 'ready' && cached.deletingAt === null ? cached : await this.deployments.findNow(id);
     if (deployment === null) throw noDeployment(id);
+    if (deployment.deletingAt !== null) {
+      throw new Refusal('deployment_stopped', 'This deployment is being deleted; it takes no more jobs.');
+    }
     if (deployment.state === 'ready') return deployment;
     if (deployment.state === 'stopped') {
       throw new Refusal(
@@ -92,8 +96,13 @@ export class Targets {
     await this.deployments.noteWanted(id);
     throw new Refusal(
       'deployment_not_ready',
-      `This deployment is ${deployment.state}. Wait for the seconds in Retry-After, then send the same request again.`,
+      `This deployment is ${deployment.state}${because(deployment)}. Wait for the seconds in Retry-After, then send the same request again.`,
       { retryAfterSeconds: deployment.retryAfterSeconds },
     );
   }
+}
+
+/** Why it is not ready, where the fleet has said so. */
+function because({ stateReason }: Deployment): string {
+  return stateReason === null ? '' : ` (${stateReason})`;
 }

@@ -139,7 +139,7 @@ export class WorkerStore {
   /** Let a worker finish what it runs and take nothing more. @returns null when there is no such live worker. */
   async drain(tx: Statements, id: string): Promise<WorkerRecord | null> {
     const [worker] = await tx.rows<WorkerRecord>(Prisma.sql`
-      UPDATE workers SET state = 'draining' WHERE id = ${id}::uuid AND state <> 'stopped' RETURNING ${seen}`);
+      UPDATE workers SET state = 'draining', draining_at = coalesce(draining_at, now()) WHERE id = ${id}::uuid AND state <> 'stopped' RETURNING ${seen}`);
     return worker ?? null;
   }
 

@@ -38,6 +38,8 @@ import { OutputRecorder, OutputStore } from './outputs';
 import {
   AccountQueueStore,
   AccountQueues,
+  DeleteDrainedDeploymentsLoop,
+  DrainedDeploymentStore,
   FollowAccountLimitsLoop,
   IdleQueueStore,
   MeasureQueuesLoop,
@@ -171,6 +173,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new RescueLostJobsLoop(database, lifecycle),
       new EndCanceledJobsLoop(database, lifecycle),
       new RecallStoppedJobsLoop(database),
+      new DeleteDrainedDeploymentsLoop(database, new DrainedDeploymentStore()),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),

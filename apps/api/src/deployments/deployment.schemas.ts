@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
-import { recordName } from '../endpoints';
-
-const ENGINES = ['cpu', 'comfyui'] as const;
+import { ENGINE_KINDS, engineClassName } from '@millrace/deployments';
+import { pageSchema, recordName } from '../endpoints';
 
 const fields = {
   id: z.uuid(),
@@ -12,6 +11,10 @@ const fields = {
       '`provisioning` until its first worker registers, `starting` while no worker is ready, `ready`, `stopped` until an ' +
       'operator starts it. It takes jobs while it is ready.',
   }),
+  state_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why its workers are not as wanted; null where there is nothing to say.' }),
   path: z.string().meta({ description: 'Prefix under which its API is mounted: `<path>/api/v2`.' }),
   host: z
     .string()
@@ -19,6 +22,7 @@ const fields = {
     .meta({ description: 'Host of its own, where its API has no prefix; null where hosts are not set up.' }),
   demo: z.boolean().meta({ description: 'Admits callers without a credential.' }),
   engine: z.string().meta({ description: 'The engine that runs its workflows.' }),
+  engine_class: z.string().meta({ description: 'What its workers run on: `GET /platform/v1/engine-classes`.' }),
   price_micros_per_second: z.int().meta({ description: 'Micro-credits for a second of engine time.' }),
   queue_limit: z.int().nullable().meta({ description: "Jobs that may wait in it; null means the service's limit." }),
   attempt_limit_seconds: z
@@ -27,11 +31,17 @@ const fields = {
     .meta({ description: "How long one attempt of a job may take, in seconds; null means the service's limit." }),
   min_workers: z.int().meta({ description: 'Workers kept when there is no work.' }),
   max_workers: z.int(),
+  idle_seconds: z
+    .int()
+    .meta({ description: 'How long workers without work are kept beyond `min_workers`, in seconds.' }),
   ready_workers: z.int().meta({ description: 'Workers that are ready now.' }),
   created_at: TimestampSchema,
   started_at: TimestampSchema.meta({ description: 'When it was last started, or created.' }),
   stopped_at: TimestampSchema.nullable().meta({ description: 'When it was stopped; null unless it is stopped.' }),
   first_ready_at: TimestampSchema.nullable(),
+  deleting_at: TimestampSchema.nullable().meta({
+    description: 'When it was to be deleted: it takes no more jobs, and goes when those that it has are over.',
+  }),
 };
 
 export const DeploymentSchema = z
@@ -51,6 +61,39 @@ export const OperatedDeploymentSchema = z
   .meta({ id: 'OperatedDeployment', description: 'A deployment, as operators see it.' });
 
 const workers = z.int().max(10_000);
+const limits = {
+  queue_limit: z
+    .int()
+    .min(1)
+    .max(2_000_000_000)
+    .nullable()
+    .default(null)
+    .meta({ description: "Jobs that may wait in it; null means the service's limit." }),
+  attempt_limit_seconds: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .nullable()
+    .default(null)
+    .meta({ description: "How long one attempt of a job may take, in seconds; null means the service's limit." }),
+};
+const scale = {
+  min_workers: workers.min(0).default(0).meta({ description: 'Workers kept when there is no work.' }),
+  max_workers: workers.min(1).optional().meta({ description: 'Absent: 1, or `min_workers` if that is more.' }),
+  idle_seconds: z
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(300)
+    .meta({ description: 'How long workers without work are kept beyond `min_workers`, in seconds.' }),
+};
+const price = z.int().min(0).max(1_000_000_000_000);
+const engineClass = engineClassName.meta({
+  description: 'What its workers run on: `GET /platform/v1/engine-classes`.',
+});
+const inOrder = (draft: { min_workers: number; max_workers?: number | undefined }): boolean =>
+  (draft.max_workers ?? draft.min_workers) >= draft.min_workers;
+const outOfOrder = { path: ['max_workers'], error: 'must be at least min_workers' };
 
 export const DeploymentCreateSchema = z
   .object({
@@ -60,35 +103,64 @@ export const DeploymentCreateSchema = z
       description:
         'Admit callers without a credential: all of them share one account, and none of them sees job lists or logs.',
     }),
-    engine: z
-      .enum(ENGINES)
-      .default('cpu')
-      .meta({ description: 'The engine for its workers to run; they report the one that they do run.' }),
-    price_micros_per_second: z
-      .int()
-      .min(0)
-      .max(1_000_000_000_000)
-      .optional()
-      .meta({ description: "Absent: 0 for a demo, else the service's price." }),
-    queue_limit: z
-      .int()
-      .min(1)
-      .max(2_000_000_000)
-      .nullable()
-      .default(null)
-      .meta({ description: "Jobs that may wait in it; null means the service's limit." }),
-    attempt_limit_seconds: z
-      .int()
-      .min(1)
-      .max(31_536_000)
-      .nullable()
-      .default(null)
-      .meta({ description: "How long one attempt of a job may take, in seconds; null means the service's limit." }),
-    min_workers: workers.min(0).default(0).meta({ description: 'Workers kept when there is no work.' }),
-    max_workers: workers.min(1).optional().meta({ description: 'Absent: 1, or `min_workers` if that is more.' }),
+    engine: z.enum(ENGINE_KINDS).default('cpu').meta({
+      description: 'The engine for its workers to run: the class of this name, unless `engine_class` is given.',
+    }),
+    engine_class: engineClass.optional(),
+    price_micros_per_second: price.optional().meta({
+      description: "Absent: 0 for a demo, else the price of its class, else the service's.",
+    }),
+    ...limits,
+    ...scale,
   })
-  .refine((draft) => (draft.max_workers ?? draft.min_workers) >= draft.min_workers, {
-    path: ['max_workers'],
-    error: 'must be at least min_workers',
-  })
+  .refine(inOrder, outOfOrder)
   .meta({ id: 'DeploymentCreate', description: 'A new deployment.' });
+
+export const OwnDeploymentCreateSchema = z
+  .strictObject({ name: recordName, engine_class: engineClass, ...limits, ...scale })
+  .refine(inOrder, outOfOrder)
+  .meta({
+    id: 'OwnDeploymentCreate',
+    description: 'A new deployment of the account. It costs the price of its class.',
+  });
+
+const changes = {
+  name: recordName.optional(),
+  engine_class: engineClass.optional(),
+  queue_limit: limits.queue_limit.unwrap().optional(),
+  attempt_limit_seconds: limits.attempt_limit_seconds.unwrap().optional(),
+  min_workers: scale.min_workers.unwrap().optional(),
+  max_workers: scale.max_workers,
+  idle_seconds: scale.idle_seconds.unwrap().optional(),
+};
+
+export const OwnDeploymentUpdateSchema = z.strictObject(changes).meta({
+  id: 'OwnDeploymentUpdate',
+  description:
+    'Changes of a deployment. An absent field keeps its value. With another class comes the price of that class.',
+});
+
+export const DeploymentUpdateSchema = z
+  .strictObject({ ...changes, price_micros_per_second: price.optional() })
+  .meta({ id: 'DeploymentUpdate', description: 'Changes of a deployment. An absent field keeps its value.' });
+
+export const DeploymentRemovalQuery = z.object({
+  drain: z
+    .enum(['true', 'false'])
+    .default('false')
+    .meta({ description: 'Take no more jobs, and delete it when those that it has are over.' }),
+});
+
+export const DeploymentChangePageSchema = pageSchema(
+  'changes',
+  z
+    .object({
+      id: z.uuid(),
+      at: TimestampSchema,
+      actor: z.string().meta({ description: '`operator`, or `api_key:<id>` where a key of the account acted.' }),
+      action: z.string().meta({ description: 'What was done, e.g. `deployment.update`.' }),
+      details: z.record(z.string(), z.unknown()).meta({ description: 'What was set.' }),
+    })
+    .meta({ id: 'DeploymentChange', description: 'One act on a deployment.' }),
+  'DeploymentChangePage',
+);

@@ -1,5 +1,12 @@
-import { defineEndpoint, recordId } from '../endpoints';
-import { DeploymentCreateSchema, OperatedDeploymentSchema } from './deployment.schemas';
+import { z } from 'zod';
+import { defineEndpoint, pageQuery, recordId } from '../endpoints';
+import {
+  DeploymentChangePageSchema,
+  DeploymentCreateSchema,
+  DeploymentRemovalQuery,
+  DeploymentUpdateSchema,
+  OperatedDeploymentSchema,
+} from './deployment.schemas';
 
 const common = { tag: 'deployments', access: { by: 'admin_token' } } as const;
 const params = { id: recordId('deployment') };
@@ -13,8 +20,8 @@ export const createDeployment = defineEndpoint({
   creates: '/admin/v1/deployments/{id}',
   summary: 'Create a deployment',
   description:
-    'A surface with a pool, a lane and a node catalogue of its own. It takes jobs as soon as a worker with its `pool` as ' +
-    'MILLRACE_POOL is ready.',
+    'A surface with a pool, a lane and a node catalogue of its own. It takes jobs as soon as a worker is ready: one ' +
+    'that the fleet starts, or one of the operator with its `pool` as MILLRACE_POOL.',
   body: DeploymentCreateSchema,
   answers: { 201: { description: 'The deployment was created.', schema: OperatedDeploymentSchema } },
   errors: ['not_found'],
@@ -53,4 +60,43 @@ export const stopDeployment = defineEndpoint({
     'It takes no new jobs and starts none. Running jobs run to their end; waiting jobs wait until it is started again, or ' +
     'expire at their deadline. Jobs, assets and logs can be read as before.',
   answers,
+});
+
+export const updateDeployment = defineEndpoint({
+  ...common,
+  id: 'updateDeployment',
+  method: 'patch',
+  path: '/admin/v1/deployments/{id}',
+  params,
+  summary: 'Change a deployment',
+  description:
+    'Jobs that run are not interrupted: workers of another class come, and the old ones go when they are idle.',
+  body: DeploymentUpdateSchema,
+  answers,
+});
+
+export const deleteDeployment = defineEndpoint({
+  ...common,
+  id: 'deleteDeployment',
+  method: 'delete',
+  path: '/admin/v1/deployments/{id}',
+  params,
+  query: DeploymentRemovalQuery,
+  summary: 'Delete a deployment',
+  description: 'It is not found from then on. Its jobs, bills and logs keep their reference to it.',
+  answers: { 204: { description: 'The deployment is deleted, or drains and is deleted then.' } },
+  errors: ['deployment_busy'],
+});
+
+export const readDeploymentChanges = defineEndpoint({
+  ...common,
+  id: 'readDeploymentChanges',
+  method: 'get',
+  path: '/admin/v1/deployments/{id}/changes',
+  params,
+  query: z.object(pageQuery),
+  summary: 'Read what was done to a deployment',
+  description: 'By its account and by operators, newest first, for as long as the audit log is kept.',
+  answers: { 200: { description: 'A page of changes.', schema: DeploymentChangePageSchema } },
+  errors: ['invalid_cursor'],
 });

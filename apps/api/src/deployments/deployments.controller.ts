@@ -1,14 +1,27 @@
 import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { DeploymentActs, actorOf, presentChange } from './deployment-acts';
 import { DeploymentPresenter } from './deployment.presenter';
-import { getDeployment, listDeployments } from './deployments.endpoints';
+import {
+  createOwnDeployment,
+  deleteOwnDeployment,
+  getDeployment,
+  listDeploymentChanges,
+  listDeployments,
+  startOwnDeployment,
+  stopOwnDeployment,
+  updateOwnDeployment,
+} from './deployments.endpoints';
+
+type OnOwn = Pick<InputOf<typeof startOwnDeployment>, 'visitor' | 'params' | 'request'>;
 
 /** The account's deployments. */
 @Controller()
 export class DeploymentsController {
   constructor(
     private readonly deployments: DeploymentsService,
+    private readonly acts: DeploymentActs,
     private readonly presenter: DeploymentPresenter,
   ) {}
 
@@ -22,4 +35,65 @@ export class DeploymentsController {
   async get({ visitor, params }: InputOf<typeof getDeployment>): Promise<AnswerOf<typeof getDeployment>> {
     return this.presenter.present(await this.deployments.get(visitor.caller.accountId, params.id));
   }
+
+  @Serves(listDeploymentChanges)
+  async changes({
+    visitor,
+    params,
+    query,
+  }: InputOf<typeof listDeploymentChanges>): Promise<AnswerOf<typeof listDeploymentChanges>> {
+    const { id } = await this.deployments.get(visitor.caller.accountId, params.id);
+    return presentPage('changes', await this.acts.changes(id, query), presentChange);
+  }
+
+  @Serves(createOwnDeployment)
+  async create({
+    visitor,
+    body,
+    request,
+  }: InputOf<typeof createOwnDeployment>): Promise<AnswerOf<typeof createOwnDeployment>> {
+    const order = {
+      accountId: visitor.caller.accountId,
+      name: body.name,
+      demo: false,
+      engineClass: body.engine_class,
+      priceMicrosPerSecond: null,
+      queueLimit: body.queue_limit,
+      attemptLimitSeconds: body.attempt_limit_seconds,
+      minWorkers: body.min_workers,
+      maxWorkers: body.max_workers ?? Math.max(1, body.min_workers),
+      idleSeconds: body.idle_seconds,
+    };
+    const allowance = this.acts.allowanceOf(visitor);
+    return this.presenter.present(await this.acts.create(actorOf(visitor, request), order, { ...body }, allowance));
+  }
+
+  @Serves(updateOwnDeployment)
+  async update(input: InputOf<typeof updateOwnDeployment>): Promise<AnswerOf<typeof updateOwnDeployment>> {
+    const id = await this.ownId(input);
+    const allowance = this.acts.allowanceOf(input.visitor);
+    return this.presenter.present(await this.acts.change(actor(input), id, input.body, allowance));
+  }
+
+  @Serves(startOwnDeployment)
+  async start(input: InputOf<typeof startOwnDeployment>): Promise<AnswerOf<typeof startOwnDeployment>> {
+    return this.presenter.present(await this.acts.want(actor(input), await this.ownId(input), 'start'));
+  }
+
+  @Serves(stopOwnDeployment)
+  async stop(input: InputOf<typeof stopOwnDeployment>): Promise<AnswerOf<typeof stopOwnDeployment>> {
+    return this.presenter.present(await this.acts.want(actor(input), await this.ownId(input), 'stop'));
+  }
+
+  @Serves(deleteOwnDeployment)
+  async remove(input: InputOf<typeof deleteOwnDeployment>): Promise<void> {
+    await this.acts.remove(actor(input), await this.ownId(input), input.query.drain === 'true');
+  }
+
+  /** @throws Refusal `not_found` for a deployment of another account. */
+  private async ownId({ visitor, params }: OnOwn): Promise<string> {
+    return (await this.deployments.get(visitor.caller.accountId, params.id)).id;
+  }
 }
+
+const actor = ({ visitor, request }: OnOwn): ReturnType<typeof actorOf> => actorOf(visitor, request);

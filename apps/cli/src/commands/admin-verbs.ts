@@ -45,14 +45,19 @@ const ACCOUNT_FLAGS = [
     flag(field, LIMIT, inHelp(description), limitOrDefault(least, most)),
   ),
 ];
-const DEPLOYMENT_FLAGS = [
-  flag('demo', '', 'admit callers without a credential'),
-  flag('engine', '<engine>', 'cpu or comfyui', oneOf(['cpu', 'comfyui'])),
+const DEPLOYMENT_CHANGES = [
+  flag('engine_class', '<class>', 'what its workers run on'),
   flag('price_micros_per_second', NUMBER, 'what a second costs', wholeNumber(0, 1_000_000_000_000)),
   flag('queue_limit', LIMIT, 'jobs that wait in it', limitOrDefault(1, MAX_LIMIT)),
   flag('attempt_limit_seconds', LIMIT, 'seconds that an attempt may take', limitOrDefault(1, 31_536_000)),
   flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
   flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
+  flag('idle_seconds', NUMBER, 'seconds that workers without work are kept', wholeNumber(0, 604_800)),
+];
+const DEPLOYMENT_FLAGS = [
+  flag('demo', '', 'admit callers without a credential'),
+  flag('engine', '<engine>', 'cpu or comfyui', oneOf(['cpu', 'comfyui'])),
+  ...DEPLOYMENT_CHANGES,
 ];
 const LOG_FLAGS = [
   ...PAGE,
@@ -128,6 +133,18 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     args: [argument('account_id', 'account', 'the id of the account'), argument('name', 'name', 'what it is called')],
     flags: DEPLOYMENT_FLAGS,
   },
+  {
+    ...on('deployment', 'update-deployment', 'change a deployment', 'PATCH /deployments/{id}'),
+    flags: [flag('name', '<name>', 'what it is called'), ...DEPLOYMENT_CHANGES],
+  },
+  {
+    ...on('deployment', 'delete-deployment', 'delete a deployment', 'DELETE /deployments/{id}'),
+    flags: [flag('drain', '', 'let its jobs end first')],
+  },
+  list('deployment-changes', 'what was done to a deployment', 'GET /deployments/{id}/changes', {
+    ids: ['deployment'],
+    flags: PAGE,
+  }),
   on('deployment', 'start', 'start a deployment', 'POST /deployments/{id}/start'),
   on('deployment', 'stop', 'stop a deployment', 'POST /deployments/{id}/stop'),
 ];

@@ -116,8 +116,9 @@ async function request(
 ): Promise<unknown> {
   const method = METHODS.find((known) => route.startsWith(`${known} `));
   const url = new URL(`/admin/v1${path}`, api.baseUrl);
-  if (method === 'GET') for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
-  const json = method !== 'GET' && (args ?? flags) ? fields : undefined;
+  const inQuery = method === 'GET' || method === 'DELETE';
+  if (inQuery) for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
+  const json = !inQuery && (args ?? flags) ? fields : undefined;
   if (key === undefined) return api.json(url, { method, json });
   return api.json(url, { method, json, headers: { 'idempotency-key': key }, tries: TRIES }).catch((error: unknown) => {
     if (error instanceof ServiceFailure && !wasNotSent(error))

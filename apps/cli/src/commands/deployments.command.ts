@@ -1,10 +1,67 @@
 import type { Command } from 'commander';
+import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { limitOrDefault, parserOf, wholeNumber } from './typed-value';
+
+interface ScaleFlags {
+  name?: string;
+  class?: string;
+  minWorkers?: number;
+  maxWorkers?: number;
+  idle?: number;
+  queueLimit?: number | null;
+  attemptLimit?: number | null;
+}
+
+const WORKERS = 10_000;
 
 export function addDeployments(program: Command, bind: Bind): void {
   const deployments = program.command('deployments').description('deployments that your jobs can run on');
+  const on = (name: string, text: string): Command =>
+    deployments.command(name).description(text).argument('<deployment>', 'its id');
   deployments.command('ls').description('all deployments').action(bind(list));
-  deployments.command('get').description('one deployment').argument('<deployment>', 'its id').action(bind(get));
+  on('get', 'one deployment').action(bind(get));
+  scaled(
+    deployments
+      .command('create')
+      .description('a new deployment')
+      .argument('<name>', 'what it is called')
+      .argument('<class>', 'what its workers run on, of engine-classes'),
+  ).action(bind(create));
+  scaled(on('update', 'change a deployment').option('--name <name>', 'what it is called'))
+    .option('--class <class>', 'what its workers run on, of engine-classes')
+    .action(bind(update));
+  on('start', 'start a deployment').action(bind((context: CommandContext, id: string) => act(context, id, 'start')));
+  on('stop', 'stop a deployment').action(bind((context: CommandContext, id: string) => act(context, id, 'stop')));
+  on('delete', 'delete a deployment').option('--drain', 'let its jobs end first').action(bind(remove));
+  on('changes', 'what was done to a deployment, the latest first').action(bind(changes));
+  program.command('engine-classes').description('what deployments can run on, and what it costs').action(bind(classes));
+}
+
+function scaled(command: Command): Command {
+  const number = (flag: string, shape: string, text: string, least: number, most: number): void => {
+    command.option(`${flag} ${shape}`, text, parserOf(flag, wholeNumber(least, most)));
+  };
+  number('--min-workers', '<number>', 'workers kept warm', 0, WORKERS);
+  number('--max-workers', '<number>', 'workers at most', 1, WORKERS);
+  number('--idle', '<seconds>', 'how long workers without work are kept', 0, 604_800);
+  const queue = parserOf('--queue-limit', limitOrDefault(1, 2_000_000_000));
+  const attempt = parserOf('--attempt-limit', limitOrDefault(1, 31_536_000));
+  return command
+    .option('--queue-limit <number|default>', 'jobs that wait in it', queue)
+    .option('--attempt-limit <seconds|default>', 'how long an attempt may take', attempt);
+}
+
+function bodyOf(flags: ScaleFlags): object {
+  return {
+    name: flags.name,
+    engine_class: flags.class,
+    min_workers: flags.minWorkers,
+    max_workers: flags.maxWorkers,
+    idle_seconds: flags.idle,
+    queue_limit: flags.queueLimit,
+    attempt_limit_seconds: flags.attemptLimit,
+  };
 }
 
 async function list(context: CommandContext): Promise<void> {
@@ -14,5 +71,43 @@ async function list(context: CommandContext): Promise<void> {
 
 async function get(context: CommandContext, id: string): Promise<void> {
   const { api } = await context.clients();
-  context.printRecord(await api.json(api.platform(`/deployments/${encodeURIComponent(id)}`)));
+  context.printRecord(await api.json(api.platform(pathOf(id))));
+}
+
+async function create(context: CommandContext, name: string, engineClass: string, flags: ScaleFlags): Promise<void> {
+  const { api } = await context.clients();
+  const json = bodyOf({ ...flags, name, class: engineClass });
+  context.printRecord(await api.json(api.platform('/deployments'), { method: 'POST', json }));
+}
+
+async function update(context: CommandContext, id: string, flags: ScaleFlags): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecord(await api.json(api.platform(pathOf(id)), { method: 'PATCH', json: bodyOf(flags) }));
+}
+
+async function act(context: CommandContext, id: string, verb: 'start' | 'stop'): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecord(await api.json(api.platform(`${pathOf(id)}/${verb}`), { method: 'POST' }));
+}
+
+async function remove(context: CommandContext, id: string, { drain }: { drain?: boolean }): Promise<void> {
+  const { api } = await context.clients();
+  const url = api.platform(pathOf(id));
+  if (drain) url.searchParams.set('drain', 'true');
+  await api.text(url, { method: 'DELETE' });
+  context.print({ deleted: id, drain: drain === true }, () => [`${drain ? 'draining' : 'deleted'} ${plainLine(id)}`]);
+}
+
+async function changes(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecords(await api.json(api.platform(`${pathOf(id)}/changes`)), 'Nothing was done to it.');
+}
+
+async function classes(context: CommandContext): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecords(await api.json(api.platform('/engine-classes')), 'No engine classes are offered.');
+}
+
+function pathOf(id: string): string {
+  return `/deployments/${encodeURIComponent(id)}`;
 }

@@ -33,6 +33,13 @@ export class AccountQueueStore {
     return load;
   }
 
+  /** Jobs of a pool that have not ended. */
+  async livingIn(tx: Statements, poolId: string): Promise<number> {
+    const [living] = await tx.rows<{ jobs: number }>(Prisma.sql`
+      SELECT coalesce(sum(waiting + in_flight), 0)::int AS jobs FROM account_queues WHERE pool_id = ${poolId}`);
+    return living?.jobs ?? 0;
+  }
+
   /** The accounts with jobs waiting in a pool. */
   async listBusy(statements: Statements, poolId: string): Promise<BusyAccount[]> {
     return statements.rows(Prisma.sql`

@@ -17,6 +17,11 @@ export class AccountQueues {
     return this.store.load(this.database, accountId);
   }
 
+  /** Jobs of a pool that have not ended. */
+  async livingIn(tx: Statements, poolId: string): Promise<number> {
+    return this.store.livingIn(tx, poolId);
+  }
+
   /** How much work each pool has. */
   async depths(): Promise<QueueDepth[]> {
     return this.depth.measure(this.database);

@@ -1,5 +1,7 @@
 export { AccountQueueStore } from './account-queue.store';
 export { AccountQueues } from './account-queues.service';
+export { DeleteDrainedDeploymentsLoop } from './delete-drained-deployments.loop';
+export { DrainedDeploymentStore } from './drained-deployment.store';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
 export { IdleQueueStore } from './idle-queue.store';
 export { QUEUE_FULL, hasRoomPart, joinRotationPart, joinRotationsPart } from './join.store';

@@ -35,6 +35,8 @@ const limits = {
   streamLimit: null,
   uploadBytesPerDay: null,
   storageBytes: null,
+  deploymentLimit: null,
+  deploymentWorkerLimit: null,
 };
 const examiner = new SubmissionExaminer();
 const store = new SubmissionStore(settings);

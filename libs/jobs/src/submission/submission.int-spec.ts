@@ -99,6 +99,8 @@ const limits = {
   streamLimit: null,
   uploadBytesPerDay: null,
   storageBytes: null,
+  deploymentLimit: null,
+  deploymentWorkerLimit: null,
 };
 
 type Changes = Partial<Omit<Submission, 'body'>> & { body?: string };

@@ -1,0 +1,122 @@
+import type { Request } from 'express';
+import { Inject, Injectable } from '@nestjs/common';
+import type { z } from 'zod';
+import { AuditLog, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
+import type { Page } from '@millrace/database';
+import {
+  DeploymentLife,
+  DeploymentsService,
+  type Allowance,
+  type Deployment,
+  type DeploymentOrder,
+} from '@millrace/deployments';
+import { Lifecycle } from '@millrace/jobs';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import type { Visitor } from '../endpoints';
+import { addressOf } from '../http';
+import type { DeploymentUpdateSchema, OwnDeploymentUpdateSchema } from './deployment.schemas';
+
+type Changes = z.output<typeof OwnDeploymentUpdateSchema> & Partial<z.output<typeof DeploymentUpdateSchema>>;
+
+/** What is done to deployments, by operators and by accounts. Every act is in the audit log, which is its history. */
+@Injectable()
+export class DeploymentActs {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly deployments: DeploymentsService,
+    private readonly life: DeploymentLife,
+    private readonly lifecycle: Lifecycle,
+    @Inject(API_SETTINGS)
+    private readonly settings: Pick<ApiSettings, 'deploymentLimitPerAccount' | 'deploymentWorkerLimitPerAccount'>,
+  ) {}
+
+  async create(
+    operator: Operator,
+    order: DeploymentOrder,
+    details: Act['details'],
+    allowance: Allowance | null,
+  ): Promise<Deployment> {
+    return this.audit.record(operator, async (tx, note) => {
+      const deployment = await this.life.create(tx, order, allowance);
+      note({ ...actOn(deployment, 'create'), details });
+      return deployment;
+    });
+  }
+
+  async change(operator: Operator, id: string, body: Changes, allowance: Allowance | null): Promise<Deployment> {
+    const { price_micros_per_second: price } = body;
+    const changes = {
+      name: body.name,
+      engineClass: body.engine_class,
+      queueLimit: body.queue_limit,
+      attemptLimitSeconds: body.attempt_limit_seconds,
+      minWorkers: body.min_workers,
+      maxWorkers: body.max_workers,
+      idleSeconds: body.idle_seconds,
+      priceMicrosPerSecond: price === undefined ? undefined : BigInt(price),
+    };
+    const changed = await this.audit.record(operator, async (tx, note) => {
+      const deployment = await this.life.change(tx, id, changes, allowance);
+      note({ ...actOn(deployment, 'update'), details: { ...body } });
+      return deployment;
+    });
+    this.deployments.forget(id);
+    return changed;
+  }
+
+  async remove(operator: Operator, id: string, drain: boolean): Promise<void> {
+    await this.audit.record(operator, async (tx, note) => {
+      const deployment = await this.deployments.known(tx, id);
+      const outcome = await this.life.remove(tx, id, drain);
+      note({ ...actOn(deployment, 'delete'), details: { outcome } });
+    });
+    this.deployments.forget(id);
+  }
+
+  async want(operator: Operator, id: string, verb: 'start' | 'stop'): Promise<Deployment> {
+    const wanted = await this.audit.record(operator, async (tx, note) => {
+      const { deployment, changed } = await this.deployments[verb](tx, id);
+      note({ ...actOn(deployment, verb), details: { changed } });
+      return deployment;
+    });
+    this.deployments.forget(id);
+    // The deployment is stopped by now: a loop takes back what this call does not.
+    if (verb === 'stop') await this.lifecycle.recallFromStopped().catch(() => 0);
+    return wanted;
+  }
+
+  /** What was done to a deployment, newest first, for as long as the audit log is kept. */
+  async changes(id: string, page: { cursor: string | null; limit: number }): Promise<Page<AuditEntry>> {
+    return this.audit.list({ subjectId: id }, page);
+  }
+
+  /** What the account of a caller may have of deployments. */
+  allowanceOf({ caller: { limits } }: Visitor): Allowance {
+    return {
+      deployments: limits.deploymentLimit ?? this.settings.deploymentLimitPerAccount,
+      workers: limits.deploymentWorkerLimit ?? this.settings.deploymentWorkerLimitPerAccount,
+    };
+  }
+}
+
+function actOn({ id, accountId }: Deployment, verb: string): Act {
+  return { action: `deployment.${verb}`, subjectType: 'deployment', subjectId: id, accountId };
+}
+
+/** The caller's key as the one who acts, for the audit log. */
+export function actorOf({ caller }: Visitor, request: Request): Operator {
+  const actor = caller.apiKeyId === null ? 'self_hosted' : `api_key:${caller.apiKeyId}`;
+  return { actor, address: addressOf(request) };
+}
+
+/** An act as it is shown; which operator it was is not said. */
+export function presentChange({ id, at, actor, action, details }: AuditEntry): {
+  id: string;
+  at: string;
+  actor: string;
+  action: string;
+  details: Record<string, unknown>;
+} {
+  const shown = actor.startsWith('api_key:') || actor === 'self_hosted' ? actor : 'operator';
+  return { id, at: at.toISOString(), actor: shown, action, details };
+}

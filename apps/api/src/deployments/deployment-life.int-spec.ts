@@ -1,0 +1,202 @@
+import { EngineClassStore, readEngineClasses } from '@millrace/deployments';
+import { newId } from '@millrace/contracts';
+import { ApiClient, type Answer } from '@millrace/testing';
+import { GRAPH, announceCatalogue } from '../fixtures/own-records';
+import { RunningApi, type TestAccount } from '../fixtures/running-api';
+
+interface Deployment {
+  id: string;
+  state: string;
+  path: string;
+  pool: string;
+  engine: string;
+  engine_class: string;
+  price_micros_per_second: number;
+  min_workers: number;
+  max_workers: number;
+  deleting_at: string | null;
+}
+
+const CLASSES = [
+  { name: 'cpu', engine: 'cpu' },
+  { name: 'large-gpu', engine: 'comfyui', gpu: { kind: 'nvidia-l40s', count: 1 }, priceMicrosPerSecond: 50 },
+];
+
+let api: RunningApi;
+let account: TestAccount;
+let stranger: TestAccount;
+beforeAll(async () => {
+  api = await RunningApi.open({
+    MILLRACE_PRICE_MICROS_PER_SECOND: '9',
+    MILLRACE_DEPLOYMENT_LIMIT_PER_ACCOUNT: '100',
+    MILLRACE_DEPLOYMENT_WORKER_LIMIT_PER_ACCOUNT: '1000',
+  });
+  await offer(CLASSES);
+  [account, stranger] = [await api.account(), await api.account()];
+});
+afterAll(() => api.close());
+
+const offer = (classes: object[]): Promise<void> =>
+  new EngineClassStore().reconcile(api.test.database, readEngineClasses(JSON.stringify({ classes })));
+const own = <T = Deployment>(method: string, path: string, json?: object, by = account): Promise<Answer<T>> =>
+  api.client(by.key).call<T>(method, `/platform/v1/deployments${path}`, json === undefined ? {} : { json });
+const operate = <T = Deployment>(method: string, path: string, json?: object): Promise<Answer<T>> =>
+  api.operator().call<T>(method, `/admin/v1/deployments${path}`, json === undefined ? {} : { json });
+async function create(more: object = {}, by = account): Promise<Deployment> {
+  const { status, body, text } = await own('POST', '', { name: 'a test', engine_class: 'cpu', ...more }, by);
+  if (status !== 201) throw new Error(text);
+  return body;
+}
+const at = ({ path }: Deployment): ApiClient => new ApiClient(api.publicUrl + path, account.key);
+const codeOf = ({ status, body }: Answer<unknown>): unknown[] => [
+  status,
+  (body as { error?: { code: string } }).error?.code,
+];
+
+describe('the engine classes', () => {
+  it('are listed with what they cost, and those that are gone are not', async () => {
+    await offer([...CLASSES, { name: 'old', engine: 'cpu' }]);
+    await offer(CLASSES);
+    const { body } = await api
+      .client(account.key)
+      .call<{ engine_classes: object[] }>('GET', '/platform/v1/engine-classes');
+    expect(body.engine_classes).toEqual([
+      expect.objectContaining({ name: 'cpu', engine: 'cpu', price_micros_per_second: 9, gpu: null }),
+      expect.objectContaining({ name: 'large-gpu', price_micros_per_second: 50, gpu: CLASSES[1]?.gpu }),
+    ]);
+  });
+
+  it('that are back are the same ones', async () => {
+    await offer([{ name: 'cpu', engine: 'cpu', title: 'Small' }]);
+    await offer(CLASSES);
+    const rows = await api.test.database.models.engineClass.findMany({ where: { name: 'cpu' } });
+    expect(rows).toEqual([expect.objectContaining({ retiredAt: null })]);
+  });
+});
+
+describe('a deployment of an account', () => {
+  it('runs on a class, at the price of that class', async () => {
+    expect(await create({ engine_class: 'large-gpu' })).toMatchObject({
+      engine: 'comfyui',
+      engine_class: 'large-gpu',
+      price_micros_per_second: 50,
+    });
+    expect((await create()).price_micros_per_second).toBe(9);
+  });
+
+  it.each([
+    ['a class that there is not', { engine_class: 'gone' }, 'gone'],
+    ['no class', { engine_class: undefined }, 'engine_class'],
+    ['fewer workers at most than at least', { min_workers: 3, max_workers: 2 }, 'max_workers'],
+    ['a field that is not known', { colour: 'red' }, 'colour'],
+    ['a price of its own choice', { price_micros_per_second: 0 }, 'price_micros_per_second'],
+  ])('is refused with %s', async (_what, more, said) => {
+    const answer = await own('POST', '', { name: 'x', engine_class: 'cpu', ...more });
+    expect(codeOf(answer)).toEqual([422, 'invalid_request']);
+    expect(answer.text).toContain(said);
+  });
+
+  it('changes, with the price of its new class, and has a history', async () => {
+    const { id } = await create();
+    const changed = await own('PATCH', `/${id}`, { name: 'other', engine_class: 'large-gpu', max_workers: 3 });
+    expect(changed.body).toMatchObject({ name: 'other', price_micros_per_second: 50, max_workers: 3 });
+    expect(codeOf(await own('PATCH', `/${id}`, { min_workers: 4 }))).toEqual([422, 'invalid_request']);
+    expect(codeOf(await own('PATCH', `/${id}`, { engine_class: 'gone' }))).toEqual([422, 'invalid_request']);
+    expect(codeOf(await own('PATCH', `/${id}`, { demo: true }))).toEqual([422, 'invalid_request']);
+    await operate('PATCH', `/${id}`, { price_micros_per_second: 1, queue_limit: 7 });
+    expect((await own('POST', `/${id}/stop`)).body.state).toBe('stopped');
+    expect((await own('POST', `/${id}/start`)).body).toMatchObject({
+      state: 'provisioning',
+      price_micros_per_second: 1,
+    });
+    const { body } = await own<{ changes: { actor: string; action: string }[] }>('GET', `/${id}/changes`);
+    expect(body.changes.map(({ actor, action }) => [actor.split(':')[0], action])).toEqual([
+      ['api_key', 'deployment.start'],
+      ['api_key', 'deployment.stop'],
+      ['operator', 'deployment.update'],
+      ['api_key', 'deployment.update'],
+      ['api_key', 'deployment.create'],
+    ]);
+    expect(body.changes[0]).not.toHaveProperty('address');
+  });
+
+  it('is not there for another account', async () => {
+    const { id } = await create();
+    const tries = await Promise.all([
+      own('GET', `/${id}`, undefined, stranger),
+      own('PATCH', `/${id}`, { name: 'mine' }, stranger),
+      own('DELETE', `/${id}`, undefined, stranger),
+      own('POST', `/${id}/stop`, undefined, stranger),
+      own('POST', `/${id}/start`, undefined, stranger),
+      own('GET', `/${id}/changes`, undefined, stranger),
+    ]);
+    expect(tries.map(({ status }) => status)).toEqual(tries.map(() => 404));
+    expect((await own('GET', `/${id}`)).body).toMatchObject({ name: 'a test', deleting_at: null });
+  });
+
+  it('is deleted: no request finds it, and its jobs keep their reference', async () => {
+    const deployment = await create();
+    await announceCatalogue(api, deployment.id);
+    expect((await own('DELETE', `/${deployment.id}`)).status).toBe(204);
+    expect((await own('GET', `/${deployment.id}`)).status).toBe(404);
+    expect((await operate('GET', `/${deployment.id}`)).status).toBe(404);
+    expect((await at(deployment).call('GET', '/api/v2/jobs')).status).toBe(404);
+    const row = await api.test.database.models.deployment.findUniqueOrThrow({ where: { id: deployment.id } });
+    expect(row.deletedAt).not.toBeNull();
+    expect((await own('DELETE', `/${deployment.id}`)).status).toBe(404);
+  });
+
+  it('with jobs is not deleted, unless it is to drain: then it takes no more', async () => {
+    const deployment = await create();
+    await announceCatalogue(api, deployment.id);
+    await makeReady(deployment.id);
+    const client = at(deployment);
+    const job = await client.run(GRAPH);
+    const busy = await own('DELETE', `/${deployment.id}`);
+    expect(codeOf(busy)).toEqual([409, 'deployment_busy']);
+    expect((await own('DELETE', `/${deployment.id}?drain=true`)).status).toBe(204);
+    expect((await own('GET', `/${deployment.id}`)).body.deleting_at).not.toBeNull();
+    expect(codeOf(await client.call('POST', '/api/v2/jobs', { json: { workflow: GRAPH } }))).toEqual([
+      422,
+      'deployment_stopped',
+    ]);
+    expect((await client.job(job.id)).status).toBe('queued');
+  });
+});
+
+async function makeReady(poolId: string): Promise<void> {
+  const times = { readyAt: new Date(), lastSeenAt: new Date(Date.now() + 3_600_000) };
+  const worker = { id: newId(), poolId, engine: 'cpu', version: 't', host: 't', pid: 1, state: 'ready', ...times };
+  await api.test.database.models.worker.create({ data: worker });
+}
+
+describe('the plan of an account', () => {
+  const limit = async (limits: object): Promise<TestAccount> => {
+    const limited = await api.account();
+    await api.operator().call('PATCH', `/admin/v1/accounts/${limited.id}`, { json: limits });
+    // A key is cached for a moment.
+    return { ...limited, key: (await api.key(limited.id, ['jobs:read', 'deployments:write'])).key };
+  };
+  const order = { name: 'x', engine_class: 'cpu' };
+
+  it('of no deployments lets it make none, and change those that an operator made', async () => {
+    const none = await limit({ deployment_limit: 0 });
+    expect(codeOf(await own('POST', '', order, none))).toEqual([422, 'deployment_limit']);
+    const { body } = await operate('POST', '', { account_id: none.id, name: 'given' });
+    expect((await own('PATCH', `/${body.id}`, { name: 'mine' }, none)).status).toBe(200);
+  });
+
+  it('bounds the deployments, and the workers of all together, also of requests at once', async () => {
+    const small = await limit({ deployment_limit: 2, deployment_worker_limit: 5 });
+    const made = await Promise.all(
+      Array.from({ length: 6 }, () => own('POST', '', { ...order, max_workers: 2 }, small)),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(2);
+    const [first] = made.filter(({ status }) => status === 201);
+    const more = (max_workers: number) => own('PATCH', `/${first?.body.id}`, { max_workers }, small);
+    expect(codeOf(await more(4))).toEqual([422, 'deployment_limit']);
+    expect((await more(3)).status).toBe(200);
+    await own('DELETE', `/${first?.body.id}`, undefined, small);
+    expect((await own('POST', '', order, small)).status).toBe(201);
+  });
+});

@@ -1,0 +1,138 @@
+import { Refusal } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { Deployment, DeploymentChanges, DeploymentDraft } from './deployment';
+import type { DeploymentLifeStore } from './deployment-life.store';
+import type { DeploymentsService } from './deployments.service';
+import type { EngineClass } from './engine-class';
+import type { EngineClassStore } from './engine-class.store';
+
+/** What an account may have of deployments. Operators are not bound by it. */
+export interface Allowance {
+  deployments: number;
+  workers: number;
+}
+
+/** A deployment as it is ordered: its engine follows from its class. */
+export type DeploymentOrder = Omit<DeploymentDraft, 'engine' | 'priceMicrosPerSecond'> & {
+  /** Null: the price of the class, else the platform's. */
+  priceMicrosPerSecond: bigint | null;
+  /** The engine itself, where an operator runs its workers without a catalogue of classes. */
+  engine?: DeploymentDraft['engine'];
+};
+
+/**
+ * How deployments come, change and go. All of it runs in the transaction of the act that records it; the caller calls `forget`
+ * of the deployments after the commit.
+ */
+export class DeploymentLife {
+  constructor(
+    private readonly database: Statements,
+    private readonly deployments: DeploymentsService,
+    private readonly store: DeploymentLifeStore,
+    private readonly classes: EngineClassStore,
+    /** Jobs of a pool that have not ended. */
+    private readonly countJobs: (tx: Statements, poolId: string) => Promise<number>,
+  ) {}
+
+  /** The classes that deployments may run on now, by name. */
+  async offeredClasses(): Promise<EngineClass[]> {
+    return (await this.classes.list(this.database)).filter(({ retiredAt }) => retiredAt === null);
+  }
+
+  /**
+   * @param allowance null for an operator.
+   * @throws Refusal `invalid_request` for a class that is not offered, `deployment_limit`, `not_found` for an unknown account.
+   */
+  async create(tx: Statements, order: DeploymentOrder, allowance: Allowance | null): Promise<Deployment> {
+    const { engine, priceMicrosPerSecond: price } = await this.termsOf(tx, order);
+    if (allowance !== null) await this.assertWithin(tx, order.accountId, null, order.maxWorkers, allowance);
+    const priceMicrosPerSecond = order.priceMicrosPerSecond ?? price;
+    return this.deployments.create(tx, { ...order, engine, priceMicrosPerSecond });
+  }
+
+  /**
+   * @param allowance null for an operator. An account pays the price of the class that it changes to.
+   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`.
+   */
+  async change(
+    tx: Statements,
+    id: string,
+    changes: Omit<DeploymentChanges, 'engine'>,
+    allowance: Allowance | null,
+  ): Promise<Deployment> {
+    const before = await this.deployments.known(tx, id);
+    const { minWorkers, maxWorkers } = { ...before, ...defined(changes) };
+    if (maxWorkers < minWorkers) throw new Refusal('invalid_request', 'max_workers must be at least min_workers.');
+    if (allowance !== null && maxWorkers > before.maxWorkers) {
+      await this.assertWithin(tx, before.accountId, id, maxWorkers, allowance);
+    }
+    const { engineClass } = changes;
+    const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
+    const priced = allowance === null ? { ...terms, priceMicrosPerSecond: changes.priceMicrosPerSecond } : terms;
+    await this.store.change(tx, id, { ...changes, ...priced });
+    return this.deployments.known(tx, id);
+  }
+
+  /**
+   * Delete a deployment, at once where it has no jobs.
+   *
+   * @param drain take no more jobs, and delete it when those that it has are over.
+   * @throws Refusal `deployment_busy` while it has jobs and is not to drain; `not_found`.
+   */
+  async remove(tx: Statements, id: string, drain: boolean): Promise<'deleted' | 'draining'> {
+    const { poolId } = await this.deployments.known(tx, id);
+    const jobs = await this.countJobs(tx, poolId);
+    if (jobs > 0 && !drain) {
+      const what = jobs === 1 ? '1 job' : `${jobs} jobs`;
+      throw new Refusal('deployment_busy', `This deployment has ${what} that have not ended; it was not deleted.`);
+    }
+    await this.store.drain(tx, id);
+    if (jobs > 0) return 'draining';
+    await this.store.remove(tx, id);
+    return 'deleted';
+  }
+
+  private async termsOf(
+    tx: Statements,
+    { engineClass, engine }: Pick<DeploymentOrder, 'engineClass' | 'engine'>,
+  ): Promise<Pick<DeploymentDraft, 'engine' | 'priceMicrosPerSecond'>> {
+    const found = await this.classes.find(tx, engineClass);
+    if (found !== null && found.retiredAt === null) {
+      const { priceMicrosPerSecond: price } = found;
+      return { engine: found.engine, priceMicrosPerSecond: price === null ? null : BigInt(price) };
+    }
+    if (engine !== undefined) return { engine, priceMicrosPerSecond: null };
+    throw new Refusal('invalid_request', `engine_class: there is no class ${engineClass} to run on.`);
+  }
+
+  /**
+   * The account's row is locked: two acts at once would each find room for one.
+   *
+   * @param exceptId the deployment that is about to be changed; null: a new one.
+   */
+  private async assertWithin(
+    tx: Statements,
+    accountId: string,
+    exceptId: string | null,
+    workers: number,
+    allowance: Allowance,
+  ): Promise<void> {
+    await this.store.lockAccount(tx, accountId);
+    const use = await this.store.use(tx, accountId, exceptId);
+    if (exceptId === null && use.deployments >= allowance.deployments) {
+      const what = allowance.deployments === 0 ? 'no deployments' : `${allowance.deployments} deployments`;
+      throw new Refusal('deployment_limit', `This account may make ${what} of its own.`);
+    }
+    if (use.workers + workers > allowance.workers) {
+      const rest = Math.max(0, allowance.workers - use.workers);
+      throw new Refusal(
+        'deployment_limit',
+        `The deployments of this account may have ${allowance.workers} workers together; ${rest} are left for this one.`,
+      );
+    }
+  }
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

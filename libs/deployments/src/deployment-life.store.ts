@@ -1,0 +1,53 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { DeploymentChanges } from './deployment';
+
+/** What an account has of deployments. */
+export interface DeploymentUse {
+  deployments: number;
+  /** The most workers that all of them may have. */
+  workers: number;
+}
+
+/** The SQL of how deployments change and end. */
+export class DeploymentLifeStore {
+  /** Keep the deployments of an account as they are until this transaction ends: what they add up to is about to be checked. */
+  async lockAccount(tx: Statements, accountId: string): Promise<void> {
+    await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${accountId}::uuid FOR UPDATE`);
+  }
+
+  /** What an account has, without the deployment `exceptId`. */
+  async use(tx: Statements, accountId: string, exceptId: string | null): Promise<DeploymentUse> {
+    const [use] = await tx.rows<DeploymentUse>(Prisma.sql`
+      SELECT count(*)::int AS deployments, coalesce(sum(max_workers), 0)::int AS workers FROM deployments
+      WHERE account_id = ${accountId}::uuid AND deleted_at IS NULL AND (id = ${exceptId}::uuid) IS NOT TRUE`);
+    return use ?? { deployments: 0, workers: 0 };
+  }
+
+  /** Change a deployment and its pool, each as far as a field is given. */
+  async change(tx: Statements, id: string, changes: DeploymentChanges): Promise<void> {
+    const { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds } = changes;
+    await tx.models.deployment.updateMany({
+      where: { id, deletedAt: null },
+      data: { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds },
+    });
+    const { engine, queueLimit, attemptLimitSeconds } = changes;
+    if (engine === undefined && queueLimit === undefined && attemptLimitSeconds === undefined) return;
+    await tx.models.pool.updateMany({
+      where: { deployment: { id } },
+      data: { engine, queueLimit, attemptLimitSeconds },
+    });
+  }
+
+  /** Let a deployment take no more jobs: it is deleted when it has none. Repeating it changes nothing. */
+  async drain(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployments SET deleting_at = now() WHERE id = ${id}::uuid AND deleting_at IS NULL AND deleted_at IS NULL`);
+  }
+
+  /** Delete a deployment: no request finds it from now on. What refers to it stays as it is. */
+  async remove(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployments SET deleted_at = now(), wanted_at = NULL WHERE id = ${id}::uuid AND deleted_at IS NULL`);
+  }
+}

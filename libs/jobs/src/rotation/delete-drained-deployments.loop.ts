@@ -1,0 +1,22 @@
+import type { Statements } from '@millrace/database';
+import type { Loop } from '@millrace/platform';
+import type { DrainedDeploymentStore } from './drained-deployment.store';
+
+/** A request may still know a deployment as one that takes jobs, for as long as a reading of it is cached. */
+const SETTLE_SECONDS = 5;
+const BATCH = 100;
+
+/** Deletes deployments that were to drain first and have no jobs any more. */
+export class DeleteDrainedDeploymentsLoop implements Loop {
+  readonly name = 'delete-drained-deployments';
+  readonly everyMs = 2_000;
+
+  constructor(
+    private readonly database: Statements,
+    private readonly store: DrainedDeploymentStore,
+  ) {}
+
+  runOnce(): Promise<number> {
+    return this.store.deleteDrained(this.database, SETTLE_SECONDS, BATCH);
+  }
+}

@@ -58,6 +58,26 @@ export function ownComfyuiSuite(name: string, ownServer: () => OwnOptions): void
       expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
     });
 
+    it.each([
+      ['device-side assert triggered', { status: 'failed', failure: { nodeId: '1', classType: 'TestFail' } }],
+      [
+        'an illegal memory access was encountered',
+        {
+          status: 'lost',
+          reason: 'The GPU broke down in node 1: CUDA error: an illegal memory access was encountered.',
+        },
+      ],
+    ])('is replaced when its GPU takes no more work: %s', async (what, expected) => {
+      await open();
+      const before = pidOf(engine);
+      const message = `CUDA error: ${what}\nCUDA kernel errors might be reported later.`;
+      const inputs = { message, after_steps: 1, kind: 'AcceleratorError', salt: 1 };
+      const run = startRun(engine, { '1': { class_type: 'TestFail', inputs }, '2': save });
+      expect(await run.result).toMatchObject(expected);
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(pidOf(engine)).not.toBe(before);
+    });
+
     it('is replaced on demand, and knows no models then', async () => {
       await open();
       const before = pidOf(engine);

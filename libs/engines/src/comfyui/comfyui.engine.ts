@@ -9,8 +9,24 @@ import {
   type ComfyuiEngineOptions,
 } from './comfyui.config';
 import { ResidentModels } from './resident-models';
-import { ComfyuiRun, createScrubber, type RunOutcome, type RunTrace } from './run';
-import { AttachedServerHost, type LiveServer, OwnedServerHost, RestartRequest, ServerKeeper } from './server';
+import {
+  ComfyuiRun,
+  createScrubber,
+  endsProcess,
+  gpuFaultOf,
+  type GpuFault,
+  type RunOutcome,
+  type RunTrace,
+} from './run';
+import {
+  AttachedServerHost,
+  gpuProblem,
+  type LiveServer,
+  OwnedServerHost,
+  RestartRequest,
+  ServerKeeper,
+  ServerTrouble,
+} from './server';
 import { ServerCatalogue } from './server-catalogue';
 
 /**
@@ -26,8 +42,7 @@ export class ComfyuiEngine implements Engine {
   private readonly resident = new ResidentModels();
   /** Classes that were seen to report although they are no output nodes. */
   private readonly reportingClasses = new Set<string>();
-  /** Runs that were given up while a server that cannot be replaced still had them. */
-  private readonly abandoned = new Set<string>();
+  private readonly trouble: ServerTrouble;
   private readonly chores = new Set<Promise<unknown>>();
   private current: ComfyuiRun | null = null;
   private busy: Promise<EngineResult> | null = null;
@@ -36,6 +51,7 @@ export class ComfyuiEngine implements Engine {
     const { openInputClasses, server, previewMethod = 'auto' } = options;
     this.bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
     this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
+    this.trouble = new ServerTrouble(this.restart);
     this.serverCatalogue = new ServerCatalogue({ openInputClasses, ttlMs: this.bounds.catalogueMs });
     const onLog = (text: string): void => this.current?.monitor.onPrint(text);
     const host =
@@ -123,7 +139,7 @@ export class ComfyuiEngine implements Engine {
     const live = await this.keeper.whenLive(context.signal);
     if (context.signal.aborted) return { status: 'interrupted' };
     if ('problem' in live) return { status: 'lost', reason: live.problem };
-    const trouble = this.abandoned.size > 0 ? await this.troubleOf(live) : null;
+    const trouble = this.trouble.isSuspected ? await this.troubleOf(live) : null;
     if (trouble !== null) return { status: 'lost', reason: trouble };
     if (live.socket.lossCount > 0) await this.keeper.renewSocket();
     if (!(await live.socket.whenOpen(this.bounds.connectMs))) {
@@ -161,7 +177,8 @@ export class ComfyuiEngine implements Engine {
   ): Promise<EngineResult> {
     if (trace) this.learn(trace);
     if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
-    if (isStuck) await this.giveUp(runId);
+    if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId);
+    else if (isStuck) await this.giveUp(runId);
     else if (trace) this.later(live.client.forgetHistory(runId));
     await run
       .clean()
@@ -170,10 +187,10 @@ export class ComfyuiEngine implements Engine {
     return isStuck && signal.aborted && this.keeper.canReplace ? { status: 'interrupted' } : result;
   }
 
-  private learn({ graph, state, reportedBy }: RunTrace): void {
-    const isOutOfMemory = state.terminal?.status === 'failed' && /OutOfMemory/.test(state.terminal.error.exceptionType);
+  private learn(trace: RunTrace): void {
+    const { graph, state, reportedBy } = trace;
     // Running out of memory makes ComfyUI unload every model.
-    if (isOutOfMemory) this.resident.clear();
+    if (faultOf(trace) === 'gpu_memory') this.resident.clear();
     else if (state.started) this.resident.keep(graph.models, [...state.cached, ...state.begun]);
     const catalogue = this.serverCatalogue.lastKnown;
     for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(name);
@@ -184,27 +201,27 @@ export class ComfyuiEngine implements Engine {
       this.resident.clear();
       await this.keeper.replace();
     } else {
-      this.abandoned.add(runId);
-      await this.restart
-        .make()
-        .catch((error: unknown) =>
-          this.options.onNotice?.(`The restart of ComfyUI was not requested: ${String(error)}`),
-        );
+      await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
       await this.keeper.renewSocket();
     }
   }
 
+  /** The GPU takes no more work from the server's process. */
+  private async replaceBroken(runId: string): Promise<void> {
+    this.resident.clear();
+    this.options.onNotice?.(gpuProblem(runId));
+    if (this.keeper.canReplace) await this.keeper.replace();
+    else await this.trouble.breakBy(runId).catch((error: unknown) => this.noticeNoRestart(error));
+  }
+
+  private noticeNoRestart(error: unknown): void {
+    this.options.onNotice?.(`The restart of ComfyUI was not requested: ${String(error)}`);
+  }
+
   /** Why a server that is at hand cannot run anything, or null. */
   private async troubleOf({ client }: LiveServer): Promise<string | null> {
-    if (this.restart.isPending) return 'ComfyUI hung, and its restart was requested.';
     try {
-      await client.systemStats();
-      if (this.abandoned.size === 0) return null;
-      const { running, pending } = await client.queue();
-      for (const runId of this.abandoned) {
-        if (!running.includes(runId) && !pending.includes(runId)) this.abandoned.delete(runId);
-      }
-      return this.abandoned.size > 0 ? 'ComfyUI still has a run in its queue that hung and was given up.' : null;
+      return await this.trouble.problemOf(client);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
@@ -220,4 +237,9 @@ export class ComfyuiEngine implements Engine {
     const settled = chore.catch(() => undefined).finally(() => this.chores.delete(settled));
     this.chores.add(settled);
   }
+}
+
+/** What a run that failed says of its server's memory and GPU. */
+function faultOf({ state: { terminal } }: RunTrace): GpuFault | null {
+  return terminal?.status === 'failed' ? gpuFaultOf(terminal.error) : null;
 }

@@ -156,6 +156,37 @@ describe('an engine attached to a ComfyUI that fails', () => {
     });
   });
 
+  describe('loses its GPU', () => {
+    const breaking: Graph = {
+      '1': {
+        class_type: 'TestFail',
+        inputs: { message: 'CUDA error: misaligned address', after_steps: 1, kind: 'AcceleratorError', salt: 1 },
+      },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'out' } },
+    };
+
+    it('loses the run, and takes no other until the process was started again', async () => {
+      await open();
+      const run = startRun(engine, breaking);
+      expect(await lossOf(run)).toBe('The GPU broke down in node 1: CUDA error: misaligned address.');
+      expect((await engine.health()).problem).toBe(`The GPU takes no more work from ComfyUI since run ${run.runId}.`);
+      expect(await startRun(engine, STEPPING).result).toMatchObject({ status: 'lost' });
+      await simulator.kill();
+      await simulator.revive();
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+      expect(await engine.health()).toMatchObject({ ready: true, problem: null });
+    });
+
+    it('has it restarted by who runs it', async () => {
+      const restartFile = join(folder.path, 'restart-of-gpu');
+      await open({}, {}, () => ({ restartFile }));
+      await startRun(engine, breaking).result;
+      expect(existsSync(restartFile)).toBe(true);
+      expect((await engine.health()).problem).toBe('ComfyUI lost its GPU, and its restart was requested.');
+      rmSync(restartFile);
+    });
+  });
+
   describe('loses its socket', () => {
     it('opens the next, and receives the rest', async () => {
       await open();

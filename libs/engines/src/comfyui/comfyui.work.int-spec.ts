@@ -152,6 +152,27 @@ describe('an engine attached to a ComfyUI, given work', () => {
     expect(again.events).toContainEqual({ type: 'nodes_cached', nodeIds: ['1'] });
   });
 
+  it.each([
+    ['OutOfMemoryError', 'CUDA out of memory. Tried to allocate 2.00 GiB.'],
+    ['AcceleratorError', 'CUDA error: out of memory'],
+  ])('knows of no model after an %s: ComfyUI unloads all of them', async (kind, message) => {
+    await open({}, { version: '0.33.0' });
+    const loading: Graph = {
+      '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: 'base.safetensors' } },
+      '2': { class_type: 'VAESave', inputs: { vae: ['1', 2], filename_prefix: 'v' } },
+    };
+    const inputs = { message, after_steps: 1, kind, salt: 1 };
+    const failing: Graph = {
+      ...loading,
+      '3': { class_type: 'TestFail', inputs },
+      '4': { class_type: 'SaveImage', inputs: { images: ['3', 0], filename_prefix: 'a' } },
+    };
+    expect(await startRun(engine, loading).result).toEqual({ status: 'succeeded' });
+    expect((await engine.health()).residentModels).toEqual(['base.safetensors']);
+    expect(await startRun(engine, failing).result).toMatchObject({ status: 'failed', failure: { nodeId: '3' } });
+    expect(await engine.health()).toMatchObject({ ready: true, residentModels: [] });
+  });
+
   it('finds what a node saved without a word, where it has the folders, and leaves nothing behind', async () => {
     await open({}, {}, ({ folders }) => ({ folders }));
     const graph: Graph = {

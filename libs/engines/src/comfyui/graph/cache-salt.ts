@@ -9,9 +9,10 @@ export const SALT_INPUT = 'millrace_salt';
 
 /** Types of what loaders load: weights that the operator installed, the same for everybody. */
 const MODEL_TYPES = new Set(
-  'AUDIO_ENCODER CLIP CLIP_VISION CONTROL_NET GLIGEN LORA_MODEL MODEL MODEL_PATCH PHOTOMAKER STYLE_MODEL UPSCALE_MODEL VAE'.split(
-    ' ',
-  ),
+  [
+    'AUDIO_ENCODER BACKGROUND_REMOVAL CLIP CLIP_VISION CONTROL_NET DA3_MODEL FACE_DETECTION_MODEL GLIGEN INTERP_MODEL',
+    'LATENT_UPSCALE_MODEL LORA_MODEL MODEL MODEL_PATCH MOGE_MODEL PHOTOMAKER STYLE_MODEL UPSCALE_MODEL VAE',
+  ].flatMap((names) => names.split(' ')),
 );
 
 /** What the salting of one node depends on. */

@@ -1,5 +1,6 @@
 import type { EngineFailure } from '../../engine';
 import type { NodeError } from '../protocol';
+import { gpuFaultOf, memoryAdvice } from './gpu-fault';
 import type { RunState } from './run-state';
 
 /** How a run ended, as far as its messages and its history entry show. */
@@ -7,6 +8,8 @@ export type Verdict =
   | { status: 'succeeded' }
   | { status: 'interrupted' }
   | { status: 'failed'; failure: EngineFailure }
+  /** The GPU broke down: another attempt may succeed. */
+  | { status: 'broken'; reason: string }
   | { status: 'unknown' };
 
 /** A traceback beyond this is cut at its head: what was raised stands at its end. */
@@ -21,7 +24,10 @@ const MAX_MESSAGE_LENGTH = 4 * 1024;
  */
 export function verdictOf(state: RunState, scrub: (text: string) => string): Verdict {
   const { terminal, blocked, graph } = state;
-  const failed = (error: NodeError): Verdict => ({ status: 'failed', failure: failureOf(error, graph.classes, scrub) });
+  const failed = (error: NodeError): Verdict =>
+    gpuFaultOf(error) === 'gpu_broken'
+      ? { status: 'broken', reason: brokenReason(error, scrub) }
+      : { status: 'failed', failure: failureOf(error, graph.classes, scrub) };
   if (terminal === null) return { status: 'unknown' };
   if (terminal.status === 'failed') return failed(terminal.error);
   if (terminal.status === 'succeeded' && blocked !== null) return failed(blocked);
@@ -35,7 +41,10 @@ function failureOf(
   scrub: (text: string) => string,
 ): EngineFailure {
   const { nodeId, exceptionType, traceback } = error;
-  const message = scrub(error.message || exceptionType || 'The node failed without saying why.');
+  const fault = gpuFaultOf(error);
+  const lacksMemory = fault === 'gpu_memory' || fault === 'machine_memory';
+  const said = lacksMemory ? memoryAdvice(fault, error.message) : error.message;
+  const message = scrub(said || exceptionType || 'The node failed without saying why.');
   return {
     code: nodeId === null ? 'engine_error' : 'node_execution_error',
     message: message.slice(0, MAX_MESSAGE_LENGTH),
@@ -43,6 +52,11 @@ function failureOf(
     classType: nodeId === null ? error.nodeType : (classes.get(nodeId) ?? error.nodeType),
     traceback: traceback.length === 0 ? null : tracebackOf(traceback, `${exceptionType}: ${error.message}`, scrub),
   };
+}
+
+function brokenReason({ nodeId, message }: NodeError, scrub: (text: string) => string): string {
+  const [what = ''] = scrub(message).split('\n');
+  return `The GPU broke down${nodeId === null ? '' : ` in node ${nodeId}`}: ${what.slice(0, MAX_MESSAGE_LENGTH)}.`;
 }
 
 function tracebackOf(frames: string[], raised: string, scrub: (text: string) => string): string {

@@ -3,3 +3,4 @@ export type { LiveServer } from './live-server';
 export { OwnedServerHost } from './owned.server-host';
 export { RestartRequest } from './restart-request';
 export { ServerKeeper } from './server-keeper';
+export { gpuProblem, ServerTrouble } from './server-trouble';

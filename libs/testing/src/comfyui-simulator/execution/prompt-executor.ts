@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLink, LivingGraph } from '../nodes/graph';
 import type { HoldPoints } from './hold-points';
-import { Blocker, NodeRaised, SystemExit, type NodeCall, type NodeClass, type NodeResult } from '../nodes/node-class';
+import {
+  Blocker,
+  memoryTips,
+  NodeRaised,
+  SystemExit,
+  type NodeCall,
+  type NodeClass,
+  type NodeResult,
+} from '../nodes/node-class';
 import { PromptProgress } from './prompt-progress';
 import { itemOf, type HistoryEntry, type QueuedPrompt } from './prompt-queue';
 import { cacheKey, type ResultCache } from './result-cache';
@@ -68,11 +76,11 @@ export class PromptExecutor {
 
   /** @throws {SystemExit} when a node ends the thread */
   async execute(): Promise<HistoryEntry> {
-    const { interrupt, cache, version } = this.server;
+    const { interrupt, cache } = this.server;
     interrupt.isRaised = false;
     this.note('execution_start', {});
     const keys = new Map(this.graph.ids.map((id) => [id, this.key(id)]));
-    if (version === '0.3.64') cache.keepOnly(new Set(keys.values()));
+    cache.keepOnly(new Set(keys.values()));
     this.note('execution_cached', { nodes: [...keys].filter(([, key]) => cache.get(key)).map(([id]) => id) });
     for (const id of this.prompt.outputs) this.scheduler.add(id);
     const isWhole = await this.dissolve();
@@ -185,10 +193,12 @@ export class PromptExecutor {
     }
     const message = error instanceof Error ? error.message : String(error);
     this.server.log.log(`!!! Exception during processing !!! ${message}\n`);
+    const raises = error instanceof NodeRaised ? error.raises : 'RuntimeError';
+    const tips = memoryTips(raises, message, this.server.version !== '0.3.64');
     this.note('execution_error', {
       ...who,
-      exception_message: `${message}\n`,
-      exception_type: error instanceof NodeRaised ? error.raises : 'RuntimeError',
+      exception_message: `${message}\n${tips}`,
+      exception_type: raises,
       traceback: TRACEBACK,
       current_inputs: { class_type: [class_type] },
       current_outputs: [...this.results.keys()],

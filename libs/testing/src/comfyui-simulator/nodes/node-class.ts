@@ -74,3 +74,10 @@ export interface NodeClass {
   validate?: (inputs: Readonly<Record<string, unknown>>, hasInput: (name: string) => boolean) => string | null;
   run(call: NodeCall): Promise<NodeResult> | NodeResult;
 }
+
+/** What ComfyUI adds to the message of an exception that it takes for a lack of memory on the GPU; empty for any other. */
+export function memoryTips(raises: string, message: string, isLater: boolean): string {
+  const isAccelerator = isLater && raises === 'torch.AcceleratorError' && message.includes('out of memory');
+  if (raises !== 'torch.OutOfMemoryError' && !isAccelerator) return '';
+  return 'This error means you ran out of memory on your GPU.\n\nTIPS: a text of some length.';
+}

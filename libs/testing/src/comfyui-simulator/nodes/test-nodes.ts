@@ -9,6 +9,9 @@ const TEXT = '["STRING", {"default": "", "multiline": true}]';
 const FLAG = '["BOOLEAN", {"default": false}]';
 const IMAGE = '["IMAGE"]';
 
+/** Exceptions of PyTorch's: what it raises where a GPU has no memory left, or takes no more work. */
+const OF_TORCH = new Set(['OutOfMemoryError', 'AcceleratorError']);
+
 const GREY: Pictures = { width: 16, height: 16, colour: 0x808080, count: 1 };
 
 /** Nodes that misbehave on demand. `test-nodes/` holds the same for a real ComfyUI. */
@@ -46,7 +49,7 @@ export const TEST_NODES: Readonly<Record<string, NodeClass>> = {
     required: {
       message: TEXT,
       after_steps: STEPS,
-      kind: '[["RuntimeError", "ValueError", "SystemExit"]]',
+      kind: '[["RuntimeError", "ValueError", "SystemExit", "OutOfMemoryError", "AcceleratorError"]]',
       salt: SALT,
     },
     optional: { image: IMAGE },
@@ -56,7 +59,7 @@ export const TEST_NODES: Readonly<Record<string, NodeClass>> = {
       for (let step = 1; step <= Number(after_steps); step += 1) await call.progress(step, Number(after_steps) * 2);
       // Without a message not even a line in the log.
       if (kind === 'SystemExit') throw new SystemExit(String(message));
-      throw new NodeRaised(String(kind), String(message));
+      throw new NodeRaised(`${OF_TORCH.has(String(kind)) ? 'torch.' : ''}${String(kind)}`, String(message));
     },
   },
   TestSleep: {

@@ -23,6 +23,14 @@ STEPS = ("INT", {"default": 3, "min": 0, "max": 100000})
 SECONDS = ("FLOAT", {"default": 0.05, "min": 0.0, "max": 3600.0})
 TEXT = ("STRING", {"default": "", "multiline": True})
 FLAG = ("BOOLEAN", {"default": False})
+# As PyTorch raises them where a GPU has no memory left, or takes no more work.
+RAISED = {
+    "RuntimeError": RuntimeError,
+    "ValueError": ValueError,
+    "SystemExit": SystemExit,
+    "OutOfMemoryError": torch.cuda.OutOfMemoryError,
+    "AcceleratorError": getattr(torch, "AcceleratorError", RuntimeError),
+}
 
 
 def grey(size=16):
@@ -80,7 +88,7 @@ class TestFail(TestNode):
             "required": {
                 "message": TEXT,
                 "after_steps": STEPS,
-                "kind": (["RuntimeError", "ValueError", "SystemExit"],),
+                "kind": (list(RAISED),),
                 "salt": SALT,
             },
             "optional": {"image": ("IMAGE",)},
@@ -90,7 +98,7 @@ class TestFail(TestNode):
         bar = comfy.utils.ProgressBar(after_steps * 2)
         for _ in range(after_steps):
             bar.update(1)
-        raise {"RuntimeError": RuntimeError, "ValueError": ValueError, "SystemExit": SystemExit}[kind](message)
+        raise RAISED[kind](message)
 
 
 class TestSleep(TestNode):

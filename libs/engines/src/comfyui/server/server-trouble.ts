@@ -1,0 +1,64 @@
+import type { ComfyuiClient } from '../protocol';
+import type { RestartRequest } from './restart-request';
+
+/** Why an attached server that answers must be given no run. Only who runs it can cure that: its restart is requested. */
+export class ServerTrouble {
+  /** Runs that were given up while the server still had them. */
+  private readonly abandoned = new Set<string>();
+  /** The run after which the GPU takes no more work from the server's process. */
+  private brokenBy: string | null = null;
+
+  constructor(private readonly restart: RestartRequest) {}
+
+  get isSuspected(): boolean {
+    return this.brokenBy !== null || this.abandoned.size > 0;
+  }
+
+  /**
+   * The server still has this run, or may.
+   *
+   * @throws {Error} when its restart cannot be requested
+   */
+  async abandon(runId: string): Promise<void> {
+    this.abandoned.add(runId);
+    await this.restart.make();
+  }
+
+  /**
+   * The GPU takes no more work from the process that ran this. Its history has to keep the run: a new process is known by
+   * not having it.
+   *
+   * @throws {Error} when its restart cannot be requested
+   */
+  async breakBy(runId: string): Promise<void> {
+    this.brokenBy = runId;
+    await this.restart.make();
+  }
+
+  /**
+   * A sentence for an operator, or null when the server is well.
+   *
+   * @throws {Unreachable} when the server does not answer
+   */
+  async problemOf(client: ComfyuiClient): Promise<string | null> {
+    if (this.restart.isPending) {
+      return `ComfyUI ${this.brokenBy === null ? 'hung' : 'lost its GPU'}, and its restart was requested.`;
+    }
+    await client.systemStats();
+    if (this.brokenBy !== null) {
+      if (await client.history(this.brokenBy)) return gpuProblem(this.brokenBy);
+      this.brokenBy = null;
+    }
+    if (this.abandoned.size === 0) return null;
+    const { running, pending } = await client.queue();
+    for (const runId of this.abandoned) {
+      if (!running.includes(runId) && !pending.includes(runId)) this.abandoned.delete(runId);
+    }
+    return this.abandoned.size > 0 ? 'ComfyUI still has a run in its queue that hung and was given up.' : null;
+  }
+}
+
+/** What to say of a server whose GPU a run broke. */
+export function gpuProblem(runId: string): string {
+  return `The GPU takes no more work from ComfyUI since run ${runId}.`;
+}

@@ -97,6 +97,18 @@ describe('a dispatcher', () => {
     expect(statements).toEqual([2]);
   });
 
+  it('has looked up what a pool takes by the time that it was expected to dispatch', async () => {
+    const { poolId } = await makePool(test.database);
+    await queue(poolId, 1);
+    const capacity = jest.spyOn(WorkerStore.prototype, 'capacity');
+    const { dispatcher } = makeDispatcher();
+    dispatcher.expectDispatch(poolId);
+    expect(capacity).toHaveBeenCalledTimes(1);
+    expect(await dispatcher.fill(poolId)).toBe(1);
+    expect(capacity).toHaveBeenCalledTimes(1);
+    capacity.mockRestore();
+  });
+
   it('goes on without what the lane does not take: that is put back later', async () => {
     const { poolId } = await makePool(test.database);
     await queue(poolId, ROOM);

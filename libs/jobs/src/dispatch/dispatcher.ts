@@ -55,6 +55,14 @@ export class Dispatcher {
     });
   }
 
+  /**
+   * A dispatch will be requested soon: look up meanwhile how much the pool can take, which is the first thing that it waits for.
+   * Never rejects, never waits.
+   */
+  expectDispatch(poolId: string): void {
+    this.rooms.get(poolId).catch(() => undefined);
+  }
+
   /** Fill a pool's lane soon. Never rejects, never waits; requests made meanwhile are one. */
   requestDispatch(poolId: string): void {
     const active = this.active.get(poolId);

@@ -57,7 +57,7 @@ beforeAll(async () => {
     { resolveForJob: () => Promise.resolve(new Set<string>()) },
     { put: () => Promise.resolve(), delete: () => Promise.resolve() },
     estimates,
-    { requestDispatch: () => undefined },
+    { expectDispatch: () => undefined, requestDispatch: () => undefined },
     examiner,
     new Metrics('test'),
     settings,

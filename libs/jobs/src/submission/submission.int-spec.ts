@@ -39,6 +39,8 @@ let test: TestDatabase;
 /** The text of every statement that was sent. */
 let sent: string[];
 let kept: Set<string>;
+/** What the dispatcher was asked, and after how many writing statements. */
+let dispatching: string[];
 let poolId: string;
 let metrics: Metrics;
 let service: SubmissionService;
@@ -53,6 +55,7 @@ afterAll(async () => {
 beforeEach(() => {
   sent = [];
   kept = new Set();
+  dispatching = [];
   const counted: Statements = {
     models: test.database.models,
     query: <T>(sql: Prisma.Sql) => {
@@ -84,7 +87,10 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
       delete: (id: string) => Promise.resolve(void kept.delete(id)),
     },
     estimates,
-    { requestDispatch: () => undefined },
+    {
+      expectDispatch: () => void dispatching.push(`expected after ${writes().length}`),
+      requestDispatch: () => void dispatching.push(`requested after ${writes().length}`),
+    },
     examiner,
     metrics,
     settings,
@@ -130,6 +136,11 @@ describe('a submission', () => {
     for (const table of ['idempotency_keys', 'account_queues', 'balances', 'jobs', 'job_graphs', 'job_transitions']) {
       expect(writes()[0]).toMatch(new RegExp(`(INSERT INTO|UPDATE) ${table}`));
     }
+  });
+
+  it('says that a dispatch comes before it writes, and requests it when it has', async () => {
+    await service.submit(await submission());
+    expect(dispatching).toEqual(['expected after 0', 'requested after 1']);
   });
 
   it('sends one statement alone while the snapshot of the pool is fresh', async () => {

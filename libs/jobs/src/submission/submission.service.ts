@@ -63,7 +63,7 @@ export class SubmissionService {
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
     private readonly estimates: Pick<QueueEstimates, 'waiting' | 'place'>,
-    private readonly dispatcher: Pick<Dispatcher, 'requestDispatch'>,
+    private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
@@ -131,6 +131,7 @@ export class SubmissionService {
       const owner = { accountId: draft.accountId, jobId: id };
       await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
     }
+    this.dispatcher.expectDispatch(draft.poolId);
     let recorded: RecordedJob;
     try {
       crashPoint('submission:before-commit');

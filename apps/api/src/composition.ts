@@ -62,9 +62,10 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const provider = settings.surface === 'self_hosted' ? null : await paymentProviderOf(settings);
   const metrics = new Metrics('api');
   const database = new Database(settings, 'millrace-api');
+  metrics.watchConnections(() => database.connections);
   await awaitSchema(database, logger);
   const redis = new RedisConnections(settings.redisUrl, logger);
-  await redis.assertNoEviction();
+  await redis.assertUsable();
   const store = await openBlobStore(settings);
   const { secretKey } = settings;
 

@@ -11,6 +11,7 @@ import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
 import {
   CatalogueStore,
+  MeasureWorkersLoop,
   RetireSilentWorkersLoop,
   SweepCataloguesLoop,
   SweepStoppedWorkersLoop,
@@ -37,11 +38,12 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('maintenance');
   const database = new Database(settings, 'millrace-maintenance');
+  metrics.watchConnections(() => database.connections);
   shutdown.add('database', () => database.close());
   await awaitSchema(database, logger);
   const redis = new RedisConnections(settings.redisUrl, logger);
   shutdown.add('Redis', () => redis.close());
-  await redis.assertNoEviction();
+  await redis.assertUsable();
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });
@@ -55,6 +57,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     ...assets.loops,
     ...billing.loops,
     new RetireSilentWorkersLoop(database, workers),
+    new MeasureWorkersLoop(database, workers, metrics),
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
     new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),

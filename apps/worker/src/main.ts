@@ -30,11 +30,12 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('worker');
   const database = new Database(settings, 'millrace-worker');
+  metrics.watchConnections(() => database.connections);
   shutdown.add('database', () => database.close());
   await awaitSchema(database, logger);
   const redis = new RedisConnections(settings.redisUrl, logger);
   shutdown.add('Redis', () => redis.close());
-  await redis.assertNoEviction();
+  await redis.assertUsable();
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });

@@ -111,6 +111,12 @@ export class Database implements Statements {
     return traced(sql, async () => (await this.pool.query(statementOf(sql, this.prepares))).rowCount ?? 0);
   }
 
+  /** Connections of the pool: in use, free, and what waits for one. */
+  get connections(): { busy: number; idle: number; waiting: number } {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = this.pool;
+    return { busy: totalCount - idle, idle, waiting };
+  }
+
   /** Resolves when PostgreSQL answers. */
   async ping(): Promise<void> {
     await this.pool.query('SELECT 1');

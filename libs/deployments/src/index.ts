@@ -8,6 +8,7 @@ export { deploymentSettings } from './deployments.settings';
 export { DeploymentsService, noDeployment } from './deployments.service';
 export { ENGINE_KINDS, engineClassName, engineClassOf, readEngineClasses, type EngineClass } from './engine-class';
 export { EngineClassStore } from './engine-class.store';
+export { MeasureWorkersLoop } from './measure-workers.loop';
 export { poolName } from './pool-name';
 export { PoolStore } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';

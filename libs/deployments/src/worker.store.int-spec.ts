@@ -1,6 +1,8 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
+import { Metrics } from '@millrace/platform';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { MeasureWorkersLoop } from './measure-workers.loop';
 import { WorkerStore, type WorkerReport } from './worker.store';
 
 const workers = new WorkerStore();
@@ -22,6 +24,25 @@ async function start(capacity: number, attemptMs: number | null): Promise<string
   await workers.heartbeat(test.database, id, { state: 'ready', residentModels: [], problem: null, attemptMs });
   return id;
 }
+
+describe('the workers of a pool', () => {
+  it('are counted by state, as others see them, and not once they have stopped', async () => {
+    const [silent, stopped] = [await start(1, null), await start(1, null), await start(1, null)];
+    const long = new Date(Date.now() - 60_000);
+    await test.database.models.worker.update({ where: { id: silent }, data: { lastSeenAt: long } });
+    await workers.heartbeat(test.database, stopped, { state: 'stopped', residentModels: [], problem: null });
+    const metrics = new Metrics('a test');
+    await new MeasureWorkersLoop(test.database, workers, metrics).runOnce();
+    const { values } = await metrics.workers.get();
+    const own = values.filter(({ labels }) => labels.pool === poolId);
+    expect(own.map(({ labels, value }) => [labels.state, value]).sort()).toEqual([
+      ['lost', 1],
+      ['ready', 1],
+    ]);
+    await new MeasureWorkersLoop(test.database, { count: () => Promise.resolve([]) }, metrics).runOnce();
+    expect((await metrics.workers.get()).values).toEqual([]);
+  });
+});
 
 describe('the pace of a pool', () => {
   it('is unknown while no worker has run anything, and nothing without workers', async () => {

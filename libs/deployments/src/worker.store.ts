@@ -136,6 +136,13 @@ export class WorkerStore {
       ORDER BY id DESC LIMIT ${MAX_LISTED}`);
   }
 
+  /** How many workers of each pool are in each state; those that have stopped are not counted. */
+  async count(tx: Statements): Promise<{ poolId: string; state: SeenWorkerState; workers: number }[]> {
+    return tx.rows(Prisma.sql`
+      SELECT pool_id, CASE WHEN ${seenLately} THEN state ELSE 'lost' END AS state, count(*)::int AS workers
+      FROM workers WHERE state <> 'stopped' GROUP BY 1, 2`);
+  }
+
   /** Let a worker finish what it runs and take nothing more. @returns null when there is no such live worker. */
   async drain(tx: Statements, id: string): Promise<WorkerRecord | null> {
     const [worker] = await tx.rows<WorkerRecord>(Prisma.sql`

@@ -4,8 +4,11 @@ import { KeyRing, secretSetting, sharedSetting } from '@millrace/platform';
 export const messagingSettings = {
   redisUrl: sharedSetting(
     'REDIS_URL',
-    'Redis (or Valkey) connection URL; the server must run with maxmemory-policy noeviction.',
-    z.url({ protocol: /^rediss?$/, error: 'must be a redis:// URL' }),
+    'Connection URL of one Redis (or Valkey) server, which must run with maxmemory-policy noeviction. Sentinel and Cluster are not supported.',
+    z.url({
+      protocol: /^rediss?$/,
+      error: 'must be the redis:// or rediss:// URL of one server; Sentinel and Cluster are not supported',
+    }),
     true,
   ),
 };

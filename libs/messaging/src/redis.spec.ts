@@ -8,8 +8,8 @@ afterEach(() => {
 });
 
 /** A server that reports its eviction policy and accepts everything else. @returns its URL. */
-async function serverWith(policy: string): Promise<string> {
-  const info = `# Memory\r\nmaxmemory_policy:${policy}\r\n`;
+async function serverWith(policy: string, mode = 'standalone'): Promise<string> {
+  const info = `# Server\r\nredis_mode:${mode}\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => {
@@ -24,13 +24,17 @@ async function serverWith(policy: string): Promise<string> {
   return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const asked = (url: string): Promise<void> =>
-  new RedisConnections(url, createLogger('test', 'silent')).assertNoEviction();
+const asked = (url: string): Promise<void> => new RedisConnections(url, createLogger('test', 'silent')).assertUsable();
 
 describe('a process that starts', () => {
   it('refuses a Redis that would evict keys, with the cure', async () => {
     const url = await serverWith('allkeys-lru');
     await expect(asked(url)).rejects.toThrow('maxmemory-policy allkeys-lru; set it to noeviction');
+  });
+
+  it.each(['cluster', 'sentinel'])('refuses one in %s mode, with what it takes instead', async (mode) => {
+    const url = await serverWith('noeviction', mode);
+    await expect(asked(url)).rejects.toThrow(`Redis runs in ${mode} mode, which is not supported`);
   });
 
   it('takes one that keeps them', async () => {
@@ -53,7 +57,7 @@ describe('a process that closes its connections', () => {
   it('keeps nothing open, not even of the one that it asked at its start', async () => {
     const before = timers();
     const redis = connections(await serverWith('noeviction'));
-    await redis.assertNoEviction();
+    await redis.assertUsable();
     await new Promise((resolve) => redis.producer().once('ready', resolve));
     redis.subscriber();
     await redis.close();

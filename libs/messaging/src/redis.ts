@@ -60,15 +60,23 @@ export class RedisConnections {
   }
 
   /**
-   * Check once at boot that the server evicts nothing.
+   * Check once at boot that the server evicts nothing and is one server: neither a cluster, over whose slots the keys of a command
+   * would be spread, nor a Sentinel, which holds no keys.
    *
-   * @throws BootError when it is reachable and would evict keys. An unreachable server is no error: work waits in Postgres.
+   * @throws BootError when it is reachable and cannot be used. An unreachable server is no error: work waits in Postgres.
    */
-  async assertNoEviction(): Promise<void> {
+  async assertUsable(): Promise<void> {
     const probe = this.connect({ maxRetriesPerRequest: 1, lazyConnect: true });
     try {
       await probe.connect();
-      const policy = /^maxmemory_policy:(\S+)/m.exec(await probe.info('memory'))?.[1];
+      const info = await probe.info();
+      const mode = /^redis_mode:(cluster|sentinel)/m.exec(info)?.[1];
+      if (mode !== undefined) {
+        throw new BootError(
+          `Redis runs in ${mode} mode, which is not supported: set REDIS_URL to one server, or to an address that leads to its primary.`,
+        );
+      }
+      const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
       if (policy !== undefined && policy !== 'noeviction') {
         throw new BootError(
           `Redis runs with maxmemory-policy ${policy}; set it to noeviction, or it evicts the locks of jobs.`,
@@ -76,7 +84,7 @@ export class RedisConnections {
       }
     } catch (error) {
       if (error instanceof BootError) throw error;
-      this.logger.warn({ err: (error as Error).message }, 'Redis could not be asked for its eviction policy');
+      this.logger.warn({ err: (error as Error).message }, 'Redis could not be asked how it runs');
     } finally {
       await closed(probe);
     }

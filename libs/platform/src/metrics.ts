@@ -76,6 +76,23 @@ export class Metrics {
     help: 'Attempts that this worker takes at once: one for each engine that is well. 0 while it starts, drains or is sick.',
     registers: [this.registry],
   });
+  readonly workers = new Gauge({
+    name: 'millrace_workers',
+    help: 'Workers by pool and state: starting (also while all its engines are sick), ready, draining, lost.',
+    labelNames: ['pool', 'state'],
+    registers: [this.registry],
+  });
+  readonly databaseConnections = new Gauge({
+    name: 'millrace_database_connections',
+    help: 'Connections of this process to PostgreSQL by state: busy, idle; waiting: statements for which there is none.',
+    labelNames: ['state'],
+    registers: [this.registry],
+    collect: () => {
+      for (const [state, count] of Object.entries(this.readConnections())) {
+        this.databaseConnections.set({ state }, count);
+      }
+    },
+  });
   readonly loopRuns = new Counter({
     name: 'millrace_loop_runs_total',
     help: 'Runs of a maintenance loop by outcome: done, idle, failed.',
@@ -109,6 +126,13 @@ export class Metrics {
     help: 'Transactions of the credit ledger that the present round of the audit has read.',
     registers: [this.registry],
   });
+
+  private readConnections: () => Record<'busy' | 'idle' | 'waiting', number> | Record<string, never> = () => ({});
+
+  /** @param read called at each scrape. */
+  watchConnections(read: () => Record<'busy' | 'idle' | 'waiting', number>): void {
+    this.readConnections = read;
+  }
 
   constructor(role: string) {
     this.registry.setDefaultLabels({ role });

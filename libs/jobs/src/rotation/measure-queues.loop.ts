@@ -16,10 +16,9 @@ export class MeasureQueuesLoop implements Loop {
 
   async runOnce(): Promise<number> {
     const { poolPendingJobs, queueDepth, queueOldestSeconds } = this.metrics;
-    const depths = await this.store.measure(this.database).catch((error: unknown) => {
-      // No figure is better than an old one: what scales by it then falls back.
+    // No figure is better than an old one, of a failed reading or of a pool that is gone: what scales by it then falls back.
+    const depths = await this.store.measure(this.database).finally(() => {
       for (const gauge of [poolPendingJobs, queueDepth, queueOldestSeconds]) gauge.reset();
-      throw error;
     });
     for (const depth of depths) {
       const pool = depth.poolId;

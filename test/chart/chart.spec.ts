@@ -5,6 +5,9 @@ import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { CI_SETS, ROOT, render, template, type Manifest } from './support/helm';
 import { containerOf, envOf, podOf, podsOf, type PodOf } from './support/parts';
 
+/** A deployment's pool of ci/ha.yaml, and its Deployment. */
+const ON_GPUS = '3f0c9b52-6f0e-4d0c-8a0e-5d8f3b1c7e21';
+const WORKER_ON_GPUS = 'rel-millrace-worker-3f0c9b52-6f-7f319a';
 const PROCESSES = ['api', 'worker', 'maintenance'];
 const rendered = new Map<string, Manifest[]>();
 const of = (set: string): Manifest[] => rendered.get(set) ?? [];
@@ -132,7 +135,7 @@ describe('every pod', () => {
 
 describe('workers', () => {
   it('on GPUs have them as a limit of the engine, which outlives the worker', () => {
-    const pod = podOf(of('ha'), 'rel-millrace-worker-images');
+    const pod = podOf(of('ha'), WORKER_ON_GPUS);
     expect(pod.spec.runtimeClassName).toBe('nvidia');
     expect(pod.spec.tolerations).toHaveLength(1);
     const sidecar = containerOf(pod, 'comfyui');
@@ -148,21 +151,32 @@ describe('workers', () => {
 
   it('have a ComfyUI restarted that answers nothing for longer than any run waits for it', async () => {
     const MILLRACE_COMFYUI_UNREACHABLE_SECONDS = 300;
-    const longer = await render('ha', { workers: { images: { settings: { MILLRACE_COMFYUI_UNREACHABLE_SECONDS } } } });
+    const longer = await render('ha', {
+      workers: { [ON_GPUS]: { settings: { MILLRACE_COMFYUI_UNREACHABLE_SECONDS } } },
+    });
     const secondsOf = (manifests: Manifest[]): number => {
-      const { livenessProbe } = containerOf(podOf(manifests, 'rel-millrace-worker-images'), 'comfyui');
+      const { livenessProbe } = containerOf(podOf(manifests, WORKER_ON_GPUS), 'comfyui');
       return (livenessProbe?.periodSeconds ?? 0) * (livenessProbe?.failureThreshold ?? 0);
     };
     expect([secondsOf(of('ha')), secondsOf(longer)]).toEqual([120, 600]);
   });
 
   it('and their ComfyUI agree on the file by which a restart is requested', () => {
-    const pod = podOf(of('ha'), 'rel-millrace-worker-images');
+    const pod = podOf(of('ha'), WORKER_ON_GPUS);
     const [worker, comfyui] = ['worker', 'comfyui'].map((name) => envOf(containerOf(pod, name)));
     expect(comfyui?.COMFYUI_RESTART_FILE).toBe('/data/restart');
     expect(worker?.MILLRACE_COMFYUI_RESTART_FILE).toBe('/data/restart');
     expect(containerOf(pod, 'comfyui').command?.slice(0, 2)).toEqual(['/bin/sh', '-c']);
     expect(containerOf(pod, 'comfyui').args?.slice(0, 2)).toEqual(['python', 'main.py']);
+  });
+
+  it('are replaced as the values say, and several on GPUs at once', async () => {
+    const strategyOf = (manifests: Manifest[], name: string): unknown =>
+      manifests.find((one) => one.kind === 'Deployment' && one.metadata.name === name)?.spec;
+    const changed = await render('ha', { workers: { [ON_GPUS]: { rollout: { maxSurge: '25%', maxUnavailable: 2 } } } });
+    const rolling = (rollingUpdate: object): object => ({ strategy: { type: 'RollingUpdate', rollingUpdate } });
+    expect(strategyOf(of('ha'), WORKER_ON_GPUS)).toMatchObject(rolling({ maxSurge: 0, maxUnavailable: '50%' }));
+    expect(strategyOf(changed, WORKER_ON_GPUS)).toMatchObject(rolling({ maxSurge: '25%', maxUnavailable: 2 }));
   });
 
   it('are not moved off their node while they work', () => {
@@ -178,15 +192,12 @@ describe('workers', () => {
   it('scale by a metric that the maintenance processes export, with a fallback', () => {
     const declared = exportedNames();
     const objects = kind('ha', 'ScaledObject');
-    expect(objects.map(({ metadata }) => metadata.name)).toEqual([
-      'rel-millrace-worker-default',
-      'rel-millrace-worker-images',
-    ]);
+    expect(objects.map(({ metadata }) => metadata.name)).toEqual([WORKER_ON_GPUS, 'rel-millrace-worker-default']);
     for (const { spec } of objects) {
       const { triggers, fallback } = spec as { triggers: { metadata: Record<string, string> }[]; fallback: object };
       expect(fallback).toEqual({ failureThreshold: 3, replicas: 1 });
       const [, metric = ''] =
-        /^max\((\w+)\{namespace="apps",pool="\w+"\}\)$/.exec(triggers[0]?.metadata.query ?? '') ?? [];
+        /^max\((\w+)\{namespace="apps",pool="[\w-]+"\}\)$/.exec(triggers[0]?.metadata.query ?? '') ?? [];
       expect(declared).toContain(metric);
     }
     const [hpa] = kind('ha', 'HorizontalPodAutoscaler').filter(({ metadata }) => metadata.name.includes('worker'));
@@ -198,8 +209,9 @@ describe('workers', () => {
     ).toEqual(['rel-millrace-maintenance']);
   });
 
-  it('of pools whose names Kubernetes refuses get names that it takes, and keep the true one', () => {
-    const [pod] = processPods().filter(({ labels }) => labels['millrace/pool'] === 'Video_Long');
+  it('of pools whose names Kubernetes refuses get names that it takes, and keep the true one', async () => {
+    const pods = podsOf(await render('minimal', { workers: { Video_Long: { formerDefault: true } } }));
+    const pod = pods.find(({ labels }) => labels['millrace/pool'] === 'Video_Long');
     expect(pod?.name).toMatch(/^rel-millrace-worker-video-long-[0-9a-f]{6}$/);
     expect(envOf(containerOf(pod ?? fail(), 'worker')).MILLRACE_POOL).toBe('Video_Long');
   });
@@ -216,6 +228,50 @@ it('what a probe ends gets seconds for it, and not the time for which a worker d
         if (probe !== undefined) expect(probe.terminationGracePeriodSeconds).toBe(10);
       }
     }
+  }
+});
+
+it('every pod that is not a demo server asks for the disk that it needs, and has folders with an end', () => {
+  for (const { name, component, spec } of CI_SETS.flatMap((set) => podsOf(of(set)))) {
+    if (['postgres', 'redis', 's3', 'bucket', 'test'].includes(component)) continue;
+    const folders = (spec.volumes ?? []).filter(({ emptyDir }) => emptyDir !== undefined);
+    expect([name, folders.filter(({ emptyDir }) => emptyDir?.sizeLimit === undefined)]).toEqual([name, []]);
+    for (const { resources } of spec.containers) expect(resources?.requests).toHaveProperty('ephemeral-storage');
+  }
+});
+
+it('all processes and migrations trust an authority of the operator, and get what else is given', async () => {
+  const over = {
+    tls: { caConfigMap: 'authority' },
+    extra: {
+      env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }],
+      volumes: [{ name: 'keys', secret: { secretName: 'keys' } }],
+      volumeMounts: [{ name: 'keys', mountPath: '/keys', readOnly: true }],
+    },
+  };
+  const pods = podsOf(await render('ha', over)).filter(({ component }) => component !== 'test');
+  expect(pods.map(({ component }) => component).sort()).toEqual(
+    ['api', 'maintenance', 'migrate', 'worker', 'worker', 'worker'].sort(),
+  );
+  for (const { spec } of pods) {
+    const [process] = spec.containers;
+    expect(envOf(process ?? fail())).toMatchObject({
+      NODE_EXTRA_CA_CERTS: '/etc/millrace/ca/ca.crt',
+      HTTPS_PROXY: 'http://proxy:3128',
+    });
+    expect(process?.volumeMounts).toContainEqual({ name: 'ca', mountPath: '/etc/millrace/ca', readOnly: true });
+    expect(process?.volumeMounts).toContainEqual(over.extra.volumeMounts[0]);
+    expect(spec.volumes).toContainEqual({ name: 'ca', configMap: { name: 'authority' } });
+    expect(spec.volumes).toContainEqual(over.extra.volumes[0]);
+  }
+});
+
+it('the pods of tests stay until the next run, for their logs, and have resources', () => {
+  const tests = kind('ha', 'Pod');
+  expect(tests).toHaveLength(2);
+  for (const { metadata, spec } of tests) {
+    expect(metadata.annotations?.['helm.sh/hook-delete-policy']).toBe('before-hook-creation');
+    for (const { resources } of (spec as PodOf['spec']).containers) expect(resources?.limits).toHaveProperty('memory');
   }
 });
 
@@ -290,18 +346,28 @@ describe('secrets', () => {
 });
 
 describe('alerts and dashboards', () => {
-  const files = ['rules/jobs.yaml', 'rules/service.yaml', 'dashboards/millrace.json'];
+  const files = ['rules/availability.yaml', 'rules/jobs.yaml', 'rules/service.yaml', 'dashboards/millrace.json'];
   it.each(files)('ask in %s for metrics that the processes export', (file) => {
     const text = readFileSync(join(ROOT, 'helm', 'millrace', file), 'utf8');
     const names = [...new Set([...text.matchAll(/\b(millrace|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
     const declared = exportedNames();
-    expect(names.length).toBeGreaterThan(2);
+    expect(names.length).toBeGreaterThan(1);
     expect(names.filter((name) => !declared.includes(name))).toEqual([]);
+  });
+
+  it('link to a page that the operator serves, and name the targets of this release', async () => {
+    const rules = JSON.stringify(kind('ha', 'PrometheusRule').map(({ spec }) => spec));
+    expect(rules).toContain('"runbook_url":"https://docs.example.com/operations#millracepostgresaway"');
+    expect(rules).not.toContain('"runbook"');
+    const named = await render('ha', { nameOverride: 'mill' });
+    expect(JSON.stringify(named.filter((manifest) => manifest.kind === 'PrometheusRule'))).toContain(
+      'up{job=\\"mill\\"}',
+    );
   });
 
   it('have a section in docs/operations.md that says what to do', () => {
     const page = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
-    const rules = ['jobs', 'service', 'credits', 'redis']
+    const rules = ['availability', 'jobs', 'service', 'credits', 'redis']
       .map((name) => readFileSync(join(ROOT, 'helm', 'millrace', 'rules', `${name}.yaml`), 'utf8'))
       .join('\n');
     const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name = '']) => name);

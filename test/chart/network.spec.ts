@@ -89,8 +89,8 @@ describe('the network policy', () => {
   it('opens exactly these flows to servers outside, and to those who may come in', () => {
     const outside = ['10.1.0.0/24:5432', '10.1.1.0/24:6380', '10.1.2.0/24:9000'];
     const collector = 'outside ["monitoring"]:4318';
-    const [images, video] = ['images', 'Video_Long'].map((pool) =>
-      podsOf(of('ha')).find(({ labels }) => labels['millrace/pool'] === pool),
+    const [images, video] = ['3f0c9b52-6f0e-4d0c-8a0e-5d8f3b1c7e21', '8a4d17e6-2b93-4c55-9d3f-0e6b7c2a9f14'].map(
+      (pool) => podsOf(of('ha')).find(({ labels }) => labels['millrace/pool'] === pool),
     );
     if (images === undefined || video === undefined) throw new Error('a pool is missing');
     expect(flows(of('ha'), images, 'egress')).toEqual([...outside, ...DNS, collector].sort());

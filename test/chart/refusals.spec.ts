@@ -1,5 +1,7 @@
 import { template } from './support/helm';
 
+/** The name of a pool that is a deployment's. */
+const GPU = '3f0c9b52-6f0e-4d0c-8a0e-5d8f3b1c7e21';
 const GPU_POOL = { engine: 'comfyui', comfyui: { image: 'registry.example.com/comfyui:1' } };
 
 /** What is given over the minimal values, and the sentence that refuses it. */
@@ -28,6 +30,11 @@ const REFUSALS: [string, object, string][] = [
     { postgres: { external: { processDirectKeys: { worker: 'worker' } } } },
     'postgres.external.processDirectKeys.worker is set without postgres.external.processKeys.worker',
   ],
+  [
+    'a Prometheus that reaches nothing',
+    { metrics: { serviceMonitor: { enabled: true } } },
+    'networkPolicy.opsFrom is empty, though metrics.serviceMonitor.enabled',
+  ],
   ['a hook without a database', { migrations: { mode: 'hook' } }, 'migrations.mode is hook'],
   [
     'a token on the cloud',
@@ -40,10 +47,20 @@ const REFUSALS: [string, object, string][] = [
     'stripe.existingSecret is set, but surface is self_hosted',
   ],
   ['jobs for nobody', { defaultPool: 'other' }, 'defaultPool is other, which is no key of workers'],
+  ['a pool that gets no job', { workers: { images: {} } }, 'workers.images would never get a job'],
+  [
+    'more connections than the server has',
+    { postgres: { external: { maxConnections: 80 } } },
+    'postgres.external.maxConnections is 80, and the processes may open 90 connections',
+  ],
   ['a nameless host', { ingress: { enabled: true } }, 'ingress.host is not set'],
   ['hosts without a domain', { ingress: { deploymentHosts: true } }, 'needs settings.MILLRACE_DEPLOYMENT_DOMAIN'],
   ['a route to nowhere', { gateway: { enabled: true } }, 'gateway.parentRefs is empty'],
-  ['an engine without an image', { workers: { gpu: { engine: 'comfyui' } } }, 'workers.gpu.comfyui.image is not set'],
+  [
+    'an engine without an image',
+    { workers: { [GPU]: { engine: 'comfyui' } } },
+    `workers.${GPU}.comfyui.image is not set`,
+  ],
   [
     'GPUs for the CPU',
     { workers: { default: { gpu: { count: 1 } } } },
@@ -51,18 +68,18 @@ const REFUSALS: [string, object, string][] = [
   ],
   [
     'two jobs on one ComfyUI',
-    { workers: { gpu: { ...GPU_POOL, capacity: 2 } } },
-    'workers.gpu.capacity is 2, but a ComfyUI',
+    { workers: { [GPU]: { ...GPU_POOL, capacity: 2 } } },
+    `workers.${GPU}.capacity is 2, but a ComfyUI`,
   ],
   [
     'two workers on one server',
-    { workers: { gpu: { engine: 'comfyui', replicas: 2, comfyui: { mode: 'external', urls: ['http://a:1'] } } } },
+    { workers: { [GPU]: { engine: 'comfyui', replicas: 2, comfyui: { mode: 'external', urls: ['http://a:1'] } } } },
     'a server may have one worker only',
   ],
   [
     'servers behind a wall',
-    { workers: { gpu: { engine: 'comfyui', comfyui: { mode: 'external', urls: ['http://a:1'] } } } },
-    'workers.gpu.comfyui.peers is empty',
+    { workers: { [GPU]: { engine: 'comfyui', comfyui: { mode: 'external', urls: ['http://a:1'] } } } },
+    `workers.${GPU}.comfyui.peers is empty`,
   ],
   [
     'KEDA without Prometheus',

@@ -168,6 +168,9 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 {{ include "millrace.databaseEnv" (list $root $process) }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}
 {{ include "millrace.s3Env" $root }}
+{{- with (include "millrace.extraEnv" $root) }}
+{{ . }}
+{{- end }}
 - name: MILLRACE_OPS_HOST
   value: {{ $root.Values.listenHost | quote }}
 - name: MILLRACE_OPS_PORT
@@ -180,6 +183,36 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 - name: {{ $name }}
   value: {{ include "millrace.text" (get $all $name) | quote }}
 {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* Variables of the operator's own, and the authority that Node.js is to trust. */ -}}
+{{- define "millrace.extraEnv" -}}
+{{- if .Values.tls.caConfigMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/millrace/ca/{{ .Values.tls.caKey }}
+{{- end }}
+{{- with .Values.extra.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.extraVolumeMounts" -}}
+{{- if .Values.tls.caConfigMap }}
+- { name: ca, mountPath: /etc/millrace/ca, readOnly: true }
+{{- end }}
+{{- with .Values.extra.volumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.extraVolumes" -}}
+{{- with .Values.tls.caConfigMap }}
+- name: ca
+  configMap: { name: {{ . }} }
+{{- end }}
+{{- with .Values.extra.volumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
 

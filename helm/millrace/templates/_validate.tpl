@@ -25,6 +25,11 @@ postgres.external.processDirectKeys.{{ $process }} is not set, though directKey 
 postgres.external.processDirectKeys.{{ $process }} is set without postgres.external.processKeys.{{ $process }}: name both.
 {{- end }}
 {{- end }}
+{{- $max := int $v.postgres.external.maxConnections }}
+{{- $needed := include "millrace.connections" . | int }}
+{{- if and $max (gt $needed $max) }}
+postgres.external.maxConnections is {{ $max }}, and the processes may open {{ $needed }} connections: lower settings.MILLRACE_DATABASE_POOL_SIZE or the numbers of processes, or put a pooler between (docs/operations.md, "Connections").
+{{- end }}
 {{- if and $v.s3.bundled.enabled (or $v.s3.external.endpoint $v.s3.external.existingSecret) }}
 s3.bundled.enabled is set beside s3.external: choose one of them.
 {{- end }}
@@ -38,6 +43,9 @@ s3.publicEndpoint is not set: with the bundled S3 server, say under which URL cu
 {{ $name }}.external.peers is empty: say where the server is, e.g. [{ipBlock: {cidr: 10.0.0.0/8}}], or the network policy would cut it off.
 {{- end }}
 {{- end }}
+{{- end }}
+{{- if and $v.networkPolicy.enabled $v.metrics.serviceMonitor.enabled (not $v.networkPolicy.opsFrom) }}
+networkPolicy.opsFrom is empty, though metrics.serviceMonitor.enabled: name where Prometheus is, or the network policy would keep it out and no alert could ever fire.
 {{- end }}
 {{- if and (eq $v.migrations.mode "hook") (or $v.postgres.bundled.enabled (not $v.postgres.external.existingSecret)) }}
 migrations.mode is hook, which runs before everything else: it needs postgres.external.existingSecret.
@@ -66,6 +74,10 @@ gateway.parentRefs is empty: name the Gateway that the HTTPRoute joins.
 {{- range $name, $own := $v.workers }}
 {{- $pool := include "millrace.pool" (list $ $own) | fromYaml }}
 {{- $comfyui := eq $pool.engine "comfyui" }}
+{{- $isDeployment := regexMatch "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" $name }}
+{{- if not (or (eq $name $v.defaultPool) $isDeployment $pool.formerDefault) }}
+workers.{{ $name }} would never get a job: a pool is `defaultPool`, or has the id of a deployment as its name. Set defaultPool to it, rename it, or set formerDefault while it ends what it has.
+{{- end }}
 {{- if and $comfyui (eq $pool.comfyui.mode "sidecar") (not $pool.comfyui.image) }}
 workers.{{ $name }}.comfyui.image is not set: name an image with ComfyUI in its working directory, or set comfyui.mode to external.
 {{- end }}

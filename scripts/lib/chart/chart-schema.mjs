@@ -8,6 +8,7 @@ const AMOUNTS = { type: 'object', additionalProperties: { type: ['string', 'numb
 
 /** What values are made of, wherever they stand. */
 const DEFINITIONS = {
+  amountOrPercent: { type: ['string', 'integer'], minimum: 0, pattern: '^([0-9]+%?)?$' },
   digest: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
   duration: { type: 'string', pattern: '^([0-9]+(ms|s|m|h))+$' },
   peer: closed({

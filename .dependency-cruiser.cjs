@@ -46,7 +46,7 @@ const ROOMS = {
     ['http'],
     ['streams'],
     ['endpoints'],
-    ['accounts', 'api-keys', 'assets', 'credits', 'deployments', 'jobs', 'openapi', 'operations', 'sessions'],
+    ['accounts', 'api-keys', 'assets', 'console', 'credits', 'deployments', 'jobs', 'openapi', 'operations', 'sessions'],
     ['uploads'],
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],

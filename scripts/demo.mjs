@@ -30,9 +30,25 @@ async function main(scope) {
   });
   if (code !== 0) throw new Failure(`The demo's job did not succeed (exit code ${code}).`);
   if (!flags.keep) return;
+  const jobPage = await pageOfLatestJob(stack.run);
   stack.keep();
   say(`The stack stays up: ${stack.run.publicUrl}, described in ${relative(ROOT, join(stack.folder, 'run.json'))}.`);
   say(`Stop it with: kill ${stack.pid}`);
+  say(`The job in the console: ${jobPage}`);
+}
+
+/**
+ * The console's page of the account's latest job, behind the link that signs in.
+ *
+ * @param {import('./lib/stack/stack.mjs').RunFile} run
+ */
+async function pageOfLatestJob({ publicUrl, consoleUrl, apiKey }) {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`${publicUrl}/api/v2/jobs?limit=1`, { headers });
+  const { jobs } = /** @type {{ jobs: { id: string }[] }} */ (await response.json());
+  const url = new URL(consoleUrl);
+  url.pathname += `jobs/${jobs[0]?.id ?? ''}`;
+  return url.href;
 }
 
 await runCommand(main);

@@ -14,6 +14,7 @@ const START_LIMIT_MS = 180_000;
 interface RunFile {
   publicUrl: string;
   opsUrl: string;
+  consoleUrl: string;
   apiKey: string;
   adminToken: string;
   databaseUrl: string;
@@ -124,6 +125,17 @@ describe('npm start', () => {
     expect((await client.query('SHOW fsync')).rows).toEqual([{ fsync: 'on' }]);
     await client.end();
     expect(running.output()).toContain(first.apiKey);
+  });
+
+  it('prints the console with a link that signs in once', async () => {
+    expect(running.output()).toContain(first.consoleUrl);
+    const { origin, pathname, hash } = new URL(first.consoleUrl);
+    expect(`${origin}${pathname}`).toBe(`${first.publicUrl}/console/`);
+    expect((await get(first.consoleUrl)).headers.get('content-type')).toContain('text/html');
+    const body = JSON.stringify({ link: hash.replace('#link=', '') });
+    const headers = { 'content-type': 'application/json' };
+    const signIn = () => fetch(`${first.publicUrl}/platform/v1/sessions`, { method: 'POST', headers, body });
+    expect([(await signIn()).status, (await signIn()).status]).toEqual([201, 401]);
   });
 
   it('exposes nothing to the network: each of its processes listens on loopback alone', () => {

@@ -1,8 +1,11 @@
 import type { Server } from 'node:http';
+import { ContentService } from '@millrace/assets';
 import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/platform';
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
+import { CONSOLE_PATH, ConsoleFiles, ConsolePages } from './console';
+import { RequestLimits } from './endpoints';
 import { BodiesInFlight, Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { PublicModule } from './public.module';
 import { OpenStreams, StreamChores, drainPublic } from './streams';
@@ -17,9 +20,15 @@ export interface ApiListeners {
 /**
  * Open the public listener, and the ops listener with the admin API. `shutdown` closes both.
  *
+ * @param consoleFolder where the browser console was built; it is not served where it was not.
  * @throws BootError, SettingsError when the process cannot run as configured.
  */
-export async function openListeners(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<ApiListeners> {
+export async function openListeners(
+  settings: ApiSettings,
+  logger: Logger,
+  shutdown: Shutdown,
+  consoleFolder: string,
+): Promise<ApiListeners> {
   const libs = await composeLibs(settings, logger, shutdown);
   const { surface: shared, publicUrl, deploymentDomain, trustedProxies } = settings;
   const open = shared === 'self_hosted' && settings.token === undefined;
@@ -40,6 +49,9 @@ export async function openListeners(settings: ApiSettings, logger: Logger, shutd
       stalledMs: settings.stalledClientSeconds * 1000,
     }),
   });
+  const { app } = publicApp;
+  const pages = new ConsolePages(new ConsoleFiles(consoleFolder), app.get(RequestLimits), app.get(ContentService));
+  app.use(CONSOLE_PATH, pages.handle);
   let opsRoutes: RouteTable | undefined;
   const ops = await openOpsListener({
     port: settings.opsPort,

@@ -27,16 +27,40 @@ export async function obtainApiKey(addresses, kept) {
 }
 
 /**
+ * The address of the console, with a link that signs in to it once: as the API key, or where there are none as the account of
+ * the self-hosted surface. Without a link where the account is suspended.
+ *
+ * @param {Addresses} addresses
+ * @param {string} apiKey
+ * @param {'cloud' | 'self_hosted'} surface
+ * @returns {Promise<string>}
+ */
+export async function consoleUrlOf(addresses, apiKey, surface) {
+  const answer = await askForAccount(addresses.publicUrl, apiKey);
+  const account = /** @type {{ id: string, key: { id: string | null } }} */ (await answer.json());
+  if (!answer.ok) return `${addresses.publicUrl}/console/`;
+  const { id, key } = account;
+  const body = surface === 'cloud' ? { api_key_id: key.id } : {};
+  return String((await callAdmin(addresses, `accounts/${id}/sign-in-links`, body)).url);
+}
+
+/**
  * @param {string} publicUrl
  * @param {string} key
  */
 async function isAccepted(publicUrl, key) {
-  const response = await fetch(`${publicUrl}/platform/v1/account`, {
-    headers: { authorization: `Bearer ${key}` },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
+  const response = await askForAccount(publicUrl, key);
   await response.arrayBuffer();
   return response.status !== UNAUTHORIZED;
+}
+
+/**
+ * @param {string} publicUrl
+ * @param {string} key
+ */
+function askForAccount(publicUrl, key) {
+  const headers = { authorization: `Bearer ${key}` };
+  return fetch(`${publicUrl}/platform/v1/account`, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
 /**

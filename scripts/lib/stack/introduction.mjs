@@ -7,9 +7,9 @@ import { answers } from '../services/index.mjs';
  * @param {import('./stack.mjs').RunFile} run
  * @param {string} data
  */
-export async function introduce({ publicUrl, opsUrl, apiKey }, data) {
+export async function introduce({ publicUrl, opsUrl, consoleUrl, apiKey }, data) {
   const pages = [
-    ['Console', `${publicUrl}/console`],
+    ['Console', consoleUrl],
     ['Reference', `${publicUrl}/api/v2/reference`],
   ];
   say();

@@ -4,7 +4,7 @@ import { migrate } from '../prisma/index.mjs';
 import { notePorts, readPorts, readSecrets, saveSecrets, startServers } from '../servers/index.mjs';
 import { Fleet } from '../services/index.mjs';
 import { choosePort, freePort, writeJson } from '../system/index.mjs';
-import { obtainApiKey } from './account.mjs';
+import { consoleUrlOf, obtainApiKey } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
@@ -30,6 +30,7 @@ import { appSpec, baseEnvironment } from './apps.mjs';
  * @typedef {{
  *   publicUrl: string,
  *   opsUrl: string,
+ *   consoleUrl: string,
  *   apiKey: string,
  *   adminToken: string,
  *   databaseUrl: string,
@@ -37,7 +38,7 @@ import { appSpec, baseEnvironment } from './apps.mjs';
  *   blobStore: 'fs' | 's3',
  *   processes: { role: string, pid: number }[],
  * }} RunFile
- * `apiKey` is empty where the surface asks for none.
+ * `consoleUrl` signs in once, within 15 minutes of the start. `apiKey` is empty where the surface asks for none.
  */
 
 /**
@@ -81,7 +82,14 @@ export async function startStack(scope, folder, options, fleet = new Fleet(scope
   const apiKey =
     options.surface === 'cloud' ? await obtainApiKey(local, secrets.apiKey) : (common.MILLRACE_TOKEN ?? '');
   if (options.surface === 'cloud') saveSecrets(folder.at('secrets.json'), { ...secrets, apiKey });
-  return keepRunFile(fleet, { ...addresses, apiKey, ...servers, blobStore: common.S3_BUCKET ? 's3' : 'fs' });
+  const consoleUrl = await consoleUrlOf(local, apiKey, options.surface);
+  return keepRunFile(fleet, {
+    ...addresses,
+    consoleUrl,
+    apiKey,
+    ...servers,
+    blobStore: common.S3_BUCKET ? 's3' : 'fs',
+  });
 }
 
 /**

@@ -48,6 +48,11 @@ export class ContentService {
     });
   }
 
+  /** Where the links of the store lead, e.g. `https://bytes.s3.example.com`; null where it has none. */
+  async linkOrigin(): Promise<string | null> {
+    return this.blobs.linkOrigin();
+  }
+
   /** Rounded down, so that the store's link ends first; a store gives no link for less than a second. */
   private secondsUntil(until: Date | undefined): number {
     const { signedUrlSeconds } = this.settings;

@@ -103,6 +103,13 @@ export class BlobService {
     return this.store.presign(blobKey(blob), options);
   }
 
+  /** Where links of the store lead; null where it gives none. A link to nothing shows it. */
+  async linkOrigin(): Promise<string | null> {
+    const options = { contentType: 'text/plain', disposition: 'attachment', expiresSeconds: 1 };
+    const link = await this.store.presign('none', { method: 'HEAD', ...options });
+    return link === null ? null : new URL(link).origin;
+  }
+
   private async announce(
     accountId: string,
     { hash, sizeBytes }: Pick<StagedBytes, 'hash' | 'sizeBytes'>,

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { JobsPage, readJobsSearch } from './jobs';
 import { readJobSearch } from './job/job-search';
+import { readPlaygroundSearch } from './playground/playground-search';
 import { NotFound, RouteError, Shell } from './shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: RouteError });
@@ -21,8 +22,15 @@ const job = createRoute({
   component: lazyRouteComponent(() => import('./job'), 'JobPage'),
 });
 
+const playground = createRoute({
+  getParentRoute,
+  path: '/new',
+  validateSearch: readPlaygroundSearch,
+  component: lazyRouteComponent(() => import('./playground'), 'PlaygroundPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job]),
+  routeTree: root.addChildren([index, jobs, job, playground]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -81,6 +81,7 @@ export {
   type NodeClass,
   type NodeCatalogue,
 } from './node-catalogue';
+export { NodeClassesSchema, type NodeClasses, type NodeClassView, type NodeInputView } from './node-class-views';
 export { OUTPUT_TYPES, OutputSchema, type OutputType, type Output } from './output';
 export {
   RESERVED_FIELDS,

@@ -4,9 +4,13 @@ import { EventsController } from './events.controller';
 import { JobPresenter } from './job.presenter';
 import { JobsAdminController } from './jobs.admin-controller';
 import { JobsController } from './jobs.controller';
+import { NodeClassesController } from './node-classes.controller';
 
 /** The jobs of a surface, to its callers. */
-@Module({ controllers: [JobsController, EventsController], providers: [Destinations, JobPresenter] })
+@Module({
+  controllers: [JobsController, EventsController, NodeClassesController],
+  providers: [Destinations, JobPresenter],
+})
 export class JobsModule {}
 
 /** Jobs of all accounts, to operators. */

@@ -82,3 +82,9 @@ export const jobNodesQuery = (place: JobPlace, ended: boolean) =>
 export function cancelJob(place: JobPlace): Promise<Job> {
   return sendForJson<Job>(`${jobPath(place)}/cancel`, { method: 'POST' });
 }
+
+/** Submit a body whose graph is text. @throws ApiError */
+export function submitJob(deployment: string | undefined, body: string, idempotencyKey: string): Promise<Job> {
+  const headers = { 'Idempotency-Key': idempotencyKey };
+  return sendForJson<Job>(`${surfaceOf(deployment)}/api/v2/jobs`, { method: 'POST', rawBody: body, headers });
+}

@@ -7,7 +7,7 @@ export interface Link {
 }
 
 /** An input of a node: a link, or a value as JSON text. Numbers stay text: seeds have 64 bits, a double has 53. */
-interface GraphInput {
+export interface GraphInput {
   name: string;
   link: Link | null;
   json: string;
@@ -22,7 +22,7 @@ export interface GraphNode {
 }
 
 /** Why a text is no graph that can be submitted. */
-type GraphFault = 'not_json' | 'not_an_object' | 'ui_format' | 'empty';
+export type GraphFault = 'not_json' | 'not_an_object' | 'ui_format' | 'empty';
 
 type ReadGraph = { nodes: GraphNode[] } | { fault: GraphFault };
 

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { Job } from '@millrace/contracts';
 import { isEnded } from '../api/job-facts';
 import { cancelJob, jobQuery, type JobPlace } from '../api/jobs';
@@ -25,6 +26,14 @@ export function JobActions({ job, place }: { job: Job; place: JobPlace }): React
       <Button icon={<Icon name="copy" />} onClick={() => setCopying(true)}>
         Copy as …
       </Button>
+      <Link
+        className="button"
+        to="/new"
+        search={place.deployment === undefined ? { from: place.id } : { from: place.id, deployment: place.deployment }}
+      >
+        <Icon name="again" />
+        Run again with changes
+      </Link>
       {!isEnded(status) && (
         <Button
           kind="danger"

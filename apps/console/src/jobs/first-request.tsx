@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 import { CodeBlock } from '../ui/code-block';
 import { Empty } from '../ui/empty';
 
@@ -6,7 +7,10 @@ import { Empty } from '../ui/empty';
 export function FirstRequest(): ReactNode {
   return (
     <Empty icon="jobs" title="No jobs yet">
-      <p>A job runs one graph. Submit the first one from a terminal; it appears here at once.</p>
+      <p>
+        A job runs one graph. <Link to="/new">Run the first one here</Link>, or submit it from a terminal; it appears at
+        once.
+      </p>
       <CodeBlock label="Terminal" text={curl(window.location.origin)} />
     </Empty>
   );

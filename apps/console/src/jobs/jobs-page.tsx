@@ -1,10 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { jobListQuery } from '../api/jobs';
 import { Page } from '../shell/page';
 import { Empty } from '../ui/empty';
 import { ErrorNote } from '../ui/error-note';
+import { Icon } from '../ui/icon';
 import { Skeleton } from '../ui/skeleton';
 import { CancelSelected } from './cancel-selected';
 import { FilterBar } from './filter-bar';
@@ -26,11 +27,21 @@ export function JobsPage(): ReactNode {
     <Page
       title="Jobs"
       actions={
-        <CancelSelected
-          jobs={jobs.filter((job) => selected.has(job.id))}
-          deployment={search.deployment}
-          onDone={() => setSelected(new Set())}
-        />
+        <>
+          <CancelSelected
+            jobs={jobs.filter((job) => selected.has(job.id))}
+            deployment={search.deployment}
+            onDone={() => setSelected(new Set())}
+          />
+          <Link
+            className="button primary"
+            to="/new"
+            search={search.deployment === undefined ? {} : { deployment: search.deployment }}
+          >
+            <Icon name="plus" />
+            New job
+          </Link>
+        </>
       }
     >
       <FilterBar search={search} />

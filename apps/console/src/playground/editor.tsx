@@ -1,0 +1,83 @@
+import { useMemo, useRef, useState, type ReactNode } from 'react';
+import type { NodeClassView } from '@millrace/contracts';
+import { asApiError } from '../api/api-error';
+import { readGraph, withInput } from '../graph';
+import { GraphView } from '../graph/graph-view';
+import { Button } from '../ui/button';
+import { ErrorNote } from '../ui/error-note';
+import { Icon } from '../ui/icon';
+import { faultsOf, faultsOfAnswer, type Faults } from './faults';
+import { NodeForm } from './node-form';
+import { useSubmit } from './use-submit';
+
+interface EditorProps {
+  text: string;
+  onText: (text: string) => void;
+  /** Null until they are read: values can be changed, and are not checked yet. */
+  classes: Readonly<Record<string, NodeClassView>> | null;
+  deployment: string | undefined;
+}
+
+const NO_FAULTS: Faults = new Map();
+
+/** The graph as it will run, and a form for the values of its nodes. */
+export function Editor({ text, onText, classes, deployment }: EditorProps): ReactNode {
+  const [selected, setSelected] = useState<string | null>(null);
+  const forms = useRef<HTMLDivElement>(null);
+  const submit = useSubmit(deployment, text);
+  const graph = useMemo(() => readGraph(text), [text]);
+  const nodes = useMemo(() => ('nodes' in graph ? graph.nodes : []), [graph]);
+  const seen = useMemo(() => (classes === null ? NO_FAULTS : faultsOf(nodes, classes)), [nodes, classes]);
+  // The answer is of the text that was sent; an edit makes it old.
+  const answered = submit.isError && submit.variables.text === text ? asApiError(submit.error) : null;
+  const faults = answered !== null && answered.code === 'invalid_workflow' ? faultsOfAnswer(answered.nodeErrors) : seen;
+  const counts = useMemo(() => new Map([...faults].map(([id, inputs]) => [id, inputs.size])), [faults]);
+  const show = (id: string | null): void => {
+    setSelected(id);
+    if (id !== null)
+      forms.current?.querySelector(`[data-node=${CSS.escape(id)}]`)?.scrollIntoView({ block: 'nearest' });
+  };
+  const first = [...faults.keys()].find((id) => nodes.some((node) => node.id === id));
+  return (
+    <div className="editor">
+      <section className="panel editor-graph" aria-label="Graph">
+        <GraphView nodes={nodes} faults={counts} selected={selected} onSelect={show} />
+      </section>
+      <section className="panel editor-side" aria-label="Values">
+        <div className="panel-head">
+          <h2>Values</h2>
+          {faults.size > 0 && (
+            <Button kind="danger" icon={<Icon name="warning" />} onClick={() => show(first ?? null)}>
+              {faults.size === 1 ? '1 node to mend' : `${faults.size} nodes to mend`}
+            </Button>
+          )}
+        </div>
+        <div className="editor-forms" ref={forms}>
+          {nodes.map((node) => (
+            <NodeForm
+              key={node.id}
+              node={node}
+              nodeClass={classes?.[node.classType]}
+              faults={faults.get(node.id)}
+              deployment={deployment}
+              selected={node.id === selected}
+              onSelect={() => setSelected(node.id)}
+              onChange={(input, json) => onText(withInput(text, node.id, input, json))}
+            />
+          ))}
+        </div>
+        <div className="editor-submit">
+          {answered !== null && <ErrorNote error={answered} title="The job was not submitted" />}
+          <Button
+            kind="primary"
+            busy={submit.isPending}
+            disabled={faults.size > 0 && answered === null}
+            onClick={() => submit.mutate({ text })}
+          >
+            Run this graph
+          </Button>
+        </div>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import type { NodeClassView } from '@millrace/contracts';
+import { readGraph } from '../../apps/console/src/graph';
+import { faultsOf, faultsOfAnswer } from '../../apps/console/src/playground/faults';
+import { randomSeed } from '../../apps/console/src/playground/random-seed';
+
+const CLASSES: Record<string, NodeClassView> = {
+  Grow: {
+    display_name: 'Grow',
+    category: '',
+    description: '',
+    inputs: {
+      seed: { type: 'INT', required: true, min: '0', max: '18446744073709551615' },
+      scale: { type: 'FLOAT', required: true, min: '0', max: '1.5' },
+      palette: { type: 'COMBO', required: false, options: ['ember', 7] },
+      picture: { type: 'COMBO', required: false, file: 'image' },
+    },
+    outputs: [],
+    output_node: false,
+  },
+};
+const faultsFor = (inputs: string): Record<string, string> => {
+  const graph = readGraph(`{"1": {"class_type": "Grow", "inputs": {${inputs}}}}`);
+  if (!('nodes' in graph)) throw new Error(graph.fault);
+  return Object.fromEntries(faultsOf(graph.nodes, CLASSES).get('1') ?? []);
+};
+
+describe('the values of a form', () => {
+  it('are right to the last digit of a seed, and as links', () => {
+    expect(faultsFor('"seed": 18446744073709551615, "scale": 1e-3, "palette": 7')).toEqual({});
+    expect(faultsFor('"seed": ["2", 0], "scale": ["2", 1], "palette": "ember", "picture": {"__type": "x"}')).toEqual(
+      {},
+    );
+  });
+
+  it.each([
+    ['"scale": 1', 'seed', /required/],
+    ['"scale": 1, "seed": 18446744073709551616', 'seed', /too large/],
+    ['"scale": 1, "seed": -1', 'seed', /too small/],
+    ['"scale": 1, "seed": "abc"', 'seed', /wrong type/],
+    ['"scale": 1.6, "seed": 1', 'scale', /too large/],
+    ['"scale": 1, "seed": 1, "palette": "no"', 'palette', /choices/],
+    ['"scale": 1, "seed": 1, "picture": ""', 'picture', /required/],
+  ])('%s: %s is marked', (inputs, name, text) => {
+    expect(faultsFor(inputs)).toEqual({ [name]: expect.stringMatching(text) as string });
+  });
+
+  it('of a node that no worker has cannot be checked, and the node is marked', () => {
+    const graph = readGraph('{"1": {"class_type": "constructorX", "inputs": {}}}');
+    if (!('nodes' in graph)) throw new Error(graph.fault);
+    expect(faultsOf(graph.nodes, CLASSES).get('1')?.get('')).toMatch(/No worker/);
+  });
+
+  it('carry what the API found', () => {
+    const faults = faultsOfAnswer({ '1': [{ field: 'seed', reason: 'below_min', message: 'seed is below 0' }] });
+    expect(faults.get('1')?.get('seed')).toMatch(/too small/);
+  });
+});
+
+it('a random seed stays within its bounds', () => {
+  for (let nth = 0; nth < 50; nth += 1) {
+    expect(Number(randomSeed('6'))).toBeLessThan(7);
+    expect(BigInt(randomSeed('18446744073709551615')) < 2n ** 64n).toBe(true);
+    expect(BigInt(randomSeed(undefined)) < 2n ** 32n).toBe(true);
+  }
+});

@@ -36,6 +36,12 @@ export function isEscapingPath(text: string): boolean {
   return text.split(/[\\/]/).some((segment) => segment.trim() === '..');
 }
 
+/** True for text that, read as a path below the input or output folder, is in the folder that everything of the runs is in. */
+export function isOfRuns(text: string): boolean {
+  const [first] = text.split(/[\\/]/).filter((segment) => segment.trim() !== '' && segment.trim() !== '.');
+  return first?.trim().toLowerCase() === RUNS_FOLDER;
+}
+
 /**
  * `subfolder` and the folders within `name`, joined and checked: the relative path of a reported file, or null when it is
  * not a file below its root.

@@ -1,9 +1,11 @@
 import type { InputSpec } from '@millrace/contracts';
 import { linkOf, member, sliceOf, type JsonNode } from '@millrace/workflow';
-import { isEscapingPath } from '../files';
+import { isEscapingPath, isOfRuns } from '../files';
 
-/** Names of text inputs that nodes read as a path on the server. */
-const PATH_INPUT = /(?:^|_)(?:path|paths|dir|directory|folder|folders|file|files|filename|filepath)$/i;
+/** Names of inputs that nodes read as a path on the server; an input of an input (`source.folder`) goes by its last part. */
+const PATH_INPUT = /(?:^|[_.])(?:path|paths|dir|directory|folder|folders|file|files|filename|filepath)$/i;
+
+const PATH_TYPES = new Set(['STRING', 'COMBO', '*']);
 
 /** `name [input]`: the suffix by which ComfyUI lets a name choose its folder. */
 const FOLDER_SUFFIX = /\[(?:input|output|temp)\]\s*$/;
@@ -55,14 +57,16 @@ function isLinkToPython(node: JsonNode | undefined): boolean {
   return first?.kind === 'string' && (second?.kind === 'number' || second?.kind === 'boolean');
 }
 
-/** A text input that nodes read as a path on the server. */
+/** An input, a text or a choice of a list, that nodes read as a path on the server. */
 export function isPathInput(name: string, spec: InputSpec | undefined): boolean {
-  return PATH_INPUT.test(name) && (spec === undefined || spec.type === 'STRING' || spec.type === '*');
+  return PATH_INPUT.test(name) && (spec === undefined || PATH_TYPES.has(spec.type));
 }
 
 function refuseEscape(name: string, path: string, spec: InputSpec | undefined): void {
-  if (spec?.options?.includes(path)) return;
-  if (!isEscapingPath(path) && !FOLDER_SUFFIX.test(path)) return;
+  const isOffered = spec?.options?.includes(path) === true;
+  const leaves = !isOffered && (isEscapingPath(path) || FOLDER_SUFFIX.test(path));
+  // Later versions list the folders of the runs among others: files of another account may still lie there.
+  if (!leaves && !isOfRuns(path)) return;
   throw new InputRefusal(`${name} is a path outside the run's own files. Upload the file and refer to it as an asset.`);
 }
 

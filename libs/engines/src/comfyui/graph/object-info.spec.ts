@@ -143,6 +143,9 @@ describe('the forms of later versions and of node packs', () => {
 
   it('never offers the folder of the runs themselves', () => {
     expect(inputOf('[["mine", "millrace"], {}]')).toMatchObject({ options: ['mine'] });
+    const deep =
+      '["COMBO", {"options": ["3d", "millrace", "millrace/6eed1942-df72-4c7c-a23f-6586fd434680", "millraces"]}]';
+    expect(inputOf(deep)).toMatchObject({ options: ['3d', 'millraces'] });
   });
 });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { InputSpec, NodeCatalogue, NodeClass, OutputSpec } from '@millrace/contracts';
 import { member, members, parseJson, sliceOf, type JsonNode } from '@millrace/workflow';
 import { toStrictJson } from '../protocol';
-import { RUNS_FOLDER } from '../files';
+import { isOfRuns } from '../files';
 
 /**
  * Classes known to take inputs that `/object_info` does not name: a video saver whose settings depend on the format.
@@ -114,7 +114,7 @@ function optionsOf(list: JsonNode | undefined): NonNullable<InputSpec['options']
   if (list?.kind !== 'array') return undefined;
   return list.items.flatMap((item): (string | number | boolean)[] => {
     const value = item.kind === 'object' ? member(item, 'key') : item;
-    if (value?.kind === 'string') return value.value === RUNS_FOLDER ? [] : [value.value];
+    if (value?.kind === 'string') return isOfRuns(value.value) ? [] : [value.value];
     if (value?.kind === 'number') return [Number(value.raw)];
     return value?.kind === 'boolean' ? [value.value] : [];
   });

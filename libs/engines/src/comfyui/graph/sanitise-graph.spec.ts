@@ -215,6 +215,30 @@ describe('files', () => {
     },
   );
 
+  it.each(['millrace', `millrace/${RUN}`, './millrace//x', 'Millrace\\\\x'])(
+    'of other runs are not reached by their folder, which later versions list: %s',
+    (folder) => {
+      const options = ['3d', 'millrace', `millrace/${RUN}`];
+      const inputs = { folder: { type: 'COMBO', required: true, options } };
+      const listing = { ...catalogue, FolderNode: { ...catalogue['OpenNode'], inputs } } as typeof catalogue;
+      const reading = (given: string): string => `{"1":{"class_type":"FolderNode","inputs":{${given}}},"2":${SAVE}}`;
+      const refused = { code: 'engine_error', nodeId: '1' };
+      expect(refusal(reading(`"folder":"${folder}"`), { catalogue: listing })).toMatchObject(refused);
+      expect(refusal(reading(`"source":"path","source.folder":"${folder}"`), { catalogue: listing })).toMatchObject(
+        refused,
+      );
+      expect(posted(reading('"folder":"3d"'), { catalogue: listing })['1']?.inputs).toMatchObject({ folder: '3d' });
+    },
+  );
+
+  it('are not reached by a folder of a list that another node names', () => {
+    const inputs = { folder: { type: 'COMBO', required: true, options: ['3d'] } };
+    const listing = { ...catalogue, FolderNode: { ...catalogue['OpenNode'], inputs } } as typeof catalogue;
+    const join = '{"class_type":"StringConcatenate","inputs":{"string_a":"mill","string_b":"race","delimiter":""}}';
+    const graph = `{"0":${join},"1":{"class_type":"FolderNode","inputs":{"folder":["0",0]}},"2":${SAVE}}`;
+    expect(refusal(graph, { catalogue: listing })).toMatchObject({ nodeId: '1' });
+  });
+
   it('are not reached by a path that other nodes put together', () => {
     const join = '{"class_type":"StringConcatenate","inputs":{"string_a":"/etc","string_b":"passwd","delimiter":"/"}}';
     const graph = `{"0":${join},"1":{"class_type":"OpenNode","inputs":{"video_path":["0",0]}},"2":${SAVE}}`;

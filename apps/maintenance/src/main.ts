@@ -1,11 +1,5 @@
 import 'reflect-metadata';
-import {
-  AuditLogStore,
-  SessionStore,
-  SignInLinkStore,
-  SweepAuditLogLoop,
-  SweepSessionsLoop,
-} from '@millrace/accounts';
+import { AuditLogStore, SessionStore, SignInLinkStore, SweepAuditLogLoop, SweepSessionsLoop } from '@millrace/accounts';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';

@@ -5,7 +5,7 @@ import type { RunColumn, WithEnd } from '../lifecycle';
 import type { OutputRow } from './output.store';
 
 /** The reason with which the statement refuses itself when the output has to be recorded by a statement of its own. */
-export const OUTPUT_APART = 'output_apart';
+const OUTPUT_APART = 'output_apart';
 
 /**
  * Records the output with which an attempt succeeds, in the statement that ends its job: one commit for both. For the plain case

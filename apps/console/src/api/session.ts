@@ -26,11 +26,15 @@ export async function signOut(where: 'here' | 'everywhere'): Promise<void> {
   await send(where === 'here' ? SESSION : SESSIONS, { method: 'DELETE' });
 }
 
+/** Taken when the page is loaded: the router's first redirect drops what stands behind the `#`. It works once. */
+let linkOfAddress = takeLink();
+
 /** The session of this browser. Null: sign in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async (): Promise<Session | null> => {
-    const link = takeLink();
+    const link = linkOfAddress;
+    linkOfAddress = null;
     if (link !== null) return signIn({ link });
     try {
       return await sendForJson<Session>(SESSION);

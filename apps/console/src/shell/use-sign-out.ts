@@ -8,8 +8,9 @@ export function useSignOut(): (where: 'here' | 'everywhere') => void {
   return (where) => {
     signOut(where).then(
       () => {
-        client.clear();
+        // The session stays a known query: the shell reads it, and shows the sign-in.
         client.setQueryData(sessionQuery.queryKey, null);
+        client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
       },
       (error: unknown) => notifyError('Signing out failed', error),
     );

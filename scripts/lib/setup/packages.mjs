@@ -5,7 +5,11 @@ import { Failure, systemSentenceIn, task } from '../command/index.mjs';
 import { HOME, MODULES, ROOT, digestOf, readJson, runTool, writeJson, writeWhole } from '../system/index.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
-/** @typedef {Record<string, { version?: string, link?: boolean, optional?: boolean, devOptional?: boolean }>} Packages */
+/**
+ * @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean, os?: string[], cpu?: string[], libc?: string[] }} Package
+ * @typedef {Record<string, Package>} Packages
+ * @typedef {{ os: string, cpu: string, libc: string | undefined }} Machine
+ */
 
 /** Written last, inside the folder that `npm ci` removes first: it stands only beside a finished installation. */
 const STAMP = join(MODULES, '.millrace-installed.json');
@@ -46,7 +50,38 @@ function matchesLock() {
 /** @param {(path: string, version: string | undefined) => boolean} holds */
 function everyPackage(holds) {
   const installed = packagesIn(INSTALLED);
-  return installed !== undefined && Object.entries(installed).every(([path, { version }]) => holds(path, version));
+  if (installed === undefined) return false;
+  /** @type {Machine | undefined} */
+  let machine;
+  return Object.entries(installed).every(
+    ([path, entry]) => holds(path, entry.version) || isOfElsewhere(entry, (machine ??= thisMachine())),
+  );
+}
+
+/**
+ * Whether npm has left out an optional package because it is for other machines. npm 11.6 names those, too, among what it installed.
+ *
+ * @param {Package} entry
+ * @param {Machine} machine
+ */
+export function isOfElsewhere({ optional, devOptional, os, cpu, libc }, machine) {
+  const excludes = (/** @type {string[] | undefined} */ allowed, /** @type {string | undefined} */ own) =>
+    allowed !== undefined &&
+    own !== undefined &&
+    !allowed.includes(own) &&
+    !allowed.some((name) => name.startsWith('!'));
+  return (
+    Boolean(optional || devOptional) &&
+    (excludes(os, machine.os) || excludes(cpu, machine.cpu) || excludes(libc, machine.libc))
+  );
+}
+
+/** @returns {Machine} */
+function thisMachine() {
+  const { platform, arch } = process;
+  if (platform !== 'linux') return { os: platform, cpu: arch, libc: undefined };
+  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
+  return { os: platform, cpu: arch, libc: header.glibcVersionRuntime ? 'glibc' : 'musl' };
 }
 
 /** @param {string} path */

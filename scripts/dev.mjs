@@ -15,7 +15,7 @@ const QUIET_MS = 50;
 /** What runs is given back at once, and event streams end: a restart waits for nothing. */
 const QUICK_STOP = { MILLRACE_DRAIN_SECONDS: '0' };
 /** The order of restarts: it is the api that someone waits for. */
-const TURNS = ['api', 'worker', 'maintenance'];
+const TURNS = ['api', 'worker', 'maintenance', 'fleet'];
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {

@@ -100,7 +100,7 @@ async function stopped(command: string, env: NodeJS.ProcessEnv): Promise<{ code:
 }
 
 describe('a process that is stopped while it boots', () => {
-  it.each(['dist/bin/api.js', 'dist/bin/worker.js', 'dist/bin/maintenance.js'])(
+  it.each(['dist/bin/api.js', 'dist/bin/worker.js', 'dist/bin/maintenance.js', 'dist/bin/fleet.js'])(
     '%s ends, though it has not loaded its packages yet',
     async (command) => {
       const preload = join(folder.path, 'preload.cjs');
@@ -114,6 +114,7 @@ describe('a process that is stopped while it boots', () => {
     ['dist/bin/api.js', BY_SIGTERM],
     ['dist/bin/worker.js', BY_SIGTERM],
     ['dist/bin/maintenance.js', BY_SIGTERM],
+    ['dist/bin/fleet.js', BY_SIGTERM],
     // It waits for the connection to fail, and says so.
     ['scripts/migrate.mjs', 1],
   ])('%s ends, though PostgreSQL does not answer', async (command, code) => {

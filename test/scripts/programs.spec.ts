@@ -1,6 +1,6 @@
 import { programsOf } from '../../scripts/lib/setup/bundles.mjs';
 
-const BUNDLES = ['api', 'worker', 'maintenance', 'examination.thread', 'process-entry', 'thread-entry'];
+const BUNDLES = ['api', 'worker', 'maintenance', 'fleet', 'examination.thread', 'process-entry', 'thread-entry'];
 
 function manifestOf(changed: string | undefined, packages = 'packages'): Parameters<typeof programsOf>[0] {
   const bundleOf = (name: string): object => ({
@@ -23,17 +23,18 @@ describe('what a process runs', () => {
 
   it.each([
     ['api', ['api']],
-    ['worker', ['worker']],
+    ['worker', ['worker', 'fleet']],
     ['maintenance', ['maintenance']],
+    ['fleet', ['fleet']],
     ['examination.thread', ['api']],
-    ['process-entry', ['worker']],
-    ['thread-entry', ['worker']],
+    ['process-entry', ['worker', 'fleet']],
+    ['thread-entry', ['worker', 'fleet']],
   ])('is another program after a change of the bundle %s: that of %j alone', (bundle, processes) => {
     expect(changedBy(manifestOf(bundle))).toEqual(processes);
   });
 
   it('is another program for all after a change of the packages', () => {
-    expect(changedBy(manifestOf(undefined, 'others'))).toEqual(['api', 'worker', 'maintenance']);
+    expect(changedBy(manifestOf(undefined, 'others'))).toEqual(['api', 'worker', 'maintenance', 'fleet']);
   });
 
   it('is the same program when nothing of it has changed', () => {

@@ -15,6 +15,7 @@ describe('docs/settings.md', () => {
     expect(sectionOf('MILLRACE_DRAIN_SECONDS').match(/^Default: .*$/gm)).toEqual([
       'Default: `10`. Read by api.',
       'Default: `20`. Read by worker.',
+      'Default: `20`. Read by fleet.',
     ]);
   });
 });

@@ -111,9 +111,13 @@ describe('npm start', () => {
     running = await startReady('--workers', '2');
     first = readRunFile();
     expect(statSync(join(data, 'run.json')).mode & 0o077).toBe(0);
-    expect(first.processes.map(({ role }) => role).sort()).toEqual(
-      ['api', 'maintenance', 'postgres', 'redis', 'worker', 'worker'].sort(),
-    );
+    // The fleet comes later: nothing waits for it.
+    expect(
+      first.processes
+        .map(({ role }) => role)
+        .filter((role) => role !== 'fleet')
+        .sort(),
+    ).toEqual(['api', 'maintenance', 'postgres', 'redis', 'worker', 'worker'].sort());
     expect(first.processes.filter(({ pid }) => !identify(pid))).toEqual([]);
     expect(first.blobStore).toBe('fs');
     const live = (await (await get(`${first.opsUrl}/health/live`)).json()) as { pid: number };
@@ -147,6 +151,29 @@ describe('npm start', () => {
     expect(new Set(listening.flatMap(([, addresses]) => addresses).filter((one) => !LOOPBACK.includes(one)))).toEqual(
       new Set(),
     );
+  });
+
+  it('brings the workers of a deployment by itself, names them, and lets them go with it', async () => {
+    const roles = (): string[] => readRunFile().processes.map(({ role }) => role);
+    await eventually('the fleet to run', () => roles().includes('fleet'));
+    const ask = async (method: string, path: string, body?: object): Promise<Response> =>
+      fetch(`${first.publicUrl}/platform/v1/deployments${path}`, {
+        method,
+        headers: { authorization: `Bearer ${first.apiKey}`, 'content-type': 'application/json' },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+    const order = { name: 'a test', engine_class: 'cpu', min_workers: 1 };
+    // The classes are known as soon as the fleet has read them.
+    const made = await eventually('the class to be offered', async () => {
+      const response = await ask('POST', '', order);
+      return response.status === 201 && ((await response.json()) as { id: string });
+    });
+    await eventually('the deployment to be ready', async () => {
+      return ((await (await ask('GET', `/${made.id}`)).json()) as { state: string }).state === 'ready';
+    });
+    await eventually('its worker to be named', () => roles().filter((role) => role === 'worker').length === 3);
+    expect((await ask('DELETE', `/${made.id}`)).status).toBe(204);
+    await eventually('its worker to be gone', () => roles().filter((role) => role === 'worker').length === 2);
   });
 
   it('refuses to start a second time on the same data, naming who holds it', async () => {

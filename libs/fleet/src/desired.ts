@@ -32,7 +32,7 @@ export function workersWanted(need: WorkerNeed): number {
 }
 
 /** How many workers its jobs need now, within its bounds. */
-function workersNeeded(need: Omit<WorkerNeed, 'current' | 'surplusSeconds'>): number {
+export function workersNeeded(need: Omit<WorkerNeed, 'current' | 'surplusSeconds'>): number {
   return Math.min(need.maxWorkers, Math.max(need.minWorkers, forJobs(need.pendingJobs, need)));
 }
 

@@ -21,7 +21,7 @@ export {
 } from './lifecycle';
 export { OperatorJobs, type OperatorJob } from './operator';
 export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
-export { AccountQueues, type QueuePlace } from './rotation';
+export { AccountQueues, PoolDemandStore, type QueuePlace } from './rotation';
 export {
   type ClaimedAttempt,
   type Fence,

@@ -93,6 +93,29 @@ export class Metrics {
       }
     },
   });
+  readonly fleetWorkersWanted = new Gauge({
+    name: 'millrace_fleet_workers_wanted',
+    help: 'Workers that the deployment of a pool is to have now.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly fleetWorkersReady = new Gauge({
+    name: 'millrace_fleet_workers_ready',
+    help: 'Of these, the workers that are ready.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly fleetStartFailures = new Gauge({
+    name: 'millrace_fleet_start_failures',
+    help: 'Starts of workers of a pool that failed one after the other; 0 when it has what it wants.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly fleetLeads = new Gauge({
+    name: 'millrace_fleet_leads',
+    help: '1 on the fleet process that leads, 0 on others.',
+    registers: [this.registry],
+  });
   readonly loopRuns = new Counter({
     name: 'millrace_loop_runs_total',
     help: 'Runs of a maintenance loop by outcome: done, idle, failed.',

@@ -10,7 +10,7 @@ import { loadBuilt } from '../system/index.mjs';
  * @typedef {SettingUse & { uses: SettingUse[] }} ListedSetting
  */
 
-export const PROCESSES = /** @type {const} */ (['api', 'worker', 'maintenance']);
+export const PROCESSES = /** @type {const} */ (['api', 'worker', 'maintenance', 'fleet']);
 
 /**
  * Every setting of every process, from the build, in alphabetical order.

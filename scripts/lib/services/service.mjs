@@ -16,6 +16,7 @@ import { lastWords, openLog } from './logs.mjs';
  *   commandLine: string[],
  *   options?: { cwd?: string, env?: NodeJS.ProcessEnv, uid?: number, gid?: number },
  *   ipc?: boolean,
+ *   onMessage?: (message: unknown) => void,
  *   logFile: string,
  *   isReady: (pid: number) => Promise<boolean>,
  *   stopSteps: import('../system/processes.mjs').StopStep[],
@@ -123,6 +124,13 @@ export class Service {
       detached: true,
       stdio: ipc ? ['ignore', fd, fd, 'ipc'] : ['ignore', fd, fd],
     });
+    const { onMessage } = this.spec;
+    if (onMessage) {
+      child.on('message', (message) => {
+        onMessage(message);
+        this.watcher.changed();
+      });
+    }
     child.channel?.unref();
     return child;
   }

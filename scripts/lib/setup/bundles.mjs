@@ -31,6 +31,7 @@ const PROCESSES = {
   api: 'apps/api/src/main.js',
   worker: 'apps/worker/src/main.js',
   maintenance: 'apps/maintenance/src/main.js',
+  fleet: 'apps/fleet/src/main.js',
 };
 /** What a process starts by the name of a file beside its own. Each is complete in itself: a thread needs few packages. */
 const THREADS = {
@@ -39,7 +40,11 @@ const THREADS = {
   'thread-entry': 'libs/cpu-engine/src/process/thread-entry.js',
 };
 /** The bundles that a process runs, where there are more than its own. */
-const RUNS = { api: ['api', 'examination.thread'], worker: ['worker', 'process-entry', 'thread-entry'] };
+const RUNS = {
+  api: ['api', 'examination.thread'],
+  worker: ['worker', 'process-entry', 'thread-entry'],
+  fleet: ['fleet', 'worker', 'process-entry', 'thread-entry'],
+};
 /** @type {Record<string, string[]>} what a bundle reads from beside its file */
 const BESIDE = { api: ['apps/api/src/openapi/reference/reference.css'] };
 

@@ -9,6 +9,8 @@ import { BUNDLES, makeFolder } from '../system/index.mjs';
 /** A job that still runs this long after the stack is asked to stop is handed back. The next start runs it again. */
 const DRAIN_SECONDS = '3';
 const STOP_SECONDS = '10';
+/** Deployments that the account of a stack may make. */
+const DEPLOYMENTS = '10';
 /** What a process may take beyond its own limit before it is killed. */
 const STOP_MARGIN_MS = 3_000;
 
@@ -29,6 +31,7 @@ export function baseEnvironment({ env, folder, secrets, servers, surface }) {
   const s3 = Boolean(env.S3_ENDPOINT || env.S3_BUCKET);
   if (!s3) makeFolder(folder.at('blobs'));
   return {
+    MILLRACE_DEPLOYMENT_LIMIT_PER_ACCOUNT: DEPLOYMENTS,
     MILLRACE_DRAIN_SECONDS: DRAIN_SECONDS,
     MILLRACE_STOP_SECONDS: STOP_SECONDS,
     MILLRACE_ADMIN_TOKEN: secrets.adminToken,
@@ -45,7 +48,7 @@ export function baseEnvironment({ env, folder, secrets, servers, surface }) {
  * One process of ours. It ends by itself when this process is gone.
  *
  * @param {DataFolder} folder
- * @param {'api' | 'worker' | 'maintenance'} app
+ * @param {'api' | 'worker' | 'maintenance' | 'fleet'} app
  * @param {string} name
  * @param {number} opsPort
  * @param {Environment} environment

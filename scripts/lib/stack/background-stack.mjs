@@ -13,15 +13,18 @@ import { startStack, choosePorts, untilEnded } from './stack.mjs';
 /** @param {import('../command/scope.mjs').Scope} scope */
 async function main(scope) {
   let staying = false;
-  process.on('message', () => {
-    staying = true;
-    process.disconnect();
+  const fleetAfter = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    process.on('message', () => {
+      staying = true;
+      process.disconnect();
+      resolve();
+    });
   });
   process.on('disconnect', () => (staying ? undefined : scope.end(new Interrupted('SIGHUP'))));
   try {
     const folder = await temporaryFolder(scope, 'demo');
     const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
-    const options = /** @type {const} */ ({ surface: 'cloud', workers: 1, settings: {}, throwaway: true });
+    const options = /** @type {const} */ ({ surface: 'cloud', workers: 1, settings: {}, throwaway: true, fleetAfter });
     const run = await startStack(scope, folder, { ...ports, ...options });
     report({ event: 'ready', run, folder: folder.path });
   } catch (error) {

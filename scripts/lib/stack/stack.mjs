@@ -6,13 +6,14 @@ import { Fleet } from '../services/index.mjs';
 import { choosePort, freePort, writeJson } from '../system/index.mjs';
 import { consoleUrlOf, obtainApiKey } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
+import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
 
 /**
  * What a stack is started with. `settings`: environment variables of the processes, over those of this process. `throwaway`: a
- * crash of the machine may cost its data.
+ * crash of the machine may cost its data. `fleetAfter`: the workers of deployments are looked after from then on, not at once.
  *
  * @typedef {{
  *   surface: 'cloud' | 'self_hosted',
@@ -21,6 +22,7 @@ import { appSpec, baseEnvironment } from './apps.mjs';
  *   workers: number,
  *   settings: Record<string, string>,
  *   throwaway?: boolean,
+ *   fleetAfter?: Promise<unknown>,
  * }} StackOptions
  */
 
@@ -83,13 +85,21 @@ export async function startStack(scope, folder, options, fleet = new Fleet(scope
     options.surface === 'cloud' ? await obtainApiKey(local, secrets.apiKey) : (common.MILLRACE_TOKEN ?? '');
   if (options.surface === 'cloud') saveSecrets(folder.at('secrets.json'), { ...secrets, apiKey });
   const consoleUrl = await consoleUrlOf(local, apiKey, options.surface);
-  return keepRunFile(fleet, {
+  const workers = new DeploymentWorkers();
+  const run = keepRunFile(fleet, workers, {
     ...addresses,
     consoleUrl,
     apiKey,
     ...servers,
     blobStore: common.S3_BUCKET ? 's3' : 'fs',
   });
+  const startFleet = async () => {
+    await options.fleetAfter;
+    if (!fleet.scope.signal.aborted) await fleet.start([await fleetSpec(folder, common, workers)]);
+  };
+  // Nothing waits for it: the stack serves without.
+  startFleet().catch((/** @type {Error} */ failure) => fleet.lost(failure));
+  return run;
 }
 
 /**
@@ -114,16 +124,18 @@ async function startApps(fleet, common, { port, opsPort, workers }) {
  * Write the run file now and after each restart of a process, and remove it before anything is stopped.
  *
  * @param {Fleet} fleet
+ * @param {DeploymentWorkers} workers
  * @param {Omit<RunFile, 'processes'>} facts
  * @returns {RunFile}
  */
-function keepRunFile(fleet, facts) {
+function keepRunFile(fleet, workers, facts) {
   const path = fleet.folder.at('run.json');
   const current = () => ({
     ...facts,
-    processes: fleet.services.flatMap(({ identity, spec }) => {
-      return identity ? [{ role: spec.role, pid: identity.pid }] : [];
-    }),
+    processes: [
+      ...fleet.services.flatMap(({ identity, spec }) => (identity ? [{ role: spec.role, pid: identity.pid }] : [])),
+      ...workers.pids.map((pid) => ({ role: 'worker', pid })),
+    ],
   });
   const write = () => writeJson(path, current(), 0o600);
   fleet.scope.check();

@@ -7,6 +7,7 @@ export { IdleQueueStore } from './idle-queue.store';
 export { QUEUE_FULL, hasRoomPart, joinRotationPart, joinRotationsPart } from './join.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';
+export { PoolDemandStore } from './pool-demand.store';
 export { QueueDepthStore } from './queue-depth.store';
 export { QueueEstimates, type QueuePlace } from './queue-estimates';
 export { returnToRotationPart } from './return.store';

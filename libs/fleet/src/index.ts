@@ -1,0 +1,8 @@
+export type { Fleet } from './fleet';
+export { FleetGroupStore } from './fleet-group.store';
+export { FleetLeaseStore } from './fleet-lease.store';
+export { FleetLoop } from './fleet.loop';
+export { NoFleet } from './none.fleet';
+export { ProcessFleet } from './processes.fleet';
+export { Reconciler } from './reconcile';
+export { ServedPoolStore } from './served-pool.store';

@@ -1,0 +1,152 @@
+import { engineClassOf, readEngineClasses } from '@millrace/deployments';
+import type { Member } from './fleet';
+import { NEW_GROUP, planPool, type PoolFacts } from './plan';
+import type { PoolWorker } from './served-pool.store';
+
+const [spec] = readEngineClasses(JSON.stringify({ classes: [{ name: 'cpu', engine: 'cpu', startSeconds: 60 }] }));
+if (spec === undefined) throw new Error('there is one class');
+const engineClass = engineClassOf(spec);
+const NOW = new Date('2026-01-01T12:00:00Z');
+const ago = (seconds: number): Date => new Date(NOW.getTime() - seconds * 1_000);
+const pool = {
+  poolId: 'p',
+  engineClass: 'cpu',
+  minWorkers: 0,
+  maxWorkers: 3,
+  idleSeconds: 60,
+  stopped: false,
+  deleted: false,
+};
+const member = (id: string, more: Partial<Member> = {}): Member => ({
+  id,
+  phase: 'running',
+  reason: null,
+  revision: engineClass.revision,
+  startedAt: ago(10),
+  host: id,
+  pid: null,
+  ...more,
+});
+const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
+  id: `w-${id}`,
+  poolId: 'p',
+  host: id,
+  pid: 1,
+  ready: true,
+  wasReady: true,
+  draining: false,
+  drained: false,
+  capacity: 1,
+  problem: null,
+  ...more,
+});
+const demand = (pendingJobs: number, busy: string[] = []): PoolFacts['demand'] => ({
+  pendingJobs,
+  runningJobs: busy.length,
+  busyWorkers: new Set(busy.map((id) => `w-${id}`)),
+});
+const plan = (more: Partial<PoolFacts>): ReturnType<typeof planPool> =>
+  planPool({
+    pool,
+    engineClass,
+    demand: demand(0),
+    members: [],
+    workers: [],
+    group: NEW_GROUP,
+    now: NOW,
+    ...more,
+  });
+
+describe('a step for a pool', () => {
+  it('starts what jobs need, and says so', () => {
+    const { order, group } = plan({ demand: demand(2) });
+    expect(order).toMatchObject({ size: 2, leaving: [] });
+    expect(group).toMatchObject({ phase: 'starting', reason: 'starting 2 of 2 workers' });
+  });
+
+  it('starts nothing more while what it started comes up', () => {
+    expect(plan({ demand: demand(2), members: [member('a'), member('b')] }).order).toMatchObject({ size: 2 });
+  });
+
+  it('keeps idle workers for the idle time, then drains one, and stops it when it knows', () => {
+    const idle = { members: [member('a')], workers: [worker('a')] };
+    const first = plan(idle);
+    expect([first.drain, first.order?.size, first.group.surplusSince]).toEqual([[], 1, NOW]);
+    const surplus = { ...NEW_GROUP, surplusSince: ago(60) };
+    const later = plan({ ...idle, group: surplus });
+    expect([later.drain, later.order?.leaving]).toEqual([['w-a'], []]);
+    const asked = { members: [member('a')], workers: [worker('a', { ready: false, draining: true })] };
+    expect(plan({ ...asked, group: surplus }).order?.leaving).toEqual([]);
+    const knows = { members: [member('a')], workers: [worker('a', { ready: false, draining: true, drained: true })] };
+    expect(plan({ ...knows, group: surplus }).order).toMatchObject({ size: 0, leaving: ['a'] });
+  });
+
+  it('never drains nor stops a busy worker', () => {
+    const members = [member('a'), member('b')];
+    const workers = [worker('a'), worker('b', { ready: false, draining: true, drained: true })];
+    const { drain, order } = plan({
+      members,
+      workers,
+      pool: { ...pool, stopped: true },
+      demand: demand(0, ['a', 'b']),
+    });
+    expect([drain, order?.leaving]).toEqual([[], []]);
+  });
+
+  it('lets the workers of a stopped deployment go when they are idle, and starts none', () => {
+    const stopped = { ...pool, stopped: true, minWorkers: 2 };
+    expect(plan({ pool: stopped, demand: demand(3) }).order?.size).toBe(0);
+    const { drain } = plan({ pool: stopped, members: [member('a')], workers: [worker('a')] });
+    expect(drain).toEqual(['w-a']);
+  });
+
+  it('waits longer after each start that failed, and says why', () => {
+    const broken = [member('a', { phase: 'failed', reason: 'no such engine' })];
+    const first = plan({ demand: demand(1), members: broken });
+    expect(first.order?.size).toBe(0);
+    expect(first.group).toMatchObject({
+      phase: 'failed',
+      reason: 'engine failed to start: no such engine',
+      failures: 1,
+    });
+    const waiting = plan({ demand: demand(1), members: broken, group: first.group });
+    expect([waiting.order?.size, waiting.group.failures]).toEqual([0, 1]);
+    const due = plan({ demand: demand(1), members: broken, group: { ...first.group, nextTryAt: ago(0) } });
+    expect([due.order?.size, due.group.failures, due.group.nextTryAt]).toEqual([1, 1, null]);
+    const again = plan({ demand: demand(1), members: broken, group: due.group });
+    expect(again.group).toMatchObject({ failures: 2, nextTryAt: new Date(NOW.getTime() + 2_000) });
+    const well = plan({ demand: demand(1), members: [member('b')], workers: [worker('b')], group: again.group });
+    expect(well.group).toMatchObject({ phase: 'running', failures: 0, reason: null });
+  });
+
+  it('stops what is not ready within the time of its class, with what its worker says', () => {
+    const members = [member('a', { startedAt: ago(61) })];
+    const workers = [worker('a', { ready: false, wasReady: false, problem: 'no answer' })];
+    const { order, group } = plan({ demand: demand(1), members, workers });
+    expect(order?.leaving).toEqual(['a']);
+    expect(group.reason).toBe('engine failed to start: not ready within 60 s: no answer');
+  });
+
+  it('starts nothing of a class that is gone, and lets what runs of it run', () => {
+    const retired = { ...engineClass, retiredAt: NOW };
+    const none = plan({ engineClass: retired, demand: demand(1) });
+    expect([none.order?.size, none.group.reason]).toEqual([0, 'its class cpu is gone']);
+    const one = plan({ engineClass: retired, demand: demand(1), members: [member('a')], workers: [worker('a')] });
+    expect([one.order, one.group.reason]).toEqual([expect.objectContaining({ size: 1, leaving: [] }), null]);
+    expect(plan({ engineClass: null, demand: demand(1) }).order).toBeNull();
+  });
+
+  it('brings workers of a new revision before the idle ones of the old one go', () => {
+    const old = member('a', { revision: 'old' });
+    const work = { demand: demand(1) };
+    const first = plan({ ...work, members: [old], workers: [worker('a')] });
+    expect([first.order?.size, first.drain]).toEqual([2, []]);
+    const both = plan({ ...work, members: [old, member('b')], workers: [worker('a'), worker('b')] });
+    expect([both.order?.size, both.drain]).toEqual([2, ['w-a']]);
+  });
+
+  it('names what keeps a member from starting', () => {
+    const members = [member('a', { phase: 'starting', reason: 'no node has this GPU' })];
+    expect(plan({ demand: demand(1), members }).group.reason).toBe('starting 1 of 1 workers: no node has this GPU');
+  });
+});

@@ -1,0 +1,136 @@
+import type { EngineClass } from '@millrace/deployments';
+import { workersNeeded, workersWanted } from './desired';
+import type { GroupOrder, Member } from './fleet';
+import { nextTry, type Tries } from './retries';
+import type { PoolWorker, ServedPool } from './served-pool.store';
+import { staffOf, type Staff } from './staff';
+
+export type GroupPhase = 'idle' | 'starting' | 'running' | 'stopping' | 'failed';
+
+/** What is known of a pool's workers from the step before, and shown to people. */
+export interface GroupRecord extends Tries {
+  wanted: number;
+  /** Workers that are ready. */
+  running: number;
+  phase: GroupPhase;
+  /** Why it is not as wanted; null where it is. */
+  reason: string | null;
+  /** Since when it has more workers than its jobs need. */
+  surplusSince: Date | null;
+}
+
+export const NEW_GROUP: GroupRecord = {
+  wanted: 0,
+  running: 0,
+  phase: 'idle',
+  reason: null,
+  surplusSince: null,
+  failures: 0,
+  failure: null,
+  nextTryAt: null,
+};
+
+/** How much work a pool has, as the process says that runs the fleet. */
+export interface Demand {
+  pendingJobs: number;
+  runningJobs: number;
+  busyWorkers: ReadonlySet<string>;
+}
+
+/** Everything that decides what is done for a pool. */
+export interface PoolFacts {
+  pool: ServedPool;
+  /** Null where there never was such a class. */
+  engineClass: EngineClass | null;
+  demand: Demand;
+  members: readonly Member[];
+  workers: readonly PoolWorker[];
+  group: GroupRecord;
+  now: Date;
+}
+
+/** What is done for a pool in one step. */
+export interface PoolPlan {
+  /** Ids of workers to drain. */
+  drain: string[];
+  /** Null where nothing can be ordered: the class is not known. */
+  order: GroupOrder | null;
+  group: GroupRecord;
+}
+
+/**
+ * One step towards what a deployment wants. It is made from facts alone, so that it may be repeated, and go on after any other
+ * step of any other process. A busy worker is neither drained nor stopped: an idle one drains first, and is stopped when it knows
+ * that and still has nothing to do.
+ */
+export function planPool(facts: PoolFacts): PoolPlan {
+  const { pool, engineClass, demand, members, workers, group, now } = facts;
+  const staff = staffOf(members, workers, engineClass, now);
+  const fitting = staff.staying.filter(({ member }) => member.revision === engineClass?.revision);
+  const need = {
+    ...pool,
+    ...demand,
+    attemptsPerWorker: Math.max(1, ...workers.map(({ capacity }) => capacity)),
+    // While a new revision replaces another one there are two of each, which are not two to keep.
+    current: Math.max(fitting.length, staff.staying.length - fitting.length),
+  };
+  const surplus = !pool.stopped && need.current > workersNeeded(need);
+  const surplusSince = surplus ? (group.surplusSince ?? now) : null;
+  const surplusSeconds = surplusSince === null ? null : (now.getTime() - surplusSince.getTime()) / 1_000;
+  const wanted = workersWanted({ ...need, surplusSeconds });
+  const { mayStart, tries } = nextTry(group, staff, wanted, now);
+  const { drain, leaving } = leavers(facts, staff, wanted);
+  const offered = engineClass !== null && engineClass.retiredAt === null && !pool.stopped;
+  const starts = offered && mayStart ? Math.max(0, wanted - fitting.length) : 0;
+  const living = members.filter(
+    ({ id, phase }) => (phase === 'running' || phase === 'starting') && !leaving.includes(id),
+  );
+  const order =
+    engineClass === null ? null : { poolId: pool.poolId, engineClass, size: living.length + starts, leaving };
+  const shown = { wanted, running: staff.ready.length, surplusSince, ...tries };
+  return { drain, order, group: { ...shown, ...stateOf(facts, staff, shown) } };
+}
+
+/** Who is to go: the overdue, those that have drained, and of those that are too many the ones that are idle or not ready. */
+function leavers(
+  { engineClass, demand }: PoolFacts,
+  { staying, ready, draining, overdue }: Staff,
+  wanted: number,
+): { drain: string[]; leaving: string[] } {
+  const isIdle = ({ worker }: Staff['staying'][number]): boolean =>
+    worker === null || !demand.busyWorkers.has(worker.id);
+  const outdated = staying.filter(({ member }) => engineClass !== null && member.revision !== engineClass.revision);
+  // Workers of another revision go when others are ready in their place.
+  const spare = outdated.length > 0 ? Math.max(0, ready.length - wanted) : staying.length - wanted;
+  const rank = (one: Staff['staying'][number]): number => (outdated.includes(one) ? 0 : ready.includes(one) ? 2 : 1);
+  const going = staying
+    .filter(isIdle)
+    .sort((a, b) => rank(a) - rank(b))
+    .slice(0, Math.max(0, spare));
+  const over = draining.filter((one) => one.worker?.drained === true && isIdle(one));
+  const unready = going.filter(({ worker }) => worker?.ready !== true);
+  return {
+    drain: going.flatMap(({ worker }) => (worker?.ready === true ? [worker.id] : [])),
+    leaving: [...overdue, ...[...over, ...unready].map(({ member }) => member)].map(({ id }) => id),
+  };
+}
+
+function stateOf(
+  { pool, engineClass }: PoolFacts,
+  { staying, draining }: Staff,
+  { wanted, running, failures, failure }: Pick<GroupRecord, 'wanted' | 'running' | 'failures' | 'failure'>,
+): Pick<GroupRecord, 'phase' | 'reason'> {
+  const gone = engineClass === null || engineClass.retiredAt !== null;
+  if (gone && wanted > staying.length) return { phase: 'failed', reason: `its class ${pool.engineClass} is gone` };
+  if (failures > 0) {
+    const times = failures > 1 ? ` (${failures} times)` : '';
+    return { phase: 'failed', reason: `engine failed to start${times}: ${failure}` };
+  }
+  if (running < wanted) {
+    const why = staying.map(({ member }) => member.reason).find((reason) => reason !== null);
+    const what = `starting ${wanted - running} of ${wanted} workers`;
+    return { phase: 'starting', reason: why === undefined ? what : `${what}: ${why}` };
+  }
+  if (staying.length > wanted || draining.length > 0) return { phase: 'stopping', reason: null };
+  return { phase: wanted === 0 ? 'idle' : 'running', reason: null };
+}

@@ -1,0 +1,126 @@
+import type { Statements } from '@millrace/database';
+import type { EngineClass, EngineClassStore, WorkerStore } from '@millrace/deployments';
+import type { Fleet, Group } from './fleet';
+import type { FleetGroupStore } from './fleet-group.store';
+import type { FleetLeaseStore } from './fleet-lease.store';
+import { NEW_GROUP, planPool, type Demand, type GroupRecord } from './plan';
+import type { PoolWorker, ServedPool, ServedPoolStore } from './served-pool.store';
+
+/** The lead of all controllers of one service. */
+const LEASE = 'deployments';
+/** Renewed by every step, which come every second. */
+const LEASE_SECONDS = 10;
+const NO_DEMAND: Demand = { pendingJobs: 0, runningJobs: 0, busyWorkers: new Set() };
+
+/** What the reconciliation is built on. */
+export interface ReconcileParts {
+  database: Statements;
+  fleet: Fleet;
+  leases: FleetLeaseStore;
+  groups: FleetGroupStore;
+  served: ServedPoolStore;
+  classes: EngineClassStore;
+  workers: WorkerStore;
+  /** How much work each pool has. */
+  demand: () => Promise<ReadonlyMap<string, Demand>>;
+  /** An order that failed; the next step repeats it. */
+  failed: (poolId: string, error: unknown) => void;
+  /** How a pool is after a step. */
+  recorded: (poolId: string, group: GroupRecord) => void;
+}
+
+/**
+ * Compares what deployments want with what runs, and takes one step towards it. One controller leads at a time; each step reads
+ * all facts again, so that it goes on from any state in which another one was ended.
+ */
+export class Reconciler {
+  private fence: bigint | null = null;
+
+  constructor(
+    private readonly holder: string,
+    private readonly parts: ReconcileParts,
+  ) {}
+
+  /** @returns whether this controller leads. */
+  async step(): Promise<boolean> {
+    const { database, leases } = this.parts;
+    const fence = await leases.take(database, LEASE, this.holder, LEASE_SECONDS);
+    // Another one led in between, and started workers of its own: what this one runs is too many.
+    if (fence === null || (this.fence !== null && fence !== this.fence)) await this.parts.fleet.resign();
+    this.fence = fence;
+    if (fence !== null) await this.reconcile(fence);
+    return fence !== null;
+  }
+
+  /** Let another controller lead at once. What runs only with this process has stopped then. */
+  async close(): Promise<void> {
+    await this.parts.fleet.resign();
+    await this.parts.leases.release(this.parts.database, LEASE, this.holder);
+  }
+
+  private async reconcile(fence: bigint): Promise<void> {
+    const { database, fleet, served, classes, groups, demand } = this.parts;
+    const observed = await fleet.observe();
+    const [pools, workers, known, recorded] = await Promise.all([
+      served.pools(database),
+      served.workers(database),
+      classes.list(database),
+      groups.list(database),
+    ]);
+    // Read last: a worker that is idle now may be drained.
+    const demands = await demand();
+    const wanted = new Set(pools.filter(({ deleted }) => !deleted).map(({ poolId }) => poolId));
+    for (const { poolId } of observed) if (!wanted.has(poolId)) await this.order(poolId, () => fleet.dissolve(poolId));
+    for (const pool of pools) {
+      const { poolId } = pool;
+      const group = recorded.find((one) => one.poolId === poolId) ?? NEW_GROUP;
+      const facts = {
+        pool,
+        group,
+        engineClass: known.find(({ name }) => name === pool.engineClass) ?? null,
+        demand: demands.get(poolId) ?? NO_DEMAND,
+        members: membersOf(observed, poolId),
+        workers: workers.filter((worker) => worker.poolId === poolId),
+      };
+      const next = pool.deleted ? afterDeletion(facts.members.length) : await this.take(facts);
+      if (!(await groups.record(database, poolId, next, LEASE, fence))) return;
+      this.parts.recorded(poolId, next);
+    }
+  }
+
+  /** Take one step for a pool. What is recorded of it is what was found, not what is hoped for. */
+  private async take(facts: {
+    pool: ServedPool;
+    group: GroupRecord;
+    engineClass: EngineClass | null;
+    demand: Demand;
+    members: Group['members'];
+    workers: PoolWorker[];
+  }): Promise<GroupRecord> {
+    const { database, fleet, workers } = this.parts;
+    const { drain, order, group } = planPool({ ...facts, now: new Date() });
+    for (const id of drain) await workers.drain(database, id);
+    if (order === null) return group;
+    const failure = await this.order(facts.pool.poolId, () => fleet.apply(order));
+    return failure === null ? group : { ...group, phase: 'failed', reason: `the fleet does not answer: ${failure}` };
+  }
+
+  /** @returns why an order failed; null where it was placed. */
+  private async order(poolId: string, place: () => Promise<void>): Promise<string | null> {
+    try {
+      await place();
+      return null;
+    } catch (error) {
+      this.parts.failed(poolId, error);
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+function membersOf(observed: readonly Group[], poolId: string): Group['members'] {
+  return observed.find((group) => group.poolId === poolId)?.members ?? [];
+}
+
+function afterDeletion(members: number): GroupRecord {
+  return members === 0 ? NEW_GROUP : { ...NEW_GROUP, phase: 'stopping', reason: 'its deployment is deleted' };
+}

@@ -1,0 +1,55 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
+
+/** A deployment as far as its workers depend on it. */
+export interface ServedPool {
+  poolId: string;
+  /** By name; the class may be gone. */
+  engineClass: string;
+  minWorkers: number;
+  maxWorkers: number;
+  idleSeconds: number;
+  stopped: boolean;
+  deleted: boolean;
+}
+
+/** A worker as it has reported itself. */
+export interface PoolWorker {
+  id: string;
+  poolId: string;
+  host: string;
+  pid: number;
+  ready: boolean;
+  /** It has been ready at some time. */
+  wasReady: boolean;
+  draining: boolean;
+  /** It knows that it is to drain: it takes nothing more. */
+  drained: boolean;
+  capacity: number;
+  problem: string | null;
+}
+
+/** The SQL of what a fleet needs to know of deployments and workers, which `libs/deployments` owns. */
+export class ServedPoolStore {
+  /** Every deployment, and those deleted ones of which the fleet still knows something. */
+  async pools(tx: Statements): Promise<ServedPool[]> {
+    return tx.rows(Prisma.sql`
+      SELECT d.pool_id, coalesce(d.engine_class, p.engine) AS engine_class, d.min_workers, d.max_workers, d.idle_seconds,
+             d.desired_state = 'stopped' AS stopped, d.deleted_at IS NOT NULL AS deleted
+      FROM deployments d JOIN pools p ON p.id = d.pool_id
+      WHERE d.deleted_at IS NULL OR EXISTS (SELECT FROM fleet_groups g WHERE g.pool_id = d.pool_id AND g.phase <> 'idle')
+      ORDER BY d.pool_id`);
+  }
+
+  /** The workers of deployments that have not stopped, the latest first. */
+  async workers(tx: Statements): Promise<PoolWorker[]> {
+    const alive = Prisma.sql`w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})`;
+    return tx.rows(Prisma.sql`
+      SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
+             w.state = 'draining' AS draining,
+             w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.problem
+      FROM workers w JOIN deployments d ON d.pool_id = w.pool_id
+      WHERE w.state <> 'stopped' ORDER BY w.started_at DESC`);
+  }
+}

@@ -1,0 +1,54 @@
+import type { EngineClass } from '@millrace/deployments';
+import type { Member } from './fleet';
+import type { PoolWorker } from './served-pool.store';
+
+/** A member with the worker that runs in it, as far as that has registered. */
+interface StaffMember {
+  member: Member;
+  worker: PoolWorker | null;
+}
+
+/** The members of a pool by what is to be done with them. */
+export interface Staff {
+  /** Those that serve, or will. */
+  staying: StaffMember[];
+  /** Of these, the ones that are ready. */
+  ready: StaffMember[];
+  /** Those that are draining, and not yet asked to stop. */
+  draining: StaffMember[];
+  /** Those that did not come up, or ended. */
+  failed: { member: Member; reason: string }[];
+  /** Of these, the ones that still run: they had longer than their class allows. */
+  overdue: Member[];
+}
+
+/** Sort the members of a pool. A worker belongs to the member from whose host and process it registered. */
+export function staffOf(
+  members: readonly Member[],
+  workers: readonly PoolWorker[],
+  engineClass: EngineClass | null,
+  now: Date,
+): Staff {
+  const staff: Staff = { staying: [], ready: [], draining: [], failed: [], overdue: [] };
+  for (const member of members) {
+    const worker = workers.find(({ host, pid }) => host === member.host && (member.pid ?? pid) === pid) ?? null;
+    if (member.phase === 'stopping') continue;
+    if (member.phase === 'failed') staff.failed.push({ member, reason: member.reason ?? 'its worker ended' });
+    else if (isOverdue(member, worker, engineClass, now)) {
+      staff.overdue.push(member);
+      const what = worker?.problem ?? member.reason;
+      const late = `not ready within ${engineClass?.startSeconds} s`;
+      staff.failed.push({ member, reason: what === null ? late : `${late}: ${what}` });
+    } else if (worker?.draining === true) staff.draining.push({ member, worker });
+    else {
+      staff.staying.push({ member, worker });
+      if (worker?.ready === true) staff.ready.push({ member, worker });
+    }
+  }
+  return staff;
+}
+
+function isOverdue(member: Member, worker: PoolWorker | null, engineClass: EngineClass | null, now: Date): boolean {
+  if (engineClass === null || worker?.wasReady === true) return false;
+  return now.getTime() - member.startedAt.getTime() > engineClass.startSeconds * 1_000;
+}

@@ -85,3 +85,32 @@ async function unpack(scope, apt, name, into) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/**
+ * Chromium: found, or installed where nobody need be asked. It needs a hundred libraries, so it is not unpacked beside the checkout.
+ *
+ * @param {import('../command/scope.mjs').Scope} scope
+ * @returns {Promise<string>} its path
+ * @throws {Failure} saying what to install
+ */
+export async function chromiumProgram(scope) {
+  const found = findProgram(BROWSERS);
+  if (found) return found;
+  const isOurs = process.getuid?.() === 0 && existsSync('/etc/debian_version');
+  const apt = isOurs ? findProgram(['apt-get']) : undefined;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  const wait = ['-q', '-o', 'DPkg::Lock::Timeout=300'];
+  const install = ['install', ...wait, '-y', '--no-install-recommends', 'chromium'];
+  // The list of packages may be absent.
+  if (apt && (await runTool(scope, apt, install, { env, unbroken: true })).code !== 0) {
+    await runTool(scope, apt, ['update', ...wait], { env });
+    await runTool(scope, apt, install, { env, unbroken: true });
+  }
+  const installed = findProgram(BROWSERS);
+  if (installed) return installed;
+  throw new Failure(
+    'No Chromium was found, in which the console is tested: install the package chromium of the system.',
+  );
+}

@@ -1,0 +1,72 @@
+import { source as axeSource, type AxeResults } from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { TestAccount, TestStack } from '@millrace/testing';
+import { Scope } from '../../../scripts/lib/command/scope.mjs';
+import { chromiumProgram } from '../../../scripts/lib/testing/debian-program.mjs';
+
+/** What a browser says of every answer that is an error: pages show those themselves. */
+const OF_AN_ANSWER = /^Failed to load resource/;
+/** Of each step: only a page that will never come reaches it. */
+const STEP_LIMIT_MS = 120_000;
+const SERIOUS = ['serious', 'critical'];
+
+/** A Chromium that opens the console of a stack. What pages report as errors, violations of their policy among them, is kept. */
+export class ConsoleBrowser {
+  /** What went wrong in any page so far; a test expects it to be empty. */
+  readonly faults: string[] = [];
+
+  private constructor(
+    private readonly browser: Browser,
+    private readonly stack: TestStack,
+  ) {}
+
+  /** @throws Failure with a sentence where there is no Chromium. */
+  static async launch(stack: TestStack): Promise<ConsoleBrowser> {
+    const executablePath = await chromiumProgram(new Scope());
+    // Root has no sandbox; what is opened is ours.
+    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    return new ConsoleBrowser(await chromium.launch({ executablePath, args }), stack);
+  }
+
+  /** The address of a page of the console, e.g. `/jobs`. */
+  address(path: string): string {
+    return `${this.stack.publicUrl}/console${path}`;
+  }
+
+  /** A page of a browser that nobody has signed in. */
+  async open(path = '/', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context: BrowserContext = await this.browser.newContext(options);
+    context.setDefaultTimeout(STEP_LIMIT_MS);
+    const page = await context.newPage();
+    page.on('pageerror', ({ message }) => this.faults.push(message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !OF_AN_ANSWER.test(message.text())) this.faults.push(message.text());
+    });
+    await page.goto(this.address(path));
+    return page;
+  }
+
+  /** A page of a browser that a one-time link has signed in. */
+  async openSignedIn({ id }: Pick<TestAccount, 'id'>, path = '/'): Promise<Page> {
+    return this.open(`${path}#link=${await this.linkTo(id)}`);
+  }
+
+  /** What signs a browser in to an account, once. */
+  async linkTo(accountId: string): Promise<string> {
+    const { url } = await this.stack.admin<{ url: string }>('POST', `/accounts/${accountId}/sign-in-links`, {});
+    return new URL(url).hash.replace('#link=', '');
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+  }
+}
+
+/** What axe finds on a page that keeps people out: the rule, and where it is broken. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => SERIOUS.includes(impact ?? ''))
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}

@@ -114,7 +114,12 @@ async function contextOf(scope, flags) {
     flags,
     startStack: async (options) => {
       const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
-      return startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings: {}, fleetAfter: NEVER, ...options }, fleet);
+      return startStack(
+        scope,
+        folder,
+        { ...ports, surface: 'cloud', workers: 1, settings: {}, fleetAfter: NEVER, ...options },
+        fleet,
+      );
     },
     startLoad: (file) => startLoad(scope, join(FOLDER, file)),
   };

@@ -23,7 +23,7 @@ afterEach(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-it('a request that comes before the answer to the one before ends the connection, and what it held is closed', async () => {
+it('requests that come before the answer to the first end the connection, and what it held is closed', async () => {
   socket.write(REQUEST.repeat(1_000));
   await once(socket, 'close');
   expect(begun.length).toBe(1);
@@ -48,4 +48,41 @@ it('requests one after the other share their connection', async () => {
     while (!received.includes(`answer ${n}`)) await once(socket, 'data');
   }
   expect(begun.length).toBe(3);
+});
+
+it('a request that comes once every promised byte was sent is served when the answer before it has finished', async () => {
+  socket.write(REQUEST);
+  await once(server, 'request');
+  begun[0]?.writeHead(200, { 'Content-Length': 5 }).write('first');
+  while (!received.includes('first')) await once(socket, 'data');
+  const early = once(server, 'request');
+  socket.write(REQUEST);
+  await early;
+  expect(begun.length).toBe(1);
+  begun[0]?.end();
+  await once(begun[0] as ServerResponse, 'finish');
+  expect(begun.length).toBe(2);
+  begun[1]?.end('second');
+  while (!received.includes('second')) await once(socket, 'data');
+});
+
+it('a request that waits is not served when its connection ends with the answer before it', async () => {
+  socket.write(REQUEST);
+  await once(server, 'request');
+  const early = once(server, 'request');
+  socket.write(REQUEST);
+  await early;
+  begun[0]?.writeHead(200, { Connection: 'close' }).end('last');
+  await once(socket, 'close');
+  expect(begun.length).toBe(1);
+});
+
+it('a request that waits lets the answer before it be of any length, and another ends the connection', async () => {
+  socket.write(REQUEST);
+  await once(server, 'request');
+  socket.write(REQUEST);
+  await once(server, 'request');
+  socket.write(REQUEST);
+  await once(socket, 'close');
+  expect(begun.length).toBe(1);
 });

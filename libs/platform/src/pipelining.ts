@@ -1,11 +1,21 @@
-import { createServer, IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * An HTTP server that ends a connection on which a request arrives before an earlier one has its answer. Node hands all of them over
- * at once, keeps their answers in memory until their turn, and never reports that an answer was closed whose turn had not come: one
- * connection would take any amount of memory and time, and what such a request holds would stay held. Clients that pipeline must
- * expect that a connection ends, and send again one by one (RFC 9112, 9.3.2).
+ * An HTTP server that serves the requests of a connection one after the other, and ends a connection on which a third arrives before
+ * the first has its answer. Node hands all of them over at once, keeps their answers in memory until their turn, and never reports
+ * that an answer was closed whose turn had not come: one connection would take any amount of memory and time, and what such a request
+ * holds would stay held. Clients that pipeline must expect that a connection ends, and send again one by one (RFC 9112, 9.3.2).
+ *
+ * One request may be early, and waits until the answer before it has finished: a client that has received every byte that
+ * `Content-Length` promised sends its next request, no matter whether we have noticed that this was the end.
  *
  * @param options with an `IncomingMessage` of its own only if that is a `SequentialMessage`.
  */
@@ -13,10 +23,27 @@ export function createSequentialServer(
   options: ServerOptions<typeof SequentialMessage>,
   listener: RequestListener,
 ): Server {
+  /** By connection, the answer whose turn it is. */
+  const answers = new WeakMap<Socket, ServerResponse>();
+  const withEarlyRequest = new WeakSet<Socket>();
+  const serve: RequestListener = (request, response) => {
+    // Its turn has come when it has the connection; where that has ended it never gets it.
+    if (response.socket === null) return;
+    answers.set(request.socket, response);
+    listener(request, response);
+  };
   return createServer({ IncomingMessage: SequentialMessage, ...options }, (request, response) => {
-    // It has the connection when its turn has come.
-    if (response.socket === null) request.socket.destroy();
-    else listener(request, response);
+    const { socket } = request;
+    const before = response.socket === null ? answers.get(socket) : undefined;
+    if (before === undefined) serve(request, response);
+    else if (withEarlyRequest.has(socket)) socket.destroy();
+    else {
+      withEarlyRequest.add(socket);
+      before.once('finish', () => {
+        withEarlyRequest.delete(socket);
+        serve(request, response);
+      });
+    }
   });
 }
 

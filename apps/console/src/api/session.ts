@@ -35,17 +35,37 @@ export const sessionQuery = queryOptions({
   queryFn: async (): Promise<Session | null> => {
     const link = linkOfAddress;
     linkOfAddress = null;
-    if (link !== null) return signIn({ link });
-    try {
-      return await sendForJson<Session>(SESSION);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return signInOpen();
-      throw error;
-    }
+    if (link !== null) return signInByLink(link);
+    return (await currentSession()) ?? signInOpen();
   },
   staleTime: 60_000,
   retry: false,
 });
+
+/** A link works once. Where it was used in this browser, its session is still here. */
+async function signInByLink(link: string): Promise<Session> {
+  try {
+    return await signIn({ link });
+  } catch (error) {
+    const session = isUnauthorized(error) ? await currentSession() : null;
+    if (session === null) throw error;
+    return session;
+  }
+}
+
+/** The session of this browser; null where there is none. */
+async function currentSession(): Promise<Session | null> {
+  try {
+    return await sendForJson<Session>(SESSION);
+  } catch (error) {
+    if (isUnauthorized(error)) return null;
+    throw error;
+  }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
 
 /** A self-hosted service without a token lets anyone in. */
 async function signInOpen(): Promise<Session | null> {

@@ -1,5 +1,6 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { asApiError } from '../api/api-error';
 import { sessionQuery, signIn } from '../api/session';
 import { Button } from '../ui/button';
 import { CodeBlock } from '../ui/code-block';
@@ -43,7 +44,7 @@ export function SignIn(): ReactNode {
             />
           )}
         </Field>
-        {exchange.isError && <ErrorNote error={exchange.error} />}
+        {exchange.isError && <ErrorNote error={exchange.error} {...cureOf(exchange.error)} />}
         <Button type="submit" kind="primary" busy={exchange.isPending}>
           Sign in
         </Button>
@@ -58,4 +59,10 @@ export function SignIn(): ReactNode {
       </form>
     </main>
   );
+}
+
+/** What a person does whose key is refused; any other error has the cure of the catalogue. */
+function cureOf(error: unknown): { cure?: string } {
+  if (asApiError(error).code !== 'unauthorized') return {};
+  return { cure: 'Check that all of the key was copied and that it was not revoked, or sign in with another one.' };
 }

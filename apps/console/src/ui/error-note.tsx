@@ -5,9 +5,13 @@ import { cureOf } from './cures';
 import { Icon } from './icon';
 import './error-note.css';
 
-/** An error as a person needs it: what happened, its code, and what to do about it. */
-export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?: string }): ReactNode {
-  const { error, onRetry, title } = props;
+/**
+ * An error as a person needs it: what happened, its code, and what to do about it.
+ *
+ * @param props.cure what to do here, where the catalogue's cure is meant for programs.
+ */
+export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?: string; cure?: string }): ReactNode {
+  const { error, onRetry, title, cure } = props;
   const { code, message, requestId, retryAfterS } = asApiError(error);
   return (
     <div className="error-note" role="alert">
@@ -15,7 +19,7 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
       <div className="error-body">
         {title !== undefined && <strong>{title}</strong>}
         <p>{message}</p>
-        <Cure code={code} />
+        {cure === undefined ? <Cure code={code} /> : <p className="soft">{cure}</p>}
         <p className="small faint">
           <code>{code}</code>
           {retryAfterS !== null && <> · try again in {retryAfterS} s</>}

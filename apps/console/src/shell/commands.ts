@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { IconName } from '../ui/icon';
-import { PLACES } from './places';
+import { usePlaces } from './places';
 import { chooseTheme } from './theme';
 import { useSignOut } from './use-sign-out';
 
@@ -15,7 +15,7 @@ export function useCommands(text: string): Command[] {
   const navigate = useNavigate();
   const signOut = useSignOut();
   const commands: Command[] = [
-    ...PLACES.map(({ to, label, icon }) => ({ label, icon, run: () => void navigate({ to }) })),
+    ...usePlaces().map(({ to, label, icon }) => ({ label, icon, run: () => void navigate({ to }) })),
     { label: 'Light theme', icon: 'sun', run: () => chooseTheme('light') },
     { label: 'Dark theme', icon: 'moon', run: () => chooseTheme('dark') },
     { label: 'Theme of the device', icon: 'screen', run: () => chooseTheme('system') },

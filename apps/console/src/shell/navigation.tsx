@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Icon } from '../ui/icon';
 import { AccountMenu } from './account-menu';
 import { Mark } from './mark';
-import { PLACES } from './places';
+import { usePlaces } from './places';
 
 /** The rooms of the console, and the account. */
 export function Navigation({ onPalette }: { onPalette: () => void }): ReactNode {
@@ -16,7 +16,7 @@ export function Navigation({ onPalette }: { onPalette: () => void }): ReactNode 
         <kbd>Ctrl K</kbd>
       </button>
       <ul>
-        {PLACES.map(({ to, label, icon }) => (
+        {usePlaces().map(({ to, label, icon }) => (
           <li key={to}>
             <Link to={to} className="place" activeProps={{ 'aria-current': 'page' }}>
               <Icon name={icon} />

@@ -1,13 +1,22 @@
+import type { Scope } from '@millrace/contracts';
 import type { IconName } from '../ui/icon';
+import { useSession } from './session-context';
 
 interface Place {
   to: '/jobs' | '/new';
   label: string;
   icon: IconName;
+  /** Only a session with this scope can do something there. */
+  scope?: Scope;
 }
 
-/** Where one can go: the navigation and the palette show the same. */
-export const PLACES: readonly Place[] = [
+const PLACES: readonly Place[] = [
   { to: '/jobs', label: 'Jobs', icon: 'jobs' },
   { to: '/new', label: 'New job', icon: 'plus' },
 ];
+
+/** Where the session can go: the navigation and the palette show the same. */
+export function usePlaces(): Place[] {
+  const { may } = useSession();
+  return PLACES.filter(({ scope }) => scope === undefined || may(scope));
+}

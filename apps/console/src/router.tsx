@@ -29,8 +29,14 @@ const playground = createRoute({
   component: lazyRouteComponent(() => import('./playground'), 'PlaygroundPage'),
 });
 
+const deployments = createRoute({
+  getParentRoute,
+  path: '/deployments',
+  component: lazyRouteComponent(() => import('./deployments'), 'DeploymentsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job, playground]),
+  routeTree: root.addChildren([index, jobs, job, playground, deployments]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

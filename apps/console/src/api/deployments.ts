@@ -1,30 +1,69 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { DeploymentState } from '@millrace/contracts';
-import { sendForJson } from './client';
+import { send, sendForJson } from './client';
 
 const POLL_MS = 5_000;
+/** While a state is about to change. */
+const CHANGING_POLL_MS = 1_500;
+const DEPLOYMENTS = '/platform/v1/deployments';
 
 export interface Deployment {
   id: string;
   name: string;
   state: DeploymentState;
+  /** Why its workers are not as wanted. */
+  state_reason: string | null;
   path: string;
   host: string | null;
   demo: boolean;
   engine: string;
+  engine_class: string;
   price_micros_per_second: number;
   queue_limit: number | null;
   attempt_limit_seconds: number | null;
   min_workers: number;
   max_workers: number;
+  idle_seconds: number;
   ready_workers: number;
   created_at: string;
+  /** Set while it drains: it takes no more jobs, and goes when it has none. */
+  deleting_at: string | null;
+}
+
+export interface DeploymentDraft {
+  name: string;
+  engine_class: string;
+  min_workers: number;
+  max_workers: number;
+  idle_seconds: number;
 }
 
 /** The account's deployments, newest first. */
 export const deploymentsQuery = queryOptions({
   queryKey: ['deployments'],
   queryFn: async ({ signal }) =>
-    (await sendForJson<{ deployments: Deployment[] }>('/platform/v1/deployments', { signal })).deployments,
-  refetchInterval: POLL_MS,
+    (await sendForJson<{ deployments: Deployment[] }>(DEPLOYMENTS, { signal })).deployments,
+  refetchInterval: ({ state }) => (state.data?.some(isChanging) ? CHANGING_POLL_MS : POLL_MS),
 });
+
+function isChanging({ state, deleting_at }: Deployment): boolean {
+  return state === 'provisioning' || state === 'starting' || deleting_at !== null;
+}
+
+/** @throws ApiError */
+export function createDeployment(draft: DeploymentDraft): Promise<Deployment> {
+  return sendForJson<Deployment>(DEPLOYMENTS, { method: 'POST', body: draft });
+}
+
+/** @throws ApiError */
+export function turnDeployment(id: string, verb: 'start' | 'stop'): Promise<Deployment> {
+  return sendForJson<Deployment>(`${DEPLOYMENTS}/${encodeURIComponent(id)}/${verb}`, { method: 'POST' });
+}
+
+/**
+ * @param drain delete it when the jobs that it has are over.
+ * @throws ApiError `deployment_busy` while it has jobs and is not to drain.
+ */
+export async function deleteDeployment(id: string, drain: boolean): Promise<void> {
+  await send(`${DEPLOYMENTS}/${encodeURIComponent(id)}${drain ? '?drain=true' : ''}`, { method: 'DELETE' });
+}

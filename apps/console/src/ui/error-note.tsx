@@ -1,4 +1,4 @@
-import { use, type ReactNode } from 'react';
+import { Suspense, use, type ReactNode } from 'react';
 import { asApiError } from '../api/api-error';
 import { Button } from './button';
 import { cureOf } from './cures';
@@ -19,7 +19,8 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
       <div className="error-body">
         {title !== undefined && <strong>{title}</strong>}
         <p>{message}</p>
-        {cure === undefined ? <Cure code={code} /> : <p className="soft">{cure}</p>}
+        {/* Its own boundary: while the catalogue is loaded, the screen around the error stays. */}
+        <Suspense>{cure === undefined ? <Cure code={code} /> : <p className="soft">{cure}</p>}</Suspense>
         <p className="small faint">
           <code>{code}</code>
           {retryAfterS !== null && <> · try again in {retryAfterS} s</>}

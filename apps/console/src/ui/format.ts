@@ -53,6 +53,13 @@ export function formatCredits(micros: number): string {
   return credits.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
+const PRICE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 });
+
+/** The price of a second of engine time, in micro-credits, as credits: `0.0001 credits a second`, or `free`. */
+export function formatPrice(microsPerSecond: number): string {
+  return microsPerSecond === 0 ? 'free' : `${PRICE.format(microsPerSecond / MICROS_PER_CREDIT)} credits a second`;
+}
+
 /** An id's two ends: ids of one moment begin alike. */
 export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-4)}`;
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { JobStatus } from '@millrace/contracts';
+import type { DeploymentState, JobStatus } from '@millrace/contracts';
 import { capital } from './format';
 import { Icon, type IconName } from './icon';
 import './status.css';
@@ -23,6 +23,25 @@ export function JobStatusSign({ status }: { status: JobStatus }): ReactNode {
   return (
     <Sign tone={tone} icon={icon} turning={status === 'running'}>
       {capital(status)}
+    </Sign>
+  );
+}
+
+/** Draining is no state of the API: it is shown in place of one while a deployment is about to be deleted. */
+const DEPLOYMENT_SIGNS: Record<DeploymentState | 'draining', { tone: Tone; icon: IconName }> = {
+  provisioning: { tone: 'busy', icon: 'clock' },
+  starting: { tone: 'busy', icon: 'again' },
+  ready: { tone: 'good', icon: 'check' },
+  stopped: { tone: 'rest', icon: 'stop' },
+  draining: { tone: 'warn', icon: 'bin' },
+};
+
+/** A deployment's state. */
+export function DeploymentStateSign({ state }: { state: DeploymentState | 'draining' }): ReactNode {
+  const { tone, icon } = DEPLOYMENT_SIGNS[state];
+  return (
+    <Sign tone={tone} icon={icon} turning={state === 'starting'}>
+      {capital(state)}
     </Sign>
   );
 }

@@ -1,0 +1,55 @@
+import { useState, type ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { deploymentsQuery, turnDeployment, type Deployment } from '../api/deployments';
+import { Button } from '../ui/button';
+import { Icon } from '../ui/icon';
+import { notifyError } from '../ui/notices';
+import { DeleteDeployment } from './delete-deployment';
+
+/** What can be done with a deployment. One that drains only shows its jobs. */
+export function DeploymentActions({ deployment, mayWrite }: { deployment: Deployment; mayWrite: boolean }): ReactNode {
+  const { id, name, state, deleting_at } = deployment;
+  const [deleting, setDeleting] = useState(false);
+  const client = useQueryClient();
+  const verb = state === 'stopped' ? 'start' : 'stop';
+  const turn = useMutation({
+    mutationFn: () => turnDeployment(id, verb),
+    onSuccess: (turned) =>
+      client.setQueryData(deploymentsQuery.queryKey, (list) =>
+        list?.map((known) => (known.id === turned.id ? turned : known)),
+      ),
+    onError: (error) => notifyError(`“${name}” did not ${verb}`, error),
+    onSettled: () => client.invalidateQueries({ queryKey: deploymentsQuery.queryKey }),
+  });
+  const draining = deleting_at !== null;
+  return (
+    <div className="deployment-actions">
+      {!draining && state === 'ready' && (
+        <Link className="button" to="/new" search={{ deployment: id }}>
+          <Icon name="plus" />
+          New job here
+        </Link>
+      )}
+      <Link className="button" to="/jobs" search={{ deployment: id }}>
+        <Icon name="jobs" />
+        Jobs<span className="unseen"> of {name}</span>
+      </Link>
+      {mayWrite && !draining && (
+        <>
+          <Button
+            icon={<Icon name={verb === 'start' ? 'right' : 'stop'} />}
+            busy={turn.isPending}
+            onClick={() => turn.mutate()}
+          >
+            {verb === 'start' ? 'Start' : 'Stop'}
+          </Button>
+          <Button kind="danger" icon={<Icon name="bin" />} onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        </>
+      )}
+      {deleting && <DeleteDeployment deployment={deployment} onClose={() => setDeleting(false)} />}
+    </div>
+  );
+}

@@ -3,6 +3,7 @@ import { JobsPage, readJobsSearch } from './jobs';
 import { readJobSearch } from './job/job-search';
 import { readPlaygroundSearch } from './playground/playground-search';
 import { NotFound, RouteError, Shell } from './shell';
+import { readUsageSearch } from './usage/usage-search';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: RouteError });
 const getParentRoute = (): typeof root => root;
@@ -35,8 +36,15 @@ const deployments = createRoute({
   component: lazyRouteComponent(() => import('./deployments'), 'DeploymentsPage'),
 });
 
+const usage = createRoute({
+  getParentRoute,
+  path: '/usage',
+  validateSearch: readUsageSearch,
+  component: lazyRouteComponent(() => import('./usage'), 'UsagePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job, playground, deployments]),
+  routeTree: root.addChildren([index, jobs, job, playground, deployments, usage]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

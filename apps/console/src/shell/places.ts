@@ -3,7 +3,7 @@ import type { IconName } from '../ui/icon';
 import { useSession } from './session-context';
 
 interface Place {
-  to: '/jobs' | '/new' | '/deployments';
+  to: '/jobs' | '/new' | '/deployments' | '/usage';
   label: string;
   icon: IconName;
   /** Only a session with this scope can do something there. */
@@ -14,6 +14,7 @@ const PLACES: readonly Place[] = [
   { to: '/jobs', label: 'Jobs', icon: 'jobs' },
   { to: '/new', label: 'New job', icon: 'plus' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },
+  { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
 ];
 
 /** Where the session can go: the navigation and the palette show the same. */

@@ -1,0 +1,106 @@
+import type { ReactNode } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ledgerQuery, type LedgerKind, type LedgerTransaction } from '../api/credits';
+import { Button } from '../ui/button';
+import { CopyButton } from '../ui/copy-button';
+import { ErrorNote } from '../ui/error-note';
+import { formatCredits, shortId } from '../ui/format';
+import { Skeleton } from '../ui/skeleton';
+import { Ago } from '../ui/time';
+
+const KINDS: Record<LedgerKind, string> = {
+  grant: 'Granted',
+  top_up: 'Bought',
+  hold: 'Held for a job',
+  extend_hold: 'Held longer for a job',
+  settle: 'Charged for a job',
+  release: 'Released: the job was not charged',
+  expire: 'Expired',
+  correction: 'Corrected',
+};
+
+/** Every movement of the account's credits, newest first. */
+export function Ledger(): ReactNode {
+  const list = useInfiniteQuery(ledgerQuery);
+  const transactions = list.data?.pages.flatMap((page) => page.transactions) ?? [];
+  return (
+    <section className="panel" aria-labelledby="ledger">
+      <div className="panel-head">
+        <h2 id="ledger">Ledger</h2>
+        <Button busy={list.isFetching} onClick={() => void list.refetch()}>
+          Read again
+        </Button>
+      </div>
+      {list.isPending && <Skeleton lines={5} />}
+      {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && transactions.length === 0 && (
+        <p className="table-note soft">No credits were granted, bought or used yet.</p>
+      )}
+      {transactions.length > 0 && <Lines transactions={transactions} />}
+      {list.hasNextPage && (
+        <div className="table-note">
+          <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            Earlier ones
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Lines({ transactions }: { transactions: LedgerTransaction[] }): ReactNode {
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="Lines of the ledger">
+      <table className="figures">
+        <thead>
+          <tr>
+            <th scope="col" className="left">
+              What
+            </th>
+            <th scope="col" className="left">
+              For
+            </th>
+            <th scope="col">Available</th>
+            <th scope="col">Held</th>
+            <th scope="col">When</th>
+          </tr>
+        </thead>
+        <tbody className="number">
+          {transactions.map(({ id, at, kind, job_id: job, reason, available_micros, held_micros }) => (
+            <tr key={id}>
+              <th scope="row" className="left">
+                {KINDS[kind]}
+              </th>
+              <td className="left">
+                <Cause job={job} reason={reason} />
+              </td>
+              <td>{formatChange(available_micros)}</td>
+              <td>{formatChange(held_micros)}</td>
+              <td>
+                <Ago at={at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The job, or what the operator wrote. No link: the ledger does not say to which deployment a job was submitted. */
+function Cause({ job, reason }: { job: string | null; reason: string | null }): ReactNode {
+  if (job === null) return <span className="ledger-reason">{reason}</span>;
+  return (
+    <span className="ledger-job">
+      <span className="mono" title={job}>
+        {shortId(job)}
+      </span>
+      <CopyButton text={job} label={`Copy the id of job ${shortId(job)}`} />
+    </span>
+  );
+}
+
+/** With its sign: these are changes. */
+function formatChange(micros: number): string {
+  return micros === 0 ? '–' : `${micros > 0 ? '+' : ''}${formatCredits(micros)}`;
+}

@@ -111,6 +111,15 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     flags: KEY_FLAGS,
   },
   {
+    ...on(
+      'account',
+      'sign-in-link',
+      'a link that signs a browser in to the console, once',
+      'POST /accounts/{id}/sign-in-links',
+    ),
+    flags: [flag('api_key_id', '<key>', 'the key as which the session acts; by default one of its own')],
+  },
+  {
     name: 'revoke-key',
     text: 'make an API key of an account invalid at once',
     route: 'DELETE /accounts/{id}/api-keys/{key_id}',

@@ -43,8 +43,20 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import('./usage'), 'UsagePage'),
 });
 
+const keys = createRoute({
+  getParentRoute,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./keys'), 'KeysPage'),
+});
+
+const account = createRoute({
+  getParentRoute,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./account'), 'AccountPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job, playground, deployments, usage]),
+  routeTree: root.addChildren([index, jobs, job, playground, deployments, usage, keys, account]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Job } from '@millrace/contracts';
+import { Fact, Facts } from '../ui/facts';
 import { formatCredits, formatDuration } from '../ui/format';
 import { Ago, useNow } from '../ui/time';
 
@@ -11,7 +12,7 @@ export function JobFacts({ job, deployment }: { job: Job; deployment: string | u
   const ranMs = execution_ms ?? (startedMs === null || job.completed_at !== null ? null : Math.max(0, now - startedMs));
   const labels = Object.entries(job.metadata);
   return (
-    <dl className="facts">
+    <Facts>
       {job.status === 'queued' && (
         <Fact name="Position in the queue" lead>
           {job.queue_position ?? 'not known'}
@@ -54,15 +55,6 @@ export function JobFacts({ job, deployment }: { job: Job; deployment: string | u
       <Fact name="Id">
         <span className="mono small">{job.id}</span>
       </Fact>
-    </dl>
-  );
-}
-
-function Fact({ name, lead = false, children }: { name: string; lead?: boolean; children: ReactNode }): ReactNode {
-  return (
-    <div data-lead={lead}>
-      <dt>{name}</dt>
-      <dd className="number">{children}</dd>
-    </div>
+    </Facts>
   );
 }

@@ -3,7 +3,7 @@ import type { IconName } from '../ui/icon';
 import { useSession } from './session-context';
 
 interface Place {
-  to: '/jobs' | '/new' | '/deployments' | '/usage';
+  to: '/jobs' | '/new' | '/deployments' | '/usage' | '/keys' | '/account';
   label: string;
   icon: IconName;
   /** Only a session with this scope can do something there. */
@@ -15,6 +15,8 @@ const PLACES: readonly Place[] = [
   { to: '/new', label: 'New job', icon: 'plus' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
+  { to: '/keys', label: 'API keys', icon: 'keys', scope: 'keys:admin' },
+  { to: '/account', label: 'Account', icon: 'limits' },
 ];
 
 /** Where the session can go: the navigation and the palette show the same. */

@@ -8,15 +8,17 @@ interface ModalProps {
   title: string;
   open: boolean;
   onClose: () => void;
+  /** False: only its buttons close it, for what is shown once. */
+  dismissible?: boolean;
   children: ReactNode;
   /** Buttons at the bottom. */
   actions?: ReactNode;
 }
 
-/** A dialog over the page: focus stays in it, Escape closes it. */
-export function Modal({ title, open, onClose, children, actions }: ModalProps): ReactNode {
+/** A dialog over the page: focus stays in it, Escape and a click beside it close it. */
+export function Modal({ title, open, onClose, dismissible = true, children, actions }: ModalProps): ReactNode {
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
+    <Dialog.Root open={open} onOpenChange={(next) => !next && dismissible && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="modal">

@@ -47,7 +47,7 @@ export function DeploymentStateSign({ state }: { state: DeploymentState | 'drain
 }
 
 /** A short coloured text with an icon. */
-function Sign(props: { tone: Tone; icon?: IconName; turning?: boolean; children: ReactNode }): ReactNode {
+export function Sign(props: { tone: Tone; icon?: IconName; turning?: boolean; children: ReactNode }): ReactNode {
   const { tone, icon, turning = false, children } = props;
   return (
     <span className={`sign ${tone} ${turning ? 'turning' : ''}`}>

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import type { Account } from '../api/account';
+import { useSession } from '../shell/session-context';
+import { Fact, Facts } from '../ui/facts';
+import { capital } from '../ui/format';
+import { Ago } from '../ui/time';
+
+/** Who is signed in, and as which key. */
+export function SignedIn({ account }: { account: Account | undefined }): ReactNode {
+  const session = useSession();
+  return (
+    <section className="panel" aria-labelledby="signed-in">
+      <div className="panel-head">
+        <h2 id="signed-in">Signed in</h2>
+      </div>
+      <div className="signed-in">
+        <Facts>
+          <Fact name="Account">{session.account.name}</Fact>
+          {account !== undefined && (
+            <>
+              <Fact name="Plan">{capital(account.plan)}</Fact>
+              <Fact name="Status">{capital(account.status)}</Fact>
+              <Fact name="Since">
+                <Ago at={account.created_at} />
+              </Fact>
+            </>
+          )}
+          <Fact name="Key">{session.key.name}</Fact>
+          <Fact name="The session ends">
+            <Ago at={session.expires_at} />
+          </Fact>
+          <Fact name="It may">
+            <span className="mono small">{session.key.scopes.join(', ')}</span>
+          </Fact>
+          <Fact name="Id of the account">
+            <span className="mono small">{session.account.id}</span>
+          </Fact>
+        </Facts>
+        <p className="small soft">
+          “Sign out everywhere” ends all sessions of this account, in all browsers. Its API keys go on.
+        </p>
+      </div>
+    </section>
+  );
+}

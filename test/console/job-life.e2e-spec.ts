@@ -56,6 +56,11 @@ describe('a job in the console', () => {
     await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
     expect(await page.locator('a[href*="/console/jobs/"]').count()).toBe(2);
     expect(await seriousFaults(page)).toEqual([]);
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill(first.split('/').at(-1) ?? '');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(first);
   });
 
   it('is canceled while it runs', async () => {

@@ -10,7 +10,9 @@ export interface Command {
   run: () => void;
 }
 
-/** The commands whose names hold the text. */
+const JOB_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The commands whose names hold the text; of the id of a job, the one that opens it. */
 export function useCommands(text: string): Command[] {
   const navigate = useNavigate();
   const signOut = useSignOut();
@@ -23,5 +25,9 @@ export function useCommands(text: string): Command[] {
     { label: 'Sign out everywhere', icon: 'out', run: () => signOut('everywhere') },
   ];
   const wanted = text.trim().toLowerCase();
+  if (JOB_ID.test(wanted)) {
+    const open = (): void => void navigate({ to: '/jobs/$jobId', params: { jobId: wanted } });
+    return [{ label: `Open job ${wanted}`, icon: 'search', run: open }];
+  }
   return commands.filter(({ label }) => label.toLowerCase().includes(wanted));
 }

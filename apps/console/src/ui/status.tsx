@@ -6,7 +6,7 @@ import './status.css';
 
 type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'rest';
 
-/** A sign for each status: its shape says it, too, to those who do not tell the colours apart. */
+/** A sign for each status: its shape says it, too, to people who see no difference between the colours. */
 const JOB_SIGNS: Record<JobStatus, { tone: Tone; icon: IconName }> = {
   queued: { tone: 'rest', icon: 'clock' },
   running: { tone: 'busy', icon: 'again' },

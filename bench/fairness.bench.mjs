@@ -2,7 +2,7 @@ import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 
 /**
  * @typedef {import('./lib/bench.js').BenchContext} BenchContext
- * @typedef {import('./fairness.load.mjs').Contest} Contest
+ * @typedef {import('./load/fairness.load.mjs').Contest} Contest
  */
 
 const HEAVY = 10_000;

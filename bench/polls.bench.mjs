@@ -1,7 +1,7 @@
 import { findingOf, measurePairs } from './lib/pairs.mjs';
 
 /** @typedef {import('./lib/bench.js').BenchContext} BenchContext */
-/** @typedef {import('./polls.load.mjs').State} State */
+/** @typedef {import('./load/polls.load.mjs').State} State */
 
 /** Of each side of a pair. */
 const SECONDS = 2;

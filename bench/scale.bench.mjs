@@ -4,8 +4,8 @@ import { readSecrets, startServers } from '../scripts/lib/servers/index.mjs';
 import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 
 /** @typedef {import('./lib/bench.js').Load} Load */
-/** @typedef {import('./scale.load.mjs').Heartbeats} Heartbeats */
-/** @typedef {import('./scale.load.mjs').Plan} Plan */
+/** @typedef {import('./load/scale.load.mjs').Heartbeats} Heartbeats */
+/** @typedef {import('./load/scale.load.mjs').Plan} Plan */
 
 const PROCESSES = 8;
 const FEW_ACCOUNTS = 10;

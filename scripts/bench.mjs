@@ -5,7 +5,16 @@ import { pathToFileURL } from 'node:url';
 import { describeFinding, tableOf } from '../bench/lib/finding.mjs';
 import { startLoad } from '../bench/lib/load.mjs';
 import { machineFacts } from '../bench/lib/machine.mjs';
-import { duration, misuse, readCommandLine, runCommand, say, wholeNumber } from './lib/command/index.mjs';
+import {
+  Failure,
+  duration,
+  misuse,
+  readCommandLine,
+  runCommand,
+  say,
+  sentenceOf,
+  wholeNumber,
+} from './lib/command/index.mjs';
 import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { choosePorts, startStack } from './lib/stack/index.mjs';
@@ -18,9 +27,9 @@ import { ROOT, makeFolder, writeJson } from './lib/system/index.mjs';
 
 const FOLDER = join(ROOT, 'bench');
 const RESULTS = join(FOLDER, 'results');
-/** Fewer pairs say nothing on a machine that others use too. */
 /** A bench has no deployments: what would look after their workers would only take its time. */
 const NEVER = new Promise(() => undefined);
+/** Fewer pairs say nothing on a machine that others use too. */
 const FEWEST_PAIRS = 7;
 const MOST_PAIRS = 1_000;
 const QUICK_PAIRS = 3;
@@ -42,8 +51,19 @@ async function main(scope) {
   await setUp(scope, process.env);
   /** @type {Finding[]} */
   const findings = [];
-  for (const bench of benches) findings.push(...(await measure(scope, bench, flags)));
+  /** @type {string[]} */
+  const failed = [];
+  for (const bench of benches) {
+    try {
+      findings.push(...(await measure(scope, bench, flags)));
+    } catch (error) {
+      scope.check();
+      failed.push(bench.name);
+      say(`  failed: ${sentenceOf(error)}`);
+    }
+  }
   if (benches.length > 1) say(`\n${tableOf(findings)}`);
+  if (failed.length > 0) throw new Failure(`not measured, for the reasons above: ${failed.join(', ')}`);
 }
 
 /** @returns {{ flags: BenchFlags, names: string[] }} */
@@ -121,7 +141,7 @@ async function contextOf(scope, flags) {
         fleet,
       );
     },
-    startLoad: (file) => startLoad(scope, join(FOLDER, file)),
+    startLoad: (file) => startLoad(scope, join(FOLDER, 'load', file)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestStack, createTestFolder, type TestAccount, type TestFolder } from '@millrace/testing';
-import { ConsoleBrowser, seriousFaults } from './support/console-browser';
+import { ConsoleBrowser, seriousFaults, untilTrue } from './support/console-browser';
 
 let stack: TestStack;
 let folder: TestFolder;
@@ -123,12 +123,12 @@ describe('usage in the console', () => {
       .getByRole('row', { name: /^Charged for a job/ })
       .first()
       .waitFor();
-    await page.waitForFunction('document.querySelectorAll(".day-chart rect").length === 30');
+    await untilTrue(page, 'document.querySelectorAll(".day-chart rect").length === 30');
     expect(await seriousFaults(page)).toEqual([]);
 
     await page.getByLabel('Time', { exact: true }).selectOption('7');
     await page.waitForURL(/days=7/);
-    await page.waitForFunction('document.querySelectorAll(".day-chart rect").length === 7');
+    await untilTrue(page, 'document.querySelectorAll(".day-chart rect").length === 7');
     await page.getByLabel('Grouped by').selectOption('deployment');
     await page.getByRole('columnheader', { name: 'Deployment' }).waitFor();
     await page.reload();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { TestStack, type TestAccount } from '@millrace/testing';
-import { ConsoleBrowser, seriousFaults } from './support/console-browser';
+import { ConsoleBrowser, seriousFaults, untilTrue } from './support/console-browser';
 
 let stack: TestStack;
 let account: TestAccount;
@@ -39,7 +39,7 @@ describe('a job in the console', () => {
     await status(page, 'Succeeded');
     const picture = page.locator('.output-picture img');
     await picture.waitFor();
-    await page.waitForFunction('document.querySelector(".output-picture img").naturalWidth > 0');
+    await untilTrue(page, 'document.querySelector(".output-picture img").naturalWidth > 0');
     expect(await seriousFaults(page)).toEqual([]);
 
     const first = page.url();

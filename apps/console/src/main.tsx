@@ -8,7 +8,7 @@ import './ui/base.css';
 import { queryClient } from './api/query-client';
 import { router } from './router';
 import { applyTheme } from './shell';
-import { Notices } from './ui/notices';
+import { Notices } from './ui/display/notices';
 
 applyTheme();
 

@@ -46,7 +46,9 @@ const RUNS = {
   fleet: ['fleet', 'worker', 'process-entry', 'thread-entry'],
 };
 /** @type {Record<string, string[]>} what a bundle reads from beside its file */
-const BESIDE = { api: ['apps/api/src/openapi/reference/reference.css'] };
+const BESIDE = {
+  api: ['apps/api/src/openapi/reference/reference.css', 'apps/api/src/openapi/reference/operations.css'],
+};
 
 const READS_OWN_FILES = ['@prisma/client', '.prisma', '@napi-rs/blake-hash', 'sharp', 'piscina'];
 /**

@@ -1,6 +1,6 @@
 import { source as axeSource, type AxeResults } from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import type { TestAccount, TestStack } from '@millrace/testing';
+import { eventually, type TestAccount, type TestStack } from '@millrace/testing';
 import { Scope } from '../../../scripts/lib/command/scope.mjs';
 import { chromiumProgram } from '../../../scripts/lib/testing/debian-program.mjs';
 
@@ -69,4 +69,13 @@ export async function seriousFaults(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => SERIOUS.includes(impact ?? ''))
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/**
+ * Wait until an expression is true in a page. The page's policy forbids scripts to evaluate text, so each look is one of ours.
+ *
+ * @param expression JavaScript
+ */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  await eventually(expression, async () => page.evaluate<boolean>(expression), STEP_LIMIT_MS);
 }

@@ -1,9 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { OpenStreams, StreamChores, Streams } from '../streams';
-import { Callers } from './callers';
-import { DemoCallers } from './demo-callers';
+import { Callers, DemoCallers, SessionCallers } from './callers';
 import { RequestLimits } from './request-limits';
-import { SessionCallers } from './session-callers';
 
 const PROVIDERS = [Callers, DemoCallers, SessionCallers, RequestLimits, OpenStreams, Streams, StreamChores];
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Account } from '../api/account';
-import { Bar } from '../ui/bar';
+import { Bar } from '../ui/display/bar';
 import { LIMITS, limitStateOf, type LimitView } from './limits';
 
 /** The limits of the account, and how much of each is in use. */

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { Account } from '../api/account';
 import { useSession } from '../shell/session-context';
-import { Fact, Facts } from '../ui/facts';
+import { Fact, Facts } from '../ui/display/facts';
 import { capital } from '../ui/format';
-import { Ago } from '../ui/time';
+import { Ago } from '../ui/display/time';
 
 /** Who is signed in, and as which key. */
 export function SignedIn({ account }: { account: Account | undefined }): ReactNode {

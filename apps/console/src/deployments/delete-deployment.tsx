@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
 import { deleteDeployment, deploymentsQuery, type Deployment } from '../api/deployments';
-import { Button } from '../ui/button';
-import { ErrorNote } from '../ui/error-note';
-import { Modal } from '../ui/modal';
-import { notify } from '../ui/notices';
+import { Button } from '../ui/controls/button';
+import { ErrorNote } from '../ui/display/error-note';
+import { Modal } from '../ui/controls/modal';
+import { notify } from '../ui/display/notices';
 
 const CURE_OF_BUSY = 'Drain it: it takes no more jobs, and is deleted when those that it has are over.';
 

@@ -2,9 +2,9 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { deploymentsQuery, turnDeployment, type Deployment } from '../api/deployments';
-import { Button } from '../ui/button';
-import { Icon } from '../ui/icon';
-import { notifyError } from '../ui/notices';
+import { Button } from '../ui/controls/button';
+import { Icon } from '../ui/controls/icon';
+import { notifyError } from '../ui/display/notices';
 import { DeleteDeployment } from './delete-deployment';
 
 /** What can be done with a deployment. One that drains only shows its jobs. */

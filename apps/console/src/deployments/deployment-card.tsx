@@ -1,8 +1,8 @@
 import { useId, type ReactNode } from 'react';
 import type { Deployment } from '../api/deployments';
-import { CopyButton } from '../ui/copy-button';
+import { CopyButton } from '../ui/controls/copy-button';
 import { formatDuration, formatPrice } from '../ui/format';
-import { DeploymentStateSign } from '../ui/status';
+import { DeploymentStateSign } from '../ui/display/status';
 import { DeploymentActions } from './deployment-actions';
 
 /** One deployment: its state and why, what it runs on, where it is reached, and what can be done with it. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { DeploymentDraft } from '../api/deployments';
 import type { EngineClass } from '../api/engine-classes';
-import { Field } from '../ui/field';
+import { Field } from '../ui/controls/field';
 import { ClassChoice } from './class-choice';
 
 /** The API's own defaults. */

@@ -2,12 +2,12 @@ import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createDeployment, deploymentsQuery } from '../api/deployments';
 import { engineClassesQuery, type EngineClass } from '../api/engine-classes';
-import { Button } from '../ui/button';
-import { Empty } from '../ui/empty';
-import { ErrorNote } from '../ui/error-note';
-import { Modal } from '../ui/modal';
-import { notify } from '../ui/notices';
-import { Skeleton } from '../ui/skeleton';
+import { Button } from '../ui/controls/button';
+import { Empty } from '../ui/display/empty';
+import { ErrorNote } from '../ui/display/error-note';
+import { Modal } from '../ui/controls/modal';
+import { notify } from '../ui/display/notices';
+import { Skeleton } from '../ui/display/skeleton';
 import { DeploymentFields, FIRST_DRAFT } from './deployment-fields';
 
 /** A new deployment. It is ready by itself some time after. */

@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from 'react';
 import { Handle, Position, type Node, type NodeProps } from '@xyflow/react';
-import { Bar } from '../ui/bar';
+import { Bar } from '../ui/display/bar';
 import { formatDuration } from '../ui/format';
-import { Icon, type IconName } from '../ui/icon';
-import { useNow } from '../ui/time';
+import { Icon, type IconName } from '../ui/controls/icon';
+import { useNow } from '../ui/display/time';
 import type { GraphNode } from './graph';
 import { SHOWN_VALUES, valuesOf } from './layout';
 import type { NodeState } from './node-states';

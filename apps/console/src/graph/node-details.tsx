@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { Button } from '../ui/button';
-import { Icon } from '../ui/icon';
+import { Button } from '../ui/controls/button';
+import { Icon } from '../ui/controls/icon';
 import type { GraphNode } from './graph';
 import './node-details.css';
 

@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router';
 import type { Job } from '@millrace/contracts';
 import { isEnded } from '../api/job-facts';
 import { cancelJob, jobQuery, type JobPlace } from '../api/jobs';
-import { Button } from '../ui/button';
-import { Icon } from '../ui/icon';
-import { notifyError } from '../ui/notices';
+import { Button } from '../ui/controls/button';
+import { Icon } from '../ui/controls/icon';
+import { notifyError } from '../ui/display/notices';
 import { CopyAs } from './copy-as';
 import { mergeJob } from './merge-job';
 

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Job } from '@millrace/contracts';
-import { Fact, Facts } from '../ui/facts';
+import { Fact, Facts } from '../ui/display/facts';
 import { formatCredits, formatDuration } from '../ui/format';
-import { Ago, useNow } from '../ui/time';
+import { Ago, useNow } from '../ui/display/time';
 
 /** A job's figures: its place, its times, its cost, its labels. */
 export function JobFacts({ job, deployment }: { job: Job; deployment: string | undefined }): ReactNode {

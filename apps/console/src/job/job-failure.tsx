@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react';
 import type { JobError, JobErrorCode } from '@millrace/contracts';
-import { Button } from '../ui/button';
-import { CopyButton } from '../ui/copy-button';
-import { Icon } from '../ui/icon';
+import { Button } from '../ui/controls/button';
+import { CopyButton } from '../ui/controls/copy-button';
+import { Icon } from '../ui/controls/icon';
+import './failure.css';
+import './log.css';
 
 const WORKER = 'Run it again. If it happens again, give the job id to who runs the service.';
 

@@ -4,7 +4,7 @@ import { isEnded } from '../api/job-facts';
 import type { GraphNode, NodeState } from '../graph';
 import { GraphView } from '../graph/graph-view';
 import { NodeDetails } from '../graph/node-details';
-import { Bar } from '../ui/bar';
+import { Bar } from '../ui/display/bar';
 
 interface JobGraphProps {
   job: Job;

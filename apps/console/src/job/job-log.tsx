@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Job } from '@millrace/contracts';
-import { CopyButton } from '../ui/copy-button';
-import { Ago } from '../ui/time';
+import { CopyButton } from '../ui/controls/copy-button';
+import { Ago } from '../ui/display/time';
+import './log.css';
 
 /** What the run printed, as text: its content is untrusted (contract, 2.6). Only jobs of deployments have it. */
 export function JobLog({ job }: { job: Job }): ReactNode {

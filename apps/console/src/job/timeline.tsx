@@ -1,9 +1,10 @@
 import { useState, type ReactNode } from 'react';
 import type { Job, JobNodes } from '@millrace/contracts';
 import type { GraphNode } from '../graph';
-import { Button } from '../ui/button';
+import { Button } from '../ui/controls/button';
 import { formatDuration } from '../ui/format';
 import { timelineOf } from './timeline-rows';
+import './timeline.css';
 
 /** What took less of the whole is shown on request. */
 const LEAST_SHARE = 0.01;

@@ -2,10 +2,10 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { JobListItem } from '@millrace/contracts';
 import { cancelJob } from '../api/jobs';
-import { Button } from '../ui/button';
-import { Icon } from '../ui/icon';
-import { Modal } from '../ui/modal';
-import { notify, notifyError } from '../ui/notices';
+import { Button } from '../ui/controls/button';
+import { Icon } from '../ui/controls/icon';
+import { Modal } from '../ui/controls/modal';
+import { notify, notifyError } from '../ui/display/notices';
 
 const AT_ONCE = 4;
 

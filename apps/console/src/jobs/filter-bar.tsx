@@ -4,9 +4,9 @@ import { useNavigate } from '@tanstack/react-router';
 import type { JobStatus } from '@millrace/contracts';
 import { deploymentsQuery } from '../api/deployments';
 import type { Since } from '../api/jobs';
-import { Button } from '../ui/button';
+import { Button } from '../ui/controls/button';
 import { capital } from '../ui/format';
-import { Icon } from '../ui/icon';
+import { Icon } from '../ui/controls/icon';
 import { MAX_LABELS, STATUSES, type JobsSearch } from './jobs-search';
 
 const SINCE_LABELS: Record<Since, string> = {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { CodeBlock } from '../ui/code-block';
-import { Empty } from '../ui/empty';
+import { CodeBlock } from '../ui/display/code-block';
+import { Empty } from '../ui/display/empty';
 
 /** The first request, for this host: what an empty list is for. */
 export function FirstRequest(): ReactNode {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { JobListItem, Output } from '@millrace/contracts';
-import { Bar } from '../ui/bar';
+import { Bar } from '../ui/display/bar';
 import { formatDuration } from '../ui/format';
 import { isPicture } from '../ui/media';
 

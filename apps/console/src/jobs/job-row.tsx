@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { JobListItem } from '@millrace/contracts';
 import { formatCredits, formatDuration, shortId } from '../ui/format';
-import { JobStatusSign } from '../ui/status';
-import { Ago, useNow } from '../ui/time';
+import { JobStatusSign } from '../ui/display/status';
+import { Ago, useNow } from '../ui/display/time';
 import { JobResult } from './job-result';
 
 interface JobRowProps {

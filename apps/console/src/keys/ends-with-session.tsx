@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ApiKey } from '../api/api-keys';
-import { Ago } from '../ui/time';
+import { Ago } from '../ui/display/time';
 import { endOf } from './key-life';
 import { KeyNote } from './key-note';
 

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { IssuedApiKey } from '../api/api-keys';
-import { Button } from '../ui/button';
-import { CodeBlock } from '../ui/code-block';
-import { Modal } from '../ui/modal';
-import { Ago } from '../ui/time';
+import { Button } from '../ui/controls/button';
+import { CodeBlock } from '../ui/display/code-block';
+import { Modal } from '../ui/controls/modal';
+import { Ago } from '../ui/display/time';
 
 interface KeyDialogProps {
   title: string;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Icon } from '../ui/icon';
+import { Icon } from '../ui/controls/icon';
 
 /** A consequence to know before acting on a key. */
 export function KeyNote({ children }: { children: ReactNode }): ReactNode {

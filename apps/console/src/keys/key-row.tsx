@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { ApiKey } from '../api/api-keys';
-import { Button } from '../ui/button';
-import { Sign } from '../ui/status';
-import { Ago } from '../ui/time';
+import { Button } from '../ui/controls/button';
+import { Sign } from '../ui/display/status';
+import { Ago } from '../ui/display/time';
 import { endOf } from './key-life';
 import { ALL_SCOPES } from './scopes';
 

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import type { ApiKey } from '../api/api-keys';
-import { Button } from '../ui/button';
+import { Button } from '../ui/controls/button';
 import { KeyRow } from './key-row';
 
 interface KeyTableProps {

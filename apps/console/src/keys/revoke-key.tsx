@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { apiKeysQuery, revokeApiKey, type ApiKey } from '../api/api-keys';
 import { useSession } from '../shell/session-context';
 import { useForgetSession } from '../shell/use-sign-out';
-import { Button } from '../ui/button';
-import { ErrorNote } from '../ui/error-note';
-import { Modal } from '../ui/modal';
-import { notify } from '../ui/notices';
+import { Button } from '../ui/controls/button';
+import { ErrorNote } from '../ui/display/error-note';
+import { Modal } from '../ui/controls/modal';
+import { notify } from '../ui/display/notices';
 import { descendantsOf } from './key-life';
 import { KeyNote } from './key-note';
 

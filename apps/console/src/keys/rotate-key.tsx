@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { apiKeysQuery, rotateApiKey, type ApiKey } from '../api/api-keys';
-import { Button } from '../ui/button';
-import { ErrorNote } from '../ui/error-note';
-import { Field } from '../ui/field';
+import { Button } from '../ui/controls/button';
+import { ErrorNote } from '../ui/display/error-note';
+import { Field } from '../ui/controls/field';
 import { EndsWithSession } from './ends-with-session';
 import { KeyDialog } from './key-dialog';
 import { KeyNote } from './key-note';

@@ -2,10 +2,10 @@ import { useRef, useState, type ReactNode } from 'react';
 import { useMutation } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
 import { uploadAsset } from '../api/upload-asset';
-import { Bar } from '../ui/bar';
-import { Button } from '../ui/button';
-import { Field } from '../ui/field';
-import { Icon } from '../ui/icon';
+import { Bar } from '../ui/display/bar';
+import { Button } from '../ui/controls/button';
+import { Field } from '../ui/controls/field';
+import { Icon } from '../ui/controls/icon';
 
 interface AssetFieldProps {
   name: string;

@@ -1,8 +1,8 @@
 import { useRef, useState, type DragEvent, type ReactNode } from 'react';
 import { graphTextOf, readGraph, type GraphFault } from '../graph';
-import { Button } from '../ui/button';
-import { ErrorNote } from '../ui/error-note';
-import { Icon } from '../ui/icon';
+import { Button } from '../ui/controls/button';
+import { ErrorNote } from '../ui/display/error-note';
+import { Icon } from '../ui/controls/icon';
 import { EXAMPLE_GRAPH } from './example';
 import { UiFormatNote } from './ui-format-note';
 

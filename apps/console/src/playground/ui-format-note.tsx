@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Icon } from '../ui/icon';
+import { Icon } from '../ui/controls/icon';
 
 /** How to export a graph that can run: what the editor saves is its drawing. */
 export function UiFormatNote(): ReactNode {

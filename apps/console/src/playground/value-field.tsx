@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { NodeInputView } from '@millrace/contracts';
-import { Button } from '../ui/button';
-import { Field } from '../ui/field';
-import { Icon } from '../ui/icon';
+import { Button } from '../ui/controls/button';
+import { Field } from '../ui/controls/field';
+import { Icon } from '../ui/controls/icon';
 import { AssetField } from './asset-field';
 import { randomSeed } from './random-seed';
 

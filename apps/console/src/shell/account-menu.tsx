@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Menu } from '@base-ui/react/menu';
-import { Icon, type IconName } from '../ui/icon';
+import { Icon, type IconName } from '../ui/controls/icon';
 import { useSession } from './session-context';
 import { THEMES, chooseTheme, useTheme, type Theme } from './theme';
 import { useSignOut } from './use-sign-out';

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { IconName } from '../ui/icon';
+import type { IconName } from '../ui/controls/icon';
 import { usePlaces } from './places';
 import { chooseTheme } from './theme';
 import { useSignOut } from './use-sign-out';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { Icon } from '../ui/icon';
+import { Icon } from '../ui/controls/icon';
 import { AccountMenu } from './account-menu';
 import { Mark } from './mark';
 import { usePlaces } from './places';

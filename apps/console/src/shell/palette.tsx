@@ -1,6 +1,6 @@
 import { useState, type KeyboardEvent, type ReactNode } from 'react';
 import { Dialog } from '@base-ui/react/dialog';
-import { Icon } from '../ui/icon';
+import { Icon } from '../ui/controls/icon';
 import { useCommands, type Command } from './commands';
 import './palette.css';
 

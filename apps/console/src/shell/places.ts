@@ -1,5 +1,5 @@
 import type { Scope } from '@millrace/contracts';
-import type { IconName } from '../ui/icon';
+import type { IconName } from '../ui/controls/icon';
 import { useSession } from './session-context';
 
 interface Place {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link, type ErrorComponentProps } from '@tanstack/react-router';
-import { Empty } from '../ui/empty';
-import { ErrorNote } from '../ui/error-note';
+import { Empty } from '../ui/display/empty';
+import { ErrorNote } from '../ui/display/error-note';
 import { Page } from './page';
 
 /** An address that names no screen. */

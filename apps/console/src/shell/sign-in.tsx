@@ -2,10 +2,10 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
 import { sessionQuery, signIn } from '../api/session';
-import { Button } from '../ui/button';
-import { CodeBlock } from '../ui/code-block';
-import { ErrorNote } from '../ui/error-note';
-import { Field } from '../ui/field';
+import { Button } from '../ui/controls/button';
+import { CodeBlock } from '../ui/display/code-block';
+import { ErrorNote } from '../ui/display/error-note';
+import { Field } from '../ui/controls/field';
 import { Mark } from './mark';
 import './sign-in.css';
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { sessionQuery, signOut } from '../api/session';
-import { notifyError } from '../ui/notices';
+import { notifyError } from '../ui/display/notices';
 
 /** Forget a session that has ended, and all that was read with it: the shell shows the sign-in. */
 export function useForgetSession(): () => void {

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { balanceQuery } from '../api/credits';
-import { ErrorNote } from '../ui/error-note';
+import { ErrorNote } from '../ui/display/error-note';
 import { formatCredits } from '../ui/format';
-import { Skeleton } from '../ui/skeleton';
+import { Skeleton } from '../ui/display/skeleton';
 
 /** The credits of the account: those that are free, and those held for jobs that have not ended. */
 export function BalanceFigures(): ReactNode {

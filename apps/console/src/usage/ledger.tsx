@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ledgerQuery, type LedgerKind, type LedgerTransaction } from '../api/credits';
-import { Button } from '../ui/button';
-import { CopyButton } from '../ui/copy-button';
-import { ErrorNote } from '../ui/error-note';
+import { Button } from '../ui/controls/button';
+import { CopyButton } from '../ui/controls/copy-button';
+import { ErrorNote } from '../ui/display/error-note';
 import { formatCredits, shortId } from '../ui/format';
-import { Skeleton } from '../ui/skeleton';
-import { Ago } from '../ui/time';
+import { Skeleton } from '../ui/display/skeleton';
+import { Ago } from '../ui/display/time';
 
 const KINDS: Record<LedgerKind, string> = {
   grant: 'Granted',

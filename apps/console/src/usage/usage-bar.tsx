@@ -3,9 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { USAGE_GROUPS, statementCsv, usageCsv, type UsageGroup } from '../api/credits';
 import { useSession } from '../shell/session-context';
-import { Button } from '../ui/button';
-import { Icon } from '../ui/icon';
-import { notifyError } from '../ui/notices';
+import { Button } from '../ui/controls/button';
+import { Icon } from '../ui/controls/icon';
+import { notifyError } from '../ui/display/notices';
 import { saveText } from '../ui/save-text';
 import { RANGES, type Range } from './usage-search';
 

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { usageQuery, type UsageGroup } from '../api/credits';
-import { Empty } from '../ui/empty';
-import { ErrorNote } from '../ui/error-note';
-import { Skeleton } from '../ui/skeleton';
+import { Empty } from '../ui/display/empty';
+import { ErrorNote } from '../ui/display/error-note';
+import { Skeleton } from '../ui/display/skeleton';
 import { DayChart } from './day-chart';
 import { UsageTable } from './usage-table';
 import type { Measure } from './usage-rows';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { UsageGroup, UsageReport } from '../api/credits';
 import { deploymentsQuery } from '../api/deployments';
 import { useSession } from '../shell/session-context';
-import { Bar } from '../ui/bar';
+import { Bar } from '../ui/display/bar';
 import { formatCredits, formatDuration, shortId } from '../ui/format';
 import { formatDay, type Measure } from './usage-rows';
 

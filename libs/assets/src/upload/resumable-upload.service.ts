@@ -6,7 +6,8 @@ import type { AssetService, MintedAsset, StorageQuota, UploadFields } from '../r
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
-import { UPLOAD_OVER, type UploadService, type UploadTerms } from './upload.service';
+import type { UploadTerms } from './upload-terms';
+import { UPLOAD_OVER, type UploadService } from './upload.service';
 
 /** Shorter than staged bytes are kept, so that the sweep of staging removes nothing of an open upload. */
 const UPLOAD_SECONDS = 20 * 3_600;

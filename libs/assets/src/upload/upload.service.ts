@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Refusal, newId } from '@millrace/contracts';
-import { KEY_REUSED, RefusedError, claimKey, isKeyClaimed, type Database, type Statements } from '@millrace/database';
+import { RefusedError, claimKey, isKeyClaimed, type Database, type Statements } from '@millrace/database';
 import {
   blobGone,
   type AssetFields,
@@ -18,35 +18,15 @@ import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, takeSource, type StagedBytes } from '../store';
 import type { ResumableUploadStore } from './resumable-upload.store';
 import { StagingMemory } from './staging-memory';
-import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
+import { SHARED_UPLOAD_LIMIT, type UploadDayStore } from './upload-day.store';
+import type { UploadAhead, UploadTerms } from './upload-terms';
+import { keyReused, refusalOf, uploadsUsedUp } from './upload-refusals';
 
 /** More than fields and boundaries take: a declared size is refused only if the file alone must be too large. */
 const AROUND_FILE_BYTES = 1_048_576;
 
 /** Why an upload in parts makes no asset: another request completed or dropped it meanwhile. */
 export const UPLOAD_OVER = 'upload_over';
-
-/** The terms of an upload beside its fields. */
-export interface UploadTerms {
-  /** Single-use key of the request, if it carries one. */
-  idempotency?: { key: string; lifetimeSeconds: number } | undefined;
-  /** Bytes that the account may upload on one day (UTC); null: no limit. */
-  uploadBytesPerDay: number | null;
-  /** Bytes that the account may store; null or absent: the service's limit. */
-  storageBytes?: number | null | undefined;
-  /** A second budget of the day, which the upload shares with those of other accounts; it is counted at that one. */
-  sharedUploads?: { accountId: string; bytesPerDay: number } | undefined;
-  /** The resumable upload by which these bytes arrived; this upload completes it. */
-  resumableId?: string | undefined;
-}
-
-/** What is known about an upload before its bytes. */
-export interface UploadAhead {
-  /** Size of the whole body that the request declares; null when it declares none. */
-  declaredBytes: number | null;
-  /** Key of the request, if it carries one. */
-  idempotencyKey: string | undefined;
-}
 
 export interface UploadStageOptions extends Pick<UploadTerms, 'uploadBytesPerDay' | 'storageBytes' | 'sharedUploads'> {
   /** Size that the file can have at most, where the request declares one. */
@@ -278,25 +258,4 @@ function reserved(staged: StagedBytes, reservation: Reservation, leaveMemory: ()
       }
     },
   };
-}
-
-function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
-  if (!(error instanceof RefusedError)) return error;
-  if (error.reason === KEY_REUSED) return keyReused();
-  if (error.reason === SHARED_UPLOAD_LIMIT)
-    return uploadsUsedUp(terms?.sharedUploads?.bytesPerDay ?? 0, 'All callers together');
-  return error.reason === UPLOAD_LIMIT ? uploadsUsedUp(terms?.uploadBytesPerDay ?? 0) : error;
-}
-
-function keyReused(): Refusal {
-  return new Refusal(
-    'idempotency_key_reuse',
-    'This Idempotency-Key was used for an earlier upload. Nothing was created.',
-  );
-}
-
-function uploadsUsedUp(limitBytes: number, who = 'This account'): Refusal {
-  const midnight = new Date().setUTCHours(24, 0, 0, 0);
-  const message = `${who} may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
-  return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
 }

@@ -33,7 +33,7 @@ export const SESSION_GUARDS = [
   ),
   of(
     'a request of another page is refused',
-    'apps/api/src/endpoints/session-callers.ts',
+    'apps/api/src/endpoints/callers/session-callers.ts',
     '    assertFromConsole(request);\n',
     '',
     SESSIONS,

@@ -8,7 +8,7 @@ import { operationArticle, type Place } from './operation-article';
 import { schemaTable } from './schema-view';
 
 /** Served within the page, so that the page fetches nothing. */
-const STYLE = readFileSync(join(__dirname, 'reference.css'), 'utf8');
+const STYLE = ['reference.css', 'operations.css'].map((file) => readFileSync(join(__dirname, file), 'utf8')).join('\n');
 
 /** What the page may load and do: its own style, and nothing else. */
 export const REFERENCE_POLICY = [

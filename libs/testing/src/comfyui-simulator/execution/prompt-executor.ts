@@ -1,15 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLink, LivingGraph } from '../nodes/graph';
 import type { HoldPoints } from './hold-points';
-import {
-  Blocker,
-  memoryTips,
-  NodeRaised,
-  SystemExit,
-  type NodeCall,
-  type NodeClass,
-  type NodeResult,
-} from '../nodes/node-class';
+import { Blocker, SystemExit, type NodeCall, type NodeClass, type NodeResult } from '../nodes/node-class';
+import { describeException, messageOf } from './exception';
 import { PromptProgress } from './prompt-progress';
 import { itemOf, type HistoryEntry, type QueuedPrompt } from './prompt-queue';
 import { cacheKey, type ResultCache } from './result-cache';
@@ -39,11 +32,6 @@ export interface ExecutorServer {
 class Interrupted extends Error {}
 
 type NodeOutcome = 'done' | 'pending' | 'stopped';
-
-const TRACEBACK = [
-  '  File "/srv/comfyui/execution.py", line 496, in execute\n    output_data = await get_output_data(inputs)\n',
-  '  File "/srv/comfyui/custom_nodes/test_pack/__init__.py", line 84, in run\n    raise kind(message)\n',
-];
 
 /** One prompt from `execution_start` to `execution_success`, message by message as ComfyUI sends them. */
 export class PromptExecutor {
@@ -191,15 +179,10 @@ export class PromptExecutor {
       this.server.log.log('Processing interrupted\n');
       return this.note('execution_interrupted', who);
     }
-    const message = error instanceof Error ? error.message : String(error);
-    this.server.log.log(`!!! Exception during processing !!! ${message}\n`);
-    const raises = error instanceof NodeRaised ? error.raises : 'RuntimeError';
-    const tips = memoryTips(raises, message, this.server.version !== '0.3.64');
+    this.server.log.log(`!!! Exception during processing !!! ${messageOf(error)}\n`);
     this.note('execution_error', {
       ...who,
-      exception_message: `${message}\n${tips}`,
-      exception_type: raises,
-      traceback: TRACEBACK,
+      ...describeException(error, this.server.version),
       current_inputs: { class_type: [class_type] },
       current_outputs: [...this.results.keys()],
     });

@@ -1,0 +1,147 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import {
+  Authenticator,
+  FailedAttempts,
+  assertActive,
+  assertScope,
+  bearerOf,
+  noSession,
+  type Caller,
+} from '@millrace/accounts';
+import { Refusal, type Scope } from '@millrace/contracts';
+import { DeploymentsService, noDeployment, type Deployment } from '@millrace/deployments';
+import { API_SETTINGS, type ApiSettings } from '../../api.config';
+import { contextOf, networkOf } from '../../http';
+import type { Access } from '../access';
+import { DemoCallers } from './demo-callers';
+import { equalTexts } from '../equal-texts';
+import { RequestLimits } from '../request-limits';
+import { selfHostedCaller } from './self-hosted-caller';
+import { SessionCallers } from './session-callers';
+import type { SignedIn, Visitor } from '../visitor';
+
+const OUT_OF_SERVICE = 'This demo deployment is out of service: the account that it belongs to is suspended.';
+
+/** Who calls, and whether what they came to is a demo. */
+interface Identity {
+  caller: Caller;
+  demo: boolean;
+}
+
+/** Finds out who sends a request, by the rules of the surface it came to (contract, section 5). */
+@Injectable()
+export class Callers {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly failures: FailedAttempts,
+    private readonly deployments: DeploymentsService,
+    private readonly demos: DemoCallers,
+    private readonly sessions: SessionCallers,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
+    private readonly limits: RequestLimits,
+  ) {}
+
+  /**
+   * Who sends a request, if they may do this. Counts the request.
+   *
+   * @throws Refusal 401 `unauthorized`; 403 `forbidden`, also for a demo deployment of a suspended account; 404 `not_found`
+   * for a deployment that is not the caller's; 429 `rate_limited`.
+   */
+  async identify(request: Request, access: Access & { scope: Scope }): Promise<Visitor> {
+    const { caller, demo } = await (access.by === 'surface'
+      ? this.onSurface(request, access.scope)
+      : this.withKey(request));
+    assertScope(caller, access.scope);
+    return visitorOf(request, caller, demo);
+  }
+
+  /**
+   * Who is signed in to the console, no matter what they may do. Counts the request.
+   *
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, 429 `rate_limited`.
+   */
+  async identifySignedIn(request: Request): Promise<SignedIn> {
+    const caller = await this.sessions.of(request);
+    if (caller === null) throw noSession();
+    this.limits.take(request, caller);
+    assertActive(caller);
+    return { ...visitorOf(request, caller, false), caller };
+  }
+
+  /**
+   * Ask again whether who was let in has access. Counts no request.
+   *
+   * @throws Refusal 401 `unauthorized`, 403 `forbidden`, when that has ended.
+   */
+  async confirm(request: Request, { caller, surface, demo }: Visitor, scope: Scope): Promise<void> {
+    if (demo) {
+      const deployment = await this.deployments.find(surface.deploymentId ?? '');
+      if (deployment === null || deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
+    } else if (surface.kind !== 'self_hosted' || caller.sessionId !== undefined) {
+      assertScope(await this.keyHolder(request), scope);
+    }
+  }
+
+  private async onSurface(request: Request, scope: Scope): Promise<Identity> {
+    const { deploymentId } = contextOf(request).surface;
+    return deploymentId === null ? this.withKey(request) : this.onDeployment(request, deploymentId, scope);
+  }
+
+  /** The self-hosted surface has no keys: who may use it acts for its one account. */
+  private async withKey(request: Request): Promise<Identity> {
+    const isSelfHosted = contextOf(request).surface.kind === 'self_hosted';
+    const caller = await (isSelfHosted ? this.tokenHolder(request) : this.keyHolder(request));
+    this.limits.take(request, caller);
+    return { caller, demo: false };
+  }
+
+  /** @throws Refusal `unauthorized`, `forbidden`, `rate_limited`. */
+  private async keyHolder(request: Request): Promise<Caller> {
+    const { authorization } = request.headers;
+    const signedIn = await this.sessions.of(request);
+    return signedIn ?? this.authenticator.authenticate(authorization, networkOf(request));
+  }
+
+  /** Where there is no token, nobody looks at a credential. @throws Refusal `unauthorized`, `forbidden`, `rate_limited`. */
+  private async tokenHolder(request: Request): Promise<Caller> {
+    const { token } = this.settings;
+    if (token === undefined) return selfHostedCaller;
+    const signedIn = await this.sessions.of(request);
+    if (signedIn !== null) return signedIn;
+    if (equalTexts(bearerOf(request.headers.authorization, 'token'), token)) return selfHostedCaller;
+    const message = 'The bearer token is not the one this service was configured with.';
+    throw this.failures.refusal(networkOf(request), message);
+  }
+
+  /**
+   * A demo deployment ignores credentials: each network that calls it acts through an account of its own (decision 21).
+   * Of any other deployment only its owner learns that it exists.
+   */
+  private async onDeployment(request: Request, id: string, scope: Scope): Promise<Identity> {
+    const deployment = await this.deploymentOf(request, id);
+    if (deployment?.demo) {
+      this.limits.takeByAddress(request);
+      if (deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
+      return { caller: await this.demos.of(id, networkOf(request), scope), demo: true };
+    }
+    const identity = await this.withKey(request);
+    if (deployment?.accountId !== identity.caller.accountId) throw noDeployment(id);
+    return identity;
+  }
+
+  /** A lookup of what may not exist is limited as one of a key: anyone can make ids up. */
+  private async deploymentOf(request: Request, id: string): Promise<Deployment | null> {
+    if (this.deployments.wasFound(id)) return this.deployments.find(id);
+    const network = networkOf(request);
+    const deployment = await this.failures.lookUp(network, () => this.deployments.find(id), 0);
+    if (deployment === null) this.failures.count(network);
+    return deployment;
+  }
+}
+
+function visitorOf(request: Request, caller: Caller, demo: boolean): Visitor {
+  const { requestId, surface } = contextOf(request);
+  const { kind, deploymentId } = surface;
+  return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId }, surface, demo, requestId };
+}

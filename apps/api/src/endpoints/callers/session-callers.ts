@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { Authenticator, SessionsService, type Caller, type SessionPlace } from '@millrace/accounts';
+import { API_SETTINGS, type ApiSettings } from '../../api.config';
+import { contextOf, networkOf } from '../../http';
+import { assertFromConsole } from './own-page';
+import { selfHostedCaller } from './self-hosted-caller';
+import { sessionCookieOf } from './session-cookie';
+
+/** Finds out who is signed in to the console. */
+@Injectable()
+export class SessionCallers {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly authenticator: Authenticator,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
+  ) {}
+
+  /**
+   * Who sends a request by a session; null where it presents none, or an Authorization header, which alone counts then.
+   *
+   * @throws Refusal 401 `unauthorized` for a session that has ended; 403 `forbidden` for a request of another page; 429
+   * `rate_limited`.
+   */
+  async of(request: Request): Promise<(Caller & { sessionId: string }) | null> {
+    const secret = request.headers.authorization === undefined ? sessionCookieOf(request) : null;
+    if (secret === null) return null;
+    assertFromConsole(request);
+    const holder = await this.sessions.authenticate(secret, this.placeOf(request), networkOf(request));
+    const caller = holder.caller ?? selfHostedCaller;
+    this.authenticator.noteUse(caller);
+    return { ...caller, sessionId: holder.sessionId };
+  }
+
+  /** Where a session counts that is made by this request. */
+  placeOf(request: Request): SessionPlace {
+    const isSelfHosted = contextOf(request).surface.kind === 'self_hosted';
+    return isSelfHosted ? { by: 'self_hosted', token: this.settings.token ?? '' } : { by: 'keys' };
+  }
+}

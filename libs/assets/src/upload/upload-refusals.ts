@@ -1,0 +1,28 @@
+import { Refusal } from '@millrace/contracts';
+import { KEY_REUSED, RefusedError } from '@millrace/database';
+import { SHARED_UPLOAD_LIMIT, UPLOAD_LIMIT } from './upload-day.store';
+import type { UploadTerms } from './upload-terms';
+
+/** The refusal that a refused transaction of an upload means; every other error is passed on. */
+export function refusalOf(error: unknown, terms: UploadTerms | undefined): unknown {
+  if (!(error instanceof RefusedError)) return error;
+  if (error.reason === KEY_REUSED) return keyReused();
+  if (error.reason === SHARED_UPLOAD_LIMIT)
+    return uploadsUsedUp(terms?.sharedUploads?.bytesPerDay ?? 0, 'All callers together');
+  return error.reason === UPLOAD_LIMIT ? uploadsUsedUp(terms?.uploadBytesPerDay ?? 0) : error;
+}
+
+/** The key of this upload was used for an earlier one (contract 2.4). */
+export function keyReused(): Refusal {
+  return new Refusal(
+    'idempotency_key_reuse',
+    'This Idempotency-Key was used for an earlier upload. Nothing was created.',
+  );
+}
+
+/** The bytes of the day are used up; they are free again at midnight UTC. */
+export function uploadsUsedUp(limitBytes: number, who = 'This account'): Refusal {
+  const midnight = new Date().setUTCHours(24, 0, 0, 0);
+  const message = `${who} may upload ${limitBytes} bytes a day (UTC), and too few of them are left for this upload.`;
+  return new Refusal('rate_limited', message, { retryAfterSeconds: (midnight - Date.now()) / 1000 });
+}

@@ -54,7 +54,7 @@ describe('a job in the console', () => {
 
     await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
-    expect(await page.locator('a[href*="/console/jobs/"]').count()).toBe(2);
+    await untilTrue(page, `document.querySelectorAll('a[href*="/console/jobs/"]').length === 2`);
     expect(await seriousFaults(page)).toEqual([]);
 
     await page.keyboard.press('Control+k');

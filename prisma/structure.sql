@@ -746,6 +746,8 @@ CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_ha
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
 CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX assets_outputs_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NOT NULL);
+CREATE INDEX assets_uploads_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NULL);
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
 CREATE INDEX audit_log_subject_id_id_idx ON public.audit_log USING btree (subject_id, id);
 CREATE INDEX blobs_orphaned_idx ON public.blobs USING btree (orphaned_at) WHERE (orphaned_at IS NOT NULL);

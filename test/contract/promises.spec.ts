@@ -82,6 +82,8 @@ const FIELDS: Record<string, Record<string, string>> = {
   JobMetrics: { queue_ms: '!0 integer', execution_ms: '!0 integer' },
   JobPage: { jobs: '! array of JobListItem', next_cursor: '? string' },
   JobListItem: { create_time: '! date-time', update_time: '! date-time', deployment_id: '!0 string' },
+  AssetPage: { assets: '! array of AssetListItem', next_cursor: '? string' },
+  AssetListItem: { id: '! uuid', url: '! uri', expires_at: '!0 date-time', job_id: '? uuid' },
   Asset: {
     id: '! uuid',
     hash: '!0 BlobHash',
@@ -108,6 +110,7 @@ const OPERATIONS: [string, string, string[]][] = [
   ['get', '/api/v2/jobs/{id}/events', ['200', '404', '429']],
   ['post', '/api/v2/jobs/{id}/cancel', ['200', '404']],
   ['post', '/api/v2/assets', ['200', '201', '409', '413', '422']],
+  ['get', '/api/v2/assets', ['200', '400']],
   ['post', '/api/v2/assets/from-hash', ['200', '201', '404']],
   ['head', '/api/v2/assets/by-hash/{hash}', ['200', '404']],
   ['get', '/api/v2/assets/{id}', ['200', '404']],

@@ -130,6 +130,29 @@ describe('millrace assets', () => {
     expect(host.printed.slice(before)).toBe(CONTENT.toString());
   });
 
+  it('lists uploads or outputs, page by page up to the limit, and says when there are none', async () => {
+    const files = [1, 2, 3].map((nth) => assetOf(service.url, nth, { file_path: `hostile\u001b[31m-${nth}.png` }));
+    service.on(
+      `GET ${at('/api/v2/assets')}`,
+      json(200, { assets: files.slice(0, 2), next_cursor: 'c' }),
+      json(200, { assets: [], next_cursor: 'd' }),
+      json(200, { assets: files.slice(2) }),
+      json(200, { assets: [] }),
+    );
+    expect(await millrace('assets', 'ls', '--outputs', '--type', 'image/', '--limit', '150')).toBe(0);
+    const queries = service.received.map(({ path }) => path.split('?')[1]);
+    expect(queries).toEqual([
+      'limit=100&kind=output&content_type=image%2F',
+      'limit=100&kind=output&content_type=image%2F&cursor=c',
+      'limit=100&kind=output&content_type=image%2F&cursor=d',
+    ]);
+    for (const { id } of files) expect(host.printed).toContain(String(id));
+    expect(host.printed).toContain('-3.png');
+    expect(host.printed).not.toContain('\u001b[31m-');
+    expect(await millrace('assets', 'ls')).toBe(0);
+    expect(host.printed).toContain('No files.');
+  });
+
   it('deletes, and says why it could not', async () => {
     const { id } = outputOf(service.url, 1, CONTENT);
     service.on(`DELETE ${at(`/api/v2/assets/${id}`)}`, refusal(409, 'asset_in_use', 'A job refers to it.'));

@@ -1,6 +1,14 @@
 import type { Database } from '@millrace/database';
 import type { Loop } from '@millrace/platform';
-import { AssetService, AssetStore, BlobRecordStore, BlobService, StorageQuota, StorageStore } from './records';
+import {
+  AssetListStore,
+  AssetService,
+  AssetStore,
+  BlobRecordStore,
+  BlobService,
+  StorageQuota,
+  StorageStore,
+} from './records';
 import type { AssetSettings } from './assets.settings';
 import type { BlobStore } from './store';
 import { ContentService } from './content';
@@ -55,7 +63,7 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
   const storage = new StorageStore();
   const quota = new StorageQuota(database, storage, settings);
   const blobs = new BlobService(database, records, storage, store);
-  const assets = new AssetService(database, assetStore, records, blobs);
+  const assets = new AssetService(database, assetStore, new AssetListStore(), records, blobs);
   const resumables = new ResumableUploadStore();
   const uploads = new UploadService(database, assetStore, records, uploadDays, resumables, blobs, quota, settings);
   const resumable = new ResumableUploadService(database, resumables, store.parts, uploads, assets, quota, settings);

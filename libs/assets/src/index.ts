@@ -1,4 +1,5 @@
 export {
+  ASSET_KINDS,
   AssetService,
   blobGone,
   blobKey,

@@ -27,6 +27,14 @@ export const AssetSchema = z
   .meta({ id: 'Asset', description: 'A record over an immutable, content-addressed blob.' });
 export type Asset = z.infer<typeof AssetSchema>;
 
+export const AssetPageSchema = z
+  .object({
+    assets: z.array(AssetSchema.omit({ created_new: true }).meta({ id: 'AssetListItem' })),
+    next_cursor: z.string().optional(),
+  })
+  .meta({ id: 'AssetPage', description: 'Newest first. `next_cursor` is absent on the last page.' });
+export type AssetPage = z.infer<typeof AssetPageSchema>;
+
 const ExpiresInSchema = z
   .int()
   .min(EXPIRES_IN_SECONDS.min)

@@ -12,11 +12,13 @@ export {
   EXPIRES_IN_SECONDS,
   TAG_LIMITS,
   AssetSchema,
+  AssetPageSchema,
   AssetFromHashRequestSchema,
   AssetUploadFormSchema,
   ResumableUploadRequestSchema,
   ResumableUploadSchema,
   type Asset,
+  type AssetPage,
   type ResumableUploadView,
 } from './asset';
 export { boundedList } from './bounded-list';

@@ -10,9 +10,9 @@ import {
 } from '@millrace/assets';
 import { Refusal, parseBlobHash } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
+import { Serves, presentPage, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
 import { AssetPresenter } from './asset.presenter';
-import { assetFromHash, deleteAsset, getAsset, headAssetByHash, postAssets } from './assets.endpoints';
+import { assetFromHash, deleteAsset, getAsset, headAssetByHash, listAssets, postAssets } from './assets.endpoints';
 import { keptFor } from './kept-for';
 import { readUploadForm, type UploadForm } from './upload-form';
 
@@ -65,6 +65,21 @@ export class AssetsController {
     });
   }
 
+  @Serves(listAssets)
+  async list({ visitor, query }: InputOf<typeof listAssets>): Promise<AnswerOf<typeof listAssets>> {
+    if (visitor.demo) throw noDemoList();
+    const filter = {
+      limit: query.limit,
+      cursor: query.cursor,
+      kind: query.kind,
+      contentType: query.content_type ?? null,
+      createdAfter: query.created_after ?? null,
+      createdBefore: query.created_before ?? null,
+    };
+    const page = await this.assets.list(visitor.caller.accountId, filter);
+    return presentPage('assets', page, (asset) => this.presenter.present(visitor.surface, asset));
+  }
+
   @Serves(assetFromHash)
   async fromHash(input: InputOf<typeof assetFromHash>): Promise<AnswerOf<typeof assetFromHash>> {
     const { visitor, body, response } = input;
@@ -92,6 +107,14 @@ export class AssetsController {
   async remove({ visitor, params }: InputOf<typeof deleteAsset>): Promise<void> {
     await this.assets.remove(visitor.caller.accountId, params.id);
   }
+}
+
+/** Callers of a demo deployment behind one address share an account, and a list would show each the uploads of all. */
+function noDemoList(): Refusal {
+  return new Refusal(
+    'forbidden',
+    'A demo deployment does not list assets; keep the id of your asset and read it by its id.',
+  );
 }
 
 function declaredBytesOf({ headers }: Request): number | null {

@@ -1,5 +1,6 @@
-import { AssetFromHashRequestSchema, AssetSchema, AssetUploadFormSchema } from '@millrace/contracts';
+import { AssetFromHashRequestSchema, AssetPageSchema, AssetSchema, AssetUploadFormSchema } from '@millrace/contracts';
 import { defineEndpoint, recordId, uncheckedPathText } from '../endpoints';
+import { assetQuery } from './asset-query';
 
 const tag = 'assets';
 const reads = { tag, access: { by: 'surface', scope: 'assets:read' } } as const;
@@ -36,6 +37,21 @@ export const postAssets = defineEndpoint({
     'idempotency_key_reuse',
     'hash_mismatch',
   ],
+});
+
+export const listAssets = defineEndpoint({
+  ...reads,
+  id: 'listAssets',
+  method: 'get',
+  path: '/api/v2/assets',
+  summary: 'List assets',
+  description:
+    'The assets of the account on all surfaces, newest first: what it uploaded, or with `kind=output` what its jobs made. ' +
+    'Expired ones are not shown. Follow `next_cursor` until it is absent. A page shows what it finds among a thousand assets, so it has fewer than ' +
+    '`limit`, or none, where few of them match.',
+  query: assetQuery,
+  answers: { 200: { description: 'A page of assets.', schema: AssetPageSchema } },
+  errors: ['invalid_cursor'],
 });
 
 export const assetFromHash = defineEndpoint({

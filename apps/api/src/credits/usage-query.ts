@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import type { UsageGrouping } from '@millrace/billing';
 import { METADATA_KEY, Refusal } from '@millrace/contracts';
+import { dayOrTime } from '../endpoints';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
-const FORM = 'must be a day (2026-11-01) or a time with a zone (2026-11-01T12:00:00Z)';
-
-const time = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], { error: FORM })
-  .transform((text) => new Date(text))
-  .optional();
 
 const grouping = z
   .string()
@@ -24,8 +19,8 @@ const grouping = z
   .default({ text: 'day', grouping: { by: 'day' } });
 
 export const usageQuery = z.object({
-  from: time.meta({ description: 'From this day or time on; 30 days before `to` by default.' }),
-  to: time.meta({ description: 'Up to this time, which is not included; now by default.' }),
+  from: dayOrTime.optional().meta({ description: 'From this day or time on; 30 days before `to` by default.' }),
+  to: dayOrTime.optional().meta({ description: 'Up to this time, which is not included; now by default.' }),
   group_by: grouping.meta({
     description: '`day` (UTC), `key`, `deployment`, or `label:<key>`; `day` by default.',
   }),

@@ -90,6 +90,14 @@ describe('a network at a demo deployment', () => {
     expect((await call(b, 'DELETE', path)).status).toBe(204);
   });
 
+  it('lists neither jobs nor assets: those behind one address would see those of each other', async () => {
+    await upload(a);
+    for (const path of ['/api/v2/jobs', '/api/v2/assets', '/api/v2/assets?kind=output']) {
+      const answer = await call(a, 'GET', path);
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'forbidden']);
+    }
+  });
+
   it("does not see or cancel another's job", async () => {
     const { status, body: job } = await submit(b);
     expect(status).toBe(201);

@@ -13,6 +13,13 @@ export const time = z.iso
   .datetime({ offset: true, error: 'must be a time with a zone, e.g. 2030-01-31T12:00:00Z' })
   .transform((text) => new Date(text));
 
+/** A time with a zone, or the begin of a day of UTC, as a query says it. */
+export const dayOrTime = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    error: 'must be a day (2026-11-01) or a time with a zone (2026-11-01T12:00:00Z)',
+  })
+  .transform((text) => new Date(text));
+
 /** When something expires; null or absent means never. */
 export const expiry = time
   .refine((at) => at.getTime() > Date.now(), 'must be in the future')

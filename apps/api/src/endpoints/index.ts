@@ -21,7 +21,7 @@ export {
   type Method,
 } from './endpoint';
 export { EndpointsModule } from './endpoints.module';
-export { expiry, recordName, time } from './fields';
+export { dayOrTime, expiry, recordName, time } from './fields';
 export { pageQuery, pageSchema, presentPage } from './page';
 export { pathParametersOf, pathText, recordId, uncheckedPathText } from './path-parameters';
 export { RequestLimits } from './request-limits';

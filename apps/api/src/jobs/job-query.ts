@@ -1,16 +1,9 @@
 import { z } from 'zod';
 import { JOB_STATUSES, METADATA_KEY, Refusal, faultOfMetadataValue, type JobMetadata } from '@millrace/contracts';
-import { pageQuery, type DescribedParameter } from '../endpoints';
+import { dayOrTime, pageQuery, type DescribedParameter } from '../endpoints';
 
 const MAX_FILTERS = 3;
 const FILTER = /^metadata\[(.*)\]$/s;
-
-const time = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
-    error: 'must be a day (2026-11-01) or a time with a zone (2026-11-01T12:00:00Z)',
-  })
-  .transform((text) => new Date(text))
-  .optional();
 
 /** The query of a job list (wire supplement, section 1), without its metadata filters. Unknown parameters are ignored. */
 export const jobQuery = z.object({
@@ -19,8 +12,8 @@ export const jobQuery = z.object({
     .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(', ')}`)
     .optional()
     .meta({ description: 'Only jobs in this state.' }),
-  created_after: time.meta({ description: 'Only jobs that were submitted at this time or later.' }),
-  created_before: time.meta({ description: 'Only jobs that were submitted before this time.' }),
+  created_after: dayOrTime.optional().meta({ description: 'Only jobs that were submitted at this time or later.' }),
+  created_before: dayOrTime.optional().meta({ description: 'Only jobs that were submitted before this time.' }),
 });
 
 /** The metadata filters: parameters whose names hold the keys, which the list reads itself. */

@@ -7,7 +7,7 @@ import type { ApiClient } from './api.client';
 import { contentTypeOf } from './content-type';
 import { hashFile } from './file-hash';
 import { multipartBody, type FilePart } from './multipart-body';
-import { type AssetRecord, AssetView, readAs } from './wire';
+import { type AssetRecord, AssetView, readAs, recordOf } from './wire';
 
 export interface UploadOptions {
   contentType?: string;
@@ -16,6 +16,17 @@ export interface UploadOptions {
   signal?: AbortSignal;
 }
 
+/** What a list of assets shows. */
+export interface AssetFilter {
+  limit: number;
+  /** Uploads by default. */
+  kind?: 'upload' | 'output';
+  /** What the content type begins with. */
+  contentType?: string;
+}
+
+/** The most assets of one page. */
+const PAGE_LIMIT = 100;
 const UPLOAD_TRIES = 3;
 const RETRY_MS = 500;
 
@@ -48,6 +59,23 @@ export class AssetsClient {
         await this.host.wait(RETRY_MS * 2 ** attempt, options.signal);
       }
     }
+  }
+
+  /** Newest first, at most `limit`, over as many pages as that takes. */
+  async list({ limit, kind, contentType }: AssetFilter): Promise<AssetRecord[]> {
+    const found: AssetRecord[] = [];
+    let cursor: string | undefined;
+    do {
+      const url = this.api.api('/assets');
+      url.searchParams.set('limit', String(Math.min(PAGE_LIMIT, limit - found.length)));
+      if (kind) url.searchParams.set('kind', kind);
+      if (contentType) url.searchParams.set('content_type', contentType);
+      if (cursor) url.searchParams.set('cursor', cursor);
+      const page = recordOf(await this.api.json(url));
+      found.push(...readAs(AssetView.array(), page.assets, 'list of assets'));
+      cursor = typeof page.next_cursor === 'string' ? page.next_cursor : undefined;
+    } while (cursor && found.length < limit);
+    return found.slice(0, limit);
   }
 
   async get(id: string, signal?: AbortSignal): Promise<AssetRecord> {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { EXPIRES_IN_SECONDS } from '@millrace/contracts';
 import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
-import { plainLine, size, tableLines } from '../terminal';
+import { age, type Cell, plainLine, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { collect, parserOf, wholeNumber } from './typed-value';
 
@@ -13,6 +13,12 @@ interface PutFlags {
   expiresIn?: number;
 }
 
+interface ListFlags {
+  outputs?: boolean;
+  type?: string;
+  limit: number;
+}
+
 interface GetFlags {
   output?: string;
 }
@@ -20,7 +26,14 @@ interface GetFlags {
 const EXPIRES_IN = wholeNumber(EXPIRES_IN_SECONDS.min, EXPIRES_IN_SECONDS.max, 'seconds');
 
 export function addAssets(program: Command, bind: Bind): void {
-  const assets = program.command('assets').description('upload, download and delete files');
+  const assets = program.command('assets').description('list, upload, download and delete files');
+  assets
+    .command('ls')
+    .description('the newest uploads')
+    .option('--outputs', 'what jobs made instead')
+    .option('--type <prefix>', 'only files whose media type begins so, e.g. image/')
+    .option('--limit <number>', 'how many at most', parserOf('--limit', wholeNumber(1, 999_999)), 20)
+    .action(bind(list));
   assets
     .command('put')
     .description('upload files and print their ids')
@@ -36,6 +49,32 @@ export function addAssets(program: Command, bind: Bind): void {
     .option('-o, --output <path>', 'a file (replaced if it exists) or a folder; - writes to standard output')
     .action(bind(get));
   assets.command('rm').description('delete assets').argument('<assets...>').action(bind(remove));
+}
+
+async function list(context: CommandContext, { outputs, type, limit }: ListFlags): Promise<void> {
+  const { assets } = await context.clients();
+  const found = await assets.list({ limit, kind: outputs ? 'output' : 'upload', contentType: type });
+  const { paint } = context.printer;
+  context.print({ assets: found }, () => {
+    if (found.length === 0) return [`  ${paint.faint('No files.')}`];
+    const title = ['asset', 'type', 'size', 'created', 'expires', 'file'].map((text): Cell => ({
+      text,
+      style: paint.faint,
+      align: text === 'size' ? 'right' : undefined,
+    }));
+    return tableLines([title, ...found.map((asset) => listRow(asset, context.host.nowMs()))]);
+  });
+}
+
+function listRow(asset: AssetRecord, nowMs: number): Cell[] {
+  return [
+    asset.id,
+    asset.content_type,
+    { text: size(asset.size_bytes), align: 'right' },
+    age(asset.created_at, nowMs),
+    asset.expires_at ?? 'never',
+    asset.file_path ?? '',
+  ];
 }
 
 async function put(context: CommandContext, files: string[], flags: PutFlags): Promise<void> {

@@ -1,12 +1,17 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid } from '@millrace/contracts';
-import { ConstraintError, type Database } from '@millrace/database';
+import { ConstraintError, decodeCursor, encodeCursor, type Database, type Page } from '@millrace/database';
 import type { AssetRecord } from './asset';
+import type { AssetFilter, AssetListStore, AssetPosition } from './asset-list.store';
 import type { AssetStore } from './asset.store';
 import type { StoredBlob } from './blob';
 import type { BlobService } from './blob.service';
 import type { BlobRecordStore } from './blob-record.store';
 import { sniffContentType } from '../media';
+
+const LIST = 'assets';
+/** A time in milliseconds, which PostgreSQL and `Date` both have, and an id. */
+const POSITION = /^(\d{1,13}) ([0-9a-f-]{36})$/;
 
 export interface OutputStoreOptions {
   /** File name: its ending decides the type where the bytes do not. */
@@ -14,6 +19,11 @@ export interface OutputStoreOptions {
   /** More bytes than this are refused. Absent: as many as the store takes. */
   maxBytes?: number | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** What a list of assets shows, and from where on. */
+export interface AssetListFilter extends Omit<AssetFilter, 'from'> {
+  cursor: string | null;
 }
 
 /** Bytes of an output, stored and of known type, but not yet an asset. */
@@ -28,6 +38,7 @@ export class AssetService {
   constructor(
     private readonly database: Database,
     private readonly assets: AssetStore,
+    private readonly lists: AssetListStore,
     private readonly records: BlobRecordStore,
     private readonly blobs: BlobService,
   ) {}
@@ -37,6 +48,18 @@ export class AssetService {
     const asset = isUuid(id) ? await this.assets.find(this.database, accountId, id) : null;
     if (asset === null) throw noAsset(id);
     return asset;
+  }
+
+  /**
+   * Newest first. A page has fewer assets than `limit`, or none, where few of the many behind it match the filter.
+   *
+   * @throws Refusal `invalid_cursor`.
+   */
+  async list(accountId: string, { cursor, ...filter }: AssetListFilter): Promise<Page<AssetRecord>> {
+    const from = cursor === null ? null : positionOf(decodeCursor(LIST, cursor, isPosition));
+    const { assets, next } = await this.lists.list(this.database, accountId, { ...filter, from });
+    if (next === null) return { items: assets };
+    return { items: assets, nextCursor: encodeCursor(LIST, `${next.createdAt.getTime()} ${next.id}`) };
   }
 
   /** @throws Refusal `not_found`; `asset_in_use` while a job's inputs or outputs refer to it. */
@@ -82,6 +105,16 @@ export class AssetService {
       await staged.discard().catch(() => undefined);
     }
   }
+}
+
+function isPosition(text: string): boolean {
+  return isUuid(POSITION.exec(text)?.[2] ?? '');
+}
+
+/** @param text of which `isPosition` is true. */
+function positionOf(text: string): AssetPosition {
+  const [ms, id = ''] = text.split(' ');
+  return { createdAt: new Date(Number(ms)), id };
 }
 
 export function noAsset(id: string): Refusal {

@@ -22,13 +22,13 @@ export interface ExpiredAsset extends Pick<BlobRef, 'accountId' | 'hash'> {
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** An asset and what a blob adds to it, in one row. */
-type AssetRow = Omit<AssetRecord, 'blob'> & Pick<StoredBlob, 'hash' | 'bornAt' | 'sizeBytes'>;
+export type AssetRow = Omit<AssetRecord, 'blob'> & Pick<StoredBlob, 'hash' | 'bornAt' | 'sizeBytes'>;
 
-const columns = Prisma.sql`
+export const assetColumns = Prisma.sql`
   a.id, a.account_id, a.job_id, a.hash, b.created_at AS born_at, a.size_bytes::float8, a.content_type, a.file_path, a.tags,
   a.created_at, a.expires_at`;
 const assetsAndBlobs = Prisma.sql`assets a JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash`;
-const unexpired = Prisma.sql`(a.expires_at IS NULL OR a.expires_at > now())`;
+export const unexpired = Prisma.sql`(a.expires_at IS NULL OR a.expires_at > now())`;
 const unreferenced = Prisma.sql`
   NOT EXISTS (SELECT 1 FROM job_inputs i WHERE i.asset_id = a.id)
   AND NOT EXISTS (SELECT 1 FROM job_outputs o WHERE o.asset_id = a.id)`;
@@ -38,14 +38,14 @@ export class AssetStore {
   /** Assets of the account among `ids`, whether expired or not. */
   async findMany(tx: Statements, accountId: string, ids: string[]): Promise<AssetRecord[]> {
     const rows = await tx.rows<AssetRow>(Prisma.sql`
-      SELECT ${columns} FROM ${assetsAndBlobs} WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[])`);
+      SELECT ${assetColumns} FROM ${assetsAndBlobs} WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[])`);
     return rows.map(recordOf);
   }
 
   /** An asset that a customer can see: not expired. */
   async find(tx: Statements, accountId: string, id: string): Promise<AssetRecord | null> {
     const [row] = await tx.rows<AssetRow>(Prisma.sql`
-      SELECT ${columns} FROM ${assetsAndBlobs}
+      SELECT ${assetColumns} FROM ${assetsAndBlobs}
       WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}`);
     return row === undefined ? null : recordOf(row);
   }
@@ -145,6 +145,6 @@ export class AssetStore {
   }
 }
 
-function recordOf({ hash, bornAt, sizeBytes, ...asset }: AssetRow): AssetRecord {
+export function recordOf({ hash, bornAt, sizeBytes, ...asset }: AssetRow): AssetRecord {
   return { ...asset, blob: { accountId: asset.accountId, hash, bornAt, sizeBytes } };
 }

@@ -77,4 +77,25 @@ export const UPLOAD_GUARDS = [
     '',
     COMPLETIONS,
   ),
+  of(
+    'a list of assets is that of one account',
+    'libs/assets/src/records/asset-list.store.ts',
+    'a.account_id = ${accountId}::uuid`, IS_OF',
+    'true`, IS_OF',
+    ['apps/api/src/assets/asset-list.int-spec'],
+  ),
+  of(
+    'a page of assets looks at a thousand',
+    'libs/assets/src/records/asset-list.store.ts',
+    'DESC LIMIT ${LOOKED_AT + 1}',
+    'DESC',
+    ['libs/assets/src/records/asset-list.int-spec'],
+  ),
+  of(
+    'a demo deployment does not list assets',
+    'apps/api/src/assets/assets.controller.ts',
+    'if (visitor.demo) throw noDemoList();',
+    '',
+    ['apps/api/src/deployments/demo-networks.int-spec'],
+  ),
 ];

@@ -1,0 +1,78 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { AssetRecord } from './asset';
+import { assetColumns, recordOf, unexpired, type AssetRow } from './asset.store';
+
+export const ASSET_KINDS = ['upload', 'output'] as const;
+/** Who made an asset: its account, or one of its jobs. */
+export type AssetKind = (typeof ASSET_KINDS)[number];
+
+/** A place in a list of assets, newest first. */
+export type AssetPosition = Pick<AssetRecord, 'createdAt' | 'id'>;
+
+export interface AssetFilter {
+  kind: AssetKind;
+  /** What the content type begins with, in lower case. */
+  contentType: string | null;
+  /** Made then or later. */
+  createdAfter: Date | null;
+  /** Made before. */
+  createdBefore: Date | null;
+  /** The page begins here; null for the first. */
+  from: AssetPosition | null;
+  limit: number;
+}
+
+/**
+ * A page shows what it finds among as many assets, so that a rare type, or many expired assets that jobs still hold, cost no
+ * more than a common one. It may show fewer than its limit for that.
+ */
+export const LOOKED_AT = 1_000;
+
+/** The condition of each kind is that of its index. */
+const IS_OF: Record<AssetKind, Prisma.Sql> = {
+  upload: Prisma.sql`a.job_id IS NULL`,
+  output: Prisma.sql`a.job_id IS NOT NULL`,
+};
+
+/** The SQL of lists of assets. */
+export class AssetListStore {
+  /** Newest first. @returns with them where the next page begins; null on the last. */
+  async list(
+    statements: Statements,
+    accountId: string,
+    filter: AssetFilter,
+  ): Promise<{ assets: AssetRecord[]; next: AssetPosition | null }> {
+    const rows = await statements.rows<AssetRow & { nth: number }>(this.listSql(accountId, filter));
+    const assets = rows.map(({ nth: _, ...row }) => recordOf(row));
+    const last = rows.at(-1);
+    const isMore = rows.length > filter.limit || last?.nth === LOOKED_AT + 1;
+    return isMore ? { assets: assets.slice(0, -1), next: assets.at(-1) ?? null } : { assets, next: null };
+  }
+
+  /**
+   * The statement of `list`, whose plans a test checks. It walks the index of the kind, and stops at the row behind the page: the
+   * one beyond the limit, or beyond those that it looks at.
+   */
+  listSql(accountId: string, { kind, contentType, createdAfter, createdBefore, from, limit }: AssetFilter): Prisma.Sql {
+    const within = [Prisma.sql`a.account_id = ${accountId}::uuid`, IS_OF[kind]];
+    if (from !== null)
+      within.push(Prisma.sql`(a.created_at, a.id) <= (${from.createdAt}::timestamptz, ${from.id}::uuid)`);
+    if (createdAfter !== null) within.push(Prisma.sql`a.created_at >= ${createdAfter}::timestamptz`);
+    if (createdBefore !== null) within.push(Prisma.sql`a.created_at < ${createdBefore}::timestamptz`);
+    const shown = [unexpired];
+    if (contentType !== null) shown.push(Prisma.sql`starts_with(lower(a.content_type), ${contentType})`);
+    return Prisma.sql`
+      SELECT ${assetColumns}, a.nth FROM (
+        SELECT * FROM (
+          SELECT a.*, (row_number() OVER (ORDER BY a.created_at DESC, a.id DESC))::int AS nth FROM (
+            SELECT * FROM assets a WHERE ${Prisma.join(within, ' AND ')}
+            ORDER BY a.created_at DESC, a.id DESC LIMIT ${LOOKED_AT + 1}
+          ) a
+        ) a
+        WHERE (${Prisma.join(shown, ' AND ')}) OR a.nth = ${LOOKED_AT + 1}
+        ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}
+      ) a JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash
+      ORDER BY a.created_at DESC, a.id DESC`;
+  }
+}

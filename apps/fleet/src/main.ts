@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '@millrace/contracts';
 import { Database, awaitSchema } from '@millrace/database';
-import { EngineClassStore, WorkerStore, readEngineClasses } from '@millrace/deployments';
+import { EngineClassStore, readEngineClasses } from '@millrace/deployments';
 import {
   FleetGroupStore,
   FleetLeaseStore,
@@ -55,7 +55,6 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     groups: new FleetGroupStore(),
     served: new ServedPoolStore(),
     classes,
-    workers: new WorkerStore(),
     demand: () => demand.read(database),
     failed: (pool, error) => logger.warn({ err: error, pool }, 'an order to the fleet failed, and is repeated'),
     recorded: (pool, { wanted, running, failures }) => {

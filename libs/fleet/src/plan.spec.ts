@@ -93,6 +93,13 @@ describe('a step for a pool', () => {
     expect([drain, order?.leaving]).toEqual([[], []]);
   });
 
+  it('drains the idle one of two, wherever the busy one stands', () => {
+    const surplus = { ...NEW_GROUP, surplusSince: ago(60) };
+    const two = { members: [member('a'), member('b')], workers: [worker('a'), worker('b')], group: surplus };
+    expect(plan({ ...two, demand: demand(1, ['a']) }).drain).toEqual(['w-b']);
+    expect(plan({ ...two, demand: demand(1, ['b']) }).drain).toEqual(['w-a']);
+  });
+
   it('lets the workers of a stopped deployment go when they are idle, and starts none', () => {
     const stopped = { ...pool, stopped: true, minWorkers: 2 };
     expect(plan({ pool: stopped, demand: demand(3) }).order?.size).toBe(0);

@@ -1,16 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Statements } from '@millrace/database';
-import type { EngineClass, EngineClassStore, WorkerStore } from '@millrace/deployments';
+import type { EngineClassStore } from '@millrace/deployments';
 import type { Fleet, Group } from './fleet';
 import type { FleetGroupStore } from './fleet-group.store';
 import type { FleetLeaseStore } from './fleet-lease.store';
-import { NEW_GROUP, planPool, type Demand, type GroupRecord } from './plan';
-import type { PoolWorker, ServedPool, ServedPoolStore } from './served-pool.store';
+import { NEW_GROUP, planPool, type Demand, type GroupRecord, type PoolFacts } from './plan';
+import type { ServedPoolStore } from './served-pool.store';
 
 /** The lead of all controllers of one service. */
 const LEASE = 'deployments';
 /** Renewed by every step, which come every second. */
 const LEASE_SECONDS = 10;
 const NO_DEMAND: Demand = { pendingJobs: 0, runningJobs: 0, busyWorkers: new Set() };
+
+/** The right of a controller to change things, until its lease may be another one's. */
+interface Lead {
+  fence: bigint;
+  /** On the clock of this process, which began to count before PostgreSQL did. */
+  untilMs: number;
+}
 
 /** What the reconciliation is built on. */
 export interface ReconcileParts {
@@ -20,7 +28,6 @@ export interface ReconcileParts {
   groups: FleetGroupStore;
   served: ServedPoolStore;
   classes: EngineClassStore;
-  workers: WorkerStore;
   /** How much work each pool has. */
   demand: () => Promise<ReadonlyMap<string, Demand>>;
   /** An order that failed; the next step repeats it. */
@@ -44,11 +51,12 @@ export class Reconciler {
   /** @returns whether this controller leads. */
   async step(): Promise<boolean> {
     const { database, leases } = this.parts;
+    const untilMs = performance.now() + LEASE_SECONDS * 1_000;
     const fence = await leases.take(database, LEASE, this.holder, LEASE_SECONDS);
     // Another one led in between, and started workers of its own: what this one runs is too many.
     if (fence === null || (this.fence !== null && fence !== this.fence)) await this.parts.fleet.resign();
     this.fence = fence;
-    if (fence !== null) await this.reconcile(fence);
+    if (fence !== null) await this.reconcile({ fence, untilMs });
     return fence !== null;
   }
 
@@ -58,7 +66,7 @@ export class Reconciler {
     await this.parts.leases.release(this.parts.database, LEASE, this.holder);
   }
 
-  private async reconcile(fence: bigint): Promise<void> {
+  private async reconcile(lead: Lead): Promise<void> {
     const { database, fleet, served, classes, groups, demand } = this.parts;
     const observed = await fleet.observe();
     const [pools, workers, known, recorded] = await Promise.all([
@@ -70,36 +78,35 @@ export class Reconciler {
     // Read last: a worker that is idle now may be drained.
     const demands = await demand();
     const wanted = new Set(pools.filter(({ deleted }) => !deleted).map(({ poolId }) => poolId));
-    for (const { poolId } of observed) if (!wanted.has(poolId)) await this.order(poolId, () => fleet.dissolve(poolId));
+    const unwanted = observed.map(({ poolId }) => poolId).filter((poolId) => !wanted.has(poolId));
+    // The lease may be another one's by now. What the fleet is ordered has no fence, so a late controller orders nothing.
+    const isLate = (): boolean => performance.now() >= lead.untilMs;
+    for (const poolId of unwanted) if (!isLate()) await this.order(poolId, () => fleet.dissolve(poolId));
     for (const pool of pools) {
       const { poolId } = pool;
-      const group = recorded.find((one) => one.poolId === poolId) ?? NEW_GROUP;
+      const group = recorded.find((one) => one.poolId === poolId) ?? null;
       const facts = {
         pool,
-        group,
+        group: group ?? NEW_GROUP,
         engineClass: known.find(({ name }) => name === pool.engineClass) ?? null,
         demand: demands.get(poolId) ?? NO_DEMAND,
         members: membersOf(observed, poolId),
         workers: workers.filter((worker) => worker.poolId === poolId),
       };
-      const next = pool.deleted ? afterDeletion(facts.members.length) : await this.take(facts);
-      if (!(await groups.record(database, poolId, next, LEASE, fence))) return;
+      if (isLate()) return;
+      const next = pool.deleted ? afterDeletion(facts.members.length) : await this.take(lead, facts);
+      // Of what stays as it is nothing is written: most pools do, each second.
+      const changed = group === null || !isDeepStrictEqual({ ...next, poolId }, group);
+      if (changed && !(await groups.record(database, poolId, next, LEASE, lead.fence))) return;
       this.parts.recorded(poolId, next);
     }
   }
 
   /** Take one step for a pool. What is recorded of it is what was found, not what is hoped for. */
-  private async take(facts: {
-    pool: ServedPool;
-    group: GroupRecord;
-    engineClass: EngineClass | null;
-    demand: Demand;
-    members: Group['members'];
-    workers: PoolWorker[];
-  }): Promise<GroupRecord> {
-    const { database, fleet, workers } = this.parts;
+  private async take(lead: Lead, facts: Omit<PoolFacts, 'now'>): Promise<GroupRecord> {
+    const { database, fleet, served } = this.parts;
     const { drain, order, group } = planPool({ ...facts, now: new Date() });
-    for (const id of drain) await workers.drain(database, id);
+    if (drain.length > 0) await served.drain(database, drain, LEASE, lead.fence);
     if (order === null) return group;
     const failure = await this.order(facts.pool.poolId, () => fleet.apply(order));
     return failure === null ? group : { ...group, phase: 'failed', reason: `the fleet does not answer: ${failure}` };

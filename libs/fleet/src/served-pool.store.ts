@@ -52,4 +52,16 @@ export class ServedPoolStore {
       FROM workers w JOIN deployments d ON d.pool_id = w.pool_id
       WHERE w.state <> 'stopped' ORDER BY w.started_at DESC`);
   }
+
+  /**
+   * Let workers finish what they run and take nothing more, while this holder leads.
+   *
+   * @returns how many: none where another one leads by now.
+   */
+  async drain(tx: Statements, ids: readonly string[], name: string, fence: bigint): Promise<number> {
+    return tx.execute(Prisma.sql`
+      UPDATE workers SET state = 'draining', draining_at = coalesce(draining_at, now())
+      WHERE id = ANY(${ids}::uuid[]) AND state <> 'stopped'
+        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})`);
+  }
 }

@@ -2,6 +2,7 @@ import { migrate } from '../prisma/index.mjs';
 import { readSecrets, startServers, startTestS3 } from '../servers/index.mjs';
 import { freePort, makeFolder } from '../system/index.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
+import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
 
 /** @typedef {typeof import('../../../libs/testing/src')} Testing */
 /** @typedef {import('../../../libs/testing/src').Member} Member */
@@ -72,7 +73,7 @@ function unsynced(spec) {
 }
 
 /**
- * Two API processes, one maintenance process and three workers on servers of their own, which they reach through proxies.
+ * Two API processes, one maintenance process, one fleet process and three workers on servers of their own, which they reach through proxies.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {import('../services/data-folder.mjs').DataFolder} folder
@@ -102,6 +103,7 @@ export async function startFaultyStack(scope, folder, testing) {
   return {
     victims: {
       apps: ['api', 'maintenance', 'worker'].flatMap((role) => fleet.of(role)),
+      fleet: fleet.one('fleet'),
       postgres: fleet.one('postgres'),
       redis: fleet.one('redis'),
       redisUrl,
@@ -125,7 +127,10 @@ async function startApps(fleet, common) {
   const { folder } = fleet;
   const apiPorts = [await freePort(), await freePort()];
   const opsPort = await freePort();
-  const specs = [appSpec(folder, 'maintenance', 'maintenance', await freePort(), common)];
+  const specs = [
+    appSpec(folder, 'maintenance', 'maintenance', await freePort(), common),
+    await fleetSpec(folder, common, new DeploymentWorkers()),
+  ];
   for (const [index, port] of apiPorts.entries()) {
     const ops = index === 0 ? opsPort : await freePort();
     specs.push(appSpec(folder, 'api', `api-${index + 1}`, ops, { ...common, MILLRACE_PORT: String(port) }));

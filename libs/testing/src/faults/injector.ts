@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { LockHolder } from './lock-holder';
+import type { DeploymentWorkers } from './deployment-workers';
 import type { FaultProxy } from './fault-proxy';
 import type { History } from './history';
 import type { Member } from './member';
@@ -8,6 +9,9 @@ import type { Random } from './random';
 /** What faults are done to. */
 export interface Victims {
   apps: Member[];
+  /** The controller that runs the workers of a deployment. */
+  fleet: Member;
+  deploymentWorkers: DeploymentWorkers;
   postgres: Member;
   redis: Member;
   /** Of the server itself, past its proxy. */
@@ -27,6 +31,8 @@ export const FAULT_KINDS = [
   'stop maintenance',
   'stop worker',
   'sick engine',
+  'fleet controller dies',
+  'node disappears',
   'empty redis',
   'restart redis',
   'restart postgres',
@@ -62,6 +68,9 @@ const PACE = {
   restartRedis: [2_500, 5_000],
   restartPostgres: [8_000, 13_000],
   sicken: [1_500, 4_000],
+  // A controller that was killed leads again when its lease of 10 s has ended.
+  killFleet: [13_000, 20_000],
+  loseNode: [5_000, 9_000],
   lock: [1_500, 3_500],
   network: [300, 1_000],
 } as const;
@@ -97,6 +106,8 @@ export class Injector {
       this.every('freeze', () => this.freezeOne()),
       this.every('stop', () => this.stopOne()),
       this.every('sicken', () => this.sickenEngine()),
+      this.every('killFleet', () => this.killFleet()),
+      this.every('loseNode', () => this.loseNode()),
       this.every('flush', () => this.emptyRedis()),
       this.every('restartRedis', () => this.restartRedis()),
       this.every('restartPostgres', () => this.restartPostgres()),
@@ -174,6 +185,20 @@ export class Injector {
       await this.pause(SICK_EVERY_MS);
       worker.killChildren('SIGKILL');
     }
+  }
+
+  /** Its workers end with it. */
+  private killFleet(): void {
+    if (this.victims.fleet.kill('SIGKILL')) this.count('fleet controller dies');
+  }
+
+  /** All workers of the deployment and their engines end at once; sometimes the controller does, too, while it starts others. */
+  private async loseNode(): Promise<void> {
+    if (this.victims.deploymentWorkers.disappear() === 0) return;
+    this.count('node disappears');
+    if (!this.random.chance(0.2)) return;
+    await this.pause(this.random.whole(200, 2_500));
+    this.killFleet();
   }
 
   private async emptyRedis(): Promise<void> {

@@ -6,6 +6,7 @@ import { Database } from '@millrace/database';
 import { composeAudits, jobSettings } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
+import { DeploymentWorkers } from './deployment-workers';
 import { History } from './history';
 import { Injector, type FaultKind, type Victims } from './injector';
 import { LoadClient, type LoadTarget } from './load-client';
@@ -15,7 +16,7 @@ import { judge, type Verdict } from './verdict';
 
 /** A stack that is up, and may be harmed. */
 export interface FaultyStack {
-  victims: Omit<Victims, 'leaseMs' | 'databaseUrl'>;
+  victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers'>;
   origins: string[];
   opsUrl: string;
   adminToken: string;
@@ -51,13 +52,18 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const random = new Random(seed);
   const history = new History();
   const canary = `canary-${randomBytes(16).toString('hex')}`;
-  const targets = await Promise.all([makeTarget(stack, canary, 10_000_000_000), makeTarget(stack, canary, 3_000_000)]);
+  const [rich, poor] = await Promise.all([
+    makeTarget(stack, canary, 10_000_000_000),
+    makeTarget(stack, canary, 3_000_000),
+  ]);
+  const { target: deployed, poolId } = await makeDeployment(stack, rich);
+  const deploymentWorkers = new DeploymentWorkers(poolId, stack.victims.fleet, stack.databaseUrl);
   const stop = new AbortController();
-  const victims = { ...stack.victims, databaseUrl: stack.databaseUrl, leaseMs: stack.leaseMs };
+  const { databaseUrl, leaseMs } = stack;
+  const victims = { ...stack.victims, databaseUrl, leaseMs, deploymentWorkers };
   const injector = new Injector(victims, history, new Random(random.whole(1, 1e9)), stop.signal);
   const load = Array.from({ length: clients }, (_, index) => {
-    const target = targets[index % 4 === 3 ? 1 : 0];
-    if (target === undefined) throw new Error('there is no account');
+    const target = [rich, deployed, rich, poor][index % 4] ?? rich;
     return new LoadClient(`c${seed}-${index}`, target, history, new Random(random.whole(1, 1e9)), stop.signal).run();
   });
   const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
@@ -72,8 +78,10 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const drainSeconds = (performance.now() - began) / 1000;
   const auditing = await openAuditors(stack);
   try {
-    const collapses = [...stack.victims.apps, stack.victims.postgres].flatMap((member) => member.collapses);
-    const { databaseUrl, folder } = stack;
+    const collapses = [...stack.victims.apps, stack.victims.fleet, stack.victims.postgres].flatMap(
+      (member) => member.collapses,
+    );
+    const { folder } = stack;
     const evidence = {
       history,
       databaseUrl,
@@ -83,7 +91,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
       canary,
       folder,
     };
-    const verdicts = await settled(() => judge(evidence));
+    const verdicts = [...(await settled(() => judge(evidence))), await deploymentWorkers.verdict()];
     const faults = Object.fromEntries(injector.counts) as Record<FaultKind, number>;
     return { faults, outcomes: outcomesOf(history), statuses: await statuses(stack), drainSeconds, verdicts };
   } finally {
@@ -133,8 +141,8 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, n
 
 /** Wait until every process serves and no job is alive. */
 async function drain(stack: FaultyStack): Promise<void> {
-  const { apps, postgres, redis } = stack.victims;
-  const members: Member[] = [postgres, redis, ...apps];
+  const { apps, fleet, postgres, redis } = stack.victims;
+  const members: Member[] = [postgres, redis, fleet, ...apps];
   await Promise.all(members.map((member) => member.untilReady(DRAIN_LIMIT_MS)));
   const until = Date.now() + DRAIN_LIMIT_MS;
   while (Date.now() < until) {
@@ -148,19 +156,29 @@ async function drain(stack: FaultyStack): Promise<void> {
 }
 
 async function makeTarget(stack: FaultyStack, canary: string, micros: number): Promise<LoadTarget> {
-  const admin = async (path: string, body: object): Promise<Record<string, string>> => {
-    const response = await fetch(`${stack.opsUrl}/admin/v1/${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${stack.adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Record<string, string>;
-  };
-  const { id = '' } = await admin('accounts', { name: 'under faults' });
-  await admin(`accounts/${id}/credits`, { amount_micros: micros, reason: 'to be spent' });
-  const { key = '' } = await admin(`accounts/${id}/api-keys`, { name: 'under faults' });
+  const { id = '' } = await admin(stack, 'accounts', { name: 'under faults' });
+  await admin(stack, `accounts/${id}/credits`, { amount_micros: micros, reason: 'to be spent' });
+  const { key = '' } = await admin(stack, `accounts/${id}/api-keys`, { name: 'under faults' });
   return { origins: stack.origins, accountId: id, apiKey: key, canary };
+}
+
+/** A deployment of the account, whose workers come and go by themselves. */
+async function makeDeployment(stack: FaultyStack, owner: LoadTarget): Promise<{ target: LoadTarget; poolId: string }> {
+  const limits = { min_workers: 1, max_workers: 2, idle_seconds: 2 };
+  const draft = { account_id: owner.accountId, name: 'under faults', engine: 'cpu', ...limits };
+  const { path = '', pool = '' } = await admin(stack, 'deployments', draft);
+  return { target: { ...owner, origins: stack.origins.map((origin) => origin + path) }, poolId: pool };
+}
+
+/** A call of an operator. */
+async function admin({ opsUrl, adminToken }: FaultyStack, path: string, body: object): Promise<Record<string, string>> {
+  const response = await fetch(`${opsUrl}/admin/v1/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Record<string, string>;
 }
 
 /** The auditors of the libs, on the servers themselves. */

@@ -1,4 +1,5 @@
 import { DATABASE_GUARDS } from './database.mjs';
+import { FLEET_GUARDS } from './fleet.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
@@ -12,6 +13,7 @@ export const GUARDS = [
   ...SETTLEMENT_GUARDS,
   ...WORKER_GUARDS,
   ...LOOP_GUARDS,
+  ...FLEET_GUARDS,
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
   ...DATABASE_GUARDS,

@@ -1,0 +1,176 @@
+import { NEW_GROUP, type Demand } from './plan';
+import { FleetGroupStore } from './fleet-group.store';
+import { FleetWorld } from './fixtures/fleet-world';
+
+let world: FleetWorld;
+beforeEach(async () => {
+  world = await FleetWorld.open();
+  await world.offer();
+});
+afterEach(() => world.test.drop());
+
+const busy = (workers: string[]): { pendingJobs: number; runningJobs: number; busyWorkers: Set<string> } => ({
+  pendingJobs: workers.length,
+  runningJobs: workers.length,
+  busyWorkers: new Set(workers),
+});
+const groups = (): Promise<unknown[]> => world.test.database.models.fleetGroup.findMany({ orderBy: { poolId: 'asc' } });
+const draining = async (): Promise<number> => world.test.database.models.worker.count({ where: { state: 'draining' } });
+
+describe('of two controllers', () => {
+  it('one leads, and the other one does when the first has let go', async () => {
+    await world.deploy(1);
+    const [first, second] = [world.controller(), world.controller()];
+    expect([await first.step(), await second.step(), await first.step()]).toEqual([true, false, true]);
+    await first.close();
+    expect([await second.step(), await first.step()]).toEqual([true, false]);
+    expect(world.started).toHaveLength(1);
+  });
+
+  it('the one whose time ran out in the middle of a step places no more orders, drains nobody and records nothing', async () => {
+    const growing = await world.deploy(0);
+    const shrinking = await world.deploy(1);
+    await world.controller().step();
+    await world.settle();
+    await world.endLease();
+    await world.test.database.models.deployment.updateMany({
+      where: { poolId: shrinking },
+      data: { minWorkers: 0 },
+    });
+    const held = holdDemand(new Map([[growing, busy(['a', 'b'])]]));
+    const step = world.controller(undefined, held.demand).step();
+    await held.reached;
+    await world.endLease();
+    expect(await world.controller().step()).toBe(true);
+    const before = { groups: await groups(), members: [...world.members], draining: await draining() };
+    // Its own clock has passed the end of its lease, as PostgreSQL's has.
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+    held.release();
+    await step;
+    clock.mockRestore();
+    expect({ groups: await groups(), members: [...world.members], draining: await draining() }).toEqual(before);
+  });
+
+  it('the one that lost the lead unawares drains nobody and records nothing', async () => {
+    const shrinking = await world.deploy(1);
+    await world.controller().step();
+    await world.settle();
+    await world.endLease();
+    await world.test.database.models.deployment.updateMany({ data: { minWorkers: 0 } });
+    const held = holdDemand(new Map());
+    const step = world.controller(undefined, held.demand).step();
+    await held.reached;
+    await world.endLease();
+    world.demands.set(shrinking, busy(await world.workersOf(shrinking)));
+    expect(await world.controller().step()).toBe(true);
+    const before = await groups();
+    held.release();
+    await step;
+    expect([await groups(), await draining(), world.stopped]).toEqual([before, 0, []]);
+  });
+
+  it('the old fence writes nothing, even while nobody else leads', async () => {
+    const poolId = await world.deploy(1);
+    const store = new FleetGroupStore();
+    await world.controller().step();
+    const before = await groups();
+    const { fence } = await world.test.database.models.fleetLease.findFirstOrThrow();
+    const failed = { ...NEW_GROUP, phase: 'failed' as const, reason: 'from the past' };
+    expect(await store.record(world.test.database, poolId, failed, 'deployments', fence - 1n)).toBe(false);
+    expect(await groups()).toEqual(before);
+    expect(await store.record(world.test.database, poolId, failed, 'deployments', fence)).toBe(true);
+  });
+});
+
+describe('a controller that is killed after any of its writes', () => {
+  /** Ends with an error at the write after `writes`, and does nothing from then on: its process is gone. */
+  const killedAfter = (writes: number): { act: <T>(what: () => Promise<T>) => Promise<T>; done: () => number } => {
+    let done = 0;
+    const act = async <T>(what: () => Promise<T>): Promise<T> => {
+      if (done >= writes) throw new Error('killed');
+      done += 1;
+      return what();
+    };
+    return { act, done: () => done };
+  };
+
+  it('leaves what the next one finishes: nothing is started twice, nothing stays that is not wanted, no busy one stops', async () => {
+    let killed = true;
+    for (let writes = 1; killed; writes += 1) {
+      const scene = await setScene();
+      const killer = killedAfter(writes);
+      const first = world.controller(killer.act);
+      killed = await run(first, 4).then(
+        () => false,
+        () => true,
+      );
+      await world.endLease();
+      const second = world.controller();
+      await run(second, 6);
+      expect({ writes, ...(await scene.outcome()) }).toEqual({ writes, ...scene.expected });
+      await clear();
+    }
+    expect(world.started.length).toBeGreaterThan(10);
+  });
+
+  async function run(controller: ReturnType<FleetWorld['controller']>, steps: number): Promise<void> {
+    for (let step = 0; step < steps; step += 1) {
+      await controller.step();
+      await world.settle();
+    }
+  }
+
+  /** Pools of which one grows, one shrinks beside a busy worker, one changes its class, and one is deleted. */
+  async function setScene() {
+    await world.offer('a');
+    const [growing, shrinking, deleted] = [await world.deploy(0), await world.deploy(3), await world.deploy(2)];
+    const before = world.controller();
+    await run(before, 1);
+    await before.close();
+    const [kept] = await world.workersOf(shrinking);
+    const { host } = await world.test.database.models.worker.findUniqueOrThrow({ where: { id: kept } });
+    world.demands.set(growing, busy(['x', 'y']));
+    world.demands.set(shrinking, busy([kept ?? '']));
+    const { models } = world.test.database;
+    await models.deployment.update({ where: { poolId: shrinking }, data: { minWorkers: 0 } });
+    await models.deployment.update({ where: { poolId: deleted }, data: { deletedAt: new Date() } });
+    const startedBefore = world.started.length;
+    return {
+      expected: { growing: 2, shrinking: [host], deleted: 0, started: 2 },
+      outcome: async () => ({
+        growing: world.membersOf(growing).length,
+        shrinking: world.membersOf(shrinking).map((member) => member.host),
+        deleted: world.membersOf(deleted).length,
+        started: world.started.length - startedBefore,
+      }),
+    };
+  }
+
+  async function clear(): Promise<void> {
+    const { models } = world.test.database;
+    world.demands.clear();
+    world.members.length = 0;
+    await models.worker.deleteMany();
+    await models.fleetGroup.deleteMany();
+    await models.deployment.deleteMany();
+    await models.fleetLease.deleteMany();
+  }
+});
+
+/** A demand that a step waits for until it is released. */
+function holdDemand(value: Map<string, Demand>): {
+  demand: () => Promise<Map<string, Demand>>;
+  reached: Promise<void>;
+  release: () => void;
+} {
+  let release: () => void = () => undefined;
+  let arrive: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const demand = async (): Promise<Map<string, Demand>> => {
+    arrive();
+    await released;
+    return value;
+  };
+  return { demand, reached, release };
+}

@@ -1,0 +1,92 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import pg from 'pg';
+import { childProcesses } from './child-processes';
+import type { Member } from './member';
+import type { Verdict } from './verdict';
+
+const REST_MS = 60_000;
+const POLL_MS = 250;
+
+/** A process of a pool, as Linux lists it. */
+interface PoolProcess {
+  pid: number;
+  parent: number;
+}
+
+/** The workers that the fleet process runs for one deployment, as processes of this machine. */
+export class DeploymentWorkers {
+  constructor(
+    readonly poolId: string,
+    private readonly fleet: Member,
+    private readonly databaseUrl: string,
+  ) {}
+
+  /** End all of them at once with what they have started, as when their node is gone. @returns how many workers there were. */
+  disappear(): number {
+    const workers = this.processes();
+    for (const pid of workers.flatMap((worker) => [worker.pid, ...childProcesses(worker.pid)])) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has just ended.
+      }
+    }
+    return workers.length;
+  }
+
+  /** After the faults: exactly the workers run that are wanted, each a child of the controller that runs now. */
+  async verdict(): Promise<Verdict> {
+    const client = new pg.Client({ connectionString: this.databaseUrl });
+    await client.connect();
+    try {
+      const until = Date.now() + REST_MS;
+      for (;;) {
+        const { workers, problem } = await this.look(client);
+        const breaches =
+          problem === null ? [] : [{ check: 'the wanted workers run', subject: this.poolId, detail: problem }];
+        if (problem === null || Date.now() > until) {
+          return { invariant: 'the wanted workers run, and no others', checked: workers, breaches };
+        }
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+    } finally {
+      await client.end();
+    }
+  }
+
+  private async look(client: pg.Client): Promise<{ workers: number; problem: string | null }> {
+    const { rows } = await client.query<{ wanted: number; least: number; ready: number[] }>(
+      `SELECT g.wanted, d.min_workers AS least, coalesce(array_agg(w.pid) FILTER (WHERE w.state = 'ready'), '{}') AS ready
+       FROM deployments d JOIN fleet_groups g USING (pool_id)
+       LEFT JOIN workers w ON w.pool_id = d.pool_id AND w.last_seen_at > now() - interval '5 seconds'
+       WHERE d.pool_id = $1 GROUP BY 1, 2`,
+      [this.poolId],
+    );
+    const [{ wanted, least, ready } = { wanted: -1, least: 0, ready: [] }] = rows;
+    const found = this.processes();
+    const strays = found.filter(({ parent }) => parent !== this.fleet.pid);
+    const pids = found.map(({ pid }) => pid).sort();
+    const sound =
+      wanted === least && strays.length === 0 && pids.join() === ready.sort().join() && pids.length === least;
+    const problem = `wanted ${wanted} of ${least}, processes ${pids.join()}, ready ${ready.join()}, orphans ${strays.map(({ pid }) => pid).join()}`;
+    return { workers: pids.length, problem: sound ? null : problem };
+  }
+
+  /** Its workers, also those that nobody has as a child any more. Engines inherit nothing by which they would be taken for one. */
+  private processes(): PoolProcess[] {
+    const mark = `MILLRACE_POOL=${this.poolId}\0`;
+    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const own = all.flatMap((name): PoolProcess[] => {
+      try {
+        if (!readFileSync(`/proc/${name}/environ`, 'latin1').includes(mark)) return [];
+        const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent) }];
+      } catch {
+        return [];
+      }
+    });
+    const pids = new Set(own.map(({ pid }) => pid));
+    return own.filter(({ parent }) => !pids.has(parent));
+  }
+}

@@ -1,0 +1,60 @@
+import { of } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const RECONCILE = 'libs/fleet/src/reconcile.ts';
+const LEASES = 'libs/fleet/src/fleet-lease.store.ts';
+const GROUPS = 'libs/fleet/src/fleet-group.store.ts';
+const SERVED = 'libs/fleet/src/served-pool.store.ts';
+const PLAN = 'libs/fleet/src/plan.ts';
+const CONTROLLERS = ['libs/fleet/src/reconcile.int-spec'];
+const PLANS = ['libs/fleet/src/plan.spec'];
+
+/** Of the fleet: who may change it, and who is never stopped. @type {Guard[]} */
+export const FLEET_GUARDS = [
+  of('one controller leads', LEASES, 'WHERE l.holder = excluded.holder OR l.expires_at < now()', '', CONTROLLERS),
+  of(
+    'another controller has another fence',
+    LEASES,
+    'CASE WHEN l.holder = excluded.holder THEN l.fence ELSE l.fence + 1 END',
+    'l.fence',
+    CONTROLLERS,
+  ),
+  of(
+    'a controller that leads no longer records nothing',
+    GROUPS,
+    'FROM fleet_leases WHERE name = ${name} AND fence = ${fence}',
+    'FROM fleet_leases WHERE name = ${name} AND fence >= ${fence}',
+    CONTROLLERS,
+  ),
+  of(
+    'a controller that leads no longer drains nobody',
+    SERVED,
+    'AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})',
+    'AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence >= ${fence})',
+    CONTROLLERS,
+  ),
+  of(
+    'a controller whose time has passed orders nothing',
+    RECONCILE,
+    'performance.now() >= lead.untilMs',
+    'false',
+    CONTROLLERS,
+  ),
+  of('a busy worker is not chosen to go', PLAN, '.filter(isIdle)\n', '\n', PLANS),
+  of(
+    'a drained worker that is busy again is not stopped',
+    PLAN,
+    'one.worker?.drained === true && isIdle(one)',
+    'one.worker?.drained === true',
+    PLANS,
+  ),
+  of(
+    'a retired class starts no workers',
+    PLAN,
+    ' && engineClass.retiredAt === null && !pool.stopped',
+    ' && !pool.stopped',
+    PLANS,
+  ),
+  of('a failed start is not repeated at once', PLAN, 'offered && mayStart ?', 'offered ?', PLANS),
+];

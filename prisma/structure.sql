@@ -560,6 +560,14 @@ CREATE TABLE ledger_transactions (
     CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
 );
 
+CREATE TABLE operator_sessions (
+    id uuid NOT NULL,
+    secret_hash bytea NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT operator_sessions_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE payment_events (
     provider text NOT NULL,
     id text NOT NULL,
@@ -778,6 +786,8 @@ CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transacti
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX operator_sessions_expires_at_idx ON public.operator_sessions USING btree (expires_at);
+CREATE UNIQUE INDEX operator_sessions_secret_hash_key ON public.operator_sessions USING btree (secret_hash);
 CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top_up_id);
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);

@@ -11,6 +11,8 @@ import {
   Authenticator,
   FailedAttempts,
   NetworkAccounts,
+  OperatorSessionStore,
+  OperatorSessionsService,
   RateLimiter,
   SecretMint,
   SessionStore,
@@ -137,12 +139,13 @@ type Accounts = {
   standing: AccountStanding;
   sessions: SessionsService;
   signInLinks: SignInLinksService;
+  operatorSessions: OperatorSessionsService;
 };
 
 /** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
 function composeAccounts(
   database: Database,
-  { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds }: ApiSettings,
+  { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds, adminToken }: ApiSettings,
   logger: Logger,
   queues: Pick<AccountQueues, 'applyLimits'>,
 ): Accounts {
@@ -179,7 +182,15 @@ function composeAccounts(
     failures,
     consoleSessionSeconds,
   );
-  return { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks };
+  const operatorSessions = new OperatorSessionsService(
+    database,
+    new OperatorSessionStore(),
+    new SecretMint(secretKey, 'operator sessions'),
+    audit,
+    failures,
+    adminToken,
+  );
+  return { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks, operatorSessions };
 }
 
 function composeDeployments(

@@ -4,7 +4,7 @@ import { listen, openOpsListener, type Logger, type Shutdown } from '@millrace/p
 import { AdminModule } from './admin.module';
 import type { ApiSettings } from './api.config';
 import { composeLibs } from './composition';
-import { CONSOLE_PATH, ConsoleFiles, ConsolePages } from './console';
+import { CONSOLE_PATH, ConsoleFiles, ConsolePages, OPS_CONSOLE_PATH } from './console';
 import { RequestLimits } from './endpoints';
 import { BodiesInFlight, Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
 import { PublicModule } from './public.module';
@@ -20,14 +20,14 @@ export interface ApiListeners {
 /**
  * Open the public listener, and the ops listener with the admin API. `shutdown` closes both.
  *
- * @param consoleFolder where the browser console was built; it is not served where it was not.
+ * @param consoles where the console of accounts and the operators' console were built; one that was not is not served.
  * @throws BootError, SettingsError when the process cannot run as configured.
  */
 export async function openListeners(
   settings: ApiSettings,
   logger: Logger,
   shutdown: Shutdown,
-  consoleFolder: string,
+  consoles: { public: string; ops: string },
 ): Promise<ApiListeners> {
   const libs = await composeLibs(settings, logger, shutdown);
   const { surface: shared, publicUrl, deploymentDomain, trustedProxies } = settings;
@@ -50,8 +50,11 @@ export async function openListeners(
     }),
   });
   const { app } = publicApp;
-  const pages = new ConsolePages(new ConsoleFiles(consoleFolder), app.get(RequestLimits), app.get(ContentService));
+  const limits = app.get(RequestLimits);
+  const pages = new ConsolePages(new ConsoleFiles(consoles.public), limits, app.get(ContentService));
   app.use(CONSOLE_PATH, pages.handle);
+  const noBytes = { linkOrigin: () => Promise.resolve(null) };
+  const opsPages = new ConsolePages(new ConsoleFiles(consoles.ops), limits, noBytes, OPS_CONSOLE_PATH);
   let opsRoutes: RouteTable | undefined;
   const ops = await openOpsListener({
     port: settings.opsPort,
@@ -61,8 +64,12 @@ export async function openListeners(
     shutdown,
     readiness: [{ name: 'database', check: () => libs.database.ping() }],
     modules: [libs.module, AdminModule],
-    configure: (app) =>
-      (opsRoutes = configureOpsApp(app, { logger, rules: { ...rules, open: false }, trustedProxies, bodies })),
+    configure: (app) => {
+      // Its own pages come from the host that operators use, not from the public one.
+      const opsRules = { ...rules, open: false, publicUrl: undefined };
+      opsRoutes = configureOpsApp(app, { logger, rules: opsRules, trustedProxies, bodies });
+      app.use(OPS_CONSOLE_PATH, opsPages.handle);
+    },
   });
   shutdown.add('ops listener', () => ops.close());
   const chores = publicApp.app.get(StreamChores, { strict: false });

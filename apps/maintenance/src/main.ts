@@ -1,5 +1,12 @@
 import 'reflect-metadata';
-import { AuditLogStore, SessionStore, SignInLinkStore, SweepAuditLogLoop, SweepSessionsLoop } from '@millrace/accounts';
+import {
+  AuditLogStore,
+  OperatorSessionStore,
+  SessionStore,
+  SignInLinkStore,
+  SweepAuditLogLoop,
+  SweepSessionsLoop,
+} from '@millrace/accounts';
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
@@ -55,7 +62,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
     new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),
-    new SweepSessionsLoop(database, new SessionStore(), new SignInLinkStore()),
+    new SweepSessionsLoop(database, new SessionStore(), new SignInLinkStore(), new OperatorSessionStore()),
   ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];

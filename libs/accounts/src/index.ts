@@ -19,6 +19,8 @@ export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limit
 export { SweepAuditLogLoop } from './sweep-audit-log.loop';
 export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';
 export {
+  OperatorSessionStore,
+  OperatorSessionsService,
   SecretMint,
   SessionStore,
   SessionsService,
@@ -28,5 +30,6 @@ export {
   noSession,
   type ConsoleSession,
   type OpenedSession,
+  type OperatorSession,
   type SessionPlace,
 } from './sessions';

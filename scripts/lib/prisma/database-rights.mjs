@@ -49,6 +49,7 @@ export const RIGHTS = {
   ledger_audit_progress: [NOTHING, NOTHING, WRITE],
   ledger_entries: [APPEND, APPEND, APPEND],
   ledger_transactions: [APPEND, APPEND, APPEND],
+  operator_sessions: [ALL, NOTHING, REMOVE],
   payment_events: [APPEND, NOTHING, READ],
   payment_reversals: [WRITE, NOTHING, WRITE],
   pools: [WRITE, WRITE, WRITE],

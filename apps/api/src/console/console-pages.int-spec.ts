@@ -41,6 +41,25 @@ async function get(path: string, headers: Record<string, string> = {}, method: '
   return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.from(await answer.body.arrayBuffer()) };
 }
 
+describe("the operators' console", () => {
+  it('is on the ops listener alone, under the same policy, without the bucket', async () => {
+    const ops = new Client(api.opsUrl);
+    const at = async (path: string) => {
+      const { statusCode, headers, body } = await ops.request({ path, method: 'GET' });
+      return { status: statusCode, headers, text: await body.text() };
+    };
+    expect(await at('/console/ops')).toMatchObject({ status: 308, headers: { location: '/console/ops/' } });
+    const page = await at('/console/ops/workers');
+    expect([page.status, page.text]).toEqual([200, PAGE]);
+    expect(page.headers['content-security-policy']).toContain("connect-src 'self';");
+    expect(page.headers['content-security-policy']).toContain("script-src 'self'; style-src 'self'");
+    const script = await at('/console/ops/assets/index-abc123.js');
+    expect(script.headers['cache-control']).toContain('immutable');
+    expect((await at('/console/ops/assets/gone.js')).status).toBe(404);
+    await ops.close();
+  });
+});
+
 describe('the console', () => {
   it('is at its address with a slash, and leads there without one', async () => {
     expect(await get('/console')).toMatchObject({ status: 308, headers: { location: '/console/' } });
@@ -121,6 +140,13 @@ describe('the console', () => {
     expect((await get('/console/', { host })).status).toBe(404);
     expect((await api.operator().call('GET', '/console/')).status).toBe(404);
   });
+
+  it.each(['/console/ops', '/console/ops/', '/console/ops/workers', '/console/%6fps/assets/index-abc123.js'])(
+    "has nothing of the operators' console: %s",
+    async (path) => {
+      expect((await get(path)).status).toBe(404);
+    },
+  );
 
   it('is not there where it was not built', async () => {
     const { status, body } = await unbuilt.client(null).call('GET', '/console/');

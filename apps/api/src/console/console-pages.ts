@@ -6,12 +6,15 @@ import { contextOf } from '../http';
 import type { ConsoleFile, ConsoleFiles } from './console-files';
 import { consoleHeaders } from './console-headers';
 
-/** Where the console is. */
+/** Where the console of accounts is, on the public listener. */
 export const CONSOLE_PATH = '/console';
+/** Where the operators' console is, on the ops listener. On the public one it is no page of the other console. */
+export const OPS_CONSOLE_PATH = `${CONSOLE_PATH}/ops`;
+const RESERVED = OPS_CONSOLE_PATH.slice(CONSOLE_PATH.length);
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the console's files to anyone, within the rate of an address. They are middleware and not endpoints: a page has any path
+ * Serves a console's files to anyone, within the rate of an address. They are middleware and not endpoints: a page has any path
  * below the console's. Where nothing was built, and on the host of a deployment, there is nothing.
  */
 export class ConsolePages {
@@ -21,26 +24,32 @@ export class ConsolePages {
     private readonly files: ConsoleFiles,
     private readonly limits: RequestLimits,
     private readonly content: Pick<ContentService, 'linkOrigin'>,
+    private readonly path: typeof CONSOLE_PATH | typeof OPS_CONSOLE_PATH = CONSOLE_PATH,
   ) {}
 
-  /** For `CONSOLE_PATH`. Passes on what is not there, and errors. */
+  /** For its path. Passes on what is not there, and errors. */
   readonly handle: RequestHandler = (request, response, next) => {
     this.answer(request, response, next).catch(next);
   };
 
   private async answer(request: Request, response: Response, next: NextFunction): Promise<void> {
-    const file = contextOf(request).surface.deploymentId === null ? this.files.find(pathOf(request)) : null;
+    const file = contextOf(request).surface.deploymentId === null ? this.find(pathOf(request)) : null;
     if (file === null) return next();
     // Names the route in the metrics.
-    request.route = { path: CONSOLE_PATH };
+    request.route = { path: this.path };
     if (request.method !== 'GET' && request.method !== 'HEAD') throw notSupported(request);
     this.limits.takeAnonymous(request, { by: 'nothing' });
     if (isFolderItself(request)) {
-      response.writeHead(308, { Location: `${CONSOLE_PATH}/`, 'Content-Length': '0' }).end();
+      response.writeHead(308, { Location: `${this.path}/`, 'Content-Length': '0' }).end();
       return;
     }
     response.set(await this.policy());
     if (!(await this.send(request, response, file))) next();
+  }
+
+  private find(path: string): ConsoleFile | null {
+    const isReserved = this.path === CONSOLE_PATH && (path === RESERVED || path.startsWith(`${RESERVED}/`));
+    return isReserved ? null : this.files.find(path);
   }
 
   private async send(request: Request, response: Response, file: ConsoleFile): Promise<boolean> {

@@ -1,2 +1,2 @@
 export { ConsoleFiles } from './console-files';
-export { CONSOLE_PATH, ConsolePages } from './console-pages';
+export { CONSOLE_PATH, ConsolePages, OPS_CONSOLE_PATH } from './console-pages';

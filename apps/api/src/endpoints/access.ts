@@ -7,7 +7,7 @@ import type { Scope } from '@millrace/contracts';
  *   (or none) on a self-hosted surface, anyone on a demo deployment (contract, section 5).
  * - `api_key`: an API key with the scope, on any surface; a self-hosted surface has no keys and lets in all its callers.
  * - `session`: who is signed in to the console, with any scopes.
- * - `admin_token`: the one admin token.
+ * - `admin_token`: the one admin token, or a session of the operators' console that was made with it.
  * - `signed_link`: the link itself; its handler verifies the signature in the query.
  * - `signed_body`: the sender's signature over the body; its handler verifies it.
  * - `nothing`: anyone.

@@ -1,6 +1,7 @@
 export { type Access } from './access';
 export { actorOf } from './actor';
 export {
+  OPERATOR_COOKIE,
   SELF_HOSTED_ACCOUNT,
   SELF_HOSTED_SCOPES,
   SESSION_COOKIE,
@@ -9,6 +10,7 @@ export {
   clearSessionCookie,
   demoLimits,
   setSessionCookie,
+  type SessionCookie,
 } from './callers';
 export { type Answer, type AnswerHeader, type DescribedParameter, type JsonSchema } from './described';
 export {

@@ -1,4 +1,4 @@
-import type { Caller, Operator } from '@millrace/accounts';
+import type { Caller, Operator, OperatorSession } from '@millrace/accounts';
 import type { JobScope } from '@millrace/jobs';
 import { contextOf, type Surface } from '../http';
 import type { Access } from './access';
@@ -17,19 +17,22 @@ export interface Visitor {
 /** A visitor who is signed in to the console. */
 export type SignedIn = Visitor & { readonly caller: { readonly sessionId: string } };
 
+/** An operator, and the session by which one came who did not send the admin token itself. */
+export type AdmittedOperator = Operator & { readonly session: OperatorSession | null };
+
 /** What the guard of an endpoint found out about its caller. */
 export type Admitted<A extends Access = Access> = A extends { by: 'surface' | 'api_key' }
   ? { readonly visitor: Visitor }
   : A extends { by: 'session' }
     ? { readonly visitor: SignedIn }
     : A extends { by: 'admin_token' }
-      ? { readonly operator: Operator }
+      ? { readonly operator: AdmittedOperator }
       : unknown;
 
 /** Who a guard let in. */
 export type Guest =
   | { readonly visitor: Visitor; readonly operator?: undefined }
-  | { readonly visitor?: undefined; readonly operator: Operator };
+  | { readonly visitor?: undefined; readonly operator: AdmittedOperator };
 
 /**
  * Keep who a guard let in, for the handler of this request.

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoints';
+import { OPERATOR_COOKIE, type Endpoint } from '../endpoints';
 import { describeEndpoints, type DocumentFrame } from './document';
 import type { OpenApiDocument } from './openapi-types';
 
@@ -24,6 +24,7 @@ const FRAME: DocumentFrame = {
     { name: 'workers', description: 'Processes that run jobs.' },
     { name: 'audit', description: 'The invariants, checked on demand.' },
     { name: 'audit-log', description: 'Who did what.' },
+    { name: 'sessions', description: "Signing in to the operators' console." },
   ],
   servers: [
     {
@@ -32,8 +33,14 @@ const FRAME: DocumentFrame = {
       variables: { origin: { default: 'http://localhost:9090', description: 'Scheme and host, without a path.' } },
     },
   ],
-  security: [{ bearer: [] }],
+  security: [{ bearer: [] }, { session: [] }],
   credential: 'The admin token, MILLRACE_ADMIN_TOKEN.',
+  session: {
+    cookie: OPERATOR_COOKIE,
+    description:
+      "A session of the operators' console (`signInOperator`), in a request without an Authorization header. Every such request " +
+      'must carry `Millrace-Console: 1`.',
+  },
   paths: ['/admin/v1/'],
 };
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoints';
+import { SESSION_COOKIE, type Endpoint } from '../endpoints';
 import { describeEndpoints, type DocumentFrame } from './document';
 import type { OpenApiDocument } from './openapi-types';
 
@@ -50,9 +50,12 @@ const FRAME: DocumentFrame = {
   // A self-hosted surface is open unless it has a token; a public demo deployment requires none.
   security: [{ bearer: [] }, { session: [] }, {}],
   credential: 'An API key of the account; on a self-hosted surface its one token, if it has one.',
-  session:
-    'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
-    'changes something must carry `Millrace-Console: 1`.',
+  session: {
+    cookie: SESSION_COOKIE,
+    description:
+      'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
+      'changes something must carry `Millrace-Console: 1`.',
+  },
   paths: ['/api/v2/', '/content/', '/upload-parts/'],
 };
 

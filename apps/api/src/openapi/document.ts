@@ -1,5 +1,5 @@
 import { ErrorEnvelopeSchema } from '@millrace/contracts';
-import { SESSION_COOKIE, type Endpoint } from '../endpoints';
+import type { Endpoint, SessionCookie } from '../endpoints';
 import { HEADERS } from './headers';
 import { withLinks } from './links';
 import type { OpenApiDocument, PathItem, SecurityRequirement, Server } from './openapi-types';
@@ -19,7 +19,7 @@ export interface DocumentFrame {
   /** What the bearer credential is. */
   credential: string;
   /** Set where a session of the console is a credential, too: what it is. */
-  session?: string;
+  session?: { cookie: SessionCookie; description: string };
   /** The paths of its endpoints begin with one of these. */
   paths: string[];
 }
@@ -46,7 +46,10 @@ export function describeEndpoints(frame: DocumentFrame, served: readonly Endpoin
 function securitySchemesOf({ credential, session }: DocumentFrame): OpenApiDocument['components']['securitySchemes'] {
   const bearer = { type: 'http', scheme: 'bearer', description: credential };
   if (session === undefined) return { bearer };
-  return { bearer, session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: session } };
+  return {
+    bearer,
+    session: { type: 'apiKey', in: 'cookie', name: session.cookie.name, description: session.description },
+  };
 }
 
 const ANY_SURFACE: Server[] = [{ url: '/', description: 'The host of any surface, without its prefix.' }];

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoints';
+import { SESSION_COOKIE, type Endpoint } from '../endpoints';
 import { describeEndpoints, type DocumentFrame } from './document';
 import type { OpenApiDocument } from './openapi-types';
 
@@ -33,9 +33,12 @@ const FRAME: DocumentFrame = {
   ],
   security: [{ bearer: [] }, { session: [] }],
   credential: 'An API key of the account.',
-  session:
-    'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
-    'changes something must carry `Millrace-Console: 1`.',
+  session: {
+    cookie: SESSION_COOKIE,
+    description:
+      'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
+      'changes something must carry `Millrace-Console: 1`.',
+  },
   paths: ['/platform/v1/'],
 };
 

@@ -1,4 +1,6 @@
 export { type ConsoleSession, type OpenedSession, type SessionPlace, noSession } from './console-session';
+export { OperatorSessionStore, type OperatorSession } from './operator-session.store';
+export { OperatorSessionsService } from './operator-sessions.service';
 export { SecretMint } from './secret-mint';
 export { SessionStore } from './session.store';
 export { SessionsService } from './sessions.service';

@@ -13,6 +13,7 @@ export const KEY_USES = [
   'API keys',
   'console sessions',
   'sign-in links',
+  'operator sessions',
 ] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 

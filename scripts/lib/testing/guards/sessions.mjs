@@ -4,6 +4,7 @@ import { of } from './guard.mjs';
 
 const STORE = 'libs/accounts/src/sessions/session.store.ts';
 const SESSIONS = ['apps/api/src/sessions/sessions.int-spec'];
+const OPERATORS = ['apps/api/src/sessions/operator-sessions.int-spec'];
 const LINKS = ['apps/api/src/sessions/sign-in-links.int-spec'];
 
 /** Of who is signed in to the console. @type {Guard[]} */
@@ -37,5 +38,26 @@ export const SESSION_GUARDS = [
     '    assertFromConsole(request);\n',
     '',
     SESSIONS,
+  ),
+  of(
+    "an operator's session ends after an hour",
+    'libs/accounts/src/sessions/operator-session.store.ts',
+    'secret_hash = ${hash} AND expires_at > now()`',
+    'secret_hash = ${hash}`',
+    OPERATORS,
+  ),
+  of(
+    "an operator's session ends with the admin token",
+    'libs/accounts/src/sessions/operator-sessions.service.ts',
+    "${this.adminToken ?? ''}",
+    '',
+    OPERATORS,
+  ),
+  of(
+    "no other page uses an operator's session",
+    'apps/api/src/endpoints/operator.guard.ts',
+    '    assertSentByConsole(request);\n',
+    '',
+    OPERATORS,
   ),
 ];

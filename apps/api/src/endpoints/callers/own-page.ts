@@ -13,10 +13,18 @@ const CONSOLE_HEADER = 'Millrace-Console';
  * @throws Refusal `forbidden`.
  */
 export function assertFromConsole(request: Request): void {
-  if (SAFE_METHODS.includes(request.method)) return;
+  if (!SAFE_METHODS.includes(request.method)) assertSentByConsole(request);
+}
+
+/**
+ * As `assertFromConsole`, for requests that only read, too: what operators read is about all accounts.
+ *
+ * @throws Refusal `forbidden`.
+ */
+export function assertSentByConsole(request: Request): void {
   assertOwnPage(request);
   if (request.get(CONSOLE_HEADER) === '1') return;
-  const message = `Send the header ${CONSOLE_HEADER}: 1 with a request that a session signs in, or an API key instead.`;
+  const message = `Send the header ${CONSOLE_HEADER}: 1 with a request that a session signs in, or a key or token instead of the session.`;
   throw new Refusal('forbidden', message);
 }
 

@@ -1,0 +1,45 @@
+import { Controller } from '@nestjs/common';
+import { OperatorSessionsService } from '@millrace/accounts';
+import { Refusal } from '@millrace/contracts';
+import {
+  OPERATOR_COOKIE,
+  Serves,
+  assertOwnPage,
+  clearSessionCookie,
+  setSessionCookie,
+  type AnswerOf,
+  type InputOf,
+} from '../endpoints';
+import { getOperatorSession, signInOperator, signOutOperator } from './operator-sessions.admin-endpoints';
+
+/** Which operators are signed in to their console. */
+@Controller()
+export class OperatorSessionsAdminController {
+  constructor(private readonly sessions: OperatorSessionsService) {}
+
+  @Serves(signInOperator)
+  async signIn({
+    operator,
+    request,
+    response,
+  }: InputOf<typeof signInOperator>): Promise<AnswerOf<typeof signInOperator>> {
+    if (operator.session !== null) {
+      throw new Refusal('unauthorized', 'A session cannot prolong itself: send the admin token as a bearer token.');
+    }
+    assertOwnPage(request);
+    const { secret, expiresAt } = await this.sessions.open(operator);
+    setSessionCookie(request, response, secret, OPERATOR_COOKIE);
+    return { expires_at: expiresAt.toISOString() };
+  }
+
+  @Serves(getOperatorSession)
+  async get({ operator }: InputOf<typeof getOperatorSession>): Promise<AnswerOf<typeof getOperatorSession>> {
+    return { expires_at: operator.session?.expiresAt.toISOString() ?? null };
+  }
+
+  @Serves(signOutOperator)
+  async signOut({ operator, request, response }: InputOf<typeof signOutOperator>): Promise<void> {
+    if (operator.session !== null) await this.sessions.end(operator, operator.session.id);
+    clearSessionCookie(request, response, OPERATOR_COOKIE);
+  }
+}

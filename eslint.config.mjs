@@ -49,6 +49,11 @@ export default tseslint.config(
   },
   // What `queryOptions` returns has no name: its type carries the key, and with it what the cache holds.
   { files: ['apps/console/src/api/*.ts'], rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' } },
+  // Beside the console's own project, in which there is no Node.
+  {
+    files: ['apps/console/vite.config.ts'],
+    languageOptions: { parserOptions: { projectService: false, project: 'apps/console/docs-site/tsconfig.json' } },
+  },
   // Jest loads a reporter as CommonJS.
   { files: ['scripts/**/*.js'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   { files: ['**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },

@@ -10,6 +10,10 @@ import { DIST, MODULES, ROOT, runTool } from './lib/system/index.mjs';
 const CHECKS = [
   { name: 'types', program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'tsconfig.json') },
   { name: 'types of the console', program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'apps/console') },
+  {
+    name: 'types of the docs site',
+    program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'apps/console/docs-site'),
+  },
   { name: 'lint', program: bin('eslint/bin/eslint.js', '.') },
   { name: 'format', program: bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.') },
   {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { docsSite } from './docs-site/plugin';
 
 const checkout = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -10,6 +11,7 @@ const checkout = (path: string): string => fileURLToPath(new URL(`../../${path}`
  */
 export default defineConfig(({ command }) => ({
   base: '/console/',
+  plugins: [docsSite(checkout('docs'))],
   resolve: { alias: { '@millrace/contracts': checkout('libs/contracts/src/index.ts') } },
   build: {
     // The content security policy allows files of our own and nothing that is written into a page.

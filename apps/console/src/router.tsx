@@ -55,8 +55,14 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./account'), 'AccountPage'),
 });
 
+const docs = createRoute({
+  getParentRoute,
+  path: '/docs/$',
+  component: lazyRouteComponent(() => import('./docs'), 'DocsScreen'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job, playground, deployments, usage, keys, account]),
+  routeTree: root.addChildren([index, jobs, job, playground, deployments, usage, keys, account, docs]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -45,6 +45,7 @@ export {
 } from './events';
 export { parseBlobHash } from './hash';
 export { createdAtOf, lowestIdAt, newId, isUuid } from './ids';
+export { JOB_ERROR_CATALOGUE } from './job-errors';
 export {
   JOB_STATUSES,
   TERMINAL_STATUSES,

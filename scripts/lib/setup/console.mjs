@@ -12,6 +12,9 @@ const APP = join(ROOT, 'apps', 'console');
 /** What is bundled into it. */
 const SOURCES = [APP, join(ROOT, 'libs', 'contracts', 'src')];
 const IS_NOT_BUILT = /\.spec\.tsx?$|\/README\.md$/;
+/** Its docs, with their pictures. */
+const PAGES = join(ROOT, 'docs');
+const IS_OF_A_PAGE = /\.(md|png|jpg|webp)$/;
 const MANIFEST = join(DIST, '.console.json');
 /** What shrinks; pictures and fonts are compressed already. */
 const COMPRESSED = ['.css', '.html', '.js', '.json', '.svg', '.txt'];
@@ -44,7 +47,8 @@ export function consoleDigest() {
 }
 
 function currentSources() {
-  const files = SOURCES.flatMap(filesUnder).filter((file) => !IS_NOT_BUILT.test(file));
+  const sources = SOURCES.flatMap(filesUnder).filter((file) => !IS_NOT_BUILT.test(file));
+  const files = [...sources, ...filesUnder(PAGES).filter((file) => IS_OF_A_PAGE.test(file))];
   const settings = ['package-lock.json', 'tsconfig.json', 'scripts/lib/setup/console.mjs'];
   const all = [...settings.map((name) => join(ROOT, name)), ...files.sort()];
   return digestOf(...all.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));

@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, INVALID_REQUEST, INVALID_REQUEST_STATUSES } from '@millrace/contracts';
+import { ERROR_CATALOGUE, INVALID_REQUEST, INVALID_REQUEST_STATUSES, JOB_ERROR_CATALOGUE } from '@millrace/contracts';
 import { AdminModule } from '../admin.module';
 import { endpointsOfModule } from '../endpoints';
 import { PublicModule } from '../public.module';
@@ -24,13 +24,20 @@ function textOf(document: OpenApiDocument): string {
 
 const INTRODUCTION = `# Errors
 
-Made from \`libs/contracts/src/errors.ts\`; change it there and run \`node dist/apps/api/src/openapi/write-docs.js\`.
+Made from \`libs/contracts/src/errors.ts\` and \`job-errors.ts\` beside it; change it there and run \`node dist/apps/api/src/openapi/write-docs.js\`.
 
 Every error answer, of any cause, is \`{"error": {"code", "message", "details"}}\`, with \`details\` only where there is more
 to say. Decide by \`code\`; the message is for people. Every answer carries \`X-Request-Id\`. Every 429 carries \`Retry-After\`:
 whole seconds, at least 1.
 
-A failure while a job runs is not an HTTP error: it is in \`job.error\`.
+A failure while a job runs is not an HTTP error: it is in \`job.error\`, and [below](#errors-of-jobs).
+
+## Errors of requests
+`;
+
+const OF_JOBS = `## Errors of jobs
+
+\`job.error\` of a job whose status is \`failed\`. What each way to end is charged is in [credits.md](credits.md).
 `;
 
 function errorPage(): string {
@@ -39,7 +46,10 @@ function errorPage(): string {
     { code: 'invalid_request', ...INVALID_REQUEST, status: INVALID_REQUEST_STATUSES.join(', ') },
   ].sort((a, b) => a.status.localeCompare(b.status) || a.code.localeCompare(b.code));
   const sections = entries.map(
-    ({ code, status, cause, cure }) => `## \`${code}\`\n\n${status}. ${cause}\n\n**Cure:** ${cure}\n`,
+    ({ code, status, cause, cure }) => `### \`${code}\`\n\n${status}. ${cause}\n\n**Cure:** ${cure}\n`,
   );
-  return [INTRODUCTION, ...sections].join('\n');
+  const ofJobs = Object.entries(JOB_ERROR_CATALOGUE).map(
+    ([code, { cause, cure }]) => `### \`${code}\`\n\n${cause}\n\n**Cure:** ${cure}\n`,
+  );
+  return [INTRODUCTION, ...sections, OF_JOBS, ...ofJobs].join('\n');
 }

@@ -3,7 +3,7 @@ import type { IconName } from '../ui/controls/icon';
 import { useSession } from './session-context';
 
 interface Place {
-  to: '/jobs' | '/new' | '/deployments' | '/usage' | '/keys' | '/account';
+  to: '/jobs' | '/new' | '/deployments' | '/usage' | '/keys' | '/account' | '/docs/$';
   label: string;
   icon: IconName;
   /** Only a session with this scope can do something there. */
@@ -17,6 +17,7 @@ const PLACES: readonly Place[] = [
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
   { to: '/keys', label: 'API keys', icon: 'keys', scope: 'keys:admin' },
   { to: '/account', label: 'Account', icon: 'limits' },
+  { to: '/docs/$', label: 'Docs', icon: 'docs' },
 ];
 
 /** Where the session can go: the navigation and the palette show the same. */

@@ -8,14 +8,20 @@ import { Icon } from '../ui/controls/icon';
 import { Mark } from './mark';
 import { Navigation } from './navigation';
 import { Palette } from './palette';
+import { ReaderFrame } from './reader-frame';
 import { SessionContext } from './session-context';
 import { SignIn } from './sign-in';
 import './shell.css';
 
-/** Everything around a screen. Without a session it asks for one, and keeps the address. */
+/** Without the base of the router, or with it. */
+const DOCS = /^(\/console)?\/docs(\/|$)/;
+
+/** Everything around a screen. Without a session it asks for one, and keeps the address; the docs need none. */
 export function Shell(): ReactNode {
   const session = useQuery(sessionQuery);
+  const isDocs = useRouterState({ select: ({ location }) => DOCS.test(location.pathname) });
   if (session.isPending) return <Opening />;
+  if (isDocs && !session.data) return <ReaderFrame />;
   if (session.data === undefined) {
     return (
       <main className="opening">

@@ -1,4 +1,5 @@
 import { Suspense, use, type ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 import { asApiError } from '../../api/api-error';
 import { Button } from '../controls/button';
 import { cureOf } from '../cures';
@@ -20,7 +21,9 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
         {title !== undefined && <strong>{title}</strong>}
         <p>{message}</p>
         {/* Its own boundary: while the catalogue is loaded, the screen around the error stays. */}
-        <Suspense>{cure === undefined ? <Cure code={code} /> : <p className="soft">{cure}</p>}</Suspense>
+        <Suspense>
+          <Cure code={code} text={cure} />
+        </Suspense>
         <p className="small faint">
           <code>{code}</code>
           {retryAfterS !== null && <> · try again in {retryAfterS} s</>}
@@ -41,7 +44,16 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
   );
 }
 
-function Cure({ code }: { code: string }): ReactNode {
-  const cure = use(cureOf(code));
-  return cure === null ? null : <p className="soft">{cure}</p>;
+/** What to do, and where the docs say more about the code. Nothing of a code that they do not have. */
+export function Cure({ code, text }: { code: string; text?: string | undefined }): ReactNode {
+  const catalogued = use(cureOf(code));
+  if (catalogued === null) return text === undefined ? null : <p className="soft">{text}</p>;
+  return (
+    <p className="soft">
+      {text ?? catalogued}{' '}
+      <Link to="/docs/$" params={{ _splat: 'errors' }} hash={code}>
+        What this means
+      </Link>
+    </p>
+  );
 }

@@ -56,6 +56,7 @@ function draftOf(accountId, poolId) {
     poolId,
     workflow: GRAPH,
     nodeCount: NODES,
+    workKey: 0n,
     inputAssetIds: [],
     metadata: METADATA,
     idempotencyKey: randomUUID(),

@@ -72,7 +72,16 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const { secretKey } = settings;
 
   const assets = composeAssets({ database, store, settings });
-  const jobs = composeSubmission({ database, redis, assets: assets.assets, logger, metrics, settings, secretKey });
+  const jobs = composeSubmission({
+    database,
+    redis,
+    assets: assets.assets,
+    quota: assets.quota,
+    logger,
+    metrics,
+    settings,
+    secretKey,
+  });
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
   const accounts = composeAccounts(database, settings, logger, jobs.queues);
   const networks = new NetworkAccounts(database, new AccountStore(), secretKey, demoLimits(settings));
@@ -107,6 +116,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     billing.payments,
     composeTopUps(database, provider, settings),
     jobs.submissions,
+    jobs.submissionEstimates,
     jobs.operatorJobs,
     jobs.lifecycle,
     jobs.reads,

@@ -4,6 +4,7 @@ import {
   addAssets,
   addCredits,
   addDeployments,
+  addEstimate,
   addJobs,
   addKeys,
   addLogin,
@@ -65,7 +66,7 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     })
     .exitOverride();
   const bind = binder(host, ended);
-  for (const add of [addRun, addSubmit, addWatch, addJobs, addAssets]) add(program, bind);
+  for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addAssets]) add(program, bind);
   for (const add of [addKeys, addCredits, addDeployments, addAdmin, addLogin]) add(program, bind);
   return program;
 }

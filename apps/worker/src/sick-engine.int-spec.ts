@@ -54,7 +54,7 @@ beforeAll(async () => {
     secretKey: KeyRing.of(Buffer.alloc(32, 1)),
   };
   jobs = composeExecution(parts);
-  submission = composeSubmission({ ...parts, assets: assets.assets });
+  submission = composeSubmission({ ...parts, assets: assets.assets, quota: assets.quota });
 });
 afterAll(async () => {
   await jobs.close();

@@ -68,7 +68,7 @@ beforeAll(async () => {
   const secretKey = KeyRing.of(Buffer.alloc(32, 1));
   const parts = { database, redis, logger, metrics, settings, secretKey };
   jobs = composeExecution(parts);
-  submission = composeSubmission({ ...parts, assets: assets.assets });
+  submission = composeSubmission({ ...parts, assets: assets.assets, quota: assets.quota });
 });
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.drain().then(() => worker.stop())));

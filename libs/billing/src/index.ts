@@ -29,6 +29,7 @@ export {
 export {
   chargeMicros,
   chargePart,
+  costMicros,
   creditsText,
   extensionMicros,
   isExhausted,

@@ -22,6 +22,7 @@ export {
   type ResumableUploadView,
 } from './asset';
 export { boundedList } from './bounded-list';
+export { EstimateSchema, type Estimate } from './estimate';
 export {
   ERROR_CATALOGUE,
   INVALID_REQUEST,

@@ -62,12 +62,12 @@ export class Targets {
   /**
    * Where jobs of a deployment run. The caller has checked that the request may use it.
    *
-   * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`, which also records that workers are
-   * wanted; 404 `not_found`.
+   * @param wake records that workers are wanted where none is ready.
+   * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`; 404 `not_found`.
    */
-  async deployment(id: string): Promise<Target> {
-    const deployment = await this.readyDeployment(id);
-    if (deployment.idle) await this.deployments.noteWanted(id);
+  async deployment(id: string, { wake = true }: { wake?: boolean } = {}): Promise<Target> {
+    const deployment = await this.readyDeployment(id, wake);
+    if (deployment.idle && wake) await this.deployments.noteWanted(id);
     return {
       poolId: deployment.poolId,
       // A deployment is ready only after a worker has published what it can run.
@@ -78,7 +78,7 @@ export class Targets {
   }
 
   /** A refusal rests on a fresh reading, never on the cache. */
-  private async readyDeployment(id: string): Promise<Deployment> {
+  private async readyDeployment(id: string, wake: boolean): Promise<Deployment> {
     const cached = await this.deployments.find(id);
     const deployment =
       cached?.state === 'ready' && cached.deletingAt === null ? cached : await this.deployments.findNow(id);
@@ -93,7 +93,7 @@ export class Targets {
         'This deployment is stopped; it takes no jobs until its operator starts it.',
       );
     }
-    await this.deployments.noteWanted(id);
+    if (wake) await this.deployments.noteWanted(id);
     throw new Refusal(
       'deployment_not_ready',
       `This deployment is ${deployment.state}${because(deployment)}. Wait for the seconds in Retry-After, then send the same request again.`,

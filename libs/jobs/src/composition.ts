@@ -1,4 +1,4 @@
-import type { AssetService, AssetSettings } from '@millrace/assets';
+import type { AssetService, AssetSettings, StorageQuota } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -51,6 +51,9 @@ import {
 } from './rotation';
 import {
   GroupStore,
+  RunTimesStore,
+  SubmissionChecks,
+  SubmissionEstimates,
   SubmissionExaminer,
   SubmissionGroups,
   SubmissionService,
@@ -71,12 +74,14 @@ export interface JobsParts {
 interface SubmissionParts extends JobsParts {
   settings: JobsParts['settings'] & Pick<AssetSettings, 'storageBytesPerAccount'>;
   assets: AssetService;
+  quota: Pick<StorageQuota, 'usedBytes'>;
   secretKey: KeyRing;
 }
 
 /** What a process has that accepts jobs and shows them. */
 export interface JobSubmission {
   submissions: SubmissionService;
+  submissionEstimates: SubmissionEstimates;
   operatorJobs: OperatorJobs;
   lifecycle: Lifecycle;
   reads: JobReads;
@@ -90,7 +95,7 @@ export interface JobSubmission {
 
 /** Wire what accepts jobs and shows them. */
 export function composeSubmission(parts: SubmissionParts): JobSubmission {
-  const { database, redis, assets, metrics, settings } = parts;
+  const { database, redis, assets, quota, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
   const queueStore = new AccountQueueStore();
   const estimates = new QueueEstimates(database, queueStore, new WorkerStore());
@@ -98,12 +103,14 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const reads = new JobReads(database, new JobStore(), estimates, ranks);
   const examiner = new SubmissionExaminer();
   const store = new SubmissionStore(settings);
+  const checks = new SubmissionChecks(assets, estimates, settings);
+  const ledger = new LedgerStore();
   const submissions = new SubmissionService(
     database,
     store,
     new SubmissionGroups(database, store, new GroupStore(settings)),
-    new LedgerStore(),
-    assets,
+    ledger,
+    checks,
     new EphemeralSecrets(redis.producer(), parts.secretKey),
     estimates,
     dispatcher,
@@ -111,8 +118,19 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     metrics,
     settings,
   );
+  const submissionEstimates = new SubmissionEstimates(
+    database,
+    examiner,
+    checks,
+    new RunTimesStore(),
+    estimates,
+    ledger,
+    quota,
+    settings,
+  );
   return {
     submissions,
+    submissionEstimates,
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
     reads,

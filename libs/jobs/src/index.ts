@@ -32,4 +32,4 @@ export {
   type JobScope,
   type NodeTiming,
 } from './state';
-export { SMALL_SUBMISSION_BYTES, SubmissionService } from './submission';
+export { SMALL_SUBMISSION_BYTES, SubmissionEstimates, SubmissionService, type SubmissionEstimate } from './submission';

@@ -22,6 +22,7 @@ export {
   replaceAssetReferences,
   topologicalOrder,
   unwrapped,
+  workDigest,
   workflowOf,
   type GraphNode,
   type Link,

@@ -13,9 +13,11 @@ export class Destinations {
 
   /**
    * @param surface one that the caller was identified on.
+   * @param options `wake: false` where nothing is submitted: a deployment without workers then gets none for it.
    * @throws Refusal when nothing can run there now.
    */
-  async of({ deploymentId }: Pick<Surface, 'deploymentId'>): Promise<Target> {
-    return deploymentId === null ? this.targets.shared(this.settings.pool) : this.targets.deployment(deploymentId);
+  async of({ deploymentId }: Pick<Surface, 'deploymentId'>, options: { wake?: boolean } = {}): Promise<Target> {
+    if (deploymentId === null) return this.targets.shared(this.settings.pool);
+    return this.targets.deployment(deploymentId, options);
   }
 }

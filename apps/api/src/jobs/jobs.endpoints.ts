@@ -13,7 +13,8 @@ const reads = { method: 'get', tag: 'jobs', access: { by: 'surface', scope: 'job
 const writes = { method: 'post', tag: 'jobs', access: { by: 'surface', scope: 'jobs:write' } } as const;
 export const jobParams = { id: recordId('job', 'JobId') };
 
-const EXAMPLE_SUBMISSION = {
+/** A body that every engine runs. */
+export const EXAMPLE_SUBMISSION = {
   workflow: {
     '1': { class_type: 'EmptyImage', inputs: { width: 512, height: 512, batch_size: 1, color: 3368601 } },
     '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'blue' } },

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Destinations } from './destinations';
+import { EstimatesController } from './estimates.controller';
 import { EventsController } from './events.controller';
 import { JobPresenter } from './job.presenter';
 import { JobsAdminController } from './jobs.admin-controller';
@@ -8,7 +9,7 @@ import { NodeClassesController } from './node-classes.controller';
 
 /** The jobs of a surface, to its callers. */
 @Module({
-  controllers: [JobsController, EventsController, NodeClassesController],
+  controllers: [JobsController, EstimatesController, EventsController, NodeClassesController],
   providers: [Destinations, JobPresenter],
 })
 export class JobsModule {}

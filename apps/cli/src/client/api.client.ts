@@ -58,6 +58,11 @@ export class ApiClient {
     return new URL(`/platform/v1${path}`, this.settings.baseUrl);
   }
 
+  /** An operation of the platform API on the surface of the base address: a deployment's, where the address is a deployment's. */
+  platformHere(path: string): URL {
+    return new URL(`${this.settings.baseUrl.pathname.replace(/\/$/, '')}/platform/v1${path}`, this.settings.baseUrl);
+  }
+
   /** A link that the service sent: resolved against the origin, never joined to the base address (contract, 2.5). */
   link(reference: string): URL {
     if (!URL.canParse(reference, this.settings.baseUrl.href))

@@ -1,4 +1,4 @@
-import { isUuid, type JobStatus } from '@millrace/contracts';
+import { EstimateSchema, isUuid, type Estimate, type JobStatus } from '@millrace/contracts';
 import { memberText } from '../graph';
 import { ServiceRefusal, UsageFailure } from '../process';
 import type { ApiClient, CallOptions } from './api.client';
@@ -31,6 +31,13 @@ export class JobsClient {
   async submit(body: string, idempotencyKey: string): Promise<Job> {
     const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
     return readAs(JobView, await this.api.json(this.api.api('/jobs'), { method: 'POST', headers, body }), 'job');
+  }
+
+  /** What a submission of this body would come to. */
+  async estimate(body: string, signal?: AbortSignal): Promise<Estimate> {
+    const headers = { 'content-type': 'application/json' };
+    const url = this.api.platformHere('/estimates');
+    return readAs(EstimateSchema, await this.api.json(url, { method: 'POST', headers, body, signal }), 'estimate');
   }
 
   async get(id: string, signal?: AbortSignal): Promise<Job> {

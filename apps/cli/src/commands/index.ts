@@ -3,6 +3,7 @@ export { addAssets } from './assets.command';
 export { binder } from './command-context';
 export { addCredits } from './credits.command';
 export { addDeployments } from './deployments.command';
+export { addEstimate } from './estimate.command';
 export { addJobs } from './jobs.command';
 export { addKeys } from './keys.command';
 export { addLogin } from './login.command';

@@ -65,6 +65,18 @@ function announce({ asJson, printer }: CommandContext, job: Job): ExitCode {
 }
 
 function submissionFlags(command: Command): Command {
+  return graphFlags(command)
+    .option('--idempotency-key <key>', 'submitting again with this key creates no second job')
+    .option(
+      '--max-wait <seconds>',
+      'retry for this long while the service asks to retry later (429)',
+      parserOf('--max-wait', MAX_WAIT),
+      600,
+    );
+}
+
+/** What makes the body of a submission. */
+export function graphFlags(command: Command): Command {
   return command
     .argument('<graph>', 'a graph in API format; - reads it from standard input')
     .option(
@@ -73,12 +85,5 @@ function submissionFlags(command: Command): Command {
       collect,
     )
     .option('-s, --set <node.input=value>', 'set an input to another value; := takes JSON', collect)
-    .option('-l, --label <key=value>', 'label the job', collect)
-    .option('--idempotency-key <key>', 'submitting again with this key creates no second job')
-    .option(
-      '--max-wait <seconds>',
-      'retry for this long while the service asks to retry later (429)',
-      parserOf('--max-wait', MAX_WAIT),
-      600,
-    );
+    .option('-l, --label <key=value>', 'label the job', collect);
 }

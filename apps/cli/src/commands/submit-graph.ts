@@ -8,11 +8,15 @@ import { type Palette, plainLine, size } from '../terminal';
 import { parseAssignment, parseLabels } from './assignment';
 import { idempotencyKey } from './typed-value';
 
-/** The flags of a submission. */
-export interface SubmitFlags {
+/** The flags that make the body of a submission of a graph. */
+export interface GraphFlags {
   input?: string[];
   set?: string[];
   label?: string[];
+}
+
+/** The flags of a submission. */
+export interface SubmitFlags extends GraphFlags {
   idempotencyKey?: string;
   /** For how many seconds in all a refusal with a time to wait (429) is retried. */
   maxWait: number;
@@ -38,8 +42,27 @@ const ASSET_PREFIX = 'asset:';
  * @throws {ServiceRefusal | ServiceFailure}
  */
 export async function submitGraph(path: string, flags: SubmitFlags, tools: SubmitTools): Promise<Job> {
-  const labels = parseLabels(flags.label ?? []);
   const key = idempotencyKey(flags.idempotencyKey ?? randomUUID());
+  const { body, graph } = await submissionOf(path, flags, tools);
+  const job = submitWithRetries(body, key, flags.maxWait, tools);
+  return job.catch((error: unknown) => {
+    if (error instanceof ServiceRefusal) error.nodeClasses = graph.classes();
+    throw error;
+  });
+}
+
+/**
+ * The body of a submission: the graph with its values in place, after what its inputs name is uploaded.
+ *
+ * @throws {UsageFailure} before anything is sent, for everything that can be checked here
+ * @throws {ServiceRefusal | ServiceFailure}
+ */
+export async function submissionOf(
+  path: string,
+  flags: GraphFlags,
+  tools: SubmitTools,
+): Promise<{ body: string; graph: GraphText }> {
+  const labels = parseLabels(flags.label ?? []);
   const graph = GraphText.parse(await readGraph(path, tools.host), path === '-' ? 'The graph' : path);
   const inputs = (flags.input ?? []).map((text) => parseAssignment(text, '--input'));
   const files = inputs.map(({ target, value }) => ({ place: graph.place(target), value }));
@@ -56,11 +79,7 @@ export async function submitGraph(path: string, flags: SubmitFlags, tools: Submi
     graph.set(place, assetReference(id));
   }
   const metadata = labels.length > 0 ? `,"metadata":${JSON.stringify(Object.fromEntries(labels))}` : '';
-  const job = submitWithRetries(`{"workflow":${graph.toString()}${metadata}}`, key, flags.maxWait, tools);
-  return job.catch((error: unknown) => {
-    if (error instanceof ServiceRefusal) error.nodeClasses = graph.classes();
-    throw error;
-  });
+  return { body: `{"workflow":${graph.toString()}${metadata}}`, graph };
 }
 
 /** @throws {UsageFailure} unless it is a file that can be uploaded, or the id of an asset. */

@@ -38,6 +38,11 @@ export class QueueEstimates {
     return rotation.waiting;
   }
 
+  /** Jobs of the account that wait in the pool. */
+  async waitingOf(poolId: string, accountId: string): Promise<number> {
+    return (await this.rotations.get(poolId)).waitingOf(accountId);
+  }
+
   /** @param ahead jobs of its own account before it. */
   async place(poolId: string, accountId: string, ahead: number): Promise<QueuePlace> {
     const [rotation, pace] = await Promise.all([this.rotations.get(poolId), this.paces.get(poolId)]);

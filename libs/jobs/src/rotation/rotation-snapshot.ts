@@ -30,6 +30,11 @@ export class RotationSnapshot {
     this.waiting = busy.reduce((sum, account) => sum + account.waiting, 0);
   }
 
+  /** Jobs of an account that wait in the pool. */
+  waitingOf(accountId: string): number {
+    return this.accounts.get(accountId)?.waiting ?? 0;
+  }
+
   /**
    * The place of an account's job: after its own jobs before it, and after as many of every other account as have their
    * turn meanwhile. An account of weight `o` has them in proportion to its weight.

@@ -1,5 +1,5 @@
 import { Refusal, type ExtraData, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
-import { assetReferences, modelsOf, sliceOf, type WorkflowGraph } from '@millrace/workflow';
+import { assetReferences, modelsOf, sliceOf, workDigest, type WorkflowGraph } from '@millrace/workflow';
 import type { RequestedJob } from './read-submission.step';
 import { validateGraph } from './validate-workflow.step';
 
@@ -12,6 +12,8 @@ export interface ExaminedJob {
   extraData: ExtraData | null;
   /** Files of weights that it loads. */
   models: string[];
+  /** Names the work that it asks for; see `workDigest`. */
+  work: string;
   assets: ReferredAssets;
 }
 
@@ -48,6 +50,7 @@ export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalo
     metadata,
     extraData,
     models: modelsOf(graph, catalogue),
+    work: workDigest(graph, catalogue),
     assets: referredAssets(graph),
   };
 }

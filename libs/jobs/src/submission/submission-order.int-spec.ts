@@ -10,6 +10,7 @@ import { jobSettings } from '../job.settings';
 import { AccountQueueStore, QueueEstimates, TurnStore } from '../rotation';
 import { ONE_TURN } from '../rotation/turn.store';
 import type { JobScope } from '../state';
+import { SubmissionChecks } from './submission-checks';
 import { SubmissionExaminer } from './submission-examiner';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
@@ -54,7 +55,7 @@ beforeAll(async () => {
     store,
     new SubmissionGroups(test.database, store, new GroupStore(settings)),
     new LedgerStore(),
-    { resolveForJob: () => Promise.resolve(new Set<string>()) },
+    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, estimates, settings),
     { put: () => Promise.resolve(), delete: () => Promise.resolve() },
     estimates,
     { expectDispatch: () => undefined, requestDispatch: () => undefined },

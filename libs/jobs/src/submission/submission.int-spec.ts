@@ -10,6 +10,7 @@ import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabas
 import { jobSettings } from '../job.settings';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
+import { SubmissionChecks } from './submission-checks';
 import { SubmissionExaminer } from './submission-examiner';
 import { SubmissionService, type Submission } from './submission.service';
 import { GroupStore } from './group.store';
@@ -81,7 +82,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
     store,
     new SubmissionGroups(counted, store, new GroupStore(settings)),
     new LedgerStore(),
-    { resolveForJob: () => Promise.resolve(new Set<string>()) },
+    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, estimates, settings),
     {
       put: ({ jobId }) => Promise.resolve(void kept.add(jobId)),
       delete: (id: string) => Promise.resolve(void kept.delete(id)),

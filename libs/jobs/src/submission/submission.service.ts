@@ -1,12 +1,6 @@
-import { STORAGE_FULL, storageFull, type AssetService, type AssetSettings } from '@millrace/assets';
+import { STORAGE_FULL, storageFull, type AssetSettings } from '@millrace/assets';
 import type { Caller } from '@millrace/accounts';
-import {
-  INSUFFICIENT_CREDITS,
-  creditsText,
-  holdMicrosOf,
-  type BillingSettings,
-  type LedgerStore,
-} from '@millrace/billing';
+import { INSUFFICIENT_CREDITS, type BillingSettings, type LedgerStore } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
@@ -16,11 +10,15 @@ import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
 import { QUEUE_FULL, type QueueEstimates, type QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
-import type { AssetPlace, ExaminedJob, ReferredAssets } from './examine-submission.step';
+import type { ExaminedJob } from './examine-submission.step';
+import { accountQueueFull, insufficientCredits, keyReused, missingAssets } from './refusals';
 import type { JobDraft } from './submission';
+import type { SubmissionChecks } from './submission-checks';
 import { INPUT_ASSET_CONSTRAINT, type RecordedJob, type SubmissionStore } from './submission.store';
 import type { SubmissionExaminer } from './submission-examiner';
 import type { SubmissionGroups } from './submission-groups';
+import { termsOf } from './terms';
+import { workKeyOf } from './work-key';
 
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
@@ -48,8 +46,6 @@ export interface AcceptedJob {
   place: QueuePlace;
 }
 
-const QUEUE_RETRY_SECONDS = 2;
-
 /**
  * Turns a request into a durable job. Everything that can be refused without writing is refused first; then one statement
  * records the job with all that belongs to it. Dispatching comes after that, and may fail without harm.
@@ -60,9 +56,9 @@ export class SubmissionService {
     private readonly store: SubmissionStore,
     private readonly groups: Pick<SubmissionGroups, 'record'>,
     private readonly ledger: Pick<LedgerStore, 'balance'>,
-    private readonly assets: Pick<AssetService, 'resolveForJob'>,
+    private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom'>,
     private readonly secrets: Pick<EphemeralSecrets, 'put' | 'delete'>,
-    private readonly estimates: Pick<QueueEstimates, 'waiting' | 'place'>,
+    private readonly estimates: Pick<QueueEstimates, 'place'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
@@ -89,8 +85,8 @@ export class SubmissionService {
 
   private async accept(submission: Submission): Promise<AcceptedJob> {
     const { job, target } = await this.examiner.examine(submission.body, submission.target);
-    const inputAssetIds = await this.checkAssets(submission.caller.accountId, job.assets);
-    await this.checkRoom(target);
+    const inputAssetIds = await this.checks.inputAssets(submission.caller.accountId, job.assets);
+    await this.checks.assertRoom(target);
     return this.record(submission, target, job, inputAssetIds);
   }
 
@@ -99,22 +95,6 @@ export class SubmissionService {
     if (!(error instanceof Refusal) || idempotencyKey === undefined || error.code === KEY_REUSED) return error;
     const claimed = await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey);
     return claimed ? keyReused() : error;
-  }
-
-  private async checkAssets(
-    accountId: string,
-    { named, malformed, malformedCount }: ReferredAssets,
-  ): Promise<string[]> {
-    const ids = named.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
-    const owned = ids.length === 0 ? new Set<string>() : await this.assets.resolveForJob(accountId, ids);
-    const missing = named.filter(({ asset_id: id }) => id === null || !owned.has(id));
-    if (malformedCount === 0 && missing.length === 0) return ids;
-    throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
-  }
-
-  private async checkRoom(target: Target): Promise<void> {
-    const limit = target.queueLimit ?? this.settings.queueLimitPerPool;
-    if ((await this.estimates.waiting(target.poolId)) >= limit) throw queueFull('The queue of this service is full.');
   }
 
   private async record(
@@ -169,27 +149,24 @@ export class SubmissionService {
   ): JobDraft {
     const { workflow, nodeCount, metadata, extraData, models } = job;
     const { limits } = caller;
-    const billed = scope.surface !== 'self_hosted';
     return {
       ...scope,
+      ...termsOf(caller, scope, target, this.settings),
       id,
       apiKeyId: caller.apiKeyId,
       poolId: target.poolId,
       workflow,
       nodeCount,
+      workKey: workKeyOf(scope.accountId, target.poolId, job.work),
       inputAssetIds: inputs,
       metadata,
       idempotencyKey: rest.idempotencyKey ?? null,
       weight: limits.weight,
       runningLimit: limits.runningLimit ?? this.settings.runningLimitPerAccount,
-      queueLimit: limits.queueLimit ?? this.settings.queueLimitPerAccount,
       retentionSeconds: Math.min(
         this.settings.jobRetentionSeconds,
         caller.retentionSeconds ?? Number.POSITIVE_INFINITY,
       ),
-      storageBytes: limits.storageBytes ?? this.settings.storageBytesPerAccount,
-      priceMicrosPerSecond: billed ? target.priceMicrosPerSecond : 0n,
-      holdMicros: billed ? holdMicrosOf(this.settings, target.priceMicrosPerSecond) : 0n,
       hasSecrets: extraData !== null,
       models,
       traceparent: rest.traceparent,
@@ -202,43 +179,11 @@ function refusalOf(error: unknown, draft: JobDraft): unknown {
     if (error.reason === KEY_REUSED) return keyReused();
     if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
     if (error.reason === QUEUE_FULL) {
-      return queueFull(`This account has ${draft.queueLimit} jobs waiting, which is its limit.`);
+      return accountQueueFull(draft.queueLimit);
     }
   }
   if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
   return error;
-}
-
-function keyReused(): Refusal {
-  return new Refusal(
-    'idempotency_key_reuse',
-    'This Idempotency-Key was used before. The request was not executed; look for the first one among your jobs.',
-  );
-}
-
-function insufficientCredits(requiredMicros: bigint, availableMicros: bigint): Refusal {
-  const message =
-    `Running this job needs ${creditsText(requiredMicros)} credits set aside, and ${creditsText(availableMicros)} are ` +
-    'available. Add credits, or wait until running jobs give back what they hold and do not use.';
-  const details = { required_micros: Number(requiredMicros), available_micros: Number(availableMicros) };
-  return new Refusal('insufficient_credits', message, { details });
-}
-
-function queueFull(message: string): Refusal {
-  return new Refusal('queue_full', `${message} Wait and send the same request again.`, {
-    retryAfterSeconds: QUEUE_RETRY_SECONDS,
-  });
-}
-
-/** @param leftOut how many more there are. */
-function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
-  const named = references.slice(0, 3).map((reference) => {
-    const what = reference.asset_id === null ? 'an asset reference without an id' : `asset ${reference.asset_id}`;
-    return `node ${reference.node_id}, ${reference.field}: ${what}`;
-  });
-  const message = `The workflow refers to assets that do not exist or are not yours${named.length > 0 ? `: ${named.join('; ')}` : ''}.`;
-  const details = leftOut === 0 ? { references } : { references, left_out: { references: leftOut } };
-  return new Refusal('missing_asset', message, { details });
 }
 
 function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {

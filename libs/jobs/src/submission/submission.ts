@@ -30,5 +30,7 @@ export interface JobDraft extends JobScope {
   hasSecrets: boolean;
   /** Files of weights that it loads. */
   models: string[];
+  /** Finds earlier jobs that asked for the same work; see `workKeyOf`. */
+  workKey: bigint;
   traceparent: string | null;
 }

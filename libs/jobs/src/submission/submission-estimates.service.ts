@@ -1,0 +1,120 @@
+import type { Caller } from '@millrace/accounts';
+import { storageFull, type AssetSettings, type StorageQuota } from '@millrace/assets';
+import { costMicros, type BillingSettings, type LedgerStore } from '@millrace/billing';
+import { Refusal, type ErrorCode } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { Target } from '@millrace/deployments';
+import type { JobSettings } from '../job.settings';
+import type { QueueEstimates, QueuePlace } from '../rotation';
+import type { JobScope } from '../state';
+import type { ExaminedJob } from './examine-submission.step';
+import { accountQueueFull, insufficientCredits } from './refusals';
+import type { RunTimes, RunTimesStore } from './run-times.store';
+import type { SubmissionChecks } from './submission-checks';
+import type { SubmissionExaminer } from './submission-examiner';
+import { termsOf, type SubmissionTerms } from './terms';
+import { workKeyOf } from './work-key';
+
+/** What a submission is asked about: who, where to, and the body. */
+export interface EstimateRequest {
+  caller: Caller;
+  scope: JobScope;
+  /** As of a submission; not to be used afterwards. */
+  body: Uint8Array;
+  /** Finds where it would run. @throws Refusal when nothing takes jobs there now. */
+  target: () => Promise<Target>;
+}
+
+/** What the same submission would come to now. */
+export interface SubmissionEstimate {
+  /** Why it would be refused; null when it would be accepted. */
+  refusal: Refusal | null;
+  /** Null where it is not known where it would run. */
+  terms: SubmissionTerms | null;
+  /** How long earlier jobs of this kind took; null when there are none, or when the graph cannot be run. */
+  times: RunTimes | null;
+  /** What a job that takes so long costs, in micro-credits. */
+  costMicros: { p50: bigint; p90: bigint } | null;
+  place: QueuePlace | null;
+}
+
+/** Refusals of the request for an estimate itself: it was not looked at. */
+const NOT_EXAMINED: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'payload_too_large']);
+
+/**
+ * Tells what a submission would come to, and records nothing. What it finds may have changed when the submission arrives: other
+ * jobs come and go.
+ */
+export class SubmissionEstimates {
+  constructor(
+    private readonly database: Statements,
+    private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
+    private readonly checks: Pick<SubmissionChecks, 'inputAssets' | 'assertRoom'>,
+    private readonly runTimes: Pick<RunTimesStore, 'find'>,
+    private readonly queues: Pick<QueueEstimates, 'place' | 'waitingOf'>,
+    private readonly ledger: Pick<LedgerStore, 'balance'>,
+    private readonly quota: Pick<StorageQuota, 'usedBytes'>,
+    private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
+  ) {}
+
+  /** @throws Refusal `rate_limited` or `payload_too_large` when the body was not examined. */
+  async estimate(request: EstimateRequest): Promise<SubmissionEstimate> {
+    let target: Target | null = null;
+    const find = async (): Promise<Target> => (target = await request.target());
+    const examined = await refusalOr(async () => (await this.examiner.examine(request.body, find)).job);
+    const known = target as Target | null;
+    if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
+    const terms = termsOf(request.caller, request.scope, known, this.settings);
+    if (examined instanceof Refusal) return { ...NOTHING, refusal: examined, terms };
+    return this.estimateOf(request.caller, known, terms, examined);
+  }
+
+  private async estimateOf(
+    { accountId }: Caller,
+    target: Target,
+    terms: SubmissionTerms,
+    job: ExaminedJob,
+  ): Promise<SubmissionEstimate> {
+    const { poolId } = target;
+    const ahead = await this.queues.waitingOf(poolId, accountId);
+    const [refusal, times, place] = await Promise.all([
+      this.refusalOf(accountId, target, terms, job, ahead),
+      this.runTimes.find(this.database, workKeyOf(accountId, poolId, job.work)),
+      this.queues.place(poolId, accountId, ahead),
+    ]);
+    const cost = (ms: number): bigint => costMicros(BigInt(ms), terms.priceMicrosPerSecond);
+    const costs = times && { p50: cost(times.p50Ms), p90: cost(times.p90Ms) };
+    return { refusal, terms, times, costMicros: costs, place };
+  }
+
+  /** The first reason to refuse it, in the order in which a submission finds them. */
+  private async refusalOf(
+    accountId: string,
+    target: Target,
+    terms: SubmissionTerms,
+    job: ExaminedJob,
+    waiting: number,
+  ): Promise<Refusal | null> {
+    const found = await refusalOr(async () => {
+      await this.checks.inputAssets(accountId, job.assets);
+      await this.checks.assertRoom(target);
+    });
+    if (found instanceof Refusal) return found;
+    if ((await this.quota.usedBytes(accountId)) >= terms.storageBytes) return storageFull(terms.storageBytes);
+    if (waiting >= terms.queueLimit) return accountQueueFull(terms.queueLimit);
+    if (terms.holdMicros === 0n) return null;
+    const { availableMicros } = await this.ledger.balance(this.database, accountId);
+    return availableMicros < terms.holdMicros ? insufficientCredits(terms.holdMicros, availableMicros) : null;
+  }
+}
+
+const NOTHING = { terms: null, times: null, costMicros: null, place: null } as const;
+
+async function refusalOr<T>(work: () => Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal && !NOT_EXAMINED.has(error.code)) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Finds the jobs of an account that asked for the same work in the same pool: another account's run times are not shown, and another
+ * pool has other machines.
+ *
+ * @param work what `workDigest` returned for the graph.
+ * @returns a signed number of 64 bits.
+ */
+export function workKeyOf(accountId: string, poolId: string, work: string): bigint {
+  return createHash('sha256').update(`${accountId} ${poolId} ${work}`).digest().readBigInt64BE();
+}

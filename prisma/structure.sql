@@ -424,6 +424,7 @@ CREATE TABLE job_graphs (
     job_id uuid NOT NULL,
     workflow text NOT NULL,
     node_count integer NOT NULL,
+    work_key bigint,
     CONSTRAINT job_graphs_pkey PRIMARY KEY (job_id)
 );
 
@@ -767,6 +768,7 @@ CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_a
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
 CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
+CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (work_key, job_id);
 CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_asset_id_key ON public.job_outputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_name_key ON public.job_outputs USING btree (job_id, attempt, name);

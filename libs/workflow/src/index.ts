@@ -22,7 +22,7 @@ export {
   replaceAssetReferences,
   topologicalOrder,
   unwrapped,
-  workDigest,
+  workOf,
   workflowOf,
   type GraphNode,
   type Link,

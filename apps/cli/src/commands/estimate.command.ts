@@ -54,8 +54,9 @@ function verdictLines(error: Estimate['error'], graph: GraphText, paint: Palette
 
 function factsOf({ run_ms: run, cost_micros: cost, ...found }: Estimate): [string, string][] {
   const facts: [string, string][] = [];
-  if (run === null) facts.push(['run', 'not known: no earlier job of this kind has succeeded here']);
-  else {
+  if (run === null) {
+    if (found.accepted) facts.push(['run', 'not known: no earlier job of this kind has succeeded here']);
+  } else {
     const from = count(found.known_runs, 'earlier run');
     facts.push(['run', `${duration(run.p50)}; 9 in 10 at most ${duration(run.p90)} (${from})`]);
   }

@@ -1,7 +1,8 @@
 import { Refusal, type ExtraData, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
-import { assetReferences, modelsOf, sliceOf, workDigest, type WorkflowGraph } from '@millrace/workflow';
+import { assetReferences, modelsOf, sliceOf, workOf, type WorkflowGraph } from '@millrace/workflow';
 import type { RequestedJob } from './read-submission.step';
 import { validateGraph } from './validate-workflow.step';
+import { workDigestOf } from './work-key';
 
 /** What a submission asks for, checked against everything but the database. Plain data: it may come from another thread. */
 export interface ExaminedJob {
@@ -12,7 +13,7 @@ export interface ExaminedJob {
   extraData: ExtraData | null;
   /** Files of weights that it loads. */
   models: string[];
-  /** Names the work that it asks for; see `workDigest`. */
+  /** Names the work that it asks for; see `workDigestOf`. */
   work: string;
   assets: ReferredAssets;
 }
@@ -50,7 +51,7 @@ export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalo
     metadata,
     extraData,
     models: modelsOf(graph, catalogue),
-    work: workDigest(graph, catalogue),
+    work: workDigestOf(workOf(graph, catalogue)),
     assets: referredAssets(graph),
   };
 }

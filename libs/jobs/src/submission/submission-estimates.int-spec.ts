@@ -198,6 +198,6 @@ it('the run times of a kind of job are found by their key, however many jobs the
   const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(explain);
   const root = row?.['QUERY PLAN'][0]?.Plan;
   const indexes = root === undefined ? [] : nodesOf(root).map((node) => node['Index Name']);
-  expect(indexes).toContain('job_graphs_work_key_idx');
+  expect(indexes).toContain('job_graphs_work_key_job_id_idx');
   expect(indexes).toContain('jobs_pkey');
 });

@@ -42,7 +42,7 @@ export interface SubmissionEstimate {
 const NOT_EXAMINED: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'payload_too_large']);
 
 /**
- * Tells what a submission would come to, and records nothing. What it finds may have changed when the submission arrives: other
+ * Says what a submission would come to, and records nothing. What it finds may have changed when the submission arrives: other
  * jobs come and go.
  */
 export class SubmissionEstimates {

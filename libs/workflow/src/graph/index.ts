@@ -6,7 +6,7 @@ export { neededNodes, outputNodes, topologicalOrder } from './dependencies';
 export { inputTypeOf, type InputType } from './input-type';
 export { GraphLinks, type NodeLink } from './links';
 export { modelNames, modelsOf } from './models';
-export { workDigest } from './work';
+export { workOf } from './work';
 export { stronglyConnected } from './strongly-connected';
 export {
   isUiFormat,

@@ -1,5 +1,5 @@
 import type { NodeCatalogue } from '@millrace/contracts';
-import { workDigest } from './work';
+import { workOf } from './work';
 import { parseWorkflow } from './workflow';
 
 const GRAPH = {
@@ -22,9 +22,9 @@ const CATALOGUE: NodeCatalogue = {
 };
 type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
-function digestOf(graph: Graph): string {
+function workTextOf(graph: Graph): string {
   const text = JSON.stringify(graph, (_key, value: unknown) => (typeof value === 'bigint' ? `«${value}»` : value));
-  return workDigest(parseWorkflow(text.replace(/"«(\d+)»"/g, '$1')), CATALOGUE);
+  return [...workOf(parseWorkflow(text.replace(/"«(\d+)»"/g, '$1')), CATALOGUE)].join('');
 }
 
 const withInput = (node: string, name: string, value: unknown): Graph => {
@@ -34,7 +34,7 @@ const withInput = (node: string, name: string, value: unknown): Graph => {
   return changed;
 };
 
-describe('the digest of the work of a graph', () => {
+describe('the work of a graph', () => {
   it.each<[string, Graph]>([
     ['another seed', withInput('3', 'seed', 77)],
     ['another seed of 64 bits', withInput('3', 'noise_seed', 5)],
@@ -43,7 +43,7 @@ describe('the digest of the work of a graph', () => {
     ['another file', withInput('1', 'image', 'b.png')],
     ['nodes in another order', Object.fromEntries(Object.entries(GRAPH).reverse())],
   ])('is the same for %s', (_what, graph) => {
-    expect(digestOf(graph)).toBe(digestOf(GRAPH));
+    expect(workTextOf(graph)).toBe(workTextOf(GRAPH));
   });
 
   it.each<[string, Graph]>([
@@ -56,12 +56,12 @@ describe('the digest of the work of a graph', () => {
     ['one node more', { ...GRAPH, '7': { class_type: 'SaveImage', inputs: {} } }],
     ['another class', { ...GRAPH, '6': { ...GRAPH['6'], class_type: 'CLIPTextEncodeFlux' } }],
   ])('is another one for %s', (_what, graph) => {
-    expect(digestOf(graph)).not.toBe(digestOf(GRAPH));
+    expect(workTextOf(graph)).not.toBe(workTextOf(GRAPH));
   });
 
   it('keeps neighbouring texts apart', () => {
-    expect(digestOf({ a: { class_type: 'bc', inputs: {} } })).not.toBe(
-      digestOf({ ab: { class_type: 'c', inputs: {} } }),
+    expect(workTextOf({ a: { class_type: 'bc', inputs: {} } })).not.toBe(
+      workTextOf({ ab: { class_type: 'c', inputs: {} } }),
     );
   });
 });

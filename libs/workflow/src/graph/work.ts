@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { NodeCatalogue, NodeClass } from '@millrace/contracts';
 import { classOf, inputOf } from './catalogue';
 import { linkOf, type GraphNode, type WorkflowGraph } from './workflow';
@@ -8,23 +7,20 @@ const SEED_INPUT = /seed/i;
 const WHOLE_NUMBER = /^-?\d+$/;
 
 /**
- * Names the work that a graph asks for: graphs with the same digest take about as long on the same machine. It covers what decides
- * the time: nodes, links, whole numbers (steps, sizes, counts), switches and choices (models, samplers). It leaves out what jobs of one kind differ in:
- * texts, seeds, files and fractions, and the order in which nodes and inputs are written.
+ * The work that a graph asks for, as text: graphs with equal work take about as long on the same machine. It has what decides the
+ * time: nodes, links, whole numbers (steps, sizes, counts), switches and choices (models, samplers). It leaves out what jobs of one
+ * kind differ in: texts, seeds, files and fractions, and the order in which nodes and inputs are written.
  *
- * @returns 32 hexadecimal digits.
+ * @returns a line for each node.
  */
-export function workDigest(graph: WorkflowGraph, catalogue: NodeCatalogue): string {
-  const hash = createHash('sha256');
-  const ids = [...graph.nodes.keys()].sort();
-  for (const id of ids) {
+export function* workOf(graph: WorkflowGraph, catalogue: NodeCatalogue): Generator<string> {
+  for (const id of [...graph.nodes.keys()].sort()) {
     const node = graph.nodes.get(id);
-    if (node) hash.update(workOf(node, classOf(catalogue, node.classType)));
+    if (node) yield `${workOfNode(node, classOf(catalogue, node.classType))}\n`;
   }
-  return hash.digest('hex').slice(0, 32);
 }
 
-function workOf({ id, classType, inputs }: GraphNode, nodeClass: NodeClass | undefined): string {
+function workOfNode({ id, classType, inputs }: GraphNode, nodeClass: NodeClass | undefined): string {
   const parts: unknown[] = [id, classType];
   for (const name of [...inputs.keys()].sort()) {
     const value = inputs.get(name);

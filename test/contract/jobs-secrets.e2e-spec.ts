@@ -91,7 +91,7 @@ describe('a credential in extra_data', () => {
     expect(await secretOf(waiting.id)).not.toBeNull();
     expect(await redis.ttl(`millrace:secret:${waiting.id}`)).toBeGreaterThan(86_000);
     await assertCleanEverywhere();
-    for (const path of ['', '/workflow', '/nodes']) {
+    for (const path of ['', '/workflow', '/nodes', '/attempts']) {
       assertClean(path, (await client.call('GET', `/api/v2/jobs/${waiting.id}${path}`)).text);
     }
     await client.call<Job>('POST', `/api/v2/jobs/${running.id}/cancel`);

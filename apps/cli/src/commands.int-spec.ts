@@ -61,6 +61,20 @@ describe('millrace jobs', () => {
     expect(host.printed).toMatch(/succeeded[^]*user=\\u\{202e\}ada[^]*evil\.png/);
   });
 
+  it('shows the attempts of a job', async () => {
+    const lost = {
+      ...{ number: 1, started_at: DATES.create_time, ended_at: DATES.create_time, outcome: 'lost' },
+      ...{ message: 'The worker was lost.', error: null, engine_ms: null, charge: 'not_charged' },
+    };
+    const second = { ...lost, number: 2, ended_at: null, outcome: null, message: 'It runs.\u001b[2J', charge: null };
+    service.on(`GET ${at(JOB_PATH)}/attempts`, json(200, { attempts: [lost, second] }));
+    expect(await millrace('jobs', 'attempts', JOB_ID)).toBe(0);
+    expect(host.printed).toMatch(/1 +lost.*not charged +The worker was lost\.\n.*2 +running[^\u001b]*It runs\./);
+    service.on(`GET ${at(JOB_PATH)}/attempts`, json(200, { attempts: [] }));
+    expect(await millrace('jobs', 'attempts', JOB_ID)).toBe(0);
+    expect(host.printed).toContain('No attempt has begun.');
+  });
+
   it('says so when there was nothing left to cancel', async () => {
     service.on(`POST ${at(JOB_PATH)}/cancel`, json(200, succeeded()));
     expect(await millrace('jobs', 'cancel', JOB_ID)).toBe(0);

@@ -76,7 +76,15 @@ export {
   type JobListItem,
   type JobPage,
 } from './job';
-export { JobWorkflowSchema, JobNodesSchema, type JobNodes } from './job-views';
+export {
+  JobAttemptsSchema,
+  JobWorkflowSchema,
+  JobNodesSchema,
+  type AttemptCharge,
+  type AttemptOutcome,
+  type JobAttempts,
+  type JobNodes,
+} from './job-views';
 export { DispatchMessageSchema, ControlMessageSchema, type DispatchMessage, type ControlMessage } from './messages';
 export {
   NodeCatalogueSchema,

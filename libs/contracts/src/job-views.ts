@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JobErrorSchema } from './job';
 
 /** A job's graph as it was submitted; `format` says that it can be submitted again as it is. */
 export const JobWorkflowSchema = z
@@ -9,6 +10,36 @@ export const JobWorkflowSchema = z
     format: z.literal('api'),
   })
   .meta({ id: 'JobWorkflow', description: 'The graph of a job. Never contains `extra_data`.' });
+
+/** How an attempt of a job ended. `lost`: with its worker or its engine. `handed_back`: its worker was stopped. */
+const ATTEMPT_OUTCOMES = ['succeeded', 'failed', 'canceled', 'expired', 'lost', 'handed_back'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+const ATTEMPT_CHARGES = ['charged', 'not_charged'] as const;
+export type AttemptCharge = (typeof ATTEMPT_CHARGES)[number];
+
+export const JobAttemptsSchema = z
+  .object({
+    attempts: z.array(
+      z.object({
+        number: z.int().min(1),
+        started_at: z.iso.datetime(),
+        ended_at: z.iso.datetime().nullable(),
+        outcome: z.enum(ATTEMPT_OUTCOMES).nullable().meta({ description: 'Null while the attempt runs.' }),
+        message: z.string().meta({ description: 'How it ended, in a sentence for people.' }),
+        error: JobErrorSchema.nullable().meta({ description: 'Of the attempt that ended a failed job.' }),
+        engine_ms: z
+          .int()
+          .nullable()
+          .meta({ description: 'Engine time in milliseconds; null where no worker reported it.' }),
+        charge: z
+          .enum(ATTEMPT_CHARGES)
+          .nullable()
+          .meta({ description: 'Null while that is not decided, and where jobs have no price.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'JobAttempts', description: 'The attempts of a job, the first one first; none while it is queued.' });
+export type JobAttempts = z.infer<typeof JobAttemptsSchema>;
 
 /** How far a node of an attempt came. */
 const NODE_STATES = ['done', 'cached', 'running', 'failed'] as const;

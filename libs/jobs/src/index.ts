@@ -8,7 +8,7 @@ export {
   type JobSubmission,
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult } from './dispatch';
-export { JobPolls, JobReads, JobStreams, type JobVersion, type StreamItem } from './follow';
+export { JobPolls, JobReads, JobStreams, type JobAttempt, type JobVersion, type StreamItem } from './follow';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,

@@ -4,13 +4,14 @@ import {
   isTerminal,
   type CapturedLogs,
   type Job,
+  type JobAttempts,
   type JobListItem,
   type JobLogs,
   type JobMetrics,
   type Output,
 } from '@millrace/contracts';
 import { ContentLinks } from '@millrace/assets';
-import type { JobLogRecord, JobOutputRecord, JobRecord, JobVersion, QueuePlace } from '@millrace/jobs';
+import type { JobAttempt, JobLogRecord, JobOutputRecord, JobRecord, JobVersion, QueuePlace } from '@millrace/jobs';
 import { VERSION } from '@millrace/platform';
 import type { Visitor } from '../endpoints';
 import type { Surface } from '../http';
@@ -93,6 +94,21 @@ export class JobPresenter {
 /** Deployments capture logs; a public demo withholds what it captured (contract, 2.6). */
 export function showsLogs({ surface, demo }: Viewer): boolean {
   return surface.kind === 'deployment' && !demo;
+}
+
+/** An attempt, without the worker that ran it. */
+export function presentAttempt(attempt: JobAttempt): JobAttempts['attempts'][number] {
+  const { number, startedAt, endedAt, outcome, message, error, engineMs, charge } = attempt;
+  return {
+    number,
+    started_at: startedAt.toISOString(),
+    ended_at: endedAt?.toISOString() ?? null,
+    outcome,
+    message,
+    error,
+    engine_ms: engineMs,
+    charge,
+  };
 }
 
 /** Captured logs as an answer of their own. */

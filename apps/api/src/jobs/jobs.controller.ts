@@ -8,8 +8,17 @@ import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
-import { JobPresenter, presentLogs, showsLogs } from './job.presenter';
-import { cancelJob, getJob, getJobLogs, getJobNodes, getJobWorkflow, listJobs, postJobs } from './jobs.endpoints';
+import { JobPresenter, presentAttempt, presentLogs, showsLogs } from './job.presenter';
+import {
+  cancelJob,
+  getJob,
+  getJobAttempts,
+  getJobLogs,
+  getJobNodes,
+  getJobWorkflow,
+  listJobs,
+  postJobs,
+} from './jobs.endpoints';
 
 /**
  * No cache that several people share may keep a poll, and no other may show it without asking. No `Vary`: who asks is found out
@@ -96,6 +105,12 @@ export class JobsController {
   @Serves(getJobNodes)
   async nodes({ visitor, params }: InputOf<typeof getJobNodes>): Promise<AnswerOf<typeof getJobNodes>> {
     return { nodes: (await this.reads.nodeTimings(visitor.scope, params.id)).map(presentTiming) };
+  }
+
+  /** Additive: every attempt, and how it ended. */
+  @Serves(getJobAttempts)
+  async attempts({ visitor, params }: InputOf<typeof getJobAttempts>): Promise<AnswerOf<typeof getJobAttempts>> {
+    return { attempts: (await this.reads.attempts(visitor.scope, params.id)).map(presentAttempt) };
   }
 
   @Serves(cancelJob)

@@ -1,5 +1,6 @@
 import {
   CapturedLogsSchema,
+  JobAttemptsSchema,
   JobNodesSchema,
   JobPageSchema,
   JobSchema,
@@ -143,6 +144,18 @@ export const getJobNodes = defineEndpoint({
   summary: 'Read how long each node took',
   description: 'Times of the nodes of the last attempt that ended; empty before.',
   answers: { 200: { description: 'The nodes.', schema: JobNodesSchema } },
+});
+
+export const getJobAttempts = defineEndpoint({
+  ...reads,
+  id: 'getJobAttempts',
+  path: '/api/v2/jobs/{id}/attempts',
+  params: jobParams,
+  summary: 'Read the attempts of a job',
+  description:
+    'Each try of a worker to run the job: when it began and ended, how, and whether it was charged. A job gets another attempt when ' +
+    'its worker or its engine is lost, or when its worker is stopped; its status stays `running` meanwhile.',
+  answers: { 200: { description: 'The attempts.', schema: JobAttemptsSchema } },
 });
 
 export const cancelJob = defineEndpoint({

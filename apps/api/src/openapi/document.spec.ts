@@ -55,7 +55,15 @@ describe('the OpenAPI document', () => {
       const { responses } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};
       return Object.keys(responses?.['201']?.links ?? {}).sort();
     };
-    const ofJobs = ['cancelJob', 'getJob', 'getJobEvents', 'getJobLogs', 'getJobNodes', 'getJobWorkflow'];
+    const ofJobs = [
+      'cancelJob',
+      'getJob',
+      'getJobAttempts',
+      'getJobEvents',
+      'getJobLogs',
+      'getJobNodes',
+      'getJobWorkflow',
+    ];
     expect(next('postJobs')).toEqual(ofJobs);
     for (const id of ['postAssets', 'assetFromHash', 'completeUpload']) {
       expect(next(id)).toEqual(['deleteAsset', 'getAsset', 'getAssetContent']);

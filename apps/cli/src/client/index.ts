@@ -5,6 +5,7 @@ export { JobsClient, type NodeTime } from './jobs.client';
 export {
   type AssetRecord,
   type Job,
+  type JobAttempt,
   type JobItem,
   type JobOutput,
   JobView,

@@ -2,7 +2,17 @@ import { EstimateSchema, isUuid, type Estimate, type JobStatus } from '@millrace
 import { memberText } from '../graph';
 import { ServiceRefusal, UsageFailure } from '../process';
 import type { ApiClient, CallOptions } from './api.client';
-import { type Job, type JobItem, JobItemView, JobView, readAs, recordOf, recordsOf } from './wire';
+import {
+  type Job,
+  type JobAttempt,
+  JobAttemptsView,
+  type JobItem,
+  JobItemView,
+  JobView,
+  readAs,
+  recordOf,
+  recordsOf,
+} from './wire';
 
 /** The state of one node of a job. `ms` is null while unknown. */
 export interface NodeTime {
@@ -85,6 +95,11 @@ export class JobsClient {
       state: typeof node.state === 'string' ? node.state : 'unknown',
       ms: typeof node.ms === 'number' ? node.ms : null,
     }));
+  }
+
+  /** Every attempt, the first one first. */
+  async attempts(id: string): Promise<JobAttempt[]> {
+    return readAs(JobAttemptsView, await this.api.json(this.at(id, '/attempts')), 'list of attempts').attempts;
   }
 
   /** What the job printed, or null when there is nothing to show. */

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import {
+  JobAttemptsSchema,
   JobErrorSchema,
   JobListItemSchema,
   JobMetadataSchema,
@@ -24,12 +26,21 @@ export const JobView = JobSchema.extend(jobFields).loose();
 export const JobItemView = JobListItemSchema.extend(jobFields)
   .partial({ update_time: true, deployment_id: true })
   .loose();
+/** An outcome that a later service adds is one like any other. */
+const attempts = JobAttemptsSchema.shape.attempts;
+export const JobAttemptsView = JobAttemptsSchema.extend({
+  attempts: attempts.element
+    .extend({ outcome: z.string().nullable(), error: JobErrorView.nullable(), charge: z.string().nullable() })
+    .loose()
+    .array(),
+});
 export const AssetView = AssetSchema.loose();
 export { OutputView };
 
 export type Job = ReturnType<typeof JobView.parse>;
 export type JobItem = ReturnType<typeof JobItemView.parse>;
 export type JobOutput = ReturnType<typeof OutputView.parse>;
+export type JobAttempt = ReturnType<typeof JobAttemptsView.parse>['attempts'][number];
 export type AssetRecord = ReturnType<typeof AssetView.parse>;
 
 /** What reading needs of a schema. */

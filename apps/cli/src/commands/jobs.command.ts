@@ -1,6 +1,6 @@
 import { isTerminal, JOB_STATUSES, type JobStatus } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
-import type { JobItem } from '../client';
+import type { JobAttempt, JobItem } from '../client';
 import { chargedMicros, statusMark, summaryJson, summaryLines } from '../follow';
 import { age, type Cell, duration, escapeJson, type Palette, plainBlock, tableLines } from '../terminal';
 import { parseLabels } from './assignment';
@@ -23,6 +23,11 @@ export function addJobs(program: Command, bind: Bind): void {
     .option('--limit <number>', 'how many at most', parserOf('--limit', wholeNumber(1, 999_999)), 20)
     .action(bind(list));
   jobs.command('get').description('everything about a job').argument('<job>').action(bind(get));
+  jobs
+    .command('attempts')
+    .description('every attempt of a job, and how it ended')
+    .argument('<job>')
+    .action(bind(attempts));
   jobs.command('cancel').description('cancel a job').argument('<job>').action(bind(cancel));
   jobs.command('logs').description('the log of a job').argument('<job>').action(bind(logs));
   jobs
@@ -73,6 +78,29 @@ async function get(context: CommandContext, id: string): Promise<void> {
   const report = { job, nodes, approximate: false, files, failures: [] };
   if (context.asJson) context.printer.json({ ...summaryJson(report), charged_micros: chargedMicros(job) });
   else context.printer.lines(summaryLines(report, context.printer.paint));
+}
+
+async function attempts(context: CommandContext, id: string): Promise<void> {
+  const { jobs } = await context.clients();
+  const found = await jobs.attempts(id);
+  const { paint } = context.printer;
+  context.print({ attempts: found }, () => {
+    if (found.length === 0) return [`  ${paint.faint('No attempt has begun.')}`];
+    return tableLines(found.map((attempt) => attemptRow(attempt, context.host.nowMs(), paint)));
+  });
+}
+
+function attemptRow(attempt: JobAttempt, nowMs: number, paint: Palette): Cell[] {
+  const { number, outcome, started_at, ended_at, message, error, charge } = attempt;
+  const tookMs = ended_at === null ? null : Date.parse(ended_at) - Date.parse(started_at);
+  return [
+    { text: String(number), align: 'right' },
+    outcome ?? 'running',
+    age(started_at, nowMs),
+    { text: tookMs === null ? '' : duration(tookMs), align: 'right' },
+    { text: charge === null ? '' : charge.replace('_', ' '), style: paint.faint },
+    error === null ? message : `${message} ${error.message}`,
+  ];
 }
 
 async function cancel(context: CommandContext, id: string): Promise<void> {

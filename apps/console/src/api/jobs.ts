@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { Job, JobNodes, JobPage, JobStatus } from '@millrace/contracts';
+import type { Job, JobAttempts, JobNodes, JobPage, JobStatus } from '@millrace/contracts';
 import { queryOf, send, sendForJson, surfaceOf } from './client';
 
 const PAGE_SIZE = 50;
@@ -76,6 +76,18 @@ export const jobNodesQuery = (place: JobPlace, ended: boolean) =>
     queryKey: ['job-nodes', place.deployment ?? '', place.id, ended],
     queryFn: ({ signal }) => sendForJson<JobNodes>(`${jobPath(place)}/nodes`, { signal }),
     staleTime: ended ? Infinity : 0,
+  });
+
+/** Read again this often while the job may get another attempt. */
+const ATTEMPTS_POLL_MS = 5_000;
+
+/** Every attempt of a job. */
+export const jobAttemptsQuery = (place: JobPlace, ended: boolean) =>
+  queryOptions({
+    queryKey: ['job-attempts', place.deployment ?? '', place.id, ended],
+    queryFn: ({ signal }) => sendForJson<JobAttempts>(`${jobPath(place)}/attempts`, { signal }),
+    staleTime: ended ? Infinity : 0,
+    refetchInterval: ended ? false : ATTEMPTS_POLL_MS,
   });
 
 /** @throws ApiError */

@@ -11,6 +11,7 @@ import { shortId } from '../ui/format';
 import { Icon } from '../ui/controls/icon';
 import { Skeleton } from '../ui/display/skeleton';
 import { JobStatusSign } from '../ui/display/status';
+import { Attempts } from './attempts';
 import { ConnectionSign } from './connection-sign';
 import { JobActions } from './job-actions';
 import { JobFacts } from './job-facts';
@@ -81,6 +82,7 @@ function Content({ job, place, stream }: { job: Job; place: JobPlace; stream: Jo
         <Outputs job={job} preview={preview} nodes={nodes} onShow={setSelected} />
       </div>
       <Timeline job={job} times={times ?? []} nodes={nodes} onShow={setSelected} />
+      <Attempts job={job} place={place} />
       <JobLog job={job} />
     </>
   );

@@ -1,3 +1,4 @@
+export { type JobAttempt } from './job-attempts';
 export { JobPolls } from './job-polls.service';
 export { JobReads } from './job-reads.service';
 export { JobStore } from './job.store';

@@ -3,6 +3,8 @@ import { decodeCursor, encodeCursor, type Statements } from '@millrace/database'
 import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
+import { findAttempts } from './job-attempt.store';
+import { describeAttempts, type JobAttempt } from './job-attempts';
 import type { JobFactsRow, JobFilter, JobStore } from './job.store';
 import type { QueueRanks } from './queue-ranks';
 
@@ -126,6 +128,13 @@ export class JobReads {
     const timings = isUuid(id) ? await this.turns.run(scope.accountId, read) : null;
     if (timings === null) throw noJob(id);
     return timings;
+  }
+
+  /** All attempts, the first one first. @throws Refusal `not_found`. */
+  async attempts(scope: JobScope, id: string): Promise<JobAttempt[]> {
+    const row = isUuid(id) ? await findAttempts(this.database, scope, id) : null;
+    if (row === null) throw noJob(id);
+    return describeAttempts(row);
   }
 
   /** An estimate of a queued job's place; null for any other. */

@@ -1,5 +1,5 @@
-import type { Progress, TerminalStatus } from '@millrace/contracts';
-import type { AttemptOutcome, JobFailure, JobLog, NodeTiming } from '../state';
+import type { AttemptOutcome, Progress, TerminalStatus } from '@millrace/contracts';
+import type { JobFailure, JobLog, NodeTiming } from '../state';
 import { SETTLEMENT, resubmitAdvice, type ReportedEnding, type UnreportedEnding } from './settlement';
 
 /** What is recorded with the end of a job. */

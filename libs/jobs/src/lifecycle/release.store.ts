@@ -1,7 +1,8 @@
 import { Prisma } from '@prisma/client';
+import type { AttemptOutcome } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { returnToRotationPart } from '../rotation';
-import { mayRelease, type AttemptOutcome, type Fence, type MovedJob, type ReleaseGuard } from '../state';
+import { mayRelease, type Fence, type MovedJob, type ReleaseGuard } from '../state';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT, type Release } from './settlement';
 import { billedMs, elapsedMs } from './settlement.store';

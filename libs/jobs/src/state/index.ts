@@ -23,4 +23,4 @@ export {
   mayEnd,
   mayRelease,
 } from './job-guards.store';
-export { TRANSITIONS, type AttemptOutcome } from './job-state';
+export { TRANSITIONS } from './job-state';

@@ -23,7 +23,3 @@ export const TRANSITIONS = [
  */
 export const DELIVERIES = ['waiting', 'dispatched', 'leased', 'done'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
-
-/** How an attempt ended. `lost`: with its worker or its engine. What each costs is in `lifecycle/settlement.ts`. */
-export const ATTEMPT_OUTCOMES = ['succeeded', 'failed', 'canceled', 'expired', 'lost', 'handed_back'] as const;
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];

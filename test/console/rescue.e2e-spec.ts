@@ -1,0 +1,40 @@
+import { ApiClient, TestStack, type TestAccount } from '@millrace/testing';
+import { ConsoleBrowser, seriousFaults } from './support/console-browser';
+
+let stack: TestStack;
+let account: TestAccount;
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  stack = await TestStack.start({ workers: 1, settings: { LEASE_SECONDS: '3' } });
+  account = await stack.createAccount();
+  browser = await ConsoleBrowser.launch(stack);
+});
+afterAll(async () => {
+  expect(browser.faults).toEqual([]);
+  await browser.close();
+  await stack.stop();
+});
+
+/** Steps of a picture that is still being made when its worker is lost. */
+const ENDLESS = 100_000;
+
+it('a job whose worker is lost says so, and what became of it', async () => {
+  const job = await new ApiClient(stack.publicUrl, account.apiKey).run({
+    '1': {
+      class_type: 'MillraceReactionDiffusion',
+      inputs: { width: 256, height: 256, steps: ENDLESS, seed: 7, feed: 0.055, kill: 0.062 },
+    },
+    '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'lost' } },
+  });
+  const page = await browser.openSignedIn(account, `/jobs/${job.id}`);
+  await page.getByText('Running', { exact: true }).first().waitFor();
+  await stack.workers[0]?.end();
+  await stack.addWorker();
+  const attempts = page.getByRole('region', { name: 'Attempts' });
+  await attempts.getByText('The worker was lost. The job was given to another worker.').waitFor();
+  await attempts.getByText('A worker runs the graph.').waitFor();
+  expect(await attempts.getByText('not charged').count()).toBe(1);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await attempts.getByText('The job was canceled.').waitFor();
+  expect(await seriousFaults(page)).toEqual([]);
+});

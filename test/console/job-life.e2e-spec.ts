@@ -48,6 +48,7 @@ describe('a job in the console', () => {
     const before = await seed.inputValue();
     await page.getByRole('button', { name: 'Random seed' }).click();
     expect(await seed.inputValue()).not.toBe(before);
+    await page.getByText(/^About \d.* credits/).waitFor();
     await run(page);
     await page.waitForURL((url) => /\/jobs\/[0-9a-f-]{36}$/.test(url.pathname) && url.href !== first);
     await status(page, 'Succeeded');

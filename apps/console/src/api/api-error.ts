@@ -14,12 +14,15 @@ export class ApiError extends Error {
     super(message);
     this.name = 'ApiError';
   }
+}
 
-  /** The faults of a graph by node, of an `invalid_workflow`. */
-  get nodeErrors(): NodeErrors {
-    const errors = this.details?.['node_errors'];
-    return typeof errors === 'object' && errors !== null ? (errors as NodeErrors) : {};
-  }
+/** The faults of a graph by node, of an `invalid_workflow`; null for any other error, and for none. */
+export function nodeErrorsOf(
+  error: { code: string; details?: Record<string, unknown> | null | undefined } | null,
+): NodeErrors | null {
+  if (error?.code !== 'invalid_workflow') return null;
+  const errors = error.details?.['node_errors'];
+  return typeof errors === 'object' && errors !== null ? (errors as NodeErrors) : {};
 }
 
 /** Any thrown value as an `ApiError`, so that every error is shown in one way. */

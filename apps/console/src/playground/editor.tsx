@@ -1,13 +1,17 @@
 import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import type { NodeClassView } from '@millrace/contracts';
-import { asApiError } from '../api/api-error';
+import { asApiError, nodeErrorsOf } from '../api/api-error';
+import { estimateQuery } from '../api/estimates';
 import { readGraph, withInput } from '../graph';
 import { GraphView } from '../graph/graph-view';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
+import { EstimateNote } from './estimate-note';
 import { faultsOf, faultsOfAnswer, type Faults } from './faults';
 import { NodeForm } from './node-form';
+import { useSettled } from './use-settled';
 import { useSubmit } from './use-submit';
 
 interface EditorProps {
@@ -19,6 +23,8 @@ interface EditorProps {
 }
 
 const NO_FAULTS: Faults = new Map();
+/** While values are typed, nothing is estimated. */
+const TYPING_MS = 600;
 
 /** The graph as it will run, and a form for the values of its nodes. */
 export function Editor({ text, onText, classes, deployment }: EditorProps): ReactNode {
@@ -30,7 +36,15 @@ export function Editor({ text, onText, classes, deployment }: EditorProps): Reac
   const seen = useMemo(() => (classes === null ? NO_FAULTS : faultsOf(nodes, classes)), [nodes, classes]);
   // The answer is of the text that was sent; an edit makes it old.
   const answered = submit.isError && submit.variables.text === text ? asApiError(submit.error) : null;
-  const faults = answered !== null && answered.code === 'invalid_workflow' ? faultsOfAnswer(answered.nodeErrors) : seen;
+  const settled = useSettled(text, TYPING_MS);
+  const { data: estimated } = useQuery({
+    ...estimateQuery(deployment, settled),
+    enabled: seen.size === 0 && !submit.isPending,
+  });
+  // What the service says of this very text, when it was submitted or estimated.
+  const refused =
+    nodeErrorsOf(answered) ?? (estimated?.graphText === text ? nodeErrorsOf(estimated.estimate.error) : null);
+  const faults = refused === null ? seen : faultsOfAnswer(refused);
   const counts = useMemo(() => new Map([...faults].map(([id, inputs]) => [id, inputs.size])), [faults]);
   const show = (id: string | null): void => {
     setSelected(id);
@@ -68,6 +82,7 @@ export function Editor({ text, onText, classes, deployment }: EditorProps): Reac
         </div>
         <div className="editor-submit">
           {answered !== null && <ErrorNote error={answered} title="The job was not submitted" />}
+          {answered === null && faults.size === 0 && estimated && <EstimateNote estimate={estimated.estimate} />}
           <Button
             kind="primary"
             busy={submit.isPending}

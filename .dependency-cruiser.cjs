@@ -8,7 +8,7 @@ const FLOORS = [
   ['platform'],
   ['database'],
   ['messaging'],
-  ['accounts', 'deployments', 'assets', 'billing'],
+  ['accounts', 'deployments', 'assets', 'billing', 'webhooks'],
   ['jobs', 'fleet'],
 ];
 const lib = (names) => `^libs/(${names.join('|')})/`;
@@ -29,12 +29,13 @@ const downwardsOnly = FLOORS.map((floor, index) => {
   };
 });
 
-const siblings = ['accounts', 'deployments', 'assets', 'billing'].map((name) => ({
+const DOMAINS = ['accounts', 'deployments', 'assets', 'billing', 'webhooks'];
+const siblings = DOMAINS.map((name) => ({
   name: `no-siblings-of-${name}`,
-  comment: 'The four domains never see each other; jobs brings them together.',
+  comment: 'The domains never see each other; jobs brings them together.',
   severity: 'error',
   from: { path: lib([name]), pathNot: spec },
-  to: { path: lib(['accounts', 'deployments', 'assets', 'billing'].filter((other) => other !== name)) },
+  to: { path: lib(DOMAINS.filter((other) => other !== name)) },
 }));
 
 /**
@@ -57,6 +58,7 @@ const ROOMS = {
       'openapi',
       'operations',
       'sessions',
+      'webhooks',
     ],
     ['uploads'],
   ],
@@ -73,6 +75,7 @@ const ROOMS = {
     ['operator'],
   ],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'libs/webhooks/src': [['receivers'], ['endpoints'], ['messages'], ['delivery']],
   'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],
   'libs/workflow/src': [['json'], ['graph'], ['validation', 'progress']],
   'scripts/lib': [
@@ -126,7 +129,7 @@ const fleetStandsOnDeployments = {
   comment: 'The fleet knows where jobs run, and nothing of accounts, bytes and credits.',
   severity: 'error',
   from: { path: lib(['fleet']), pathNot: spec },
-  to: { path: lib(['accounts', 'assets', 'billing']) },
+  to: { path: lib(['accounts', 'assets', 'billing', 'webhooks']) },
 };
 
 const owner = (name, technology, from) => ({
@@ -257,6 +260,7 @@ module.exports = {
     owner('tracing-in-platform', '@opentelemetry/[^/]+', ['^libs/platform/']),
     owner('caches-in-platform', 'lru-cache', ['^libs/platform/']),
     owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
+    owner('calls-to-customers-in-webhooks', 'undici|ipaddr\\.js', ['^libs/webhooks/src/receivers/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),
   ],
   options: {

@@ -683,6 +683,60 @@ CREATE TABLE usage_records (
     CONSTRAINT usage_records_amounts_check CHECK (((billable_ms >= 0) AND (charged_micros >= 0)))
 );
 
+CREATE TABLE webhook_attempts (
+    message_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    status integer,
+    error text,
+    duration_ms integer NOT NULL,
+    answer text DEFAULT ''::text NOT NULL,
+    CONSTRAINT webhook_attempts_pkey PRIMARY KEY (message_id, attempt)
+);
+
+CREATE TABLE webhook_endpoints (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    url text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    event_types text[] NOT NULL,
+    origin text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    failing_since timestamp(3) with time zone,
+    disabled_at timestamp(3) with time zone,
+    disabled_reason text,
+    deleted_at timestamp(3) with time zone,
+    CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_endpoints_disabled_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+    CONSTRAINT webhook_endpoints_reason_check CHECK ((disabled_reason = ANY (ARRAY['by_owner'::text, 'failing'::text, 'gone'::text])))
+);
+
+CREATE TABLE webhook_messages (
+    id uuid DEFAULT new_job_id() NOT NULL,
+    endpoint_id uuid NOT NULL,
+    type text NOT NULL,
+    job_id uuid,
+    state text DEFAULT 'pending'::text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp(3) with time zone,
+    CONSTRAINT webhook_messages_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_messages_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+    CONSTRAINT webhook_messages_tries_check CHECK (((tries >= 0) AND (attempt >= tries)))
+);
+
+CREATE TABLE webhook_secrets (
+    id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone,
+    CONSTRAINT webhook_secrets_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE workers (
     id uuid NOT NULL,
     pool_id text NOT NULL,
@@ -744,6 +798,10 @@ ALTER TABLE storage_reservations ADD CONSTRAINT storage_reservations_account_id_
 ALTER TABLE top_ups ADD CONSTRAINT top_ups_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE top_ups ADD CONSTRAINT top_ups_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE upload_days ADD CONSTRAINT upload_days_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE webhook_attempts ADD CONSTRAINT webhook_attempts_message_id_fkey FOREIGN KEY (message_id) REFERENCES webhook_messages(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE webhook_endpoints ADD CONSTRAINT webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE webhook_messages ADD CONSTRAINT webhook_messages_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE webhook_secrets ADD CONSTRAINT webhook_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
@@ -804,6 +862,11 @@ CREATE UNIQUE INDEX top_ups_payment_key ON public.top_ups USING btree (provider,
 CREATE UNIQUE INDEX top_ups_transaction_id_key ON public.top_ups USING btree (transaction_id);
 CREATE INDEX usage_records_account_id_finished_at_idx ON public.usage_records USING btree (account_id, finished_at);
 CREATE INDEX usage_records_labels_idx ON public.usage_records USING btree (finished_at) WHERE (labels <> '{}'::jsonb);
+CREATE INDEX webhook_endpoints_account_idx ON public.webhook_endpoints USING btree (account_id) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX webhook_messages_event_key ON public.webhook_messages USING btree (endpoint_id, job_id, type);
+CREATE INDEX webhook_messages_lane_idx ON public.webhook_messages USING btree (endpoint_id, due_at, id) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_messages_log_idx ON public.webhook_messages USING btree (endpoint_id, id);
+CREATE INDEX webhook_secrets_endpoint_id_idx ON public.webhook_secrets USING btree (endpoint_id);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 

@@ -6,6 +6,7 @@ import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { deploymentSettings, poolName } from '@millrace/deployments';
 import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
+import { webhookSettings } from '@millrace/webhooks';
 import { demoSettings } from './demo.config';
 
 export const apiSettings = {
@@ -18,6 +19,7 @@ export const apiSettings = {
   ...paymentSettings,
   ...jobSettings,
   ...deploymentSettings,
+  ...webhookSettings,
   ...demoSettings,
   surface: setting(
     'SURFACE',

@@ -35,9 +35,10 @@ import {
   Targets,
   WorkerStore,
 } from '@millrace/deployments';
-import { composeSubmission, type AccountQueues } from '@millrace/jobs';
+import { JobPresenter, composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
+import { composeWebhookEndpoints } from '@millrace/webhooks';
 import { API_SETTINGS, type ApiSettings } from './api.config';
 import { SELF_HOSTED_ACCOUNT, demoLimits } from './endpoints';
 import { AUDITORS } from './operations';
@@ -70,6 +71,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   await redis.assertUsable();
   const store = await openBlobStore(settings);
   const { secretKey } = settings;
+  const links = new ContentLinks(secretKey, settings.signedUrlSeconds);
 
   const assets = composeAssets({ database, store, settings });
   const jobs = composeSubmission({
@@ -109,7 +111,8 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     assets.resumable,
     assets.quota,
     assets.content,
-    new ContentLinks(secretKey, settings.signedUrlSeconds),
+    links,
+    new JobPresenter(links),
     new PartLinks(secretKey),
     billing.reads,
     billing.credits,
@@ -123,6 +126,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.polls,
     jobs.queues,
     jobs.streams,
+    composeWebhookEndpoints({ database, secretKey, settings }),
   ];
   const providers: Provider[] = [
     ...services.filter((service) => service !== null).map(underItsClass),

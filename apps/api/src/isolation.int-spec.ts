@@ -79,6 +79,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     'API key': own.keyId,
     deployment: own.deploymentId,
     'top-up': own.topUpId,
+    'webhook endpoint': own.webhookEndpointId,
   };
   const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01' };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {

@@ -9,6 +9,7 @@ import { JobsModule } from './jobs';
 import { OpenApiModule } from './openapi';
 import { SessionsModule } from './sessions';
 import { UploadsModule } from './uploads';
+import { WebhooksModule } from './webhooks';
 
 /** What the public listener serves. */
 @Module({
@@ -22,6 +23,7 @@ import { UploadsModule } from './uploads';
     DeploymentsModule,
     CreditsModule,
     SessionsModule,
+    WebhooksModule,
     OpenApiModule,
   ],
 })

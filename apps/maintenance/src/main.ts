@@ -7,7 +7,7 @@ import {
   SweepAuditLogLoop,
   SweepSessionsLoop,
 } from '@millrace/accounts';
-import { composeAssets, openBlobStore } from '@millrace/assets';
+import { ContentLinks, composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
 import {
@@ -18,7 +18,7 @@ import {
   SweepStoppedWorkersLoop,
   WorkerStore,
 } from '@millrace/deployments';
-import { composeMaintenance } from '@millrace/jobs';
+import { composeMaintenance, composeWebhookJobs } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
   Metrics,
@@ -29,6 +29,7 @@ import {
   type Logger,
   type Shutdown,
 } from '@millrace/platform';
+import { composeWebhookDelivery } from '@millrace/webhooks';
 import { LoopRunner } from './loop-runner';
 import { maintenanceSettings } from './maintenance.config';
 
@@ -51,12 +52,18 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const jobs = composeMaintenance({ database, redis, logger, metrics, settings });
   shutdown.add('jobs', () => jobs.close());
 
+  const { secretKey } = settings;
+  const readJobs = composeWebhookJobs(database, new ContentLinks(secretKey, settings.signedUrlSeconds));
+  const webhooks = composeWebhookDelivery({ database, secretKey, settings, metrics, logger }, readJobs);
+  shutdown.add('webhooks', () => webhooks.close());
+
   const billing = composeBilling({ database, logger, metrics, settings });
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
     ...assets.loops,
     ...billing.loops,
+    ...webhooks.loops,
     new RetireSilentWorkersLoop(database, workers),
     new MeasureWorkersLoop(database, workers, metrics),
     new SweepStoppedWorkersLoop(database, workers),

@@ -32,6 +32,6 @@ export {
 export { assetSettings, type AssetSettings } from './assets.settings';
 export { BlobStoreError, openBlobStore, type BlobStoreFault } from './store';
 export { composeAssets, type Assets } from './composition';
-export { ContentLinks, ContentService } from './content';
+export { ContentLinks, ContentService, type LinkBase } from './content';
 export { outputTypeOf } from './media';
 export { StorageAuditor } from './retention';

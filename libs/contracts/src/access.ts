@@ -7,6 +7,8 @@ export const SCOPES = [
   'usage:read',
   'credits:write',
   'deployments:write',
+  'webhooks:read',
+  'webhooks:write',
   'keys:admin',
 ] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -55,6 +55,11 @@ export const ERROR_CATALOGUE = {
     cause: 'The account has as many deployments, or as many workers in them, as its plan allows.',
     cure: 'Delete a deployment, lower its max_workers, or ask the operator of the service for more.',
   },
+  webhook_endpoint_limit: {
+    status: 422,
+    cause: 'The account has as many webhook endpoints as it may have.',
+    cure: 'Delete an endpoint, or have one endpoint receive more kinds of events.',
+  },
   payments_not_configured: {
     status: 422,
     cause: 'The operator of the service has not set up a payment provider: credits are not sold here.',

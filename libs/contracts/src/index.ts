@@ -109,3 +109,4 @@ export {
   type IdempotentOperation,
 } from './submission';
 export { TimestampSchema } from './timestamps';
+export { WEBHOOK_EVENTS } from './webhooks';

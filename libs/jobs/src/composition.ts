@@ -1,4 +1,4 @@
-import type { AssetService, AssetSettings, StorageQuota } from '@millrace/assets';
+import type { AssetService, AssetSettings, ContentLinks, StorageQuota } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -12,6 +12,7 @@ import {
   type RedisConnections,
 } from '@millrace/messaging';
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
+import type { ReadJobs } from '@millrace/webhooks';
 import { JobAudit, LaneAudit } from './audit';
 import {
   DispatchLoop,
@@ -21,7 +22,16 @@ import {
   WarmClaimStore,
   WarmClaims,
 } from './dispatch';
-import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
+import {
+  JobPolls,
+  JobPresenter,
+  JobReads,
+  JobStore,
+  JobStreams,
+  QueueEndsStore,
+  QueueRanks,
+  WebhookJobs,
+} from './follow';
 import type { JobSettings } from './job.settings';
 import {
   EndCanceledJobsLoop,
@@ -202,6 +212,11 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
     ],
     close: () => lanes.close(),
   };
+}
+
+/** Wire what shows jobs to receivers of webhooks. @param links to what they have made. */
+export function composeWebhookJobs(database: Database, links: ContentLinks): ReadJobs {
+  return new WebhookJobs(database, new JobStore(), new JobPresenter(links)).read;
 }
 
 /** What a process has that proves what always holds of jobs. */

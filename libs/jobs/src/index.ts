@@ -4,11 +4,21 @@ export {
   composeExecution,
   composeMaintenance,
   composeSubmission,
+  composeWebhookJobs,
   type JobExecution,
   type JobSubmission,
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult } from './dispatch';
-export { JobPolls, JobReads, JobStreams, type JobAttempt, type JobVersion, type StreamItem } from './follow';
+export {
+  JobPolls,
+  JobPresenter,
+  JobReads,
+  JobStreams,
+  presentAttempt,
+  presentLogs,
+  showsLogs,
+  type StreamItem,
+} from './follow';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,
@@ -21,13 +31,11 @@ export {
 } from './lifecycle';
 export { OperatorJobs, type OperatorJob } from './operator';
 export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
-export { AccountQueues, PoolDemandStore, type QueuePlace } from './rotation';
+export { AccountQueues, PoolDemandStore } from './rotation';
 export {
   type ClaimedAttempt,
   type Fence,
   type JobFailure,
-  type JobLogRecord,
-  type JobOutputRecord,
   type JobRecord,
   type JobScope,
   type NodeTiming,

@@ -134,6 +134,12 @@ export class Metrics {
     labelNames: ['loop'],
     registers: [this.registry],
   });
+  readonly webhookAttempts = new Counter({
+    name: 'millrace_webhook_attempts_total',
+    help: 'Attempts to send a webhook by outcome: delivered, failed, dropped (there was nothing to send any more).',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   readonly creditsSettled = new Counter({
     name: 'millrace_credits_settled_micros_total',
     help: 'Micro-credits charged.',

@@ -59,6 +59,10 @@ export const RIGHTS = {
   top_ups: [WRITE, NOTHING, WRITE],
   upload_days: [WRITE, NOTHING, SWEEP],
   usage_records: [APPEND, APPEND, WRITE],
+  webhook_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE'],
+  webhook_endpoints: [WRITE, READ, SWEEP],
+  webhook_messages: [WRITE, APPEND, ALL],
+  webhook_secrets: [WRITE, NOTHING, SWEEP],
   workers: [CHANGE, WRITE, SWEEP],
 };
 

@@ -20,6 +20,8 @@ export const LARGE_TABLES = [
   'payment_events',
   'top_ups',
   'usage_records',
+  'webhook_attempts',
+  'webhook_messages',
 ];
 
 /** The last migration that the rules do not cover: it was released before them, and an applied migration cannot be edited. */

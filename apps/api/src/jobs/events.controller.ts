@@ -1,9 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { JobReads, JobStreams, type StreamItem } from '@millrace/jobs';
+import { JobPresenter, JobReads, JobStreams, type StreamItem } from '@millrace/jobs';
 import { Serves, type InputOf, type Visitor } from '../endpoints';
 import { STREAM_HEADERS, Streams, type StreamEvent } from '../streams';
 import { getJobEvents } from './events.endpoints';
-import { JobPresenter } from './job.presenter';
 import { statusEventOf } from './status-event';
 
 /** A job's event stream (contract, section 6; wire supplement, section 3). */

@@ -1,6 +1,16 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Refusal, type JobNodes } from '@millrace/contracts';
-import { JobPolls, JobReads, Lifecycle, SubmissionService, type NodeTiming } from '@millrace/jobs';
+import {
+  JobPolls,
+  JobPresenter,
+  JobReads,
+  Lifecycle,
+  SubmissionService,
+  presentAttempt,
+  presentLogs,
+  showsLogs,
+  type NodeTiming,
+} from '@millrace/jobs';
 import type { Target } from '@millrace/deployments';
 import { currentTraceparent, namesTag } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
@@ -8,7 +18,6 @@ import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
-import { JobPresenter, presentAttempt, presentLogs, showsLogs } from './job.presenter';
 import {
   cancelJob,
   getJob,

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { Destinations } from './destinations';
 import { EstimatesController } from './estimates.controller';
 import { EventsController } from './events.controller';
-import { JobPresenter } from './job.presenter';
 import { JobsAdminController } from './jobs.admin-controller';
 import { JobsController } from './jobs.controller';
 import { NodeClassesController } from './node-classes.controller';
@@ -10,7 +9,7 @@ import { NodeClassesController } from './node-classes.controller';
 /** The jobs of a surface, to its callers. */
 @Module({
   controllers: [JobsController, EstimatesController, EventsController, NodeClassesController],
-  providers: [Destinations, JobPresenter],
+  providers: [Destinations],
 })
 export class JobsModule {}
 

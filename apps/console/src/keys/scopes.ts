@@ -9,6 +9,8 @@ export const SCOPE_TEXTS: Record<Scope, string> = {
   'usage:read': 'Read limits, usage and credits',
   'credits:write': 'Buy credits',
   'deployments:write': 'Make, change and delete deployments',
+  'webhooks:read': 'Read webhook endpoints and what was sent to them',
+  'webhooks:write': 'Make, change and delete webhook endpoints',
   'keys:admin': 'Manage API keys: make, rotate and revoke them',
 };
 

@@ -1,2 +1,2 @@
-export { ContentLinks } from './content-links';
+export { ContentLinks, type LinkBase } from './content-links';
 export { ContentService } from './content.service';

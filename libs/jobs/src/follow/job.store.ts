@@ -65,6 +65,15 @@ export class JobStore {
     return row === undefined ? null : recordOf(row);
   }
 
+  /** Jobs of any accounts and surfaces, each named with its account; those past their retention are left out. */
+  async findEach(statements: Statements, jobs: readonly { accountId: string; jobId: string }[]): Promise<JobRecord[]> {
+    const rows = await statements.rows<JobRow>(Prisma.sql`
+      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs
+      FROM unnest(${jobs.map(({ accountId }) => accountId)}::uuid[], ${jobs.map(({ jobId }) => jobId)}::uuid[]) AS asked (account_id, id)
+      JOIN jobs j ON j.id = asked.id AND j.account_id = asked.account_id AND j.expires_at > now()`);
+    return rows.map(recordOf);
+  }
+
   /** The job and its transitions after number `afterSeq`, in order, as of one moment: the last of them made it what it is. */
   async findSince(
     statements: Statements,

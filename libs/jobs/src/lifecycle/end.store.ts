@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { type BilledColumn, chargePart, endHoldParts } from '@millrace/billing';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
+import { recordJobEndPart } from '@millrace/webhooks';
 import { leaveRotationPart } from '../rotation';
 import { mayEnd, type EndGuard, type MovedJob } from '../state';
 import { RECORDED_AS, type JobEnding } from './job-ending';
@@ -53,6 +54,7 @@ export async function endJob(
     ...endHoldParts(leaveRotationPart<EndedColumn>(job)),
     ...belongingParts(job),
     lastLogPart(job, ending.log),
+    recordJobEndPart(job),
   ]);
 }
 

@@ -22,13 +22,18 @@ export class Sealer {
     this.keys = ring.for(use);
   }
 
+  /** How everything begins that is sealed now. What begins otherwise was sealed with another key, or in another form. */
+  get head(): Buffer {
+    return Buffer.from(`${VERSION}${this.keys[0].id}.`);
+  }
+
   /** @param place what the text belongs to, e.g. its account and its job. */
   seal(text: string, place: readonly string[]): Buffer {
-    const [{ id, secret }] = this.keys;
+    const [{ secret }] = this.keys;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', secret, iv).setAAD(this.boundTo(place));
     const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return Buffer.concat([Buffer.from(`${VERSION}${id}.`), iv, cipher.getAuthTag(), body]);
+    return Buffer.concat([this.head, iv, cipher.getAuthTag(), body]);
   }
 
   /**

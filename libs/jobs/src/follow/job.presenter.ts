@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
 import {
   isTerminal,
   type CapturedLogs,
@@ -10,19 +9,22 @@ import {
   type JobMetrics,
   type Output,
 } from '@millrace/contracts';
-import { ContentLinks } from '@millrace/assets';
-import type { JobAttempt, JobLogRecord, JobOutputRecord, JobRecord, JobVersion, QueuePlace } from '@millrace/jobs';
+import type { ContentLinks, LinkBase } from '@millrace/assets';
 import { VERSION } from '@millrace/platform';
-import type { Visitor } from '../endpoints';
-import type { Surface } from '../http';
+import type { QueuePlace } from '../rotation';
+import type { JobLogRecord, JobOutputRecord, JobRecord } from '../state';
+import type { JobAttempt } from './job-attempts';
+import type { JobVersion } from './job-version';
 
 const ETAG_BYTES = 16;
 
-/** What of a visitor decides how a job is shown. */
-type Viewer = Pick<Visitor, 'surface' | 'demo'>;
+/** What decides how a job is shown: where, and whether that is a public demo. */
+interface Viewer {
+  surface: LinkBase;
+  demo: boolean;
+}
 
 /** What a job looks like on the wire (contract, section 2). */
-@Injectable()
 export class JobPresenter {
   constructor(private readonly links: ContentLinks) {}
 
@@ -74,7 +76,7 @@ export class JobPresenter {
     };
   }
 
-  output(surface: Surface, job: JobRecord, output: JobOutputRecord): Output {
+  output(surface: LinkBase, job: JobRecord, output: JobOutputRecord): Output {
     const link = this.links.toContent(surface, { id: output.assetId, accountId: job.accountId });
     return {
       node_id: output.nodeId,

@@ -1,0 +1,4 @@
+import { TERMINAL_STATUSES } from './job';
+
+/** What an account can have sent to it: the end of a job, named by the status that it ended with (contract, section 3). */
+export const WEBHOOK_EVENTS = TERMINAL_STATUSES.map((status) => `job.${status}` as const);

@@ -1,0 +1,133 @@
+import type { Statements } from '@millrace/database';
+import type { Logger, Metrics } from '@millrace/platform';
+import { liveSecrets, type EndpointSecrets } from '../endpoints';
+import { claimMessages, pauseSeconds, recordOutcome, type ClaimedMessage, type Outcome } from '../messages';
+import type { ReceiverClient, SendResult } from '../receivers';
+import type { Lanes } from './lanes';
+import { bodyOf, readData, type ReadJobs } from './message-body';
+import { signedHeaders } from './signature';
+
+const USER_AGENT = 'Millrace-Webhooks/1';
+/** Beyond the time of an attempt, for what comes before it and after: reading, signing, recording. */
+const LEASE_MARGIN_SECONDS = 30;
+const GONE = 410;
+/** How long a process that stops waits for attempts under way. What is cut off then is sent again. */
+const CLOSE_MS = 5_000;
+
+const NOT_SENT = { status: null, durationMs: 0, answer: '' };
+const EXPIRED: SendResult = { ...NOT_SENT, error: 'The job is past its retention.' };
+const UNSIGNED: SendResult = {
+  ...NOT_SENT,
+  error: 'There is no secret to sign with. Rotate the secret of the endpoint.',
+};
+
+/** Sends what is due, many messages at once, and never waits for one receiver before it sends to another. */
+export class Deliverer {
+  private readonly underWay = new Set<Promise<void>>();
+  /** The endpoint that had its turn last; null: the first is next. */
+  private after: string | null = null;
+  private isClosing = false;
+
+  constructor(
+    private readonly database: Statements,
+    private readonly secrets: EndpointSecrets,
+    private readonly client: ReceiverClient,
+    private readonly lanes: Lanes,
+    private readonly readJobs: ReadJobs,
+    private readonly metrics: Pick<Metrics, 'webhookAttempts'>,
+    private readonly logger: Pick<Logger, 'warn'>,
+    private readonly timeoutSeconds: number,
+  ) {}
+
+  /**
+   * Claim messages that are due and begin to send them.
+   *
+   * @returns how many; it does not wait for the receivers.
+   * @throws when the database does not answer: what was claimed is due again when its lease ends.
+   */
+  async sendDue(): Promise<number> {
+    const beganMs = performance.now();
+    const messages = await this.claim();
+    if (messages.length === 0) return 0;
+    const [data, secrets] = await Promise.all([readData(this.readJobs, messages), this.openSecrets(messages)]);
+    // A process that was frozen meanwhile may have lost its leases.
+    if (performance.now() - beganMs > (LEASE_MARGIN_SECONDS * 1_000) / 2) return 0;
+    messages.forEach((message, at) => {
+      const attempt = this.attempt(message, data[at] ?? null, secrets.get(message.endpointId) ?? []);
+      this.underWay.add(attempt);
+      void attempt.finally(() => this.underWay.delete(attempt));
+    });
+    return messages.length;
+  }
+
+  /** Endpoints have their turns one after the other, and begin again when all had theirs. */
+  private async claim(): Promise<ClaimedMessage[]> {
+    const room = this.lanes.room();
+    if (room.total === 0 || this.isClosing) return [];
+    const { after } = this;
+    const messages = await claimMessages(this.database, { ...room, after }, this.timeoutSeconds + LEASE_MARGIN_SECONDS);
+    const last = messages.reduce((highest, { endpointId }) => (endpointId > highest ? endpointId : highest), '');
+    this.after = messages.length < room.total ? null : last;
+    return messages.length === 0 && after !== null ? this.claim() : messages;
+  }
+
+  private async openSecrets(messages: readonly ClaimedMessage[]): Promise<Map<string, string[]>> {
+    const accounts = new Map(messages.map(({ endpointId, accountId }) => [endpointId, accountId]));
+    const opened = new Map<string, string[]>();
+    for (const { endpointId, sealed } of await liveSecrets(this.database, [...accounts.keys()])) {
+      try {
+        const secret = this.secrets.open(sealed, { endpointId, accountId: accounts.get(endpointId) ?? '' });
+        opened.set(endpointId, [...(opened.get(endpointId) ?? []), secret]);
+      } catch (error) {
+        // The key that sealed it was removed from the ring. The messages of other endpoints go out.
+        this.logger.warn({ err: error, endpoint: endpointId }, 'a secret of a webhook endpoint cannot be opened');
+      }
+    }
+    return opened;
+  }
+
+  /** Never rejects: a result that is not recorded leaves the message to be sent again. */
+  private async attempt(message: ClaimedMessage, data: object | null, secrets: readonly string[]): Promise<void> {
+    let durationMs = 0;
+    this.lanes.begin(message.endpointId);
+    try {
+      if (data === null) return await this.record(message, EXPIRED, { kind: 'dropped' });
+      if (secrets.length === 0) return await this.record(message, UNSIGNED, outcomeOf(message, UNSIGNED));
+      const body = bodyOf(message, data);
+      const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT };
+      const signed = signedHeaders(message.id, body, secrets);
+      const result = await this.client.post(message.url, { ...headers, ...signed }, body);
+      ({ durationMs } = result);
+      // Cut off by this process, not by the receiver.
+      if (this.isClosing && result.status === null) return;
+      await this.record(message, result, outcomeOf(message, result));
+    } catch (error) {
+      this.logger.warn(
+        { err: error, message: message.id },
+        'what came of a webhook was not recorded; it is sent again',
+      );
+    } finally {
+      this.lanes.end(message.endpointId, durationMs);
+    }
+  }
+
+  private async record(message: ClaimedMessage, result: SendResult, outcome: Outcome): Promise<void> {
+    await recordOutcome(this.database, message, result, outcome);
+    this.metrics.webhookAttempts.inc({ outcome: outcome.kind });
+  }
+
+  /** Wait for what is under way, for some seconds, and cut the rest off. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    const timer = setTimeout(() => void this.client.close(), CLOSE_MS);
+    await Promise.all(this.underWay);
+    clearTimeout(timer);
+    await this.client.close();
+  }
+}
+
+/** Any 2xx is a delivery (Standard Webhooks, "Message consumption"). */
+function outcomeOf({ tries }: ClaimedMessage, { status }: SendResult): Outcome {
+  if (status !== null && status >= 200 && status < 300) return { kind: 'delivered' };
+  return { kind: 'failed', pauseSeconds: pauseSeconds(tries), isGone: status === GONE };
+}

@@ -1,0 +1,80 @@
+import { Refusal, newId } from '@millrace/contracts';
+import type { Database } from '@millrace/database';
+import type { ReceiverGuard } from '../receivers';
+import type { EndpointSecrets } from './endpoint-secrets';
+import type { EndpointStore } from './endpoint.store';
+import type { EndpointChanges, EndpointDraft, WebhookEndpoint } from './webhook-endpoint';
+
+/** An endpoint with the secret that its messages are signed with: shown once. */
+export interface IssuedEndpoint {
+  endpoint: WebhookEndpoint;
+  secret: string;
+}
+
+/** The endpoints of accounts. */
+export class WebhookEndpoints {
+  constructor(
+    private readonly database: Database,
+    private readonly store: EndpointStore,
+    private readonly secrets: EndpointSecrets,
+    private readonly guard: ReceiverGuard,
+    private readonly limits: { webhookEndpointsPerAccount: number },
+  ) {}
+
+  /** @throws Refusal `invalid_request` for a URL to which nothing is sent; `webhook_endpoint_limit`. */
+  async create(accountId: string, draft: EndpointDraft): Promise<IssuedEndpoint> {
+    this.assertReceiver(draft.url);
+    const id = newId();
+    const { secret, sealed } = this.secrets.make({ accountId, endpointId: id });
+    const endpoint = await this.database.transaction(async (tx) => {
+      const limit = this.limits.webhookEndpointsPerAccount;
+      if ((await this.store.countLocked(tx, accountId)) >= limit) throw tooMany(limit);
+      const created = await this.store.create(tx, { ...draft, id, accountId });
+      await this.store.addSecret(tx, id, sealed);
+      return created;
+    });
+    return { endpoint, secret };
+  }
+
+  /** Newest first. */
+  async list(accountId: string): Promise<WebhookEndpoint[]> {
+    return this.store.list(this.database, accountId);
+  }
+
+  /** @throws Refusal `not_found`. */
+  async get(accountId: string, id: string): Promise<WebhookEndpoint> {
+    return found(await this.store.find(this.database, accountId, id), id);
+  }
+
+  /** @throws Refusal `not_found`; `invalid_request` for a URL to which nothing is sent. */
+  async change(accountId: string, id: string, changes: EndpointChanges): Promise<WebhookEndpoint> {
+    if (changes.url !== undefined) this.assertReceiver(changes.url);
+    return found(await this.store.change(this.database, accountId, id, changes), id);
+  }
+
+  /** @throws Refusal `not_found`. */
+  async delete(accountId: string, id: string): Promise<void> {
+    if (!(await this.store.delete(this.database, accountId, id))) throw noEndpoint(id);
+  }
+
+  private assertReceiver(url: string): void {
+    const fault = this.guard.faultOf(url);
+    if (fault !== null) throw new Refusal('invalid_request', `The URL ${fault}.`);
+  }
+}
+
+function found(endpoint: WebhookEndpoint | null, id: string): WebhookEndpoint {
+  if (endpoint === null) throw noEndpoint(id);
+  return endpoint;
+}
+
+function noEndpoint(id: string): Refusal {
+  return new Refusal('not_found', `There is no webhook endpoint ${id}.`);
+}
+
+function tooMany(limit: number): Refusal {
+  return new Refusal(
+    'webhook_endpoint_limit',
+    `The account has ${limit} webhook endpoints, the most that it may have.`,
+  );
+}

@@ -1,0 +1,32 @@
+/** Why an endpoint gets nothing. `failing`: it failed for too long. `gone`: it answered that it is no longer there. */
+export const DISABLED_REASONS = ['by_owner', 'failing', 'gone'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Where an account has its events sent. */
+export interface WebhookEndpoint {
+  id: string;
+  accountId: string;
+  url: string;
+  description: string;
+  eventTypes: string[];
+  createdAt: Date;
+  updatedAt: Date;
+  /** The first failed attempt since the last that succeeded; null where the last one did. */
+  failingSince: Date | null;
+  /** Null while messages are sent. */
+  disabledAt: Date | null;
+  disabledReason: DisabledReason | null;
+}
+
+/** What its owner decides. */
+export interface EndpointDraft {
+  url: string;
+  description: string;
+  eventTypes: readonly string[];
+  /** Of links in messages: where the account reaches the service, such as `https://api.example.com`. */
+  origin: string;
+}
+
+/** What its owner changes; what is absent stays. */
+export type EndpointChanges = Partial<Omit<EndpointDraft, 'origin'>> &
+  Pick<EndpointDraft, 'origin'> & { enabled?: boolean };

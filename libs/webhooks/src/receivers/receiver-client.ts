@@ -1,0 +1,142 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { hostOf, ReceiverRefused, type ReceiverGuard } from './receiver-guard';
+import { resolvePrivateHost, resolvePublicHost, type ResolveHost } from './resolve-host';
+
+const CONNECT_MS = 5_000;
+const KEPT_OPEN_MS = 10_000;
+const HEADER_BYTES = 16_384;
+/** More of an answer is not read: its connection is closed. */
+const ANSWER_BYTES = 16_384;
+/** Of an answer, for the log of attempts. */
+const LOGGED_CHARACTERS = 1_024;
+
+/** What came of sending a message. */
+export interface SendResult {
+  /** Null where no answer came. */
+  status: number | null;
+  /** Why none came, in a sentence for the owner of the endpoint; null where one did. */
+  error: string | null;
+  durationMs: number;
+  /** The first characters of the answer. */
+  answer: string;
+}
+
+/**
+ * Sends messages to receivers that nobody knows. Every connection is checked against the guard twice: the addresses that DNS says, before one is
+ * called, and the address that was reached, before a byte is sent. So a name that changes its address between two looks
+ * (DNS rebinding) gains nothing. It follows no redirects, uses no proxy, and reads little of the answer.
+ */
+export class ReceiverClient {
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly guard: ReceiverGuard,
+    private readonly timeoutMs: number,
+    resolve: ResolveHost = guard.allowsPrivate ? resolvePrivateHost : resolvePublicHost,
+  ) {
+    const connect = this.connector(resolve);
+    const limits = { maxHeaderSize: HEADER_BYTES, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    this.agent = new Agent({ connect, ...limits, keepAliveTimeout: KEPT_OPEN_MS, pipelining: 1 });
+  }
+
+  /** Never rejects. */
+  async post(url: string, headers: Record<string, string>, body: string): Promise<SendResult> {
+    const beganMs = performance.now();
+    const result = await this.send(url, { headers, body }).catch((error: unknown) => ({
+      status: null,
+      error: reasonOf(error, this.timeoutMs),
+      answer: '',
+    }));
+    return { ...result, durationMs: Math.round(performance.now() - beganMs) };
+  }
+
+  private async send(
+    url: string,
+    { headers, body }: { headers: Record<string, string>; body: string },
+  ): Promise<Omit<SendResult, 'durationMs'>> {
+    // Rules of today: the URL may have been accepted under others.
+    const fault = this.guard.faultOf(url);
+    if (fault !== null) return { status: null, error: `The URL ${fault}.`, answer: '' };
+    const signal = AbortSignal.timeout(this.timeoutMs);
+    const response = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
+    return { status: response.statusCode, error: null, answer: await beginningOf(response) };
+  }
+
+  private connector(resolve: ResolveHost): buildConnector.connector {
+    const connectors = {
+      'http:': buildConnector({ timeout: CONNECT_MS, lookup: this.lookup(resolve, 'http:') }),
+      'https:': buildConnector({ timeout: CONNECT_MS, lookup: this.lookup(resolve, 'https:'), allowH2: false }),
+    };
+    return (options, callback) => {
+      const scheme = options.protocol === 'http:' ? 'http:' : 'https:';
+      const host = hostOf(options);
+      // An address is not looked up.
+      if (isIP(host) !== 0 && !this.guard.admits(host, scheme)) return callback(new ReceiverRefused(host), null);
+      connectors[scheme](options, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        const reached = socket.remoteAddress ?? '';
+        if (this.guard.admits(reached, scheme)) return callback(null, socket);
+        socket.destroy();
+        callback(new ReceiverRefused(reached), null);
+      });
+    };
+  }
+
+  /** One refused address refuses the name: who has such a name wants more than messages. */
+  private lookup(resolve: ResolveHost, scheme: 'http:' | 'https:'): LookupFunction {
+    return (host, options, callback) => {
+      resolve(host).then(
+        (addresses) => {
+          const refused = addresses.find(({ address }) => !this.guard.admits(address, scheme));
+          const [first] = addresses;
+          if (refused !== undefined) callback(new ReceiverRefused(refused.address), []);
+          else if (options.all === true || first === undefined) callback(null, addresses);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, []),
+      );
+    };
+  }
+
+  /** Cut what is under way. */
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+}
+
+/** The first characters of an answer; the rest is left unread where it is long. */
+async function beginningOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes >= ANSWER_BYTES) break;
+    }
+  } catch {
+    // The status decides. What was read until then is the answer.
+  }
+  const text = Buffer.concat(chunks).toString('utf8').slice(0, LOGGED_CHARACTERS);
+  // What PostgreSQL cannot store, and what would let one line of a log pass for two.
+  return text.replace(/[^\P{Cc}\n\t]|\p{Cs}/gu, '\ufffd');
+}
+
+/** By the codes of Node.js and undici. */
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'The receiver refused the connection.',
+  ECONNRESET: 'The receiver closed the connection.',
+  UND_ERR_SOCKET: 'The receiver closed the connection.',
+  ENOTFOUND: 'The name of the receiver has no address.',
+  ENODATA: 'The name of the receiver has no address.',
+  UND_ERR_CONNECT_TIMEOUT: `No connection to the receiver within ${CONNECT_MS / 1_000} s.`,
+};
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof ReceiverRefused) return 'The receiver is not at a public address.';
+  const { name, code, message } = error as { name?: string; code?: string | number; message?: string };
+  const isLate = name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+  if (isLate) return `The receiver did not answer within ${timeoutMs / 1_000} s.`;
+  return REASONS[code ?? ''] ?? `The message could not be sent: ${(message ?? 'an unknown error').slice(0, 200)}.`;
+}

@@ -1,0 +1,64 @@
+import { isIP } from 'node:net';
+import { isInNetworks, isPublicAddress, type Network } from './networks';
+
+type Scheme = 'http:' | 'https:';
+
+const LONGEST_URL = 2_048;
+/** Ports below belong to services of the system; of these only that of HTTPS is for receivers. */
+const FIRST_FREE_PORT = 1_024;
+const HTTPS_PORT = 443;
+
+/** The address of a receiver is not one that messages are sent to. */
+export class ReceiverRefused extends Error {
+  constructor(address: string) {
+    super(`${address} is not a public address`);
+    this.name = 'ReceiverRefused';
+  }
+}
+
+/**
+ * Decides where messages may be sent. Who names a receiver may be an attacker who wants this service to call what only it can
+ * reach: so an address counts, never a name, and it is looked at whenever a connection is made (`receiver-client.ts`).
+ */
+export class ReceiverGuard {
+  /** @param allowed networks where receivers may be though they are private, also without TLS. */
+  constructor(private readonly allowed: readonly Network[]) {}
+
+  /** Whether receivers may be in private networks at all. */
+  get allowsPrivate(): boolean {
+    return this.allowed.length > 0;
+  }
+
+  /** True where a message may be sent to this address in this way. */
+  admits(address: string, scheme: Scheme): boolean {
+    if (isInNetworks(address, this.allowed)) return true;
+    return scheme === 'https:' && isPublicAddress(address);
+  }
+
+  /** What is wrong with the URL of a receiver, as the rest of a sentence; null: nothing that can be seen without asking DNS. */
+  faultOf(text: string): string | null {
+    if (text.length > LONGEST_URL) return `is longer than ${LONGEST_URL} characters`;
+    if (!URL.canParse(text)) return 'is not a URL';
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.allowsPrivate))
+      return 'must begin with https://';
+    if (url.username !== '' || url.password !== '') return 'must not contain credentials';
+    return this.faultOfHost(hostOf(url), url.protocol) ?? this.faultOfPort(url);
+  }
+
+  private faultOfHost(host: string, scheme: Scheme): string | null {
+    if (isIP(host) !== 0) return this.admits(host, scheme) ? null : 'must name a public address';
+    if (this.allowsPrivate) return null;
+    return /\.[^.]+\.?$/.test(host) ? null : 'must name a host of the public internet';
+  }
+
+  private faultOfPort({ port }: URL): string | null {
+    const isFree = port === '' || Number(port) === HTTPS_PORT || Number(port) >= FIRST_FREE_PORT;
+    return isFree || this.allowsPrivate ? null : `must have port ${HTTPS_PORT}, or one from ${FIRST_FREE_PORT}`;
+  }
+}
+
+/** The host of a URL, of an IPv6 address without its brackets. */
+export function hostOf({ hostname }: Pick<URL, 'hostname'>): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

@@ -1,0 +1,120 @@
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { transformSync } from '@swc/core';
+import { TestStack, type TestAccount } from '@millrace/testing';
+import { ROOT } from './support/repository-files';
+
+/** The pages that a caller follows with the hands on the keyboard: all that is shown there works. */
+const GUIDE = ['api-guide', 'clients', 'cli'];
+/** The examples take a minute each; the snippets are what is tested here. */
+const FEW_STEPS = 20;
+/** Of one page. */
+const LIMIT_MS = 240_000;
+
+interface Snippet {
+  language: string;
+  line: number;
+  code: string;
+}
+
+let stack: TestStack;
+let account: TestAccount;
+let folder: string;
+beforeAll(async () => {
+  stack = await TestStack.start({ workers: 1 });
+  account = await stack.createAccount();
+  // A checkout in which the snippets may write.
+  folder = mkdtempSync(join(tmpdir(), 'millrace-snippets-'));
+  for (const name of ['dist', 'node_modules']) symlinkSync(join(ROOT, name), join(folder, name));
+  cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
+  for (const name of readdirSync(join(folder, 'examples')).filter((file) => file.endsWith('.json'))) {
+    const file = join(folder, 'examples', name);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"steps": \d+/g, `"steps": ${FEW_STEPS}`));
+  }
+});
+afterAll(async () => {
+  await stack.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(join(ROOT, `docs/${page}.md`), 'utf8');
+  return [...text.matchAll(/^```(\S*)\n([^]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => ({
+    language,
+    code,
+    line: text.slice(0, index).split('\n').length,
+  }));
+}
+
+/** What the page has its reader fill in. */
+function filledIn(code: string): string {
+  return code.replaceAll('http://127.0.0.1:8080', stack.publicUrl).replaceAll('mr_live_...', account.apiKey);
+}
+
+/** Run a program in the folder. @throws with what it wrote to its standard error. */
+async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const options = { cwd: folder, env: { ...process.env, ...env }, timeout: LIMIT_MS, maxBuffer: 10_000_000 };
+  return (await promisify(execFile)(program, args, options)).stdout;
+}
+
+const ofClients = (): Record<string, string> => ({
+  COMFY_BASE_URL: stack.publicUrl,
+  MILLRACE_API_KEY: account.apiKey,
+});
+
+it.each(GUIDE)('each block of the page %s is run, or marked as output', (page) => {
+  const unknown = snippetsOf(page).filter(({ language }) => !['sh', 'ts', 'python', 'output'].includes(language));
+  expect(unknown.map(({ line, language }) => `docs/${page}.md:${line}: "${language}"`)).toEqual([]);
+});
+
+it.each(GUIDE)('the commands of the page %s work, one after the other', async (page) => {
+  const blocks = snippetsOf(page).filter(({ language }) => language === 'sh');
+  // Of a command that fails the line of its block is said; a login that this machine has is not read.
+  const steps = blocks.map(({ code, line }) => `LINE=${line}\n${filledIn(code)}`);
+  const script = `set -euo pipefail\nshopt -s expand_aliases\ntrap 'echo "failed: the block at line $LINE" >&2' ERR\n${steps.join('\n')}`;
+  await run('bash', ['-c', script], { XDG_CONFIG_HOME: folder });
+});
+
+it('the TypeScript of the guide runs, with the official client', async () => {
+  const blocks = snippetsOf('clients').filter(({ language }) => language === 'ts');
+  expect(blocks.length).toBeGreaterThan(1);
+  for (const { code, line } of blocks) {
+    const script = transformSync(code, { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }).code;
+    writeFileSync(join(folder, `line-${line}.mjs`), script);
+    await run(process.execPath, [`line-${line}.mjs`], ofClients());
+  }
+  expect(existsSync(join(folder, 'coral.png'))).toBe(true);
+});
+
+/** Where the official client for Python is installed its snippets are run; else only their syntax is checked. */
+const PYTHON = ['python3', 'python'].find((name) => spawnSync(name, ['--version']).status === 0);
+const hasClient = PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import comfy_sdk']).status === 0;
+
+(PYTHON === undefined ? it.skip : it)(
+  hasClient ? 'the Python of the guide runs, with the official client' : 'the Python of the guide has a valid syntax',
+  async () => {
+    const blocks = snippetsOf('clients').filter(({ language }) => language === 'python');
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { code } of blocks) {
+      rmSync(join(folder, 'coral.png'), { force: true });
+      await run(
+        PYTHON ?? '',
+        hasClient ? ['-c', code] : ['-c', 'import ast, sys; ast.parse(sys.argv[1])', code],
+        ofClients(),
+      );
+      expect(existsSync(join(folder, 'coral.png'))).toBe(hasClient);
+    }
+  },
+);

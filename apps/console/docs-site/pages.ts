@@ -22,6 +22,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       clients: 'The official clients',
       cli: 'The command line',
       errors: 'Errors',
+      webhooks: 'Webhooks',
       credits: 'Credits',
       deployments: 'Deployments',
     },

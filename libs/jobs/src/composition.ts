@@ -21,6 +21,7 @@ import {
   UnclaimedStore,
   WarmClaimStore,
   WarmClaims,
+  WorkingPoolsStore,
 } from './dispatch';
 import {
   JobPolls,
@@ -192,7 +193,7 @@ export interface JobMaintenance {
 export function composeMaintenance(parts: JobsParts): JobMaintenance {
   const { database, metrics, settings } = parts;
   const { lanes, dispatcher, lifecycle } = composeMoves(parts);
-  const pools = new PoolStore();
+  const pools = new WorkingPoolsStore();
   return {
     loops: [
       new DispatchLoop(database, pools, dispatcher),

@@ -1,21 +1,21 @@
 import type { Statements } from '@millrace/database';
-import type { PoolStore } from '@millrace/deployments';
 import type { Loop } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
+import type { WorkingPoolsStore } from './working-pools.store';
 
-/** Fills every pool's lane: with what no request came for, and what new workers can now take. */
+/** Fills the lane of every pool in which jobs wait: with what no request came for, and what new workers can now take. */
 export class DispatchLoop implements Loop {
   readonly name = 'dispatch';
   readonly everyMs = 1_000;
 
   constructor(
     private readonly database: Statements,
-    private readonly pools: Pick<PoolStore, 'listIds'>,
-    private readonly dispatcher: Dispatcher,
+    private readonly pools: Pick<WorkingPoolsStore, 'listWaiting'>,
+    private readonly dispatcher: Pick<Dispatcher, 'fill'>,
   ) {}
 
   async runOnce(): Promise<number> {
-    const poolIds = await this.pools.listIds(this.database);
+    const poolIds = await this.pools.listWaiting(this.database);
     const counts = await Promise.all(poolIds.map((poolId) => this.dispatcher.fill(poolId)));
     return counts.reduce((sum, count) => sum + count, 0);
   }

@@ -4,3 +4,4 @@ export { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
 export { UnclaimedStore } from './unclaimed.store';
 export { WarmClaimStore } from './warm-claim.store';
 export { WarmClaims, isWarm, type ClaimResult } from './warm-claims.service';
+export { WorkingPoolsStore } from './working-pools.store';

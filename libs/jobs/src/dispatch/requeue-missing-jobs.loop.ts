@@ -1,23 +1,27 @@
 import type { Statements } from '@millrace/database';
-import type { PoolStore } from '@millrace/deployments';
 import type { Loop } from '@millrace/platform';
 import type { Dispatcher } from './dispatcher';
+import type { WorkingPoolsStore } from './working-pools.store';
 
 /** Puts attempts back that are in a lane by Postgres and not by the lane: Redis lost them, or never received them. */
 export class RequeueMissingJobsLoop implements Loop {
   readonly name = 'requeue-missing-jobs';
   readonly everyMs = 2_000;
+  /** Pools of the run before: the dispatcher forgets what it put back there once nothing of it is in flight. */
+  private before: readonly string[] = [];
 
   constructor(
     private readonly database: Statements,
-    private readonly pools: Pick<PoolStore, 'listIds'>,
-    private readonly dispatcher: Dispatcher,
+    private readonly pools: Pick<WorkingPoolsStore, 'listInFlight'>,
+    private readonly dispatcher: Pick<Dispatcher, 'redeliver'>,
   ) {}
 
   /** @throws when Redis is away; the next run tries again. */
   async runOnce(): Promise<number> {
-    const poolIds = await this.pools.listIds(this.database);
-    const counts = await Promise.all(poolIds.map((poolId) => this.dispatcher.redeliver(poolId)));
+    const poolIds = await this.pools.listInFlight(this.database);
+    const due = [...new Set([...this.before, ...poolIds])];
+    this.before = poolIds;
+    const counts = await Promise.all(due.map((poolId) => this.dispatcher.redeliver(poolId)));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 }

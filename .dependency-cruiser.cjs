@@ -74,6 +74,7 @@ const ROOMS = {
     ['submission', 'follow'],
     ['operator'],
   ],
+  'libs/fleet/src': [['kubernetes']],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
   'libs/webhooks/src': [['receivers'], ['endpoints'], ['messages'], ['delivery']],
   'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],

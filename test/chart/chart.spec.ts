@@ -80,9 +80,9 @@ describe('a process', () => {
 });
 
 describe('every pod', () => {
-  it('is restricted: no root, no privileges, nothing to write to but what is mounted, no token', () => {
-    for (const { name, spec } of allPods()) {
-      expect([name, spec.automountServiceAccountToken]).toEqual([name, false]);
+  it('is restricted: no root, no privileges, nothing to write to but what is mounted, no token but that of the fleet', () => {
+    for (const { name, component, spec } of allPods()) {
+      expect([name, spec.automountServiceAccountToken]).toEqual([name, component === 'fleet']);
       expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
       expect(spec.securityContext?.runAsUser).toBeGreaterThan(0);
       for (const { securityContext } of [...spec.containers, ...(spec.initContainers ?? [])]) {
@@ -115,7 +115,7 @@ describe('every pod', () => {
       }),
     );
     expect(heaps).toContainEqual(['api', 'api', '--max-old-space-size=460', '768Mi']);
-    expect(new Set(heaps.map(([component]) => component))).toEqual(new Set(['api', 'maintenance', 'worker']));
+    expect(new Set(heaps.map(([component]) => component))).toEqual(new Set(['api', 'fleet', 'maintenance', 'worker']));
   });
 
   it('mounts every volume that it has, and has every one that it mounts', () => {
@@ -206,7 +206,7 @@ describe('workers', () => {
       kind('ha', 'Deployment')
         .filter(({ spec }) => 'replicas' in (spec as object))
         .map(({ metadata }) => metadata.name),
-    ).toEqual(['rel-millrace-maintenance']);
+    ).toEqual(['rel-millrace-fleet', 'rel-millrace-maintenance']);
   });
 
   it('of pools whose names Kubernetes refuses get names that it takes, and keep the true one', async () => {
@@ -251,7 +251,7 @@ it('all processes and migrations trust an authority of the operator, and get wha
   };
   const pods = podsOf(await render('ha', over)).filter(({ component }) => component !== 'test');
   expect(pods.map(({ component }) => component).sort()).toEqual(
-    ['api', 'maintenance', 'migrate', 'worker', 'worker', 'worker'].sort(),
+    ['api', 'fleet', 'maintenance', 'migrate', 'worker', 'worker', 'worker'].sort(),
   );
   for (const { spec } of pods) {
     const [process] = spec.containers;

@@ -1,19 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { newId } from '@millrace/contracts';
 import { Database, awaitSchema } from '@millrace/database';
 import { EngineClassStore, readEngineClasses } from '@millrace/deployments';
-import {
-  FleetGroupStore,
-  FleetLeaseStore,
-  FleetLoop,
-  NoFleet,
-  ProcessFleet,
-  Reconciler,
-  ServedPoolStore,
-  type Fleet,
-} from '@millrace/fleet';
+import { FleetGroupStore, FleetLeaseStore, FleetLoop, Reconciler, ServedPoolStore } from '@millrace/fleet';
 import { PoolDemandStore } from '@millrace/jobs';
 import {
   BootError,
@@ -27,6 +16,7 @@ import {
   type Shutdown,
 } from '@millrace/platform';
 import { fleetSettings } from './fleet.config';
+import { openFleet } from './open-fleet';
 import { reportWorkers } from './report-workers';
 
 type Settings = SettingsOf<typeof fleetSettings>;
@@ -46,7 +36,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const classes = new EngineClassStore();
   await offerClasses(settings, (specs) => classes.reconcile(database, specs));
   const workerStopMs = (settings.drainSeconds + settings.stopSeconds) * 1_000 + STOP_MARGIN_MS;
-  const fleet = settings.fleet === 'none' ? new NoFleet() : fleetOfProcesses(settings, workerStopMs);
+  const fleet = openFleet(settings, workerStopMs);
   const demand = new PoolDemandStore();
   const reconciler = new Reconciler(newId(), {
     database,
@@ -97,18 +87,6 @@ async function offerClasses(
     throw new BootError(`MILLRACE_ENGINE_CLASSES_FILE=${file} is not valid: ${(error as Error).message}.`);
   }
   await reconcile(specs);
-}
-
-/** Workers get the environment of this process: its settings are theirs. */
-function fleetOfProcesses({ fleetDir }: Settings, stopMs: number): Fleet {
-  const folder = fleetDir ?? join(tmpdir(), 'millrace-fleet');
-  return new ProcessFleet({
-    commandLine: [process.execPath, '--enable-source-maps', join(__dirname, 'worker.js')],
-    env: process.env,
-    logFolder: join(folder, 'logs'),
-    workFolder: join(folder, 'work'),
-    stopMs,
-  });
 }
 
 runMain('fleet', main);

@@ -7,6 +7,9 @@ Connections to PostgreSQL that the processes may hold together at their largest,
 {{- $api := .Values.api -}}
 {{- $sum := mul (add 1 (ternary $api.autoscaling.maxReplicas $api.replicas $api.autoscaling.enabled)) (include "millrace.poolSize" (list $all $api.settings)) -}}
 {{- $sum = add $sum (mul (add 1 .Values.maintenance.replicas) (include "millrace.poolSize" (list $all .Values.maintenance.settings))) -}}
+{{- if .Values.fleet.enabled -}}
+{{- $sum = add $sum (mul (add 1 .Values.fleet.replicas) (include "millrace.poolSize" (list $all .Values.fleet.settings))) -}}
+{{- end -}}
 {{- range $own := .Values.workers -}}
 {{- $pool := include "millrace.pool" (list $ $own) | fromYaml -}}
 {{- $count := ternary $pool.replicas $pool.autoscaling.maxReplicas (eq $pool.autoscaling.kind "none") -}}

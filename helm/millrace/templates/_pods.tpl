@@ -17,13 +17,17 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{- /* What every pod of the release has: (list $ $placement $component). */ -}}
+{{- /*
+What every pod of the release has: (list $ $placement $selector), and the name of a service account where the pod has one of its own
+and asks the Kubernetes API.
+*/ -}}
 {{- define "millrace.podCommon" -}}
 {{- $root := index . 0 -}}
 {{- $placement := index . 1 -}}
 {{- $selector := index . 2 -}}
-serviceAccountName: {{ include "millrace.serviceAccount" $root }}
-automountServiceAccountToken: false
+{{- $asks := gt (len .) 3 -}}
+serviceAccountName: {{ if $asks }}{{ index . 3 }}{{ else }}{{ include "millrace.serviceAccount" $root }}{{ end }}
+automountServiceAccountToken: {{ $asks }}
 enableServiceLinks: false
 securityContext:
   {{- include "millrace.podSecurity" $root | nindent 2 }}
@@ -165,9 +169,13 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 - name: NODE_OPTIONS
   value: --max-old-space-size={{ . }}
 {{- end }}
-{{ include "millrace.databaseEnv" (list $root $process) }}
+{{- /* The fleet process is one of maintenance to the database, and knows neither queue nor store. */ -}}
+{{- $isFleet := eq $process "fleet" }}
+{{ include "millrace.databaseEnv" (list $root (ternary "maintenance" $process $isFleet)) }}
+{{- if not $isFleet }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}
 {{ include "millrace.s3Env" $root }}
+{{- end }}
 {{- with (include "millrace.extraEnv" $root) }}
 {{ . }}
 {{- end }}

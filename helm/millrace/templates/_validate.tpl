@@ -56,6 +56,17 @@ selfHosted.existingSecret is set, but surface is {{ $v.surface }}: set surface t
 {{- if and $v.stripe.existingSecret (ne $v.surface "cloud") }}
 stripe.existingSecret is set, but surface is {{ $v.surface }}, where nothing costs credits: set surface to cloud, or unset it.
 {{- end }}
+{{- if and $v.fleet.enabled $v.networkPolicy.enabled (not $v.fleet.apiServer.peers) }}
+fleet.apiServer.peers is empty: say where the Kubernetes API server is (kubectl get endpoints kubernetes), e.g. [{ipBlock: {cidr: 10.0.0.1/32}}], or the network policy would cut the fleet off.
+{{- end }}
+{{- if $v.fleet.enabled }}
+{{- $image := dig "comfyui" "image" $v.workerDefaults.comfyui.image $v.fleet.worker }}
+{{- range $class := $v.fleet.engineClasses }}
+{{- if and (eq $class.engine "comfyui") (not $class.image) (not $image) }}
+fleet.engineClasses: the class {{ $class.name }} has no image, and there is none in fleet.worker.comfyui.image: name one with ComfyUI.
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if not (hasKey $v.workers $v.defaultPool) }}
 defaultPool is {{ $v.defaultPool }}, which is no key of workers: jobs sent there would wait forever.
 {{- end }}

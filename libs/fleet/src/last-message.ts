@@ -10,9 +10,12 @@ const LONGEST = 500;
  * @returns null when it wrote nothing of use.
  */
 export function lastMessage(logFile: string, from: number): string | null {
-  const lines = tailOf(logFile, from)
-    .split('\n')
-    .filter((line) => line.trim() !== '');
+  return lastSentence(tailOf(logFile, from));
+}
+
+/** The same of what it wrote. @returns null when there is nothing of use in it. */
+export function lastSentence(text: string): string | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
   const sentence = lines.findLast((line) => !line.startsWith('{') && !/^\s|^node:|^Node\.js v/.test(line));
   return (sentence ?? lines.map(errorIn).findLast((error) => error !== null) ?? null)?.slice(0, LONGEST) ?? null;
 }

@@ -7,7 +7,9 @@ const LEASES = 'libs/fleet/src/fleet-lease.store.ts';
 const GROUPS = 'libs/fleet/src/fleet-group.store.ts';
 const SERVED = 'libs/fleet/src/served-pool.store.ts';
 const PLAN = 'libs/fleet/src/plan.ts';
+const KUBERNETES = 'libs/fleet/src/kubernetes/kubernetes.fleet.ts';
 const CONTROLLERS = ['libs/fleet/src/reconcile.int-spec'];
+const CLUSTERS = ['libs/fleet/src/kubernetes/kubernetes.fleet.spec'];
 const PLANS = ['libs/fleet/src/plan.spec'];
 
 /** Of the fleet: who may change it, and who is never stopped. @type {Guard[]} */
@@ -57,4 +59,26 @@ export const FLEET_GUARDS = [
     PLANS,
   ),
   of('a failed start is not repeated at once', PLAN, 'offered && mayStart ?', 'offered ?', PLANS),
+  of(
+    'Kubernetes does not choose a busy worker',
+    KUBERNETES,
+    'if (!wouldGo(active, going)) return { staying, replicas: active.length };',
+    '',
+    CLUSTERS,
+  ),
+  of(
+    'a pod that is not named is not stopped',
+    KUBERNETES,
+    'return { staying, replicas: staying };',
+    'return { staying, replicas: wanted };',
+    CLUSTERS,
+  ),
+  of('what others change is set back', KUBERNETES, 'untouched && applied?.digest', 'applied?.digest', CLUSTERS),
+  of(
+    'a pool that is refused is not asked for at once',
+    'libs/fleet/src/kubernetes/order-pauses.ts',
+    'if (failure !== undefined && performance.now() < failure.notBeforeMs) throw failure.error;',
+    '',
+    ['libs/fleet/src/kubernetes/order-pauses.spec'],
+  ),
 ];

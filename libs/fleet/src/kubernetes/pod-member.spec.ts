@@ -1,0 +1,94 @@
+import type { ContainerStatus, PodObject } from './objects';
+import { memberOf } from './pod-member';
+
+const NOW = new Date('2026-01-01T00:00:00Z');
+const pod = (status: PodObject['status'], more: Partial<PodObject['metadata']> = {}): PodObject => ({
+  metadata: { name: 'p', ...more },
+  status,
+});
+const container = (more: Partial<ContainerStatus>): PodObject['status'] => ({
+  phase: 'Running',
+  containerStatuses: [{ name: 'worker', ...more }],
+});
+const unscheduled = (message: string): PodObject['status'] => ({
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+});
+
+describe('a pod as a member of its group', () => {
+  it.each<[string, PodObject, string, string | null]>([
+    ['runs', pod(container({ state: { running: {} } })), 'running', null],
+    ['is being made', pod({ phase: 'Pending' }), 'starting', null],
+    ['is asked to go', pod({ phase: 'Running' }, { deletionTimestamp: 'x' }), 'stopping', null],
+    [
+      'finds no GPU',
+      pod(unscheduled('0/3 nodes are available: 1 Insufficient memory, 3 Insufficient nvidia.com/gpu.')),
+      'starting',
+      '0/3 nodes have the GPU',
+    ],
+    [
+      'finds no node of its kind',
+      pod(unscheduled("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.")),
+      'starting',
+      '0/3 nodes are of the kind that the class names',
+    ],
+    [
+      'finds a quota of volumes',
+      pod(unscheduled('0/1 nodes are available: 1 node(s) exceed max volume count.')),
+      'starting',
+      '0/1 nodes are available: 0/1 nodes are available: 1 node(s) exceed max volume count.',
+    ],
+    [
+      'has no image',
+      pod(container({ state: { waiting: { reason: 'ErrImagePull', message: 'not found' } } })),
+      'starting',
+      'image cannot be pulled: not found',
+    ],
+    [
+      'lacks a secret',
+      pod(container({ state: { waiting: { reason: 'CreateContainerConfigError', message: 'secret "x" not found' } } })),
+      'starting',
+      'container cannot be created: secret "x" not found',
+    ],
+    [
+      'crashes again and again',
+      pod(
+        container({
+          state: { waiting: { reason: 'CrashLoopBackOff' } },
+          lastState: { terminated: { exitCode: 1, message: '{"level":30,"msg":"x"}\nNo such engine.\n' } },
+        }),
+      ),
+      'failed',
+      'No such engine.',
+    ],
+    [
+      'has just crashed without a message',
+      pod(container({ state: { terminated: { exitCode: 3 } } })),
+      'failed',
+      'it ended with code 3',
+    ],
+    [
+      'has too little memory',
+      pod(container({ state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } })),
+      'failed',
+      'it needs more memory than its class has',
+    ],
+    [
+      'is evicted',
+      pod({ phase: 'Failed', reason: 'Evicted', message: 'low on ephemeral-storage' }),
+      'failed',
+      'Evicted: low on ephemeral-storage',
+    ],
+    ['is on a node that is gone', pod({ phase: 'Running', reason: 'NodeLost' }), 'failed', 'its node is gone'],
+  ])('%s', (_what, given, phase, reason) => {
+    expect(memberOf(given, 'r', NOW)).toMatchObject({ id: 'p', host: 'p', pid: null, revision: 'r', phase, reason });
+  });
+
+  it('has started when its first container runs; before, its time to start does not pass', () => {
+    const at = '2025-12-31T23:00:00Z';
+    expect(memberOf(pod(container({ state: { running: { startedAt: at } } })), 'r', NOW).startedAt).toEqual(
+      new Date(at),
+    );
+    expect(memberOf(pod(unscheduled('')), 'r', NOW)).toMatchObject({ startedAt: NOW, reason: 'no node has room' });
+  });
+});

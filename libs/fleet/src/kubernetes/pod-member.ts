@@ -1,0 +1,94 @@
+import type { Member } from '../fleet';
+import { lastSentence } from '../last-message';
+import type { ContainerStatus, PodObject } from './objects';
+
+/** Waits in which a container has no image. */
+const WITHOUT_IMAGE = [
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+  'RegistryUnavailable',
+];
+const NOT_CREATED = ['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'];
+
+/** What nodes may lack, by the words of the scheduler. */
+const LACKS: readonly [RegExp, string][] = [
+  [/Insufficient [\w.-]+\/[\w.-]*gpu/i, 'have the GPU'],
+  [/Insufficient memory/, 'have the memory'],
+  [/Insufficient cpu/, 'have the processors'],
+  [/Insufficient ephemeral-storage/, 'have the disk'],
+  [/node affinity|node selector/, 'are of the kind that the class names'],
+  [/untolerated taint/, 'take workers of the class'],
+];
+
+/** A pod as a member of its group. @param now when a pod counts as started whose containers do not run yet. */
+export function memberOf(pod: PodObject, revision: string, now: Date): Member {
+  const { name = '' } = pod.metadata;
+  const { phase, reason } = stateOf(pod);
+  return { id: name, phase, reason, revision, startedAt: startOf(pod) ?? now, host: name, pid: null };
+}
+
+/** Until a container runs, its class's time to start has not begun: nodes may have to come, and images. */
+function startOf(pod: PodObject): Date | null {
+  const starts = containersOf(pod).flatMap(({ state }) => state?.running?.startedAt ?? []);
+  return starts.length === 0 ? null : new Date(starts.sort()[0] ?? 0);
+}
+
+function containersOf({ status }: PodObject): ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}
+
+function stateOf(pod: PodObject): Pick<Member, 'phase' | 'reason'> {
+  const { status } = pod;
+  if (pod.metadata.deletionTimestamp !== undefined) return { phase: 'stopping', reason: null };
+  if (status?.reason === 'NodeLost' || status?.phase === 'Unknown')
+    return { phase: 'failed', reason: 'its node is gone' };
+  const containers = containersOf(pod);
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') {
+    const ended = containers.map(endOf).find((end) => end !== null);
+    return { phase: 'failed', reason: evictionOf(pod) ?? ended ?? 'its worker ended' };
+  }
+  const crashed = containers.find(hasCrashed);
+  if (crashed !== undefined) return { phase: 'failed', reason: endOf(crashed) ?? 'its worker ended' };
+  const waiting = containers.map(waitOf).find((wait) => wait !== null);
+  if (waiting !== undefined) return { phase: 'starting', reason: waiting };
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status === 'False') return { phase: 'starting', reason: unscheduled(scheduled.message ?? '') };
+  return { phase: status?.phase === 'Running' ? 'running' : 'starting', reason: null };
+}
+
+function evictionOf({ status }: PodObject): string | null {
+  if (status?.reason === undefined) return null;
+  return `${status.reason}: ${status.message ?? 'its node gave it up'}`;
+}
+
+/** It has ended and is started again after a pause. A container that only prepares ends with 0. */
+function hasCrashed({ state, lastState }: ContainerStatus): boolean {
+  const { terminated, waiting } = state ?? {};
+  if (terminated !== undefined) return terminated.exitCode !== 0;
+  return waiting?.reason === 'CrashLoopBackOff' && lastState?.terminated !== undefined;
+}
+
+/** Why a container ended: by what it wrote last, where the pod keeps that as its message. */
+function endOf({ state, lastState }: ContainerStatus): string | null {
+  const end = state?.terminated ?? lastState?.terminated;
+  if (end === undefined) return null;
+  if (end.reason === 'OOMKilled') return 'it needs more memory than its class has';
+  return lastSentence(end.message ?? '') ?? `it ended with code ${end.exitCode}`;
+}
+
+function waitOf({ state }: ContainerStatus): string | null {
+  const { reason = '', message = reason } = state?.waiting ?? {};
+  if (WITHOUT_IMAGE.includes(reason)) return `image cannot be pulled: ${message}`;
+  return NOT_CREATED.includes(reason) ? `container cannot be created: ${message}` : null;
+}
+
+/** `0/3 nodes have the GPU`, from a sentence such as `0/3 nodes are available: 3 Insufficient nvidia.com/gpu.`. */
+function unscheduled(message: string): string {
+  const nodes = /^(\d+\/\d+) nodes/.exec(message)?.[1];
+  if (nodes === undefined) return message === '' ? 'no node has room' : message;
+  const lacks = LACKS.filter(([words]) => words.test(message)).map(([, what]) => what);
+  return `${nodes} nodes ${lacks[0] ?? `are available: ${message}`}`;
+}

@@ -210,6 +210,10 @@ const CASES: Record<string, { firing: Series; quiet: Series | Series[] }> = {
       'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="idle"}': '0+1x120',
     },
   },
+  MillraceWebhooksLate: {
+    firing: { 'millrace_webhook_oldest_seconds{namespace="prod"}': '300x120' },
+    quiet: { 'millrace_webhook_oldest_seconds{namespace="prod"}': '30x120' },
+  },
   MillraceLoopItemsFail: {
     firing: { 'millrace_loop_items_resting{namespace="prod",loop="sweep-blobs"}': '2x120' },
     quiet: { 'millrace_loop_items_resting{namespace="prod",loop="sweep-blobs"}': '0x120' },

@@ -126,7 +126,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.polls,
     jobs.queues,
     jobs.streams,
-    composeWebhookEndpoints({ database, secretKey, settings }),
+    ...Object.values(composeWebhookEndpoints({ database, secretKey, settings })),
   ];
   const providers: Provider[] = [
     ...services.filter((service) => service !== null).map(underItsClass),

@@ -80,6 +80,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     deployment: own.deploymentId,
     'top-up': own.topUpId,
     'webhook endpoint': own.webhookEndpointId,
+    'webhook message': own.webhookMessageId,
   };
   const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01' };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {

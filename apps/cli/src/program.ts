@@ -11,6 +11,7 @@ import {
   addRun,
   addSubmit,
   addWatch,
+  addWebhooks,
   binder,
 } from './commands';
 import type { GlobalFlags } from './login';
@@ -67,7 +68,7 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     .exitOverride();
   const bind = binder(host, ended);
   for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addAssets]) add(program, bind);
-  for (const add of [addKeys, addCredits, addDeployments, addAdmin, addLogin]) add(program, bind);
+  for (const add of [addKeys, addCredits, addDeployments, addWebhooks, addAdmin, addLogin]) add(program, bind);
   return program;
 }
 

@@ -140,6 +140,11 @@ export class Metrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  readonly webhookOldestSeconds = new Gauge({
+    name: 'millrace_webhook_oldest_seconds',
+    help: 'How long the webhook is overdue that has been due longest. Those of endpoints that fail do not count.',
+    registers: [this.registry],
+  });
   readonly creditsSettled = new Counter({
     name: 'millrace_credits_settled_micros_total',
     help: 'Micro-credits charged.',

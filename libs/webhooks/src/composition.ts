@@ -2,7 +2,13 @@ import type { Database } from '@millrace/database';
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
 import { DeliverWebhooksLoop, Deliverer, Lanes, type ReadJobs } from './delivery';
 import { EndpointSecrets, EndpointStore, ResealWebhookSecretsLoop, WebhookEndpoints } from './endpoints';
-import { SweepWebhooksLoop, WebhookSweepStore } from './messages';
+import {
+  MeasureWebhooksLoop,
+  MessageLogStore,
+  SweepWebhooksLoop,
+  WebhookMessages,
+  WebhookSweepStore,
+} from './messages';
 import { ReceiverClient, ReceiverGuard, type ResolveHost } from './receivers';
 import type { WebhookSettings } from './webhook.settings';
 
@@ -13,10 +19,15 @@ interface WebhookParts {
   settings: WebhookSettings;
 }
 
-/** Wire what accounts do with their endpoints. */
-export function composeWebhookEndpoints({ database, secretKey, settings }: WebhookParts): WebhookEndpoints {
+/** Wire what accounts do with their endpoints, and read of them. */
+export function composeWebhookEndpoints({ database, secretKey, settings }: WebhookParts): {
+  endpoints: WebhookEndpoints;
+  messages: WebhookMessages;
+} {
   const guard = new ReceiverGuard(settings.webhookAllowedNetworks);
-  return new WebhookEndpoints(database, new EndpointStore(), new EndpointSecrets(secretKey), guard, settings);
+  const secrets = new EndpointSecrets(secretKey);
+  const endpoints = new WebhookEndpoints(database, new EndpointStore(), secrets, guard, settings);
+  return { endpoints, messages: new WebhookMessages(database, endpoints, new MessageLogStore()) };
 }
 
 /** What sends messages, for the process that runs chores. */
@@ -48,6 +59,7 @@ export function composeWebhookDelivery(
   return {
     loops: [
       new DeliverWebhooksLoop(deliverer),
+      new MeasureWebhooksLoop(database, metrics),
       new ResealWebhookSecretsLoop(database, secrets),
       new SweepWebhooksLoop(database, new WebhookSweepStore(), webhookRetentionSeconds),
     ],

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { WebhookEndpoints } from '@millrace/webhooks';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { presentIssuedEndpoint, presentWebhookEndpoint } from './webhook-endpoint.presenter';
+import { presentIssuedEndpoint, presentWebhookEndpoint } from './webhook.presenter';
 import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,

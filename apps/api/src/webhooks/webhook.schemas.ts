@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { TimestampSchema, WEBHOOK_EVENTS, boundedList } from '@millrace/contracts';
-import { DISABLED_REASONS } from '@millrace/webhooks';
+import { DISABLED_REASONS, MESSAGE_STATES } from '@millrace/webhooks';
+import { pageQuery, pageSchema, time } from '../endpoints';
 
 const URL_CHARACTERS = 2_048;
 /** Repeated ones included. */
@@ -68,3 +69,69 @@ export const IssuedWebhookEndpointSchema = z
 export const WebhookEndpointListSchema = z
   .object({ webhook_endpoints: z.array(WebhookEndpointSchema) })
   .meta({ id: 'WebhookEndpointList', description: 'All endpoints of the account, newest first.' });
+
+const DAY_SECONDS = 86_400;
+
+export const WebhookSecretRotateSchema = z
+  .object({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(30 * DAY_SECONDS)
+      .default(DAY_SECONDS)
+      .meta({
+        description:
+          'How long messages are signed with the old secret too, in seconds, 0 to 2592000; a day by default.',
+      }),
+  })
+  .meta({ id: 'WebhookSecretRotate', description: 'How a secret is replaced.' });
+
+const WebhookAttemptSchema = z
+  .object({
+    attempt: z.int().min(1),
+    at: TimestampSchema,
+    status: z.int().nullable().meta({ description: 'HTTP status of the answer; null where none came.' }),
+    error: z.string().nullable().meta({ description: 'Why no answer came; null where one did.' }),
+    duration_ms: z.int(),
+    answer: z.string().meta({ description: 'The first characters of the answer. Untrusted: render as plain text.' }),
+  })
+  .meta({ id: 'WebhookAttempt', description: 'One attempt to send a message.' });
+
+export const WebhookMessageSchema = z
+  .object({
+    id: z.uuid().meta({ description: 'Sent as `webhook-id`.' }),
+    type: z.string().meta({ description: 'The event, or `webhook.test`.' }),
+    job_id: z.uuid().nullable(),
+    state: z.enum(MESSAGE_STATES).meta({ description: '`failed`: no attempt succeeded, and there is no other.' }),
+    created_at: TimestampSchema.meta({ description: 'When the event happened.' }),
+    ended_at: TimestampSchema.nullable().meta({ description: 'When it was delivered or given up.' }),
+    next_attempt_at: TimestampSchema.nullable().meta({
+      description: 'While it is pending: when the next attempt is made, at the latest.',
+    }),
+    attempts: z.array(WebhookAttemptSchema).meta({ description: 'The last 20, the first one first.' }),
+  })
+  .meta({ id: 'WebhookMessage', description: 'A message for an endpoint, and what came of it.' });
+
+export const WebhookMessagePageSchema = pageSchema('messages', WebhookMessageSchema, 'WebhookMessagePage');
+
+export const WebhookMessageQuery = z.object({
+  ...pageQuery,
+  state: z.enum(MESSAGE_STATES).optional().meta({ description: 'Only messages in this state.' }),
+});
+
+export const WebhookReplaySchema = z
+  .object({
+    since: time.optional().meta({ description: 'Events that happened then or later; absent: all that are kept.' }),
+    until: time.optional().meta({ description: 'Events that happened before; absent: until now.' }),
+    delivered: z.boolean().default(false).meta({
+      description: 'True: messages that were delivered, too. Otherwise those that were given up alone.',
+    }),
+  })
+  .meta({ id: 'WebhookReplay', description: 'Which messages are sent again.' });
+
+export const WebhookReplayedSchema = z
+  .object({
+    replayed: z.int().min(0).meta({ description: 'How many messages are sent again.' }),
+    more: z.boolean().meta({ description: 'True: there may be more in the span. Send the request again.' }),
+  })
+  .meta({ id: 'WebhookReplayed', description: 'How many messages are sent again.' });

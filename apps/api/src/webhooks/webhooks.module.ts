@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { WebhookEndpointsController } from './webhook-endpoints.controller';
+import { WebhookMessagesController } from './webhook-messages.controller';
 
 /** Where an account has its events sent, to the account. */
-@Module({ controllers: [WebhookEndpointsController] })
+@Module({ controllers: [WebhookEndpointsController, WebhookMessagesController] })
 export class WebhooksModule {}

@@ -9,3 +9,4 @@ export { addKeys } from './keys.command';
 export { addLogin } from './login.command';
 export { addRun, addSubmit } from './run.command';
 export { addWatch } from './watch.command';
+export { addWebhooks } from './webhooks.command';

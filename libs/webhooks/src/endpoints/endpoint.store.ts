@@ -3,6 +3,9 @@ import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { EndpointChanges, EndpointDraft, WebhookEndpoint } from './webhook-endpoint';
 
+/** Secrets that were replaced and still count. */
+const FORMER_SECRETS = 3;
+
 const columns = Prisma.sql`
   e.id, e.account_id, e.url, e.description, e.event_types, e.created_at, e.updated_at, e.failing_since, e.disabled_at,
   e.disabled_reason`;
@@ -69,6 +72,18 @@ export class EndpointStore {
     const deleted = await statements.execute(Prisma.sql`
       UPDATE webhook_endpoints e SET deleted_at = now(), updated_at = now() WHERE ${isOwn(accountId, id)}`);
     return deleted > 0;
+  }
+
+  /**
+   * The secrets before go on counting for the overlap, the newest of them at most: a message carries a signature of each.
+   */
+  async expireSecrets(tx: Statements, endpointId: string, overlapSeconds: number): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE webhook_secrets s
+      SET expires_at = CASE WHEN newer.count >= ${FORMER_SECRETS} THEN now()
+        ELSE least(s.expires_at, now() + make_interval(secs => ${overlapSeconds})) END
+      FROM (SELECT id, row_number() OVER (ORDER BY id DESC) - 1 AS count FROM webhook_secrets WHERE endpoint_id = ${endpointId}::uuid) newer
+      WHERE s.id = newer.id AND (s.expires_at IS NULL OR s.expires_at > now())`);
   }
 
   async addSecret(tx: Statements, endpointId: string, sealed: Buffer): Promise<void> {

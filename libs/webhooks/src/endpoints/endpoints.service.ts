@@ -52,6 +52,21 @@ export class WebhookEndpoints {
     return found(await this.store.change(this.database, accountId, id, changes), id);
   }
 
+  /**
+   * Sign with a new secret, and for the overlap with those before as well.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async rotateSecret(accountId: string, id: string, overlapSeconds: number): Promise<IssuedEndpoint> {
+    const endpoint = await this.get(accountId, id);
+    const { secret, sealed } = this.secrets.make({ accountId, endpointId: id });
+    await this.database.transaction(async (tx) => {
+      await this.store.expireSecrets(tx, id, overlapSeconds);
+      await this.store.addSecret(tx, id, sealed);
+    });
+    return { endpoint, secret };
+  }
+
   /** @throws Refusal `not_found`. */
   async delete(accountId: string, id: string): Promise<void> {
     if (!(await this.store.delete(this.database, accountId, id))) throw noEndpoint(id);

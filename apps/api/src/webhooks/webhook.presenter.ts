@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { IssuedEndpoint, WebhookEndpoint } from '@millrace/webhooks';
-import type { IssuedWebhookEndpointSchema, WebhookEndpointSchema } from './webhook.schemas';
+import type { IssuedEndpoint, LoggedMessage, WebhookEndpoint } from '@millrace/webhooks';
+import type { IssuedWebhookEndpointSchema, WebhookEndpointSchema, WebhookMessageSchema } from './webhook.schemas';
 
 /** What a webhook endpoint looks like on the wire. */
 export function presentWebhookEndpoint(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointSchema> {
@@ -24,4 +24,25 @@ export function presentIssuedEndpoint({
   secret,
 }: IssuedEndpoint): z.output<typeof IssuedWebhookEndpointSchema> {
   return { ...presentWebhookEndpoint(endpoint), secret };
+}
+
+/** What a message of an endpoint looks like in the log. */
+export function presentWebhookMessage(message: LoggedMessage): z.output<typeof WebhookMessageSchema> {
+  return {
+    id: message.id,
+    type: message.type,
+    job_id: message.jobId,
+    state: message.state,
+    created_at: message.createdAt.toISOString(),
+    ended_at: message.endedAt?.toISOString() ?? null,
+    next_attempt_at: message.dueAt?.toISOString() ?? null,
+    attempts: message.attempts.map(({ attempt, at, status, error, durationMs, answer }) => ({
+      attempt,
+      at: at.toISOString(),
+      status,
+      error,
+      duration_ms: durationMs,
+      answer,
+    })),
+  };
 }

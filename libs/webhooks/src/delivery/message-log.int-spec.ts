@@ -1,0 +1,163 @@
+import { Prisma } from '@prisma/client';
+import { Webhook } from 'standardwebhooks';
+import { newId } from '@millrace/contracts';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { TestReceiver } from '../fixtures/receiver';
+import { WebhookWorld } from '../fixtures/webhook-world';
+import { oldestUntriedSeconds } from '../messages/oldest-message.store';
+
+let test: TestDatabase;
+let world: WebhookWorld;
+let receiver: TestReceiver;
+let accountId: string;
+let delivery: ReturnType<WebhookWorld['delivery']>;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  world = new WebhookWorld(test);
+});
+beforeEach(async () => {
+  receiver = await TestReceiver.open();
+  accountId = await world.account();
+  delivery = world.delivery();
+});
+afterEach(async () => {
+  await delivery.close();
+  await receiver.close();
+});
+afterAll(() => test.drop());
+
+const stateIs = (endpointId: string, state: string): Promise<unknown> =>
+  eventually(`all messages are ${state}`, async () => {
+    await delivery.send();
+    return (await world.messages(endpointId)).every((message) => message.state === state);
+  });
+const list = (endpointId: string, filter: { limit?: number; cursor?: string | null } = {}) =>
+  world.log.list(accountId, endpointId, { limit: 10, cursor: null, state: null, ...filter });
+const failAll = (endpointId: string): Promise<unknown> =>
+  test.database.execute(Prisma.sql`
+    UPDATE webhook_messages SET state = 'failed', ended_at = now() WHERE endpoint_id = ${endpointId}::uuid`);
+
+describe('the log of an endpoint', () => {
+  it('has its messages in pages, newest first, with their attempts and answers', async () => {
+    receiver.answer = (response) => response.writeHead(200).end('thanks');
+    const { endpoint } = await world.endpoint(accountId, receiver.url);
+    const jobs = [await world.endJob(accountId), await world.endJob(accountId), await world.endJob(accountId)];
+    await stateIs(endpoint.id, 'delivered');
+    const first = await list(endpoint.id, { limit: 2 });
+    expect(first.items.map(({ jobId }) => jobId)).toEqual([jobs[2], jobs[1]]);
+    expect(first.items[0]).toMatchObject({
+      state: 'delivered',
+      dueAt: null,
+      attempts: [{ attempt: 1, status: 200, error: null, answer: 'thanks' }],
+    });
+    const second = await list(endpoint.id, { limit: 2, cursor: first.nextCursor ?? null });
+    expect(second.items.map(({ jobId }) => jobId)).toEqual([jobs[0]]);
+    expect(second.nextCursor).toBeUndefined();
+  });
+
+  it("is its owner's alone", async () => {
+    const { endpoint } = await world.endpoint(accountId, receiver.url);
+    const other = await world.account();
+    const filter = { limit: 10, cursor: null, state: null };
+    await expect(world.log.list(other, endpoint.id, filter)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.log.test(other, endpoint.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.log.replay(other, endpoint.id, newId())).rejects.toMatchObject({ code: 'not_found' });
+    await expect(world.endpoints.rotateSecret(other, endpoint.id, 0)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('a replay', () => {
+  it('sends a message again under its id, with another attempt in the log', async () => {
+    const { endpoint } = await world.endpoint(accountId, receiver.url);
+    await world.endJob(accountId);
+    await stateIs(endpoint.id, 'delivered');
+    const [{ id } = { id: '' }] = await world.messages(endpoint.id);
+    expect(await world.log.replay(accountId, endpoint.id, id)).toMatchObject({ state: 'pending', endedAt: null });
+    await stateIs(endpoint.id, 'delivered');
+    expect(receiver.ids).toEqual([id, id]);
+    expect((await list(endpoint.id)).items[0]?.attempts.map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  it('leaves a message alone that is being sent', async () => {
+    const { endpoint } = await world.endpoint(accountId, receiver.url);
+    await world.endJob(accountId);
+    await test.database.execute(Prisma.sql`
+      UPDATE webhook_messages SET attempt = 3, tries = 3, due_at = now() + interval '1 hour'
+      WHERE endpoint_id = ${endpoint.id}::uuid`);
+    const [{ id } = { id: '' }] = await world.messages(endpoint.id);
+    await world.log.replay(accountId, endpoint.id, id);
+    expect(await world.messages(endpoint.id)).toMatchObject([{ tries: 3, state: 'pending' }]);
+  });
+
+  it('of a span sends what was given up in it, and the others on request', async () => {
+    const { endpoint } = await world.endpoint(accountId, receiver.url);
+    await world.endJob(accountId);
+    await world.endJob(accountId);
+    await failAll(endpoint.id);
+    const delivered = await world.endJob(accountId);
+    await eventually('the last one is delivered', async () => {
+      await delivery.send();
+      return (await world.messages(endpoint.id)).find(({ jobId }) => jobId === delivered)?.state === 'delivered';
+    });
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    const past = { since: new Date(0), until: hourAgo, states: ['failed', 'delivered'] } as const;
+    expect(await world.log.replaySpan(accountId, endpoint.id, past)).toEqual({ replayed: 0, more: false });
+    const until = new Date(Date.now() + 3_600_000);
+    const failed = await world.log.replaySpan(accountId, endpoint.id, { since: hourAgo, until, states: ['failed'] });
+    expect(failed).toEqual({ replayed: 2, more: false });
+    await stateIs(endpoint.id, 'delivered');
+    const all = { since: hourAgo, until, states: ['failed', 'delivered'] } as const;
+    expect(await world.log.replaySpan(accountId, endpoint.id, all)).toEqual({ replayed: 3, more: false });
+    await stateIs(endpoint.id, 'delivered');
+    expect(receiver.received).toHaveLength(6);
+  });
+});
+
+it('a test is sent as every message is, and not to a disabled endpoint', async () => {
+  const { endpoint, secret } = await world.endpoint(accountId, receiver.url);
+  const { id } = await world.log.test(accountId, endpoint.id);
+  await stateIs(endpoint.id, 'delivered');
+  const [message] = receiver.received;
+  expect(new Webhook(secret).verify(message?.body ?? '', message?.headers as Record<string, string>)).toMatchObject({
+    id,
+    type: 'webhook.test',
+    data: { endpoint_id: endpoint.id },
+  });
+  await world.endpoints.change(accountId, endpoint.id, { origin: 'https://api.example.com', enabled: false });
+  await expect(world.log.test(accountId, endpoint.id)).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+it('messages are signed with the new secret, and with the old ones while they overlap', async () => {
+  const { endpoint, secret: first } = await world.endpoint(accountId, receiver.url);
+  const verifies = async (): Promise<(secret: string) => boolean> => {
+    await world.log.test(accountId, endpoint.id);
+    await stateIs(endpoint.id, 'delivered');
+    const { body = '', headers = {} } = receiver.received.at(-1) ?? {};
+    return (secret) => {
+      try {
+        return Boolean(new Webhook(secret).verify(body, headers as Record<string, string>));
+      } catch {
+        return false;
+      }
+    };
+  };
+  const { secret: second } = await world.endpoints.rotateSecret(accountId, endpoint.id, 3_600);
+  expect([first, second].map(await verifies())).toEqual([true, true]);
+  const { secret: third } = await world.endpoints.rotateSecret(accountId, endpoint.id, 0);
+  expect([second, third].map(await verifies())).toEqual([false, true]);
+  for (let at = 0; at < 6; at += 1) await world.endpoints.rotateSecret(accountId, endpoint.id, 3_600);
+  await verifies();
+  expect(String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ')).toHaveLength(4);
+});
+
+it('what is late is measured, without endpoints that fail', async () => {
+  const { endpoint } = await world.endpoint(accountId, receiver.url);
+  await world.endJob(accountId);
+  await test.database.execute(Prisma.sql`
+    UPDATE webhook_messages SET due_at = now() - interval '1 hour' WHERE endpoint_id = ${endpoint.id}::uuid`);
+  expect(await oldestUntriedSeconds(test.database)).toBeGreaterThanOrEqual(3_600);
+  await test.database.execute(
+    Prisma.sql`UPDATE webhook_endpoints SET failing_since = now() WHERE id = ${endpoint.id}::uuid`,
+  );
+  expect(await oldestUntriedSeconds(test.database)).toBe(0);
+});

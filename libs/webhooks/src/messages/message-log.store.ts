@@ -1,0 +1,106 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+
+export const MESSAGE_STATES = ['pending', 'delivered', 'failed'] as const;
+export type MessageState = (typeof MESSAGE_STATES)[number];
+
+/** One attempt to send a message, as it is logged. */
+export interface LoggedAttempt {
+  attempt: number;
+  at: Date;
+  /** Null where no answer came; `error` says why. */
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+  answer: string;
+}
+
+/** A message with its attempts, the first one first. */
+export interface LoggedMessage {
+  id: string;
+  type: string;
+  jobId: string | null;
+  state: MessageState;
+  createdAt: Date;
+  endedAt: Date | null;
+  /** When the next attempt is made, or the one under way has to have ended; null where there is none. */
+  dueAt: Date | null;
+  attempts: LoggedAttempt[];
+}
+
+type MessageRow = Omit<LoggedMessage, 'attempts'> & { attempts: (Omit<LoggedAttempt, 'at'> & { at: string })[] };
+
+/** Of one message; it has as many attempts as it was replayed, and these are the last. */
+const ATTEMPTS_SHOWN = 20;
+
+const columns = Prisma.sql`
+  m.id, m.type, m.job_id, m.state, m.created_at, m.ended_at, CASE WHEN m.state = 'pending' THEN m.due_at END AS due_at,
+  coalesce((
+    SELECT json_agg(json_build_object('attempt', a.attempt, 'at', a.at, 'status', a.status, 'error', a.error,
+      'durationMs', a.duration_ms, 'answer', a.answer) ORDER BY a.attempt)
+    FROM webhook_attempts a WHERE a.message_id = m.id AND a.attempt > m.attempt - ${ATTEMPTS_SHOWN}::int
+  ), '[]'::json) AS attempts`;
+
+/** The messages of one endpoint, for its owner. Who calls has made sure of the endpoint. */
+export class MessageLogStore {
+  /** Newest first, one more than `limit` where there is one. @param before only older ones than this id. */
+  async list(
+    statements: Statements,
+    endpointId: string,
+    { before, limit, state }: { before: string | null; limit: number; state: MessageState | null },
+  ): Promise<LoggedMessage[]> {
+    const rows = await statements.rows<MessageRow>(Prisma.sql`
+      SELECT ${columns} FROM webhook_messages m
+      WHERE m.endpoint_id = ${endpointId}::uuid AND (${before}::uuid IS NULL OR m.id < ${before}::uuid)
+        AND (${state}::text IS NULL OR m.state = ${state})
+      ORDER BY m.id DESC LIMIT ${limit + 1}`);
+    return rows.map(messageOf);
+  }
+
+  async find(statements: Statements, endpointId: string, id: string): Promise<LoggedMessage | null> {
+    const [row] = await statements.rows<MessageRow>(Prisma.sql`
+      SELECT ${columns} FROM webhook_messages m WHERE m.endpoint_id = ${endpointId}::uuid AND m.id = ${id}::uuid`);
+    return row === undefined ? null : messageOf(row);
+  }
+
+  /** A message that no event made. @returns its id. */
+  async createTest(statements: Statements, endpointId: string, type: string): Promise<string> {
+    const [row] = await statements.rows<{ id: string }>(Prisma.sql`
+      INSERT INTO webhook_messages (endpoint_id, type) VALUES (${endpointId}::uuid, ${type}) RETURNING id`);
+    return (row as { id: string }).id;
+  }
+
+  /** Send a message again that was delivered or given up. One that is pending stays as it is: an attempt may be under way. */
+  async replay(statements: Statements, endpointId: string, id: string): Promise<void> {
+    await statements.execute(Prisma.sql`
+      UPDATE webhook_messages m SET ${again}
+      WHERE m.endpoint_id = ${endpointId}::uuid AND m.id = ${id}::uuid AND m.state <> 'pending'`);
+  }
+
+  /**
+   * Send messages of a span again, the oldest first, as many as `limit`.
+   *
+   * @param from first id. @param until first id behind them.
+   * @returns how many.
+   */
+  async replaySpan(
+    statements: Statements,
+    endpointId: string,
+    { from, until, states, limit }: { from: string; until: string; states: readonly MessageState[]; limit: number },
+  ): Promise<number> {
+    return statements.execute(Prisma.sql`
+      UPDATE webhook_messages m SET ${again} WHERE m.id IN (
+        SELECT s.id FROM webhook_messages s
+        WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND s.id < ${until}::uuid
+          AND s.state = ANY (${states}::text[])
+        ORDER BY s.id LIMIT ${limit}
+      ) AND m.state <> 'pending'`);
+  }
+}
+
+/** Its attempts go on being counted: the number of an attempt is its fence. */
+const again = Prisma.sql`state = 'pending', tries = 0, due_at = now(), ended_at = NULL`;
+
+function messageOf({ attempts, ...row }: MessageRow): LoggedMessage {
+  return { ...row, attempts: attempts.map((made) => ({ ...made, at: new Date(made.at) })) };
+}

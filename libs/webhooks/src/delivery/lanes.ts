@@ -2,7 +2,7 @@ import { BoundedMap } from '@millrace/platform';
 import type { ClaimRoom } from '../messages';
 
 /** Attempts at once in one process. */
-export const ATTEMPTS_AT_ONCE = 128;
+const ATTEMPTS_AT_ONCE = 128;
 /** Of one endpoint. */
 export const ATTEMPTS_PER_ENDPOINT = 4;
 /** Endpoints that took longer for their last answer share half of the attempts, so that the other half is quick at any time. */

@@ -837,6 +837,7 @@ CREATE INDEX jobs_canceling_idx ON public.jobs USING btree (id) WHERE ((status =
 CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
 CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id DESC) WHERE (deployment_id IS NOT NULL);
 CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
+CREATE INDEX jobs_failed_idx ON public.jobs USING btree (id DESC) WHERE (status = 'failed'::text);
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id, dispatched_at) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
 CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);

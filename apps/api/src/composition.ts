@@ -121,6 +121,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.submissions,
     jobs.submissionEstimates,
     jobs.operatorJobs,
+    jobs.histories,
     jobs.lifecycle,
     jobs.reads,
     jobs.polls,
@@ -222,7 +223,7 @@ function composeDeployments(
     new EngineClassStore(),
     (tx, poolId) => queues.livingIn(tx, poolId),
   );
-  return [deployments, life, targets, new WorkerStore()];
+  return [deployments, life, targets, new WorkerStore(), new PoolStore()];
 }
 
 /** The account that callers of the self-hosted surface act through. */

@@ -417,6 +417,35 @@ describe('a worker whose attempt stores what it made', () => {
   });
 });
 
+describe('a worker that an operator drains', () => {
+  it('takes nothing more, and takes jobs again when that is undone', async () => {
+    const world = await openWorld(succeeds);
+    const { id } = await test.database.models.worker.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    const stateOf = async (): Promise<string> =>
+      (await test.database.models.worker.findUniqueOrThrow({ where: { id } })).state;
+    const store = new WorkerStore();
+    await store.drain(test.database, id);
+    await eventually('it to take nothing more', () => !world.worker.isReady);
+    expect(await stateOf()).toBe('draining');
+    await store.undrain(test.database, id);
+    await eventually('it to take jobs again', async () => world.worker.isReady && (await stateOf()) === 'ready');
+    await world.run();
+    expect(await world.outcome()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('goes on draining when it stops by itself', async () => {
+    const world = await openWorld(succeeds);
+    const { id } = await test.database.models.worker.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    await world.worker.drain();
+    await new WorkerStore().undrain(test.database, id);
+    await eventually('its next heartbeat', async () => {
+      const { state } = await test.database.models.worker.findUniqueOrThrow({ where: { id } });
+      return state === 'draining';
+    });
+    expect(world.worker.isReady).toBe(false);
+  });
+});
+
 describe('a worker that stops', () => {
   it('lets a run end that does within the time it has, and takes nothing more', async () => {
     const running = gate();

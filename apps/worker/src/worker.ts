@@ -39,6 +39,8 @@ export class PoolWorker {
   private readonly running = new Set<{ jobId: string; attempt: Attempt }>();
   private readonly leaving = new AbortController();
   private state: WorkerState = 'starting';
+  /** An operator wants it to take nothing more, until that is undone. */
+  private drained = false;
   /** What the lane was last asked to give. */
   private capacity = 0;
   private rechecking = false;
@@ -74,7 +76,7 @@ export class PoolWorker {
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
       const mustDrain = await this.membership.report(this.state, { healths, problem, capacity, attemptMs });
-      if (mustDrain && this.state === 'ready') this.state = 'draining';
+      this.drained = mustDrain;
       // PostgreSQL may have been out of reach until now.
       this.offer();
       // After the heartbeat: reading the catalogue can take its time.
@@ -107,7 +109,8 @@ export class PoolWorker {
 
   /** Take from the lane what this worker can run now. @returns whether that has changed. */
   private offer(): boolean {
-    const capacity = this.state === 'ready' && this.membership.isInReach ? this.ableCapacity : 0;
+    const takes = this.state === 'ready' && !this.drained && this.membership.isInReach;
+    const capacity = takes ? this.ableCapacity : 0;
     if (capacity === this.capacity) return false;
     this.capacity = capacity;
     this.parts.logger.info({ capacity }, 'the worker takes another number of attempts at once');

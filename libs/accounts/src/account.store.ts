@@ -66,10 +66,18 @@ export class AccountStore {
     return (await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid FOR UPDATE`)) > 0;
   }
 
-  /** Accounts but those of networks, newest first, `limit` at most, older than `before` where one is given. */
-  async list(tx: Statements, before: string | null, limit: number): Promise<Account[]> {
+  /**
+   * Accounts but those of networks, newest first, `limit` at most, older than `before` where one is given.
+   *
+   * @param name only those that have this in their name, in any case; empty for all.
+   */
+  async list(tx: Statements, name: string, before: string | null, limit: number): Promise<Account[]> {
     const accounts = await tx.models.account.findMany({
-      where: { id: { lt: before ?? undefined }, kind: { not: NETWORK } },
+      where: {
+        id: { lt: before ?? undefined },
+        kind: { not: NETWORK },
+        ...(name !== '' && { name: { contains: name, mode: 'insensitive' } }),
+      },
       orderBy: { id: 'desc' },
       take: limit,
     });

@@ -48,9 +48,16 @@ export class AccountsService {
   }
 
   /** A page of all accounts, newest first. @throws Refusal `invalid_cursor`. */
-  async listAccounts(page: { cursor: string | null; limit: number }): Promise<Page<Account>> {
+  async listAccounts({
+    name = '',
+    ...page
+  }: {
+    name?: string | undefined;
+    cursor: string | null;
+    limit: number;
+  }): Promise<Page<Account>> {
     const before = page.cursor === null ? null : decodeCursor(CURSOR, page.cursor, isUuid);
-    const rows = await this.accounts.list(this.database, before, page.limit + 1);
+    const rows = await this.accounts.list(this.database, name, before, page.limit + 1);
     return pageOf(CURSOR, rows, page.limit, ({ id }) => id);
   }
 

@@ -95,6 +95,14 @@ export class DeploymentStore {
     return rows.map(deploymentOf);
   }
 
+  /** Deployments of all accounts, newest first, `limit` at most, older than `before` where one is given. */
+  async listOfAll(tx: Statements, before: string | null, limit: number): Promise<Deployment[]> {
+    const older = before === null ? Prisma.empty : Prisma.sql`AND d.id < ${before}::uuid`;
+    const rows = await tx.rows<DeploymentRow>(Prisma.sql`
+      ${selection} WHERE d.deleted_at IS NULL ${older} ORDER BY d.id DESC LIMIT ${limit}`);
+    return rows.map(deploymentOf);
+  }
+
   /**
    * Record what an operator wants. Repeating it changes nothing. A deployment that is created or started is wanted: its first
    * worker makes it ready.

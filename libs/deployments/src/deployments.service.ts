@@ -1,5 +1,5 @@
 import { Refusal, isUuid } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
 import { BoundedMap, LoadingCache } from '@millrace/platform';
 import type { Deployment, DeploymentDraft } from './deployment';
 import type { DeploymentStore } from './deployment.store';
@@ -9,6 +9,7 @@ const DEPLOYMENT_TTL_MS = 1_000;
 /** More than are asked for within a second. */
 const CACHED_DEPLOYMENTS = 1_000;
 const FOUND_DEPLOYMENTS = 10_000;
+const CURSOR = 'operated-deployments';
 
 /**
  * Deployments, as operators manage them and requests find them. A change runs in the transaction of its administrative act;
@@ -69,6 +70,13 @@ export class DeploymentsService {
   /** The deployments of an account, newest first. */
   async list(accountId: string): Promise<Deployment[]> {
     return this.store.list(this.database, accountId);
+  }
+
+  /** Deployments of all accounts, newest first. @throws Refusal `invalid_cursor`. */
+  async listOfAll(page: { cursor: string | null; limit: number }): Promise<Page<Deployment>> {
+    const before = page.cursor === null ? null : decodeCursor(CURSOR, page.cursor, isUuid);
+    const rows = await this.store.listOfAll(this.database, before, page.limit + 1);
+    return pageOf(CURSOR, rows, page.limit, ({ id }) => id);
   }
 
   /** A deployment of an account. @throws Refusal `not_found`. */

@@ -10,7 +10,7 @@ export { ENGINE_KINDS, engineClassName, engineClassOf, readEngineClasses, type E
 export { EngineClassStore } from './engine-class.store';
 export { MeasureWorkersLoop } from './measure-workers.loop';
 export { poolName } from './pool-name';
-export { PoolStore } from './pool.store';
+export { PoolStore, type ListedPool } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';
 export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';

@@ -150,6 +150,19 @@ export class WorkerStore {
     return worker ?? null;
   }
 
+  /**
+   * Let a draining worker take jobs again. It counts as starting until its next heartbeat says that it is ready; one that drains
+   * because it is about to stop says so, and goes on draining.
+   *
+   * @returns null when there is no such live worker; one that does not drain stays as it is.
+   */
+  async undrain(tx: Statements, id: string): Promise<WorkerRecord | null> {
+    const [worker] = await tx.rows<WorkerRecord>(Prisma.sql`
+      UPDATE workers SET state = CASE state WHEN 'draining' THEN 'starting' ELSE state END, draining_at = NULL
+      WHERE id = ${id}::uuid AND state <> 'stopped' RETURNING ${seen}`);
+    return worker ?? null;
+  }
+
   /** Mark workers stopped that sent no heartbeat for `afterSeconds`, `limit` at most. @returns how many. */
   async retireSilent(tx: Statements, afterSeconds: number, limit: number): Promise<number> {
     return tx.execute(Prisma.sql`

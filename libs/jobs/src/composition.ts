@@ -44,7 +44,7 @@ import {
   RescueLostJobsLoop,
   SweepExpiredJobsLoop,
 } from './lifecycle';
-import { OperatorJobStore, OperatorJobs } from './operator';
+import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
 import {
   AccountQueueStore,
@@ -94,6 +94,7 @@ export interface JobSubmission {
   submissions: SubmissionService;
   submissionEstimates: SubmissionEstimates;
   operatorJobs: OperatorJobs;
+  histories: JobHistories;
   lifecycle: Lifecycle;
   reads: JobReads;
   polls: JobPolls;
@@ -142,6 +143,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   return {
     submissions,
     submissionEstimates,
+    histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
     reads,

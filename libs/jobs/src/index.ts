@@ -29,7 +29,7 @@ export {
   type AttemptResult,
   type ReportedEnding,
 } from './lifecycle';
-export { OperatorJobs, type OperatorJob } from './operator';
+export { JobHistories, OperatorJobs, type FailedJob, type JobHistory, type OperatorJob } from './operator';
 export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
 export { AccountQueues, PoolDemandStore } from './rotation';
 export {

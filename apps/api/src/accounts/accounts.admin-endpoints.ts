@@ -29,7 +29,10 @@ export const listAccounts = defineEndpoint({
   path: '/admin/v1/accounts',
   summary: 'List accounts',
   description: 'All accounts, newest first.',
-  query: z.object(pageQuery),
+  query: z.object({
+    ...pageQuery,
+    name: z.string().max(200).optional().meta({ description: 'Only accounts with this in their name, in any case.' }),
+  }),
   answers: { 200: { description: 'A page of accounts.', schema: AdminAccountPageSchema } },
   errors: ['invalid_cursor'],
 });

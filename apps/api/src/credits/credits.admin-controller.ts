@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
 import { AccountsService, AuditLog } from '@millrace/accounts';
-import { CreditsService } from '@millrace/billing';
+import { CreditReads, CreditsService } from '@millrace/billing';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { adjustCredits } from './credits.admin-endpoints';
+import { adjustCredits, getAccountCredits } from './credits.admin-endpoints';
 import { presentBalance } from './credits.presenter';
 
 /** Credits, as operators manage them. */
@@ -12,7 +12,14 @@ export class CreditsAdminController {
     private readonly audit: AuditLog,
     private readonly accounts: AccountsService,
     private readonly credits: CreditsService,
+    private readonly reads: CreditReads,
   ) {}
+
+  @Serves(getAccountCredits)
+  async balance({ params }: InputOf<typeof getAccountCredits>): Promise<AnswerOf<typeof getAccountCredits>> {
+    const { id } = await this.accounts.getAccount(params.id);
+    return presentBalance(await this.reads.balance(id));
+  }
 
   @Serves(adjustCredits)
   async adjust(input: InputOf<typeof adjustCredits>): Promise<AnswerOf<typeof adjustCredits>> {

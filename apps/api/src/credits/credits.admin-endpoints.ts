@@ -2,13 +2,22 @@ import { defineEndpoint, recordId } from '../endpoints';
 import { CreditAdjustmentSchema } from './credit-adjustment.schemas';
 import { BalanceSchema } from './credits.schemas';
 
+const path = '/admin/v1/accounts/{id}/credits';
+const common = { path, params: { id: recordId('account') }, tag: 'credits', access: { by: 'admin_token' } } as const;
+
+export const getAccountCredits = defineEndpoint({
+  ...common,
+  id: 'getAccountCredits',
+  method: 'get',
+  summary: "Read an account's balance",
+  description: 'What it can spend, and what is held for its jobs.',
+  answers: { 200: { description: 'The balance.', schema: BalanceSchema } },
+});
+
 export const adjustCredits = defineEndpoint({
+  ...common,
   id: 'adjustCredits',
   method: 'post',
-  path: '/admin/v1/accounts/{id}/credits',
-  params: { id: recordId('account') },
-  tag: 'credits',
-  access: { by: 'admin_token' },
   summary: 'Grant an account credits, or take some back',
   description: 'Spent and held credits are never taken back.',
   idempotencyKey: 'accepts-repeats',

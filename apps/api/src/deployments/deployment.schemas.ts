@@ -60,6 +60,12 @@ export const OperatedDeploymentSchema = z
   })
   .meta({ id: 'OperatedDeployment', description: 'A deployment, as operators see it.' });
 
+export const OperatedDeploymentPageSchema = pageSchema(
+  'deployments',
+  OperatedDeploymentSchema,
+  'OperatedDeploymentPage',
+);
+
 const workers = z.int().max(10_000);
 const limits = {
   queue_limit: z

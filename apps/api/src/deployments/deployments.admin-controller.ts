@@ -8,6 +8,7 @@ import type { DeploymentCreateSchema } from './deployment.schemas';
 import {
   createDeployment,
   deleteDeployment,
+  listAllDeployments,
   readDeployment,
   readDeploymentChanges,
   startDeployment,
@@ -28,6 +29,12 @@ export class DeploymentsAdminController {
   async create({ operator, body }: InputOf<typeof createDeployment>): Promise<AnswerOf<typeof createDeployment>> {
     const { account_id: _, ...details } = body;
     return this.presenter.presentToOperator(await this.acts.create(operator, orderOf(body), details, null));
+  }
+
+  @Serves(listAllDeployments)
+  async list({ query }: InputOf<typeof listAllDeployments>): Promise<AnswerOf<typeof listAllDeployments>> {
+    const page = await this.deployments.listOfAll(query);
+    return presentPage('deployments', page, (deployment) => this.presenter.presentToOperator(deployment));
   }
 
   @Serves(readDeployment)

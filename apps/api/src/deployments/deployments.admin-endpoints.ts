@@ -5,6 +5,7 @@ import {
   DeploymentCreateSchema,
   DeploymentRemovalQuery,
   DeploymentUpdateSchema,
+  OperatedDeploymentPageSchema,
   OperatedDeploymentSchema,
 } from './deployment.schemas';
 
@@ -25,6 +26,18 @@ export const createDeployment = defineEndpoint({
   body: DeploymentCreateSchema,
   answers: { 201: { description: 'The deployment was created.', schema: OperatedDeploymentSchema } },
   errors: ['not_found'],
+});
+
+export const listAllDeployments = defineEndpoint({
+  ...common,
+  id: 'listAllDeployments',
+  method: 'get',
+  path: '/admin/v1/deployments',
+  query: z.object(pageQuery),
+  summary: 'List deployments',
+  description: 'Deployments of all accounts, newest first, with their states and why.',
+  answers: { 200: { description: 'A page of deployments.', schema: OperatedDeploymentPageSchema } },
+  errors: ['invalid_cursor'],
 });
 
 export const readDeployment = defineEndpoint({

@@ -1,10 +1,11 @@
 import { Controller } from '@nestjs/common';
 import { AccountsService, AuditLog, assertScope, callerOfAccount, type Act } from '@millrace/accounts';
 import type { Target } from '@millrace/deployments';
-import { OperatorJobs, type OperatorJob } from '@millrace/jobs';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { JobHistories, OperatorJobs, type OperatorJob } from '@millrace/jobs';
+import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { Destinations } from './destinations';
-import { cancelJob, redriveJob } from './jobs.admin-endpoints';
+import { presentFailure, presentHistory } from './job-history.presenter';
+import { cancelJob, listFailures, readJob, redriveJob } from './jobs.admin-endpoints';
 
 /** Jobs, as operators manage them. */
 @Controller()
@@ -14,7 +15,18 @@ export class JobsAdminController {
     private readonly accounts: AccountsService,
     private readonly jobs: OperatorJobs,
     private readonly destinations: Destinations,
+    private readonly histories: JobHistories,
   ) {}
+
+  @Serves(readJob)
+  async read({ params }: InputOf<typeof readJob>): Promise<AnswerOf<typeof readJob>> {
+    return presentHistory(await this.histories.get(params.id));
+  }
+
+  @Serves(listFailures)
+  async failures({ query }: InputOf<typeof listFailures>): Promise<AnswerOf<typeof listFailures>> {
+    return presentPage('failures', await this.histories.failures(query), presentFailure);
+  }
 
   @Serves(cancelJob)
   async cancel({ operator, params }: InputOf<typeof cancelJob>): Promise<AnswerOf<typeof cancelJob>> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JobStatusSchema } from '@millrace/contracts';
-import { defineEndpoint, recordId } from '../endpoints';
+import { defineEndpoint, pageQuery, recordId } from '../endpoints';
+import { FailurePageSchema, OperatedJobSchema } from './job-history.schemas';
 
 const common = {
   method: 'post',
@@ -21,6 +22,29 @@ const RedrivenJobSchema = z
     status: JobStatusSchema,
   })
   .meta({ id: 'RedrivenJob', description: 'A new job that runs the graph of one that has ended.' });
+
+export const readJob = defineEndpoint({
+  ...common,
+  method: 'get',
+  id: 'readJob',
+  path: '/admin/v1/jobs/{id}',
+  summary: 'Read a job across its attempts',
+  description: 'Where a job of any account is, who had it, how each attempt ended, and every change of its status.',
+  answers: { 200: { description: 'The job.', schema: OperatedJobSchema } },
+});
+
+export const listFailures = defineEndpoint({
+  id: 'listFailures',
+  method: 'get',
+  path: '/admin/v1/failures',
+  tag: 'jobs',
+  access: { by: 'admin_token' },
+  query: z.object(pageQuery),
+  summary: 'List failed jobs',
+  description: 'Jobs of all accounts that failed, the latest submitted first, for as long as they are kept.',
+  answers: { 200: { description: 'A page of failed jobs.', schema: FailurePageSchema } },
+  errors: ['invalid_cursor'],
+});
 
 export const cancelJob = defineEndpoint({
   ...common,

@@ -20,6 +20,7 @@ const FRAME: DocumentFrame = {
     { name: 'credits', description: "Accounts' credits." },
     { name: 'deployments', description: 'Surfaces with workers of their own: create, start, stop.' },
     { name: 'jobs', description: 'Jobs of all accounts.' },
+    { name: 'pools', description: 'What workers serve.' },
     { name: 'queues', description: 'Waiting work.' },
     { name: 'workers', description: 'Processes that run jobs.' },
     { name: 'audit', description: 'The invariants, checked on demand.' },

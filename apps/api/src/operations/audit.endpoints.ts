@@ -27,6 +27,8 @@ export const runAudit = defineEndpoint({
   tag: 'audit',
   access: { by: 'admin_token' },
   summary: 'Check the invariants',
-  description: 'Checks credits, jobs and stored bytes against each other. Reads only, and may take a while.',
+  description:
+    'Checks credits, jobs and stored bytes against each other. Changes none of them, and may take a while. The audit log has what ' +
+    'was found: `GET /admin/v1/audit-log?subject_id=invariants`.',
   answers: { 200: { description: 'The findings.', schema: AuditSchema } },
 });

@@ -1,9 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AuditLogController } from './audit-log.controller';
 import { AuditController } from './audit.controller';
+import { PoolsController } from './pools.controller';
 import { QueuesController } from './queues.controller';
 import { WorkersController } from './workers.controller';
 
-/** What operators see and do of the running service: queues, workers, the audit log and the invariants. */
-@Module({ controllers: [QueuesController, WorkersController, AuditLogController, AuditController] })
+/** What operators see and do of the running service: pools, queues, workers, the audit log and the invariants. */
+@Module({ controllers: [PoolsController, QueuesController, WorkersController, AuditLogController, AuditController] })
 export class OperationsModule {}

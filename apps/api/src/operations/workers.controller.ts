@@ -1,10 +1,11 @@
 import { Controller } from '@nestjs/common';
-import { AuditLog } from '@millrace/accounts';
+import { AuditLog, type Operator } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { Database } from '@millrace/database';
 import { WorkerStore, type WorkerRecord } from '@millrace/deployments';
+import { JobHistories } from '@millrace/jobs';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { drainWorker, listWorkers } from './workers.endpoints';
+import { drainWorker, listWorkers, undrainWorker } from './workers.endpoints';
 
 /** Workers, as operators manage them. */
 @Controller()
@@ -13,27 +14,40 @@ export class WorkersController {
     private readonly audit: AuditLog,
     private readonly database: Database,
     private readonly workers: WorkerStore,
+    private readonly jobs: JobHistories,
   ) {}
 
   @Serves(listWorkers)
   async list({ query }: InputOf<typeof listWorkers>): Promise<AnswerOf<typeof listWorkers>> {
     const filter = { poolId: query.pool ?? null, withStopped: query.stopped === 'true' };
-    return { workers: (await this.workers.list(this.database, filter)).map(presentWorker) };
+    const [workers, running] = await Promise.all([this.workers.list(this.database, filter), this.jobs.running()]);
+    return { workers: workers.map((worker) => presentWorker(worker, running)) };
   }
 
   @Serves(drainWorker)
   async drain({ operator, params }: InputOf<typeof drainWorker>): Promise<AnswerOf<typeof drainWorker>> {
-    return this.audit.record(operator, async (tx, note) => {
-      const worker = await this.workers.drain(tx, params.id);
-      if (worker === null) throw new Refusal('not_found', `There is no live worker ${params.id}.`);
-      const act = { action: 'worker.drain', subjectType: 'worker', subjectId: worker.id, accountId: null };
-      note({ ...act, details: { pool: worker.poolId } });
-      return presentWorker(worker);
+    return this.turn(operator, params.id, 'drain');
+  }
+
+  @Serves(undrainWorker)
+  async undrain({ operator, params }: InputOf<typeof undrainWorker>): Promise<AnswerOf<typeof undrainWorker>> {
+    return this.turn(operator, params.id, 'undrain');
+  }
+
+  private async turn(operator: Operator, id: string, verb: 'drain' | 'undrain'): Promise<AnswerOf<typeof drainWorker>> {
+    const worker = await this.audit.record(operator, async (tx, note) => {
+      const turned = await this.workers[verb](tx, id);
+      if (turned === null) throw new Refusal('not_found', `There is no live worker ${id}.`);
+      const act = { action: `worker.${verb}`, subjectType: 'worker', subjectId: turned.id, accountId: null };
+      note({ ...act, details: { pool: turned.poolId } });
+      return turned;
     });
+    return presentWorker(worker, await this.jobs.running());
   }
 }
 
-function presentWorker(worker: WorkerRecord): AnswerOf<typeof drainWorker> {
+/** @param running the jobs of each worker, by its id. */
+function presentWorker(worker: WorkerRecord, running: Map<string, string[]>): AnswerOf<typeof drainWorker> {
   return {
     id: worker.id,
     pool: worker.poolId,
@@ -43,6 +57,7 @@ function presentWorker(worker: WorkerRecord): AnswerOf<typeof drainWorker> {
     pid: worker.pid,
     state: worker.state,
     capacity: worker.capacity,
+    running_jobs: running.get(worker.id) ?? [],
     resident_models: worker.residentModels,
     problem: worker.problem,
     started_at: worker.startedAt.toISOString(),

@@ -19,6 +19,7 @@ const WorkerSchema = z
         'run elsewhere. It is back with its next heartbeat.',
     }),
     capacity: z.int().meta({ description: 'Attempts that it runs at once.' }),
+    running_jobs: z.array(z.uuid()).meta({ description: 'Jobs that it has now.' }),
     resident_models: z.array(z.string()).meta({ description: 'Models that it has loaded.' }),
     problem: z.string().nullable().meta({ description: 'Why it is not ready.' }),
     started_at: TimestampSchema,
@@ -60,5 +61,18 @@ export const drainWorker = defineEndpoint({
   params: { id: recordId('worker') },
   summary: 'Drain a worker',
   description: 'It finishes its jobs and takes no more. Draining a draining worker changes nothing.',
+  answers: { 200: { description: 'The worker.', schema: WorkerSchema } },
+});
+
+export const undrainWorker = defineEndpoint({
+  ...common,
+  id: 'undrainWorker',
+  method: 'post',
+  path: '/admin/v1/workers/{id}/undrain',
+  params: { id: recordId('worker') },
+  summary: 'Undo the drain of a worker',
+  description:
+    'It takes jobs again from its next heartbeat on. A worker that drains because it is about to stop goes on draining; one ' +
+    'that does not drain stays as it is.',
   answers: { 200: { description: 'The worker.', schema: WorkerSchema } },
 });

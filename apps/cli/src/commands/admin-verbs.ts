@@ -87,11 +87,17 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   { name: 'audit', text: 'check the invariants; exit code 1 when one is violated', route: 'GET /audit' },
   list('audit-log', 'what operators and account holders did', 'GET /audit-log', { flags: LOG_FLAGS }),
   list('workers', 'the workers and their states', 'GET /workers', { flags: WORKER_FLAGS }),
+  list('pools', 'the pools, and what each can run', 'GET /pools'),
   list('queues', 'waiting and running jobs by pool', 'GET /queues'),
   on('worker', 'drain', 'let a worker finish and take no more', 'POST /workers/{id}/drain'),
+  on('worker', 'undrain', 'let a worker that drains take jobs again', 'POST /workers/{id}/undrain'),
+  list('failures', 'jobs that failed, the latest first', 'GET /failures', { flags: PAGE }),
+  on('job', 'job', 'any job, across its attempts', 'GET /jobs/{id}'),
   on('job', 'cancel', 'cancel any job', 'POST /jobs/{id}/cancel'),
   on('job', 'redrive', 'run the graph of an ended job again, as a new job', 'POST /jobs/{id}/redrive'),
-  list('accounts', 'the accounts, the newest first', 'GET /accounts', { flags: PAGE }),
+  list('accounts', 'the accounts, the newest first', 'GET /accounts', {
+    flags: [flag('name', '<text>', 'only accounts with this in their name'), ...PAGE],
+  }),
   on('account', 'account', 'one account', 'GET /accounts/{id}'),
   {
     name: 'create-account',
@@ -119,6 +125,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     ),
     flags: [flag('api_key_id', '<key>', 'the key as which the session acts; by default one of its own')],
   },
+  on('account', 'credits', 'the balance of an account', 'GET /accounts/{id}/credits'),
   {
     name: 'revoke-key',
     text: 'make an API key of an account invalid at once',
@@ -134,6 +141,7 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     flags: GRANT_FLAGS,
     takesKey: true,
   },
+  list('deployments', 'the deployments of all accounts, the newest first', 'GET /deployments', { flags: PAGE }),
   on('deployment', 'deployment', 'one deployment', 'GET /deployments/{id}'),
   {
     name: 'create-deployment',

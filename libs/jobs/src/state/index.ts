@@ -23,4 +23,4 @@ export {
   mayEnd,
   mayRelease,
 } from './job-guards.store';
-export { TRANSITIONS } from './job-state';
+export { TRANSITIONS, type Delivery } from './job-state';

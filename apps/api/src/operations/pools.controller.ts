@@ -1,0 +1,31 @@
+import { Controller } from '@nestjs/common';
+import { Database } from '@millrace/database';
+import { PoolStore, type ListedPool } from '@millrace/deployments';
+import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { listPools } from './pools.endpoints';
+
+/** Pools, as operators see them. */
+@Controller()
+export class PoolsController {
+  constructor(
+    private readonly database: Database,
+    private readonly pools: PoolStore,
+  ) {}
+
+  @Serves(listPools)
+  async list(_input: InputOf<typeof listPools>): Promise<AnswerOf<typeof listPools>> {
+    return { pools: (await this.pools.list(this.database)).map(presentPool) };
+  }
+}
+
+function presentPool(pool: ListedPool): AnswerOf<typeof listPools>['pools'][number] {
+  return {
+    id: pool.id,
+    engine: pool.engine,
+    deployment_id: pool.deploymentId,
+    node_count: pool.nodeCount,
+    queue_limit: pool.queueLimit,
+    attempt_limit_seconds: pool.attemptLimitSeconds,
+    created_at: pool.createdAt.toISOString(),
+  };
+}

@@ -48,10 +48,13 @@ export default tseslint.config(
     rules: { 'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }] },
   },
   // What `queryOptions` returns has no name: its type carries the key, and with it what the cache holds.
-  { files: ['apps/console/src/api/*.ts'], rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' } },
-  // Beside the console's own project, in which there is no Node.
   {
-    files: ['apps/console/vite.config.ts'],
+    files: ['apps/console/{src,ops/src}/api/*.ts'],
+    rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
+  },
+  // Beside the consoles' own projects, in which there is no Node.
+  {
+    files: ['apps/console/{console-config,vite.config,ops/vite.config}.ts'],
     languageOptions: { parserOptions: { projectService: false, project: 'apps/console/docs-site/tsconfig.json' } },
   },
   // Jest loads a reporter as CommonJS.

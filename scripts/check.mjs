@@ -14,6 +14,10 @@ const CHECKS = [
     name: 'types of the docs site',
     program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'apps/console/docs-site'),
   },
+  {
+    name: "types of the operators' console",
+    program: bin('tsc-native/bin/tsc', '--pretty', 'false', '-p', 'apps/console/ops'),
+  },
   { name: 'lint', program: bin('eslint/bin/eslint.js', '.') },
   { name: 'format', program: bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.') },
   {

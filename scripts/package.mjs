@@ -11,7 +11,12 @@ const HELP = `Lays out what the images hold, each folder complete in itself: cod
   --link      link files instead of copying them where the folder is on the same disk: quick, and nothing there may be changed`;
 
 /** What only tests and builds use. */
-const NOT_SHIPPED = [join(DIST, 'libs', 'testing') + sep, join(DIST, '.build.json'), join(DIST, '.console.json')];
+const NOT_SHIPPED = [
+  join(DIST, 'libs', 'testing') + sep,
+  join(DIST, '.build.json'),
+  join(DIST, '.console.json'),
+  join(DIST, '.ops-console.json'),
+];
 /** Of packages: types, source maps, and what Prisma's client needs for other databases. */
 const NOT_RUN =
   /(\.d\.[cm]?ts|\.map|@prisma\/client\/runtime\/query_compiler_\w+\.(cockroachdb|mysql|sqlite|sqlserver)\..*)$/;

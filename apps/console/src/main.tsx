@@ -5,9 +5,11 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import './ui/tokens.css';
 import './ui/base.css';
-import { queryClient } from './api/query-client';
+import { createQueryClient } from './api/query-client';
+import { sessionQuery } from './api/session';
 import { router } from './router';
-import { applyTheme } from './shell';
+import { ErrorDocsLink, applyTheme } from './shell';
+import { DocsOfError } from './ui/display/error-note';
 import { Notices } from './ui/display/notices';
 
 applyTheme();
@@ -15,11 +17,15 @@ applyTheme();
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element for the console.');
 
+const queryClient = createQueryClient(sessionQuery.queryKey);
+
 createRoot(root).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <DocsOfError value={ErrorDocsLink}>
+          <RouterProvider router={router} />
+        </DocsOfError>
         <Notices />
       </QueryClientProvider>
     </CSPProvider>

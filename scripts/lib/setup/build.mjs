@@ -13,7 +13,7 @@ import {
   writeJson,
 } from '../system/index.mjs';
 import { bundle } from './bundles.mjs';
-import { buildConsole } from './console.mjs';
+import { buildConsoles } from './console.mjs';
 
 /**
  * What dist was made from: a digest of the compiler and its settings, and each source with its last change.
@@ -31,7 +31,7 @@ const PARALLEL = 16;
 /**
  * Compile libs/ and apps/ into dist/, as far as they changed: one file each, `libs/x/src/y.ts` to `dist/libs/x/src/y.js`.
  * Sources that are no TypeScript are copied. What has no source any more is removed. Then bundle what the processes run, and
- * build the browser console.
+ * build the consoles for browsers.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  */
@@ -52,7 +52,7 @@ export async function build(scope) {
   }
   if (changed.length > 0 || removed.length > 0) writeJson(MANIFEST, { settings, sources });
   await bundle(scope, sources, settings);
-  await buildConsole(scope);
+  await buildConsoles(scope);
 }
 
 /** Load what builds, for a command that is about to build again and again: the first time takes no longer than the next. */

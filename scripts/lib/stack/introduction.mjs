@@ -7,7 +7,7 @@ import { answers } from '../services/index.mjs';
  * @param {import('./stack.mjs').RunFile} run
  * @param {string} data
  */
-export async function introduce({ publicUrl, opsUrl, consoleUrl, apiKey }, data) {
+export async function introduce({ publicUrl, opsUrl, consoleUrl, apiKey, adminToken }, data) {
   const pages = [
     ['Console', consoleUrl],
     ['Reference', `${publicUrl}/api/v2/reference`],
@@ -15,7 +15,7 @@ export async function introduce({ publicUrl, opsUrl, consoleUrl, apiKey }, data)
   say();
   say(`  API        ${publicUrl}/api/v2`);
   for (const [title = '', url = ''] of pages) if (await answers(url)) say(`  ${title.padEnd(10)} ${url}`);
-  say(`  Operators  ${opsUrl}`);
+  say(`  Operators  ${opsUrl}/console/ops/ with the admin token ${adminToken}`);
   say(`  API key    ${apiKey || 'none is needed'}`);
   say(`  Data       ${data}`);
   say();

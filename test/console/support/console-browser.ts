@@ -33,7 +33,7 @@ export class ConsoleBrowser {
     return `${this.stack.publicUrl}/console${path}`;
   }
 
-  /** A page of a browser that nobody has signed in. */
+  /** A page of a browser that nobody has signed in. @param path of the console, or a whole address. */
   async open(path = '/', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context: BrowserContext = await this.browser.newContext(options);
     context.setDefaultTimeout(STEP_LIMIT_MS);
@@ -42,8 +42,18 @@ export class ConsoleBrowser {
     page.on('console', (message) => {
       if (message.type() === 'error' && !OF_AN_ANSWER.test(message.text())) this.faults.push(message.text());
     });
-    await page.goto(this.address(path));
+    await page.goto(path.startsWith('/') ? this.address(path) : path);
     return page;
+  }
+
+  /** A page of the operators' console, e.g. `/workers`, of a browser in which no operator is signed in. */
+  async openForOperator(path = '/', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    return this.open(this.operatorsAddress(path), options);
+  }
+
+  /** The address of a page of the operators' console. */
+  operatorsAddress(path: string): string {
+    return `${this.stack.api.opsUrl}/console/ops${path}`;
   }
 
   /** A page of a browser that a one-time link has signed in. */

@@ -1,7 +1,7 @@
 import { ApiError, readError } from './api-error';
 
 interface RequestOptions {
-  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, as JSON: a graph whose digits must stay. */

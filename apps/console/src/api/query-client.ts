@@ -1,6 +1,5 @@
-import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
 import { ApiError } from './api-error';
-import { sessionQuery } from './session';
 
 const ATTEMPTS = 3;
 
@@ -10,20 +9,24 @@ function mayPass(failures: number, error: Error): boolean {
   return error.status === 0 || error.status === 429 || error.status >= 500;
 }
 
-export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // A session that ended elsewhere: the shell shows the sign-in again, over the same address.
-    onError: (error, query) => {
-      if (!(error instanceof ApiError) || error.status !== 401 || query.queryKey[0] === 'session') return;
-      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+/** @param sessionKey of the query that says who is signed in. */
+export function createQueryClient(sessionKey: QueryKey): QueryClient {
+  const client = new QueryClient({
+    queryCache: new QueryCache({
+      // A session that ended elsewhere: the shell shows the sign-in again, over the same address.
+      onError: (error, query) => {
+        if (!(error instanceof ApiError) || error.status !== 401 || query.queryKey[0] === sessionKey[0]) return;
+        void client.invalidateQueries({ queryKey: sessionKey });
+      },
+    }),
+    defaultOptions: {
+      queries: {
+        retry: mayPass,
+        retryDelay: (attempt, error) =>
+          error instanceof ApiError && error.retryAfterS !== null ? error.retryAfterS * 1_000 : 500 * 2 ** attempt,
+        staleTime: 2_000,
+      },
     },
-  }),
-  defaultOptions: {
-    queries: {
-      retry: mayPass,
-      retryDelay: (attempt, error) =>
-        error instanceof ApiError && error.retryAfterS !== null ? error.retryAfterS * 1_000 : 500 * 2 ** attempt,
-      staleTime: 2_000,
-    },
-  },
-});
+  });
+  return client;
+}

@@ -1,0 +1,77 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button } from '../../../src/ui/controls/button';
+import { Field } from '../../../src/ui/controls/field';
+import { Modal } from '../../../src/ui/controls/modal';
+import { ErrorNote } from '../../../src/ui/display/error-note';
+import { notify } from '../../../src/ui/display/notices';
+import { formatCredits } from '../../../src/ui/format';
+import { adjustCredits, balanceQuery } from '../api/accounts';
+
+const MICROS = 1_000_000;
+
+/** Grants credits, or takes some back, with a reason for the ledger. Sending it twice does it once. */
+export function AdjustCredits({ accountId, onClose }: { accountId: string; onClose: () => void }): ReactNode {
+  const [credits, setCredits] = useState('');
+  const [reason, setReason] = useState('');
+  const [key] = useState(() => crypto.randomUUID());
+  const client = useQueryClient();
+  const adjust = useMutation({
+    mutationFn: () =>
+      adjustCredits(accountId, { amount_micros: Math.round(Number(credits) * MICROS), reason: reason.trim() }, key),
+    onSuccess: (balance) => {
+      client.setQueryData(balanceQuery(accountId).queryKey, balance);
+      notify(`The account has ${formatCredits(balance.available_micros)} credits available`);
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    adjust.mutate();
+  };
+  return (
+    <Modal
+      title="Grant credits, or take some back"
+      open
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Do nothing</Button>
+          <Button type="submit" form="adjust" kind="primary" busy={adjust.isPending}>
+            {Number(credits) < 0 ? 'Take the credits back' : 'Grant the credits'}
+          </Button>
+        </>
+      }
+    >
+      <form id="adjust" className="panel-body" onSubmit={submit}>
+        <Field label="Credits" note="Below zero takes some back. Spent and held credits are never taken.">
+          {(ids) => (
+            <input
+              {...ids}
+              className="input number"
+              type="number"
+              step="0.000001"
+              required
+              value={credits}
+              onChange={(event) => setCredits(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Reason" note="It stands in the account's ledger and in the audit log.">
+          {(ids) => (
+            <input
+              {...ids}
+              className="input"
+              required
+              maxLength={200}
+              pattern=".*\S.*"
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          )}
+        </Field>
+      </form>
+      {adjust.isError && <ErrorNote error={adjust.error} title="It was refused" />}
+    </Modal>
+  );
+}

@@ -1,0 +1,32 @@
+import { queryOptions } from '@tanstack/react-query';
+import { ApiError } from '../../../src/api/api-error';
+import { admin, sendAdmin } from './admin';
+
+export interface OperatorSession {
+  expires_at: string;
+}
+
+/** The operator's session of this browser. Null: sign in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<OperatorSession | null> => {
+    try {
+      return await admin<OperatorSession>('/session', { signal });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+  retry: false,
+});
+
+/** Exchange the admin token for a session, which is an http-only cookie. The token is kept nowhere. @throws ApiError */
+export function signIn(token: string): Promise<OperatorSession> {
+  return admin<OperatorSession>('/sessions', { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
+}
+
+/** @throws ApiError */
+export async function signOut(): Promise<void> {
+  await sendAdmin('/session', { method: 'DELETE' });
+}

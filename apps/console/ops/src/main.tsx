@@ -1,0 +1,27 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import '../../src/ui/tokens.css';
+import '../../src/ui/base.css';
+import { applyTheme } from '../../src/shell/theme';
+import { Notices } from '../../src/ui/display/notices';
+import { queryClient } from './api/query-client';
+import { router } from './router';
+
+applyTheme();
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('The page has no element for the console.');
+
+createRoot(root).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Notices />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,76 @@
+import type { ReactNode } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button } from '../../../src/ui/controls/button';
+import { Icon } from '../../../src/ui/controls/icon';
+import { ErrorNote } from '../../../src/ui/display/error-note';
+import { Sign } from '../../../src/ui/display/status';
+import { Ago } from '../../../src/ui/display/time';
+import { lastAuditQuery, runAudit, type Finding } from '../api/overview';
+
+/** Whether credits, jobs and stored bytes agree: the last run, its findings, and a new run. It only reads. */
+export function AuditPanel(): ReactNode {
+  const client = useQueryClient();
+  const last = useQuery(lastAuditQuery);
+  const run = useMutation({
+    mutationFn: runAudit,
+    onSettled: () => client.invalidateQueries({ queryKey: lastAuditQuery.queryKey }),
+  });
+  const seen = last.data?.details;
+  const findings = run.data?.findings ?? seen?.first ?? [];
+  return (
+    <section className="panel" aria-labelledby="audit">
+      <div className="panel-head">
+        <h2 id="audit">Invariants</h2>
+        <Button icon={<Icon name="again" />} busy={run.isPending} onClick={() => run.mutate()}>
+          {run.isPending ? 'Checking …' : 'Run an audit'}
+        </Button>
+      </div>
+      <div className="panel-body">
+        {last.isError && <ErrorNote error={last.error} onRetry={() => void last.refetch()} />}
+        {run.isError && <ErrorNote error={run.error} title="The audit did not run" />}
+        {last.data === null && !run.isPending && (
+          <p className="soft">
+            No operator has run an audit yet. It checks credits, jobs and stored bytes; it only reads.
+          </p>
+        )}
+        {last.data && seen && (
+          <p role="status">
+            <Sign tone={seen.ok ? 'good' : 'bad'} icon={seen.ok ? 'check' : 'warning'}>
+              {seen.ok ? 'All hold' : `${seen.findings}${seen.truncated ? ' or more' : ''} findings`}
+            </Sign>{' '}
+            <span className="soft">
+              Last run <Ago at={last.data.at} />: {seen.audits.join(', ')}.
+            </span>
+          </p>
+        )}
+        {findings.length > 0 && <Findings findings={findings} all={seen?.findings ?? findings.length} />}
+      </div>
+    </section>
+  );
+}
+
+const SHOWN = 20;
+
+function Findings({ findings, all }: { findings: readonly Finding[]; all: number }): ReactNode {
+  return (
+    <>
+      <ul className="findings">
+        {findings.slice(0, SHOWN).map(({ audit, check, subject, detail }, index) => (
+          <li key={index}>
+            <strong>
+              {audit}: {check}
+            </strong>
+            <code>{subject}</code>
+            <span className="soft">{detail}</span>
+          </li>
+        ))}
+      </ul>
+      {all > SHOWN && (
+        <p className="small soft">
+          The first {SHOWN} of {all}. All of them: <code>millrace admin audit</code>. What to do: docs/operations.md,
+          Alerts.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+
+/** What a table needs of a list that comes in pages. */
+export function moreOf(list: UseInfiniteQueryResult<InfiniteData<unknown>>): {
+  has: boolean;
+  loading: boolean;
+  load: () => void;
+} {
+  return { has: list.hasNextPage, loading: list.isFetchingNextPage, load: () => void list.fetchNextPage() };
+}

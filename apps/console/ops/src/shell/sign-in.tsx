@@ -1,0 +1,55 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { asApiError } from '../../../src/api/api-error';
+import { Mark } from '../../../src/shell/mark';
+import { Button } from '../../../src/ui/controls/button';
+import { Field } from '../../../src/ui/controls/field';
+import { ErrorNote } from '../../../src/ui/display/error-note';
+import { sessionQuery, signIn } from '../api/session';
+import '../../../src/shell/sign-in.css';
+
+const WRONG_TOKEN = 'It is the value of MILLRACE_ADMIN_TOKEN on the api processes. Check that all of it was copied.';
+
+/** Exchanges the admin token for a session. The token itself is kept nowhere in the browser. */
+export function SignIn(): ReactNode {
+  const [token, setToken] = useState('');
+  const client = useQueryClient();
+  const exchange = useMutation({
+    mutationFn: signIn,
+    onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    exchange.mutate(token.trim());
+  };
+  const refused = exchange.isError && asApiError(exchange.error).code === 'unauthorized';
+  return (
+    <main className="sign-in">
+      <form onSubmit={submit}>
+        <Mark />
+        <div>
+          <h1>Operators</h1>
+          <p className="soft">Sign in with the admin token of this service.</p>
+        </div>
+        <Field label="Admin token" note="It becomes a session of an hour. No page can read it afterwards.">
+          {(ids) => (
+            <input
+              {...ids}
+              className="input mono"
+              type="password"
+              autoComplete="off"
+              value={token}
+              onChange={(event) => setToken(event.target.value)}
+              autoFocus
+              required
+            />
+          )}
+        </Field>
+        {exchange.isError && <ErrorNote error={exchange.error} {...(refused ? { cure: WRONG_TOKEN } : {})} />}
+        <Button type="submit" kind="primary" busy={exchange.isPending}>
+          Sign in
+        </Button>
+      </form>
+    </main>
+  );
+}

@@ -56,7 +56,7 @@ function Failed({ error: { code, message, node_id: node } }: { error: NonNullabl
     <section className="panel panel-body" aria-label="Error">
       <p>
         <code>{code}</code>
-        {node != null && <span className="soft"> on node {node}</span>}
+        {node !== null && node !== undefined && <span className="soft"> on node {node}</span>}
       </p>
       <p className="reason">{message}</p>
     </section>

@@ -5,6 +5,7 @@ import { LOOP_GUARDS } from './loops.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
+import { WEBHOOK_GUARDS } from './webhooks.mjs';
 import { WORKER_GUARDS } from './workers.mjs';
 
 /** Every guard that is removed in turn. */
@@ -16,5 +17,6 @@ export const GUARDS = [
   ...FLEET_GUARDS,
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
+  ...WEBHOOK_GUARDS,
   ...DATABASE_GUARDS,
 ];

@@ -1,5 +1,6 @@
 import type { NodeClassView } from '@millrace/contracts';
 import { readGraph } from '../../apps/console/src/graph';
+import { referenceTo, referredAsset, withAsset } from '../../apps/console/src/playground/asset-reference';
 import { faultsOf, faultsOfAnswer } from '../../apps/console/src/playground/faults';
 import { randomSeed } from '../../apps/console/src/playground/random-seed';
 
@@ -62,4 +63,24 @@ it('a random seed stays within its bounds', () => {
     expect(BigInt(randomSeed('18446744073709551615')) < 2n ** 64n).toBe(true);
     expect(BigInt(randomSeed(undefined)) < 2n ** 32n).toBe(true);
   }
+});
+
+describe('an asset that is to be used', () => {
+  const ID = '0199aaaa-0000-7000-8000-000000000000';
+  const graph = '{"1": {"class_type": "Grow", "inputs": {"seed": 18446744073709551615, "picture": "a.png"}}}';
+
+  it('becomes the first input that reads such a file; nothing else of the graph changes', () => {
+    const text = withAsset(graph, CLASSES, { id: ID, content_type: 'image/png' });
+    expect(text).toBe(graph.replace('"a.png"', referenceTo(ID)));
+    expect(referredAsset(referenceTo(ID))).toBe(ID);
+  });
+
+  it('leaves a graph as it is that reads no such file', () => {
+    expect(withAsset(graph, CLASSES, { id: ID, content_type: 'video/mp4' })).toBe(graph);
+    expect(withAsset(graph, {}, { id: ID, content_type: 'image/png' })).toBe(graph);
+  });
+
+  it.each([[null], ['"a.png"'], ['7'], ['null'], ['{"info": {}}'], ['["2", 0]']])('is not named by %s', (json) => {
+    expect(referredAsset(json)).toBeUndefined();
+  });
 });

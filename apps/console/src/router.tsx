@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { readAssetsSearch } from './assets/assets-search';
 import { JobsPage, readJobsSearch } from './jobs';
 import { readJobSearch } from './job/job-search';
 import { readPlaygroundSearch } from './playground/playground-search';
@@ -28,6 +29,13 @@ const playground = createRoute({
   path: '/new',
   validateSearch: readPlaygroundSearch,
   component: lazyRouteComponent(() => import('./playground'), 'PlaygroundPage'),
+});
+
+const assets = createRoute({
+  getParentRoute,
+  path: '/assets',
+  validateSearch: readAssetsSearch,
+  component: lazyRouteComponent(() => import('./assets'), 'AssetsPage'),
 });
 
 const deployments = createRoute({
@@ -62,7 +70,7 @@ const docs = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job, playground, deployments, usage, keys, account, docs]),
+  routeTree: root.addChildren([index, jobs, job, playground, assets, deployments, usage, keys, account, docs]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -7,14 +7,9 @@ import type { Since } from '../api/jobs';
 import { Button } from '../ui/controls/button';
 import { capital } from '../ui/format';
 import { Icon } from '../ui/controls/icon';
+import { SINCE_LABELS } from '../ui/since-labels';
+import '../ui/controls/filter-bar.css';
 import { MAX_LABELS, STATUSES, type JobsSearch } from './jobs-search';
-
-const SINCE_LABELS: Record<Since, string> = {
-  '1h': 'Last hour',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-};
 
 /** The filters of the list. They live in the address, so that back, reload and links keep them. */
 export function FilterBar({ search }: { search: JobsSearch }): ReactNode {

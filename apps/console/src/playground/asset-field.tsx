@@ -1,11 +1,17 @@
-import { useRef, useState, type ReactNode } from 'react';
-import { useMutation } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
-import { uploadAsset } from '../api/upload-asset';
-import { Bar } from '../ui/display/bar';
+import { assetQuery } from '../api/assets';
+import { uploadAsset, type UploadProgress } from '../api/upload-asset';
+import { nameOf } from '../assets/asset-name';
+import { AssetPicker } from '../assets/asset-picker';
+import { DropArea } from '../assets/drop-area';
+import { UploadButton } from '../assets/upload-button';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
-import { Icon } from '../ui/controls/icon';
+import { Bar } from '../ui/display/bar';
+import { shortId } from '../ui/format';
+import { contentOf, referenceTo, referredAsset } from './asset-reference';
 
 interface AssetFieldProps {
   name: string;
@@ -17,59 +23,66 @@ interface AssetFieldProps {
   onChange: (json: string) => void;
 }
 
-/** An input file: chosen or dropped, uploaded at once, and referred to by its asset. */
+/** An input file: an asset that the account has, or a file that is dropped or chosen and uploaded at once. */
 export function AssetField({ name, kind, json, fault, deployment, onChange }: AssetFieldProps): ReactNode {
-  const picker = useRef<HTMLInputElement>(null);
-  const [share, setShare] = useState(0);
+  const [progress, setProgress] = useState<UploadProgress>({ step: 'hashing', share: 0 });
+  const [choosing, setChoosing] = useState(false);
   const upload = useMutation({
-    mutationFn: (file: File) => uploadAsset(deployment, file, setShare),
-    onSuccess: ({ id }) => onChange(JSON.stringify({ __type: 'core/ASSET', info: { id } })),
+    mutationFn: (file: File) => uploadAsset(deployment, file, setProgress),
+    onSuccess: ({ asset }) => onChange(referenceTo(asset.id)),
   });
-  const take = (file: File | undefined): void => {
+  const take = ([file]: File[]): void => {
     if (file === undefined) return;
-    setShare(0);
+    setProgress({ step: 'hashing', share: 0 });
     upload.mutate(file);
   };
   const error = upload.isError ? asApiError(upload.error).message : fault;
-  const known = upload.isSuccess && upload.data.created_new === false ? 'These bytes were stored already.' : undefined;
+  const known = upload.isSuccess && upload.data.known && upload.data.asset.id === referredAsset(json);
+  const contentType = contentOf(kind);
   return (
-    <Field label={name} error={error} note={known}>
+    <Field label={name} error={error} note={known ? 'These bytes were stored already.' : undefined}>
       {(ids) => (
-        <span
-          className="asset-field"
-          onDragOver={(event) => event.preventDefault()}
-          onDrop={(event) => {
-            event.preventDefault();
-            take(event.dataTransfer.files[0]);
-          }}
-        >
-          <span className="clip small">
-            {upload.isPending ? upload.variables.name : upload.isSuccess ? upload.variables.name : assetName(json)}
+        <DropArea onFiles={take}>
+          <span className="asset-field">
+            <bdi className="clip small">
+              {upload.isPending ? `${upload.variables.name}: ${TEXTS[progress.step]}` : <FileName json={json} />}
+            </bdi>
+            {upload.isPending && <Bar value={progress.share} label={`Upload of ${upload.variables.name}`} />}
+            <Button {...ids} onClick={() => setChoosing(true)}>
+              Choose
+            </Button>
+            <UploadButton
+              label={`File for ${name}`}
+              accept={contentType && `${contentType}*`}
+              busy={upload.isPending}
+              onFiles={take}
+            >
+              Upload
+            </UploadButton>
           </span>
-          {upload.isPending && <Bar value={share} label={`Upload of ${upload.variables.name}`} />}
-          <Button icon={<Icon name="upload" />} busy={upload.isPending} onClick={() => picker.current?.click()}>
-            Upload
-          </Button>
-          <input
-            {...ids}
-            ref={picker}
-            type="file"
-            className="unseen"
-            tabIndex={-1}
-            accept={['image', 'video', 'audio'].includes(kind) ? `${kind}/*` : undefined}
-            onChange={(event) => take(event.target.files?.[0])}
-          />
-        </span>
+          {choosing && (
+            <AssetPicker
+              contentType={contentType}
+              onClose={() => setChoosing(false)}
+              onPick={({ id }) => {
+                onChange(referenceTo(id));
+                setChoosing(false);
+              }}
+            />
+          )}
+        </DropArea>
       )}
     </Field>
   );
 }
 
-/** What stands in the graph: an asset's id, or a file name that no asset stands for yet. */
-function assetName(json: string | null): string {
-  if (json === null || json === '""') return 'No file yet';
-  const value: unknown = JSON.parse(json);
-  if (typeof value === 'string') return value;
-  const { info } = value as { info?: { id?: string } };
-  return `Asset ${info?.id?.slice(0, 8) ?? ''}…`;
+const TEXTS = { hashing: 'checking', sending: 'sending' } as const;
+
+/** What stands in the graph: an asset's name, or a file name that no asset stands for yet. */
+function FileName({ json }: { json: string | null }): ReactNode {
+  const id = referredAsset(json);
+  const asset = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined });
+  if (id === undefined) return json === null || json === '""' ? 'No file yet' : json;
+  if (asset.isError) return `No asset ${shortId(id)} any more`;
+  return asset.data === undefined ? `Asset ${shortId(id)}` : nameOf(asset.data);
 }

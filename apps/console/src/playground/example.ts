@@ -12,3 +12,22 @@ export const EXAMPLE_GRAPH = `{
   }
 }
 `;
+
+/** A first graph for a picture of one's own, which is put in its place. */
+export const PICTURE_GRAPH = `{
+  "1": {
+    "class_type": "LoadImage",
+    "inputs": {"image": ""},
+    "_meta": {"title": "Your picture"}
+  },
+  "2": {
+    "class_type": "ImageInvert",
+    "inputs": {"image": ["1", 0]}
+  },
+  "3": {
+    "class_type": "SaveImage",
+    "inputs": {"images": ["2", 0], "filename_prefix": "inverted"},
+    "_meta": {"title": "Save it"}
+  }
+}
+`;

@@ -3,7 +3,10 @@ import { graphTextOf, readGraph, type GraphFault } from '../graph';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
-import { EXAMPLE_GRAPH } from './example';
+import type { Asset } from '@millrace/contracts';
+import { nameOf } from '../assets/asset-name';
+import { isPicture } from '../ui/media';
+import { EXAMPLE_GRAPH, PICTURE_GRAPH } from './example';
 import { UiFormatNote } from './ui-format-note';
 
 const FAULTS: Record<Exclude<GraphFault, 'ui_format'>, string> = {
@@ -12,8 +15,14 @@ const FAULTS: Record<Exclude<GraphFault, 'ui_format'>, string> = {
   empty: 'There is no node in it: each needs a class_type.',
 };
 
+interface GraphIntakeProps {
+  /** What the graph is to read. */
+  asset: Asset | undefined;
+  onGraph: (text: string) => void;
+}
+
 /** Takes a graph: a file that is dropped or chosen, or its text. */
-export function GraphIntake({ onGraph }: { onGraph: (text: string) => void }): ReactNode {
+export function GraphIntake({ asset, onGraph }: GraphIntakeProps): ReactNode {
   const [fault, setFault] = useState<GraphFault | null>(null);
   const [over, setOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
@@ -48,11 +57,18 @@ export function GraphIntake({ onGraph }: { onGraph: (text: string) => void }): R
         <Icon name="upload" size={24} />
         <h2>Drop a graph here</h2>
         <p className="soft">A file in API format. Nothing runs before you submit it.</p>
+        {asset !== undefined && (
+          <p>
+            <bdi>{nameOf(asset)}</bdi> becomes its first input that reads such a file.
+          </p>
+        )}
         <div className="drop-actions">
           <Button kind="primary" onClick={() => picker.current?.click()}>
             Choose a file
           </Button>
-          <Button onClick={() => take(EXAMPLE_GRAPH)}>Start with an example</Button>
+          <Button onClick={() => take(asset !== undefined && isPicture(asset) ? PICTURE_GRAPH : EXAMPLE_GRAPH)}>
+            Start with an example
+          </Button>
         </div>
         <input
           ref={picker}

@@ -3,7 +3,7 @@ import type { IconName } from '../ui/controls/icon';
 import { useSession } from './session-context';
 
 interface Place {
-  to: '/jobs' | '/new' | '/deployments' | '/usage' | '/keys' | '/account' | '/docs/$';
+  to: '/jobs' | '/new' | '/assets' | '/deployments' | '/usage' | '/keys' | '/account' | '/docs/$';
   label: string;
   icon: IconName;
   /** Only a session with this scope can do something there. */
@@ -13,6 +13,7 @@ interface Place {
 const PLACES: readonly Place[] = [
   { to: '/jobs', label: 'Jobs', icon: 'jobs' },
   { to: '/new', label: 'New job', icon: 'plus' },
+  { to: '/assets', label: 'Assets', icon: 'assets', scope: 'assets:read' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
   { to: '/keys', label: 'API keys', icon: 'keys', scope: 'keys:admin' },

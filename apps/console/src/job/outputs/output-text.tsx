@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { Output } from '@millrace/contracts';
+import './output-text.css';
 
 /** What is read of a text; the rest is in the download. */
 const SHOWN_BYTES = 65_536;
 
-/** The beginning of a text output, as text. */
-export function OutputText({ output }: { output: Output }): ReactNode {
+/** The beginning of a stored text, as text. */
+export function OutputText({ output }: { output: Pick<Output, 'id' | 'url' | 'size_bytes'> }): ReactNode {
   const text = useQuery({
     queryKey: ['output-text', output.id],
     queryFn: async ({ signal }) => {

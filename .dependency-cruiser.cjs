@@ -86,6 +86,7 @@ const ROOMS = {
     ['postgres'],
     ['servers'],
     ['setup', 'stack', 'chart', 'testing'],
+    ['pictures'],
   ],
 };
 const roomsInside = Object.entries(ROOMS).flatMap(([home, floors]) =>

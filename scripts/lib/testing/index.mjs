@@ -1,5 +1,6 @@
 export { writeAttackTable } from './attack-table.mjs';
 export { GUARDS } from './guards/index.mjs';
+export { chromiumProgram } from './debian-program.mjs';
 export { helmProgram } from './helm-program.mjs';
 export { measureRescues, RESCUE_SETTINGS } from './rescue.mjs';
 export { concludeTests } from './test-count.mjs';

@@ -10,7 +10,7 @@ export const SCREENS = [
   { name: 'jobs', route: '/jobs', path: () => '/jobs', reads: '**/api/v2/jobs?*' },
   { name: 'job', route: '/jobs/$jobId', path: (job) => `/jobs/${job}`, reads: '**/api/v2/jobs/*' },
   { name: 'playground', route: '/new', path: (job) => `/new?from=${job}`, reads: '**/api/v2/node-classes*' },
-  { name: 'assets', route: '/assets', path: () => '/assets', reads: '**/platform/v1/assets?*' },
+  { name: 'assets', route: '/assets', path: () => '/assets', reads: '**/api/v2/assets*' },
   { name: 'deployments', route: '/deployments', path: () => '/deployments', reads: '**/platform/v1/deployments*' },
   { name: 'usage', route: '/usage', path: () => '/usage', reads: '**/platform/v1/usage*' },
   { name: 'keys', route: '/keys', path: () => '/keys', reads: '**/platform/v1/api-keys*' },

@@ -1,15 +1,14 @@
 import { join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { readFlags, runCommand, say, task } from './lib/command/index.mjs';
-import { Camera, SCREENS, plant, plantRows } from './lib/pictures/index.mjs';
+import { Camera, OPERATOR_SCREENS, SCREENS, plant, plantRows } from './lib/pictures/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { startInBackground } from './lib/stack/index.mjs';
 import { HOME, makeFolder } from './lib/system/index.mjs';
 
-const HELP = `npm run console:pictures [-- --out DIR]    a picture of every screen of the console, from a stack of its own with data in it
+const HELP = `npm run console:pictures [-- --out DIR]    a picture of every screen of both consoles, from a stack of its own with data in it
 
   --out DIR   where they go (.millrace/pictures)`;
-const DESK = { viewport: { width: 1280, height: 860 } };
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
@@ -21,14 +20,16 @@ async function main(scope) {
   const planted = await task(scope, 'Planting data', () => plant(scope, run));
   const camera = await Camera.open(scope, run, folder);
   await task(scope, 'Taking pictures', async () => {
+    const [visitor, newcomer] = [await camera.visit(planted.account), await camera.visit(planted.empty)];
     const [jobs, job] = SCREENS;
-    await camera.takeAll(planted.account, planted.job);
+    await camera.takeAll(SCREENS, visitor, planted);
     for (const screen of SCREENS.filter(({ name, reads }) => reads && name !== 'job')) {
-      await camera.take(`${screen.name}-empty`, { ...screen, path: () => screen.route }, planted.empty, '', DESK);
+      await camera.take(`${screen.name}-empty`, { ...screen, path: () => screen.route }, newcomer, planted);
     }
-    if (job) await camera.take('job-failed', job, planted.account, planted.failed, DESK);
+    if (job) await camera.take('job-failed', job, visitor, { ...planted, job: planted.failed });
+    await camera.takeAll(OPERATOR_SCREENS, await camera.visitAsOperator(), planted);
     await plantRows(run, planted.job);
-    if (jobs) await camera.take('jobs-1000', jobs, planted.account, '', DESK);
+    if (jobs) await camera.take('jobs-1000', jobs, visitor, planted);
   });
   say(`${camera.taken} pictures are in ${relative(process.cwd(), folder)}.`);
 }

@@ -17,7 +17,7 @@ import { TestStack, type TestAccount } from '@millrace/testing';
 import { ROOT } from './support/repository-files';
 
 /** The pages that a caller follows with the hands on the keyboard: all that is shown there works. */
-const GUIDE = ['api-guide', 'clients', 'cli'];
+const GUIDE = ['api-guide', 'clients', 'cli', 'webhooks'];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;
 /** Of one page. */
@@ -69,6 +69,10 @@ async function run(program: string, args: string[], env: Record<string, string> 
   return (await promisify(execFile)(program, args, options)).stdout;
 }
 
+const ofCallers = (): Record<string, string> => ({
+  MILLRACE_URL: stack.publicUrl,
+  MILLRACE_API_KEY: account.apiKey,
+});
 const ofClients = (): Record<string, string> => ({
   COMFY_BASE_URL: stack.publicUrl,
   MILLRACE_API_KEY: account.apiKey,
@@ -84,18 +88,43 @@ it.each(GUIDE)('the commands of the page %s work, one after the other', async (p
   // Of a command that fails the line of its block is said; a login that this machine has is not read.
   const steps = blocks.map(({ code, line }) => `LINE=${line}\n${filledIn(code)}`);
   const script = `set -euo pipefail\nshopt -s expand_aliases\ntrap 'echo "failed: the block at line $LINE" >&2' ERR\n${steps.join('\n')}`;
-  await run('bash', ['-c', script], { XDG_CONFIG_HOME: folder });
+  await run('bash', ['-c', script], { XDG_CONFIG_HOME: folder, ...ofCallers() });
 });
 
-it('the TypeScript of the guide runs, with the official client', async () => {
-  const blocks = snippetsOf('clients').filter(({ language }) => language === 'ts');
-  expect(blocks.length).toBeGreaterThan(1);
-  for (const { code, line } of blocks) {
+/** Write the TypeScript of a page as modules. @returns their paths. */
+function modulesOf(page: string): string[] {
+  const blocks = snippetsOf(page).filter(({ language }) => language === 'ts');
+  return blocks.map(({ code, line }) => {
     const script = transformSync(code, { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }).code;
-    writeFileSync(join(folder, `line-${line}.mjs`), script);
-    await run(process.execPath, [`line-${line}.mjs`], ofClients());
-  }
+    const file = join(folder, `${page}-${line}.mjs`);
+    writeFileSync(file, script);
+    return file;
+  });
+}
+
+it('the TypeScript of the guide runs, with the official client', async () => {
+  const modules = modulesOf('clients');
+  expect(modules.length).toBeGreaterThan(1);
+  for (const file of modules) await run(process.execPath, [file], ofClients());
   expect(existsSync(join(folder, 'coral.png'))).toBe(true);
+});
+
+it('the TypeScript of the page on webhooks verifies what was signed, and nothing else', async () => {
+  const [file = ''] = modulesOf('webhooks');
+  const check = `
+    import { Webhook } from 'standardwebhooks';
+    import { readMessage } from '${file}';
+    const secret = 'whsec_' + Buffer.alloc(24, 7).toString('base64');
+    const [id, at, body] = ['m1', new Date(), '{"type":"job.succeeded"}'];
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, at, body),
+    };
+    console.log(readMessage(secret, headers, body).type);
+    try { readMessage(secret, headers, body + ' '); } catch { console.log('refused'); }`;
+  writeFileSync(join(folder, 'check-webhooks.mjs'), check);
+  expect(await run(process.execPath, ['check-webhooks.mjs'])).toBe('job.succeeded\nrefused\n');
 });
 
 /** Where the official client for Python is installed its snippets are run; else only their syntax is checked. */

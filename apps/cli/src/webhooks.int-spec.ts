@@ -14,7 +14,7 @@ afterEach(() => service.close());
 
 const millrace = (...args: string[]): Promise<number> => runCli(['webhooks', ...args], host);
 const bodies = (): unknown[] =>
-  service.received.map(({ body }) => (body.length === 0 ? null : JSON.parse(String(body))));
+  service.received.map(({ body }): unknown => (body.length === 0 ? null : JSON.parse(String(body))));
 
 describe('millrace webhooks', () => {
   it('adds an endpoint, and prints the secret alone on standard output', async () => {

@@ -23,7 +23,7 @@ createRoot(root).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
-        <DocsOfError value={ErrorDocsLink}>
+        <DocsOfError value={(code) => <ErrorDocsLink code={code} />}>
           <RouterProvider router={router} />
         </DocsOfError>
         <Notices />

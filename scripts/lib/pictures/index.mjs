@@ -1,3 +1,3 @@
 export { Camera } from './camera.mjs';
 export { plant, plantRows } from './plant.mjs';
-export { SCREENS } from './screens.mjs';
+export { OPERATOR_SCREENS, SCREENS } from './screens.mjs';

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { DeploymentState } from '@millrace/contracts';
-import { send, sendForJson } from './client';
+import { ApiError } from './api-error';
+import { send, sendForJson, surfaceOf } from './client';
 
 const POLL_MS = 5_000;
 /** While a state is about to change. */
@@ -66,4 +67,30 @@ export function turnDeployment(id: string, verb: 'start' | 'stop'): Promise<Depl
  */
 export async function deleteDeployment(id: string, drain: boolean): Promise<void> {
   await send(`${DEPLOYMENTS}/${encodeURIComponent(id)}${drain ? '?drain=true' : ''}`, { method: 'DELETE' });
+}
+
+/**
+ * The deployment that a job of the account was submitted to; null when it is on none of them. The ledger and assets name jobs by
+ * their id alone, and a job is found only on the surface that made it.
+ */
+export const jobDeploymentQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['job-deployment', jobId],
+    queryFn: async ({ client, signal }) => {
+      for (const { id } of await client.fetchQuery(deploymentsQuery)) {
+        if (await hasJob(id, jobId, signal)) return id;
+      }
+      return null;
+    },
+    staleTime: Infinity,
+  });
+
+async function hasJob(deploymentId: string, jobId: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await send(`${surfaceOf(deploymentId)}/api/v2/jobs/${encodeURIComponent(jobId)}`, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
 }

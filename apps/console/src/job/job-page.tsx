@@ -20,6 +20,7 @@ import { JobGraph } from './job-graph';
 import { JobLog } from './job-log';
 import { Outputs } from './outputs/outputs';
 import { Timeline } from './timeline';
+import { useDeploymentOf } from './use-deployment-of';
 import { useJob } from './use-job';
 import type { JobStream } from './use-job-stream';
 import './job.css';
@@ -34,6 +35,7 @@ export function JobPage(): ReactNode {
   const { deployment } = route.useSearch();
   const place = useMemo(() => ({ id: jobId, deployment }), [jobId, deployment]);
   const { query, stream } = useJob(place);
+  const isSought = useDeploymentOf(place, query.error);
   const job = query.data;
   return (
     <Page
@@ -54,8 +56,8 @@ export function JobPage(): ReactNode {
       }
       actions={job && <JobActions job={job} place={place} />}
     >
-      {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isPending && <Skeleton lines={8} />}
+      {query.isError && !isSought && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {(query.isPending || isSought) && <Skeleton lines={8} />}
       {job && <Content job={job} place={place} stream={stream} />}
     </Page>
   );

@@ -10,6 +10,7 @@ import { Icon } from '../ui/controls/icon';
 import { SINCE_LABELS } from '../ui/since-labels';
 import '../ui/controls/filter-bar.css';
 import { MAX_LABELS, STATUSES, type JobsSearch } from './jobs-search';
+import { ViewMenu } from './view-menu';
 
 /** The filters of the list. They live in the address, so that back, reload and links keep them. */
 export function FilterBar({ search }: { search: JobsSearch }): ReactNode {
@@ -81,6 +82,7 @@ export function FilterBar({ search }: { search: JobsSearch }): ReactNode {
           Clear
         </Button>
       )}
+      <ViewMenu search={search} />
     </div>
   );
 }

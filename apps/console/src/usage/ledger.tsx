@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ledgerQuery, type LedgerKind, type LedgerTransaction } from '../api/credits';
 import { Button } from '../ui/controls/button';
 import { CopyButton } from '../ui/controls/copy-button';
@@ -69,7 +70,7 @@ function Lines({ transactions }: { transactions: LedgerTransaction[] }): ReactNo
           {transactions.map(({ id, at, kind, job_id: job, reason, available_micros, held_micros }) => (
             <tr key={id}>
               <th scope="row" className="left">
-                {KINDS[kind]}
+                {whatOf(kind, available_micros + held_micros)}
               </th>
               <td className="left">
                 <Cause job={job} reason={reason} />
@@ -87,14 +88,19 @@ function Lines({ transactions }: { transactions: LedgerTransaction[] }): ReactNo
   );
 }
 
-/** The job, or what the operator wrote. No link: the ledger does not say to which deployment a job was submitted. */
+/** @param changeMicros of available and held together. */
+function whatOf(kind: LedgerKind, changeMicros: number): string {
+  return kind === 'settle' && changeMicros === 0 ? 'Released: the job cost nothing' : KINDS[kind];
+}
+
+/** The job, or what the operator wrote. */
 function Cause({ job, reason }: { job: string | null; reason: string | null }): ReactNode {
   if (job === null) return <span className="ledger-reason">{reason}</span>;
   return (
     <span className="ledger-job">
-      <span className="mono" title={job}>
+      <Link to="/jobs/$jobId" params={{ jobId: job }} className="mono" title={job}>
         {shortId(job)}
-      </span>
+      </Link>
       <CopyButton text={job} label={`Copy the id of job ${shortId(job)}`} />
     </span>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { UsageGroup, UsageReport } from '../api/credits';
+import { apiKeysQuery } from '../api/api-keys';
 import { deploymentsQuery } from '../api/deployments';
 import { useSession } from '../shell/session-context';
 import { Bar } from '../ui/display/bar';
@@ -71,14 +72,16 @@ export function UsageTable({ report, by, measure }: UsageTableProps): ReactNode 
   );
 }
 
-/** How groups are called. An id stands for what is not known: another key, a deployment that was deleted. */
+/** How groups are called. An id stands for what is not known: a key that this session may not list, a deployment that was deleted. */
 function useNames(by: UsageGroup): (group: string | null) => string {
   const { key, may } = useSession();
   const deployments = useQuery({ ...deploymentsQuery, enabled: by === 'deployment' && may('jobs:read') });
+  const keys = useQuery({ ...apiKeysQuery, enabled: by === 'key' && may('keys:admin') });
   return (group) => {
     if (group === null) return by === 'key' ? 'Without a key' : 'Without a deployment';
     if (by === 'day') return formatDay(group);
-    if (by === 'key') return group === key.id ? `${key.name} (this session)` : shortId(group);
+    if (by === 'key' && group === key.id) return `${key.name} (this session)`;
+    if (by === 'key') return keys.data?.find(({ id }) => id === group)?.name ?? shortId(group);
     return deployments.data?.find(({ id }) => id === group)?.name ?? shortId(group);
   };
 }

@@ -1,12 +1,12 @@
-import { Suspense, createContext, use, type ComponentType, type ReactNode } from 'react';
+import { Suspense, createContext, use, type ReactNode } from 'react';
 import { asApiError } from '../../api/api-error';
 import { Button } from '../controls/button';
 import { cureOf } from '../cures';
 import { Icon } from '../controls/icon';
 import './error-note.css';
 
-/** Leads to what the docs say about a code, where the page has docs. */
-export const DocsOfError = createContext<ComponentType<{ code: string }> | null>(null);
+/** Makes the link to what the docs say about a code, where the page has docs. */
+export const DocsOfError = createContext<((code: string) => ReactNode) | null>(null);
 
 /**
  * An error as a person needs it: what happened, its code, and what to do about it.
@@ -49,11 +49,11 @@ export function ErrorNote(props: { error: unknown; onRetry?: () => void; title?:
 /** What to do, and where the docs say more about the code. Nothing of a code that they do not have. */
 export function Cure({ code, text }: { code: string; text?: string | undefined }): ReactNode {
   const catalogued = use(cureOf(code));
-  const Docs = use(DocsOfError);
+  const docsOf = use(DocsOfError);
   if (catalogued === null) return text === undefined ? null : <p className="soft">{text}</p>;
   return (
     <p className="soft">
-      {text ?? catalogued} {Docs !== null && <Docs code={code} />}
+      {text ?? catalogued} {docsOf?.(code)}
     </p>
   );
 }

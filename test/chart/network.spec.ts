@@ -41,8 +41,11 @@ function rulesOf({ spec }: NetworkPolicy, direction: Direction): { peers?: Peer[
     direction === 'ingress'
       ? (spec?.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
       : (spec?.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }));
-  return rules.map(({ peers, ports }) => ({ peers, ports: (ports ?? []).map(({ port }) => String(port)) }));
+  return rules.map(({ peers, ports }) => ({ peers, ports: (ports ?? []).map(portText) }));
 }
+
+const portText = ({ port, endPort }: { port?: number | string; endPort?: number }): string =>
+  endPort === undefined ? String(port) : `${port}-${endPort}`;
 
 function peersOf(manifests: Manifest[], { ipBlock, namespaceSelector, podSelector }: Peer): string[] {
   if (ipBlock !== undefined) return [ipBlock.cidr];
@@ -72,7 +75,10 @@ describe('the network policy', () => {
     const servers = ['postgres:5432', 'redis:6379', 's3:9000'];
     const out = (component: string): string[] => flows(of('minimal'), podOf('minimal', component), 'egress');
     const into = (component: string): string[] => flows(of('minimal'), podOf('minimal', component), 'ingress');
-    for (const component of ['api', 'worker', 'maintenance']) expect(out(component)).toEqual([...DNS, ...servers]);
+    for (const component of ['api', 'worker']) expect(out(component)).toEqual([...DNS, ...servers]);
+    // Customers' webhooks are where they name them: HTTPS, and the ports from 1024.
+    const receivers = ['0.0.0.0/0:1024-65535', '0.0.0.0/0:443', '::/0:1024-65535', '::/0:443'];
+    expect(out('maintenance')).toEqual([...receivers, ...DNS, ...servers]);
     expect(out('migrate')).toEqual([...DNS, 'postgres:5432']);
     expect(out('bucket')).toEqual([...DNS, 's3:9000']);
     expect(out('test')).toEqual(['api:8080', 'api:9090', ...DNS]);

@@ -25,10 +25,10 @@ describe('the docs in the console', () => {
     await page.getByRole('heading', { name: 'The API in ten minutes', level: 1 }).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
 
-    await page.locator('.docs-text').getByRole('link', { name: 'errors.md' }).first().click();
+    await page.locator('.docs-text').getByRole('link', { name: 'Errors', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Errors', level: 1 }).waitFor();
     await page.getByRole('navigation', { name: 'Pages before and after' }).getByRole('link').last().click();
-    await page.getByRole('heading', { name: 'Credits', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
 
     await page.getByRole('combobox', { name: 'Search the docs' }).fill('queue full');
     await page.getByRole('option').first().waitFor();

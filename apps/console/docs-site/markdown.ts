@@ -26,6 +26,8 @@ export interface Targets {
   /** The address; null for what is no page: its text stays, and its path beside it. */
   link: (href: string) => string | null;
   picture: (source: string) => string;
+  /** The name of a page by that of its file, for links whose text is the file's; null for any other text. */
+  nameOf: (file: string) => string | null;
 }
 
 /**
@@ -82,7 +84,7 @@ function alignByClass(token: Token): void {
 
 function withTargets(tokens: Token[], targets: Targets): Token[] {
   const dropped: (string | null)[] = [];
-  return tokens.flatMap((token) => {
+  return tokens.flatMap((token, at) => {
     if (token.type === 'image') token.attrSet('src', targets.picture(attributeOf(token, 'src')));
     if (token.type === 'link_open') {
       const href = attributeOf(token, 'href');
@@ -91,6 +93,9 @@ function withTargets(tokens: Token[], targets: Targets): Token[] {
       if (target === null) return [];
       token.attrSet('href', target);
       if (/^https?:/.test(target)) token.attrSet('rel', 'noreferrer');
+    }
+    if (token.type === 'text' && tokens[at - 1]?.type === 'link_open') {
+      token.content = targets.nameOf(token.content) ?? token.content;
     }
     if (token.type === 'link_close' && (dropped.pop() ?? null) !== null) return [];
     return [token];

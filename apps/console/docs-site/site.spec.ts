@@ -14,9 +14,19 @@ const DOCS = join(__dirname, '../../../docs');
 const site = readSite(DOCS);
 
 const render = (markdown: string): string =>
-  renderPage(markdown, { link: (href) => href, picture: (name) => name }).html;
+  renderPage(markdown, {
+    link: (href) => href,
+    picture: (name) => name,
+    nameOf: (file) => (file === 'errors.md' ? 'Errors' : null),
+  }).html;
 
 describe('the docs as a site', () => {
+  it('names a page where a link shows its file', () => {
+    expect(render('[errors.md](errors.md), [what failed](errors.md), [a.md](a.md)')).toBe(
+      '<p><a href="errors.md">Errors</a>, <a href="errors.md">what failed</a>, <a href="a.md">a.md</a></p>\n',
+    );
+  });
+
   it('has every page below docs/, each once', () => {
     const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
     const slugs = site.pages.map(({ slug }) => `${slug}.md`);

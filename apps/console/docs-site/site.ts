@@ -36,6 +36,8 @@ export function readSite(docs: string): Site {
   const faults: string[] = [];
   const links: { from: string; slug: string; id: string }[] = [];
   const slugs = new Set(names.map(({ slug }) => slug));
+  const labels = new Map(names.map(({ slug, label }) => [`${slug}.md`, label]));
+  const nameOf = (file: string): string | null => labels.get(file) ?? null;
   const pages = names.map((name, at): SitePage => {
     const { slug } = name;
     const pictures: string[] = [];
@@ -58,7 +60,7 @@ export function readSite(docs: string): Site {
       if (relative(docs, file).startsWith('..') || !existsSync(file)) faults.push(`docs/${slug}.md: ${source}`);
       return pictureMark(pictures.push(file) - 1);
     };
-    const rendered = renderPage(readFileSync(join(docs, `${slug}.md`), 'utf8'), { link, picture });
+    const rendered = renderPage(readFileSync(join(docs, `${slug}.md`), 'utf8'), { link, picture, nameOf });
     return { ...name, ...rendered, pictures, previous: names[at - 1] ?? null, next: names[at + 1] ?? null };
   });
   const headings = new Set(pages.flatMap((page) => page.headings.map(({ id }) => `${page.slug}#${id}`)));

@@ -2,7 +2,13 @@ import type { Job, Output } from '@millrace/contracts';
 import { mergeJob, withOutput } from '../../apps/console/src/job/merge-job';
 import { timelineOf } from '../../apps/console/src/job/timeline-rows';
 import { readJobsSearch } from '../../apps/console/src/jobs/jobs-search';
-import { formatAgo, formatBytes, formatCredits, formatDuration } from '../../apps/console/src/ui/format';
+import {
+  formatAgo,
+  formatBytes,
+  formatCredits,
+  formatDuration,
+  formatExactCredits,
+} from '../../apps/console/src/ui/format';
 import { isPicture, isReadable } from '../../apps/console/src/ui/media';
 
 const output = (id: string, url: string, url_expires_at = '2999-01-01T00:00:00Z'): Output =>
@@ -65,7 +71,8 @@ it('figures are shown as people read them', () => {
   expect([0, 999, 1_400, 123_456_789].map(formatBytes)).toEqual(['0 B', '999 B', '1.4 KB', '123 MB']);
   expect([840, 1_240, 62_000, 7_500_000].map(formatDuration)).toEqual(['840 ms', '1.2 s', '1 min 2 s', '2 h 5 min']);
   expect([3_000, 42_000, -7_200_000].map((ms) => formatAgo(0, ms))).toEqual(['just now', '42 s ago', 'in 2 h']);
-  expect([0, 1_500_000, 2_500].map(formatCredits)).toEqual(['0.00', '1.50', '0.0025']);
+  expect([0, 1_500_000, 2_500, 23].map(formatCredits)).toEqual(['0.00', '1.50', '0.0025', '0.000023']);
+  expect([599_977, -600_000].map(formatExactCredits)).toEqual(['0.599977', '-0.60']);
 });
 
 it('documents that could hold scripts are no pictures', () => {

@@ -26,6 +26,7 @@ export async function plant(scope, run) {
   for (const name of ['nightly', 'shop']) {
     await call(run, 'POST', '/platform/v1/api-keys', { name, scopes: ['jobs:read', 'jobs:write'] });
   }
+  await deployed(scope, run);
   const { id: empty } = await admin(run, 'accounts', { name: 'Nobody yet' });
   await loseFirstWorker(run, job);
   return { account: String(account), empty: String(empty), job, failed };
@@ -68,6 +69,22 @@ async function loseFirstWorker({ databaseUrl }, job) {
       [job],
     );
   });
+}
+
+/**
+ * A deployment with a worker that is ready.
+ *
+ * @param {import('../command/scope.mjs').Scope} scope
+ * @param {RunFile} run
+ */
+async function deployed(scope, run) {
+  const wish = { name: 'portraits', engine_class: 'cpu', min_workers: 1, max_workers: 2 };
+  const { id } = await call(run, 'POST', '/platform/v1/deployments', wish);
+  for (;;) {
+    const { state } = await call(run, 'GET', `/platform/v1/deployments/${String(id)}`);
+    if (state === 'ready') return;
+    await scope.pause(POLL_MS);
+  }
 }
 
 /**

@@ -8,14 +8,15 @@ const SHOWN_BYTES = 20_000_000;
 
 /**
  * An asset at a glance: a picture that is safe to draw, else its type. The link is the one that it was first shown with, so that a
- * list that is read again does not fetch its pictures again.
+ * list that is read again does not fetch its pictures again. A picture that cannot be drawn is shown as its type, too.
  */
 export function AssetThumb({ asset }: { asset: Asset }): ReactNode {
   const [url] = useState(asset.url);
-  if (isPicture(asset) && asset.size_bytes <= SHOWN_BYTES) {
+  const [isBroken, setIsBroken] = useState(false);
+  if (isPicture(asset) && asset.size_bytes <= SHOWN_BYTES && !isBroken) {
     return (
       <span className="asset-thumb" aria-hidden="true">
-        <img src={url} alt="" loading="lazy" decoding="async" />
+        <img src={url} alt="" loading="lazy" decoding="async" onError={() => setIsBroken(true)} />
       </span>
     );
   }

@@ -19,7 +19,8 @@ import type { NodeState } from './node-states';
 import './graph-view.css';
 
 const NODE_TYPES: NodeTypes = { card: NodeCard };
-const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: 0.2 };
+const MIN_ZOOM = 0.08;
+const FIT = { padding: 0.06, maxZoom: 1.1, minZoom: MIN_ZOOM };
 /** Below it values cannot be read: a card shows its title alone, larger. */
 const FAR_ZOOM = 0.55;
 const NEAR_ZOOM = 0.9;
@@ -82,7 +83,7 @@ function Flow({ nodes, states, faults, selected, onSelect }: GraphViewProps): Re
       edgesFocusable={false}
       zoomOnScroll={false}
       preventScrolling={false}
-      minZoom={0.2}
+      minZoom={MIN_ZOOM}
       fitView
       fitViewOptions={FIT}
     >

@@ -46,12 +46,18 @@ const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 /** A time in the reader's zone, to the second. */
 export const formatTime = (at: number): string => EXACT.format(at);
 
-/** Micro-credits as credits: two digits, or four where an amount would not show in two. */
+/** Micro-credits as credits: two digits, or four or six where an amount would not show in fewer. */
 export function formatCredits(micros: number): string {
   const credits = micros / MICROS_PER_CREDIT;
-  const digits = credits !== 0 && Math.abs(credits) < 1 ? 4 : 2;
+  const size = Math.abs(credits);
+  const digits = size >= 1 || size === 0 ? 2 : size >= 0.001 ? 4 : 6;
   return credits.toLocaleString(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
+
+const EXACT_CREDITS = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+
+/** Micro-credits as credits, to the last digit: what stands in books. */
+export const formatExactCredits = (micros: number): string => EXACT_CREDITS.format(micros / MICROS_PER_CREDIT);
 
 const PRICE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 });
 

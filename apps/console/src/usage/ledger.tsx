@@ -5,7 +5,7 @@ import { ledgerQuery, type LedgerKind, type LedgerTransaction } from '../api/cre
 import { Button } from '../ui/controls/button';
 import { CopyButton } from '../ui/controls/copy-button';
 import { ErrorNote } from '../ui/display/error-note';
-import { formatCredits, shortId } from '../ui/format';
+import { formatExactCredits, shortId } from '../ui/format';
 import { Skeleton } from '../ui/display/skeleton';
 import { Ago } from '../ui/display/time';
 
@@ -108,5 +108,5 @@ function Cause({ job, reason }: { job: string | null; reason: string | null }): 
 
 /** With its sign: these are changes. */
 function formatChange(micros: number): string {
-  return micros === 0 ? '–' : `${micros > 0 ? '+' : ''}${formatCredits(micros)}`;
+  return micros === 0 ? '–' : `${micros > 0 ? '+' : ''}${formatExactCredits(micros)}`;
 }

@@ -22,7 +22,7 @@ export function presentHistory(job: JobHistory): Shown {
     error: job.error,
     metadata: job.metadata,
     models: job.models,
-    engine_ms: job.engineMs,
+    engine_ms: engineMsOf(job),
     held_micros: job.heldMicros,
     charged_micros: job.chargedMicros,
     created_at: job.createdAt.toISOString(),
@@ -31,6 +31,16 @@ export function presentHistory(job: JobHistory): Shown {
     deadline_at: job.deadlineAt.toISOString(),
     expires_at: job.expiresAt.toISOString(),
   };
+}
+
+/** An attempt has its time when it has ended; of the one that runs, the last heartbeat has it. */
+export function engineMsOf({
+  attempts,
+  delivery,
+  engineMs,
+}: Pick<JobHistory, 'attempts' | 'delivery' | 'engineMs'>): number {
+  const ended = attempts.reduce((sum, attempt) => sum + (attempt.engineMs ?? 0), 0);
+  return delivery === 'leased' ? ended + engineMs : ended;
 }
 
 function presentAttempt(record: JobHistory['attempts'][number]): Shown['attempts'][number] {

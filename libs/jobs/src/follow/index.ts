@@ -1,4 +1,4 @@
-export { JobPresenter, presentAttempt, presentLogs, showsLogs } from './job.presenter';
+export { JobPresenter, presentAttempts, presentLogs, showsLogs } from './job.presenter';
 export { JobPolls } from './job-polls.service';
 export { JobReads } from './job-reads.service';
 export { JobStore } from './job.store';

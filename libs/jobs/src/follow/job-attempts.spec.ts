@@ -6,11 +6,13 @@ const attempt = (
   number: number,
   outcome: RecordedAttempt['outcome'],
   engineMs: number | null = null,
-): RecordedAttempt => ({ number, outcome, engineMs, startedAt: AT, endedAt: outcome === null ? null : AT });
+  retried: Pick<RecordedAttempt, 'error' | 'billedMs'> = { error: null, billedMs: null },
+): RecordedAttempt => ({ number, outcome, engineMs, startedAt: AT, endedAt: outcome === null ? null : AT, ...retried });
 const job = (status: JobStatus, attempts: RecordedAttempt[], facts: Partial<AttemptsRow> = {}): AttemptsRow => ({
   status,
   attempts,
   error: null,
+  retry: null,
   hasPrice: true,
   isCharged: ['succeeded', 'failed', 'canceled'].includes(status),
   ...facts,

@@ -4,8 +4,9 @@ import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
 import { findAttempts } from './job-attempt.store';
-import { describeAttempts, type JobAttempt } from './job-attempts';
-import type { JobFactsRow, JobFilter, JobStore } from './job.store';
+import { GroupedReads } from './grouped-reads';
+import { describeAttempts, type JobAttempt, type JobRetries } from './job-attempts';
+import type { AskedJob, JobFactsRow, JobFilter, JobStore } from './job.store';
 import type { QueueRanks } from './queue-ranks';
 
 const LIST = 'jobs';
@@ -41,13 +42,17 @@ export interface JobRecordPage {
 }
 
 /**
- * Reading jobs, always within a scope: a job outside it is not found. Large readings of an account wait for each other; a job
- * with few outputs, which is nearly every job, waits for nothing.
+ * Reading jobs, always within a scope: a job outside it is not found. Large readings of an account wait for each other; those of
+ * jobs with few outputs, which are nearly all, are read together where many come at once.
  */
 export class JobReads {
   private readonly turns = new Turns(LARGE_READS_AT_A_TIME, 'large reads');
   /** Ids of jobs that were large when they were last read. */
   private readonly large = new BoundedMap<true>(LARGE_JOBS);
+  private readonly jobs = new GroupedReads((asks: readonly AskedJob[]) => this.store.findAsked(this.database, asks));
+  private readonly versions = new GroupedReads((asks: readonly AskedJob[]) =>
+    this.store.factsAsked(this.database, asks),
+  );
 
   constructor(
     private readonly database: Statements,
@@ -58,13 +63,12 @@ export class JobReads {
 
   /** @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait. */
   async get(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobRecord> {
-    const find = (): Promise<JobRecord> => this.find(scope, id, options.withLogs ?? false);
-    return this.large.has(id) ? this.turns.run(scope.accountId, find) : find();
-  }
-
-  /** @throws Refusal `not_found`. */
-  private async find(scope: JobScope, id: string, withLogs: boolean): Promise<JobRecord> {
-    const job = isUuid(id) ? await this.store.find(this.database, scope, id, withLogs) : null;
+    if (!isUuid(id)) throw noJob(id);
+    const ask = { scope, id, withLogs: options.withLogs ?? false };
+    // What is large would make the others of its group wait.
+    const job = this.large.has(id)
+      ? await this.turns.run(scope.accountId, async () => (await this.store.findAsked(this.database, [ask]))[0] ?? null)
+      : await this.jobs.get(ask);
     if (job === null) throw noJob(id);
     this.noteSize(id, job);
     return job;
@@ -76,7 +80,7 @@ export class JobReads {
 
   /** What decides whether a poll of the job shows anything new. @throws Refusal `not_found`. */
   async facts(scope: JobScope, id: string, options: { withLogs?: boolean } = {}): Promise<JobFactsRow> {
-    const facts = isUuid(id) ? await this.store.facts(this.database, scope, id, options.withLogs ?? false) : null;
+    const facts = isUuid(id) ? await this.versions.get({ scope, id, withLogs: options.withLogs ?? false }) : null;
     if (facts === null) throw noJob(id);
     return facts;
   }
@@ -130,11 +134,11 @@ export class JobReads {
     return timings;
   }
 
-  /** All attempts, the first one first. @throws Refusal `not_found`. */
-  async attempts(scope: JobScope, id: string): Promise<JobAttempt[]> {
+  /** All attempts, the first one first, and the retry policy. @throws Refusal `not_found`. */
+  async attempts(scope: JobScope, id: string): Promise<{ attempts: JobAttempt[]; retry: JobRetries | null }> {
     const row = isUuid(id) ? await findAttempts(this.database, scope, id) : null;
     if (row === null) throw noJob(id);
-    return describeAttempts(row);
+    return { attempts: describeAttempts(row), retry: row.retry };
   }
 
   /** An estimate of a queued job's place; null for any other. */

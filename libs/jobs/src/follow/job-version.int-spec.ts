@@ -84,7 +84,7 @@ it('nothing is read for a version but single rows by the keys of the job', async
   const id = (await made.jobs.submit(0n, 0n)) ?? '';
   await made.jobs.world.queueMany(made.jobs.poolId, await makeAccount(test.database), 5_000);
   await test.database.execute(Prisma.sql`ANALYZE jobs`);
-  const sql = new JobStore().factsSql(scope, id, true);
+  const sql = new JobStore().factsAskedSql([{ scope, id, withLogs: true }]);
   const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
     Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
   );

@@ -13,7 +13,7 @@ import type { ContentLinks, LinkBase } from '@millrace/assets';
 import { VERSION } from '@millrace/platform';
 import type { QueuePlace } from '../rotation';
 import type { JobLogRecord, JobOutputRecord, JobRecord } from '../state';
-import type { JobAttempt } from './job-attempts';
+import type { JobAttempt, JobRetries } from './job-attempts';
 import type { JobVersion } from './job-version';
 
 const ETAG_BYTES = 16;
@@ -98,8 +98,21 @@ export function showsLogs({ surface, demo }: Viewer): boolean {
   return surface.kind === 'deployment' && !demo;
 }
 
+/** The attempts of a job, and how far its retry policy is used. */
+export function presentAttempts({
+  attempts,
+  retry,
+}: {
+  attempts: JobAttempt[];
+  retry: JobRetries | null;
+}): JobAttempts {
+  if (retry === null) return { attempts: attempts.map(presentAttempt), retry };
+  const { nextAt, ...policy } = retry;
+  return { attempts: attempts.map(presentAttempt), retry: { ...policy, next_at: nextAt?.toISOString() ?? null } };
+}
+
 /** An attempt, without the worker that ran it. */
-export function presentAttempt(attempt: JobAttempt): JobAttempts['attempts'][number] {
+function presentAttempt(attempt: JobAttempt): JobAttempts['attempts'][number] {
   const { number, startedAt, endedAt, outcome, message, error, engineMs, charge } = attempt;
   return {
     number,

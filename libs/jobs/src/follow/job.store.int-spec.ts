@@ -3,7 +3,7 @@ import { JOB_STATUSES, newId, type JobStatus } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { countAhead } from '../fixtures/count-ahead';
 import type { JobRecord, JobScope } from '../state/job';
-import { JobStore, type JobFilter } from './job.store';
+import { JobStore, type AskedJob, type JobFilter } from './job.store';
 
 /** Enough that PostgreSQL prefers an index wherever there is one that serves. */
 const JOBS = 20_000;
@@ -123,6 +123,39 @@ describe('a page of a list', () => {
     for (const reading of readings) expect(reading['Node Type']).not.toBe('Seq Scan');
     // The rare of another status or surface lie between; 20,000 do not.
     expect(seenBy(readings)).toBeLessThan(200);
+  });
+});
+
+describe('jobs that are asked for together', () => {
+  it('each are found in the scope that asks, and in no other', async () => {
+    const stranger = await makeCustomer();
+    const [mine, last] = (await store.list(test.database, cloud, filterOf({}))).jobs.map(({ id }) => id);
+    const [deployed] = (await store.list(test.database, deployment, filterOf({}))).jobs.map(({ id }) => id);
+    const asked = (scope: JobScope, id: string | undefined): AskedJob => ({ scope, id: id ?? '', withLogs: true });
+    const asks = [
+      asked(deployment, deployed),
+      asked(stranger, mine),
+      asked(cloud, mine),
+      asked(deployment, mine),
+      asked(cloud, deployed),
+      asked({ ...deployment, deploymentId: newId() }, deployed),
+      asked(cloud, newId()),
+      asked(cloud, last),
+      asked(cloud, mine),
+    ];
+    const found = [deployed, null, mine, null, null, null, null, last, mine];
+    expect((await store.findAsked(test.database, asks)).map((job) => job?.id ?? null)).toEqual(found);
+    expect((await store.factsAsked(test.database, asks)).map((job) => job?.id ?? null)).toEqual(found);
+  });
+
+  it('are read by their keys, however many others there are', async () => {
+    const { jobs } = await store.list(test.database, cloud, filterOf({}));
+    const asks = jobs.map(({ id }) => ({ scope: cloud, id, withLogs: true }));
+    for (const sql of [store.findAskedSql(asks), store.factsAskedSql(asks)]) {
+      const readings = await readingsOf(sql);
+      expect(readings.map((reading) => reading['Node Type'])).toEqual(['Index Scan']);
+      expect(seenBy(readings)).toBe(asks.length);
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { isTerminal, type JobMetadata, type JobStatus } from '@millrace/contract
 import type { Statements } from '@millrace/database';
 import {
   isInScope,
+  isInScopeAsked,
   type JobLog,
   type JobRecord,
   type JobScope,
@@ -33,6 +34,14 @@ type TransitionRow = Omit<JobTransitionRecord, 'at'> & { at: string };
 /** `JobFacts`, and what a place in the queue follows from. */
 export type JobFactsRow = JobFacts & Pick<JobRecord, 'id' | 'accountId' | 'poolId' | 'delivery'>;
 
+/** A job of a scope, with or without what its run printed. */
+export interface AskedJob {
+  scope: JobScope;
+  /** A UUID. */
+  id: string;
+  withLogs: boolean;
+}
+
 /** A page ends with the job that has the last of as many. An output is some 500 bytes of an answer. */
 const OUTPUTS_OF_A_PAGE = 1_000;
 /** Of PostgreSQL's smallint. */
@@ -53,16 +62,23 @@ const jobColumns = Prisma.sql`
 
 /** The SQL that reads jobs. Every method takes the scope: a job of another account or surface is not found. */
 export class JobStore {
-  /** One statement: the row and its outputs, and its logs where `withLogs` and the job has ended. */
-  async find(statements: Statements, scope: JobScope, id: string, withLogs: boolean): Promise<JobRecord | null> {
-    const logs = withLogs
-      ? Prisma.sql`(SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'complete', l.complete,
-          'capturedAt', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done')`
-      : Prisma.sql`NULL::json`;
-    const [row] = await statements.rows<JobRow>(Prisma.sql`
-      SELECT ${jobColumns}, ${outputsColumn}, ${logs} AS logs FROM jobs j
-      WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`);
-    return row === undefined ? null : recordOf(row);
+  /**
+   * One statement: each row with its outputs, and its logs where they are asked for and the job has ended.
+   *
+   * @returns in the order of `asks`; null where the scope has no such job.
+   */
+  async findAsked(statements: Statements, asks: readonly AskedJob[]): Promise<(JobRecord | null)[]> {
+    const rows = await statements.rows<JobRow & { at: number }>(this.findAskedSql(asks));
+    return inOrder(asks, rows, ({ at: _, ...row }) => recordOf(row));
+  }
+
+  /** The statement of `findAsked`, whose plan a test checks. */
+  findAskedSql(asks: readonly AskedJob[]): Prisma.Sql {
+    return Prisma.sql`
+      SELECT asked.at::int, ${jobColumns}, ${outputsColumn}, CASE WHEN asked.with_logs THEN (
+        SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'complete', l.complete,
+          'capturedAt', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done') END AS logs
+      FROM ${rowsOf(asks)} JOIN jobs j ON j.id = asked.id AND ${isInScopeAsked}`;
   }
 
   /** Jobs of any accounts and surfaces, each named with its account; those past their retention are left out. */
@@ -92,23 +108,26 @@ export class JobStore {
     return { job: recordOf(job), transitions: transitions.map((made) => ({ ...made, at: new Date(made.at) })) };
   }
 
-  /** What decides whether `find` would show anything new: by primary keys, without outputs' assets and logs' texts. */
-  async facts(statements: Statements, scope: JobScope, id: string, withLogs: boolean): Promise<JobFactsRow | null> {
-    const [row] = await statements.rows<JobFactsRow>(this.factsSql(scope, id, withLogs));
-    return row ?? null;
+  /**
+   * What decides whether `findAsked` would show anything new: by primary keys, without outputs' assets and logs' texts.
+   *
+   * @returns in the order of `asks`; null where the scope has no such job.
+   */
+  async factsAsked(statements: Statements, asks: readonly AskedJob[]): Promise<(JobFactsRow | null)[]> {
+    const rows = await statements.rows<JobFactsRow & { at: number }>(this.factsAskedSql(asks));
+    return inOrder(asks, rows, ({ at: _, ...row }) => row);
   }
 
-  /** The statement of `facts`, whose plan a test checks. */
-  factsSql(scope: JobScope, id: string, withLogs: boolean): Prisma.Sql {
-    const loggedAt = withLogs
-      ? Prisma.sql`(SELECT l.captured_at FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done')`
-      : Prisma.sql`NULL::timestamptz`;
+  /** The statement of `factsAsked`, whose plan a test checks. */
+  factsAskedSql(asks: readonly AskedJob[]): Prisma.Sql {
     return Prisma.sql`
-      SELECT j.id, j.account_id, j.pool_id, j.status, j.delivery, j.seq, j.progress, ${loggedAt} AS logged_at,
+      SELECT asked.at::int, j.id, j.account_id, j.pool_id, j.status, j.delivery, j.seq, j.progress,
+        CASE WHEN asked.with_logs THEN (
+          SELECT l.captured_at FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done') END AS logged_at,
         CASE WHEN j.delivery = 'done' THEN '{}' ELSE array(
           SELECT o.asset_id FROM job_outputs o WHERE o.job_id = j.id ORDER BY o.attempt, o.ordinal
         ) END AS output_ids
-      FROM jobs j WHERE j.id = ${id}::uuid AND ${isInScope(scope)}`;
+      FROM ${rowsOf(asks)} JOIN jobs j ON j.id = asked.id AND ${isInScopeAsked}`;
   }
 
   /**
@@ -217,6 +236,24 @@ export class JobStore {
       FROM place p JOIN account_queues q ON q.pool_id = p.pool_id AND q.account_id = ${accountId}::uuid
       WHERE p.id = ANY(${ids}::uuid[])`;
   }
+}
+
+/** Rows `asked`, numbered from 1 in the order of `asks`. */
+function rowsOf(asks: readonly AskedJob[]): Prisma.Sql {
+  return Prisma.sql`unnest(
+    ${asks.map(({ id }) => id)}::uuid[], ${asks.map(({ scope }) => scope.accountId)}::uuid[],
+    ${asks.map(({ scope }) => scope.surface)}::text[], ${asks.map(({ scope }) => scope.deploymentId)}::uuid[],
+    ${asks.map(({ withLogs }) => withLogs)}::boolean[]
+  ) WITH ORDINALITY AS asked (id, account_id, surface, deployment_id, with_logs, at)`;
+}
+
+function inOrder<Row extends { at: number }, T>(
+  asks: readonly AskedJob[],
+  rows: readonly Row[],
+  read: (row: Row) => T,
+): (T | null)[] {
+  const found = new Map(rows.map((row) => [row.at, read(row)]));
+  return asks.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** The second half follows from the first, but the planner does not know it: it is the predicate of the index to use. */

@@ -5,7 +5,7 @@ import type { QueueEstimates } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import { JobPolls } from './job-polls.service';
 import { JobReads } from './job-reads.service';
-import type { JobStore } from './job.store';
+import type { AskedJob, JobStore } from './job.store';
 
 const scope: JobScope = { accountId: randomUUID(), surface: 'cloud', deploymentId: null };
 
@@ -16,7 +16,11 @@ class HeldStore {
   readonly reads = new JobReads(
     {} as Statements,
     {
-      find: (_: unknown, __: unknown, id: string) => this.hold(`job ${id}`, this.jobs.get(id)),
+      findAsked: (_: unknown, asks: readonly AskedJob[]) =>
+        this.hold(
+          `jobs ${asks.map(({ id }) => id).join(', ')}`,
+          asks.map(({ id }) => this.jobs.get(id) ?? null),
+        ),
       nodeTimings: () => this.hold('nodes', []),
       workflow: () => this.hold('workflow', '{}'),
     } as unknown as JobStore,
@@ -60,7 +64,7 @@ describe('large reads of an account', () => {
       store.polls.read(scope, small[0]),
       store.polls.read(scope, other[0]),
     ];
-    expect(store.begun.slice(1)).toEqual([large, small, other].map(([id]) => `job ${id}`));
+    expect(store.begun.slice(1)).toEqual([large, small, other].map(([id]) => `jobs ${id}`));
     await store.answer(all.length);
     await Promise.all(all);
   });

@@ -10,6 +10,7 @@ class WatchedQueue {
   reads = 0;
   waiting: number[] = [];
   asked: string[] = [];
+  nowMs = 1;
   readonly ranks: QueueRanks;
 
   constructor() {
@@ -18,7 +19,7 @@ class WatchedQueue {
       this.asked = key;
       return Promise.resolve({ waiting: this.waiting.length, first: this.waiting.map(idOf), last: [] });
     };
-    this.ranks = new QueueRanks({} as Statements, { read } as unknown as QueueEndsStore);
+    this.ranks = new QueueRanks({} as Statements, { read } as unknown as QueueEndsStore, () => this.nowMs);
   }
 
   ahead(nth: number, poolId = 'pool'): Promise<number> {
@@ -33,6 +34,18 @@ describe('the places of waiting jobs', () => {
     const asked = Array.from({ length: 1_000 }, (_, nth) => queue.ahead(nth % 3));
     expect(new Set(await Promise.all(asked))).toEqual(new Set([0, 1, 2]));
     expect(queue.reads).toBe(1);
+  });
+
+  it('are read again when they are half a second old', async () => {
+    const queue = new WatchedQueue();
+    queue.waiting = [0, 1];
+    await queue.ahead(1);
+    queue.waiting = [1];
+    queue.nowMs += 499;
+    expect(await queue.ahead(1)).toBe(1);
+    queue.nowMs += 2;
+    expect(await queue.ahead(1)).toBe(0);
+    expect(queue.reads).toBe(2);
   });
 
   it('are read again for a job that came since, once for all of those', async () => {

@@ -14,10 +14,12 @@ export class QueueRanks {
   private readonly readings: LoadingCache<QueueEnds>;
   private readonly newer = new CoalescedReads<QueueEnds>();
 
-  constructor(database: Statements, store: QueueEndsStore) {
+  /** @param now milliseconds on a clock that only goes forward, by which readings age. */
+  constructor(database: Statements, store: QueueEndsStore, now?: () => number) {
     this.readings = new LoadingCache({
       max: CACHED_ACCOUNTS,
       ttlMs: TTL_MS,
+      now,
       load: async (key) => {
         // A UUID has no space; an id of a pool may have anything.
         const end = key.indexOf(' ');

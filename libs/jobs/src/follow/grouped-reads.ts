@@ -1,0 +1,57 @@
+import { inCurrentTrace } from '@millrace/platform';
+
+/** Statements under way at once: the next group is read while the last one's answer is parsed. */
+const GROUPS_UNDER_WAY = 2;
+/** Readings of a group: beyond this, another one costs as much as it would in the next group. */
+const GROUP_READS = 32;
+
+/** Someone who waits for a reading. */
+interface Member<Ask, Found> {
+  ask: Ask;
+  /** Runs work in the trace of the request. */
+  inTrace: (work: () => void) => void;
+  resolve: (found: Found | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Reads together, in one statement, what is asked for while other statements are under way. What finds nothing under way is read
+ * at once and alone. A reading never begins before it was asked for.
+ */
+export class GroupedReads<Ask, Found> {
+  private readonly waiting: Member<Ask, Found>[] = [];
+  private underWay = 0;
+
+  /** @param readEach one statement: what was found, in the order of what was asked; null where there is nothing. */
+  constructor(private readonly readEach: (asks: readonly Ask[]) => Promise<(Found | null)[]>) {}
+
+  /** @throws what `readEach` throws for the group that this reading is in. */
+  get(ask: Ask): Promise<Found | null> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ ask, inTrace: inCurrentTrace(), resolve, reject });
+      this.startNext();
+    });
+  }
+
+  private startNext(): void {
+    while (this.underWay < GROUPS_UNDER_WAY) {
+      const group = this.waiting.splice(0, GROUP_READS);
+      const [first] = group;
+      if (first === undefined) return;
+      this.underWay += 1;
+      first.inTrace(() => void this.settle(group));
+    }
+  }
+
+  /** Never rejects: every member gets its own outcome. */
+  private async settle(group: readonly Member<Ask, Found>[]): Promise<void> {
+    try {
+      const found = await this.readEach(group.map(({ ask }) => ask));
+      group.forEach(({ resolve }, index) => resolve(found[index] ?? null));
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+    this.underWay -= 1;
+    this.startNext();
+  }
+}

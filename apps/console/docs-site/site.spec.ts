@@ -87,6 +87,11 @@ describe('a link that leads nowhere', () => {
     expect(() => readSite(withLink(link))).toThrow(/docs\/errors\.md: .*gone/);
   });
 
+  it('of a screen of the console leads to the screen', () => {
+    const { pages } = readSite(withLink('[Webhooks](../apps/console/src/webhooks)'));
+    expect(pages.find(({ slug }) => slug === 'errors')?.html).toContain('<a href="/console/webhooks">Webhooks</a>');
+  });
+
   it('of the repository is text, and one of the service its address', () => {
     const { pages } = readSite(
       withLink('[the chart](../helm/README.md) [api](openapi.json) [words](glossary.md#glossary)'),

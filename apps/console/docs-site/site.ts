@@ -24,6 +24,8 @@ const SERVED: Record<string, string> = {
   'platform-openapi.json': '/platform/v1/openapi.json',
 };
 const SITE = '/console/docs';
+/** A page links to a screen of the console by the folder of its sources, so that the link also leads somewhere in the repository. */
+const SCREEN = /^\.\.\/apps\/console\/src\/([a-z]+)$/;
 
 /**
  * The pages of docs/ as a site.
@@ -45,6 +47,8 @@ export function readSite(docs: string): Site {
       if (/^[a-z]+:/.test(href)) return href;
       const [path = '', id = ''] = href.split('#');
       const file = path === '' ? `${slug}.md` : normalize(join(dirname(slug), path));
+      const screen = SCREEN.exec(file)?.[1];
+      if (screen !== undefined) return `/console/${screen}`;
       // Of the repository, and not of the site: test/docs holds that it exists.
       if (file.startsWith('..')) return null;
       const served = SERVED[file];

@@ -5,6 +5,7 @@ import { readJobSearch } from './job/job-search';
 import { readPlaygroundSearch } from './playground/playground-search';
 import { NotFound, RouteError, Shell } from './shell';
 import { readUsageSearch } from './usage/usage-search';
+import { readWebhookSearch } from './webhooks/webhook-search';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: RouteError });
 const getParentRoute = (): typeof root => root;
@@ -57,6 +58,19 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./keys'), 'KeysPage'),
 });
 
+const webhooks = createRoute({
+  getParentRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks'), 'WebhooksPage'),
+});
+
+const webhook = createRoute({
+  getParentRoute,
+  path: '/webhooks/$endpointId',
+  validateSearch: readWebhookSearch,
+  component: lazyRouteComponent(() => import('./webhooks'), 'WebhookPage'),
+});
+
 const account = createRoute({
   getParentRoute,
   path: '/account',
@@ -70,7 +84,20 @@ const docs = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, jobs, job, playground, assets, deployments, usage, keys, account, docs]),
+  routeTree: root.addChildren([
+    index,
+    jobs,
+    job,
+    playground,
+    assets,
+    deployments,
+    usage,
+    webhooks,
+    webhook,
+    keys,
+    account,
+    docs,
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: false,

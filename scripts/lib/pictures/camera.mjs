@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { chromiumProgram } from '../testing/index.mjs';
-import { admin } from './plant.mjs';
+import { admin } from './call.mjs';
 
 /** @typedef {import('../stack/stack.mjs').RunFile} RunFile */
 /** @typedef {import('./screens.mjs').Screen} Screen */

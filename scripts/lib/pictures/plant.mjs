@@ -1,18 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../command/index.mjs';
 import { onDatabase } from '../prisma/index.mjs';
 import { ROOT } from '../system/index.mjs';
+import { admin, call } from './call.mjs';
+import { plantEndpoint } from './plant-endpoint.mjs';
 
 /** @typedef {import('../stack/stack.mjs').RunFile} RunFile */
-/** @typedef {{ account: string, empty: string, job: string, failed: string }} Planted ids of two accounts, and of two jobs */
+/** @typedef {{ account: string, empty: string, job: string, failed: string, endpoint: string }} Planted
+ * ids of two accounts, two jobs and a webhook endpoint */
 
 const POLL_MS = 300;
 const ROWS = 1_000;
 const STEPS = 500;
 const TERMINAL = ['succeeded', 'failed', 'canceled', 'expired'];
 /**
- * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a deployment, keys, and an account that has none of it.
+ * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a deployment, keys, a webhook endpoint,
+ * and an account that has none of it.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {RunFile} run
@@ -29,7 +32,8 @@ export async function plant(scope, run) {
   await deployed(scope, run);
   const { id: empty } = await admin(run, 'accounts', { name: 'Nobody yet' });
   await loseFirstWorker(run, job);
-  return { account: String(account), empty: String(empty), job, failed };
+  const endpoint = await plantEndpoint(run, [job, failed]);
+  return { account: String(account), empty: String(empty), job, failed, endpoint };
 }
 
 /**
@@ -78,6 +82,8 @@ async function loseFirstWorker({ databaseUrl }, job) {
  * @param {RunFile} run
  */
 async function deployed(scope, run) {
+  // The fleet process reports what there is to run on, and may start later than the workers.
+  while (!(await hasClasses(run))) await scope.pause(POLL_MS);
   const wish = { name: 'portraits', engine_class: 'cpu', min_workers: 1, max_workers: 2 };
   const { id } = await call(run, 'POST', '/platform/v1/deployments', wish);
   for (;;) {
@@ -85,6 +91,12 @@ async function deployed(scope, run) {
     if (state === 'ready') return;
     await scope.pause(POLL_MS);
   }
+}
+
+/** @param {RunFile} run */
+async function hasClasses(run) {
+  const { engine_classes: classes } = await call(run, 'GET', '/platform/v1/engine-classes');
+  return Array.isArray(classes) && classes.length > 0;
 }
 
 /**
@@ -143,42 +155,4 @@ async function finished(scope, run, workflow, metadata) {
     if (TERMINAL.includes(String(status))) return String(id);
     await scope.pause(POLL_MS);
   }
-}
-
-/**
- * @param {RunFile} run
- * @param {string} method
- * @param {string} path
- * @param {object | string} [body]
- */
-function call({ publicUrl, apiKey }, method, path, body) {
-  return send(`${publicUrl}${path}`, method, apiKey, body);
-}
-
-/**
- * @param {RunFile} run
- * @param {string} path
- * @param {object} body
- */
-export function admin({ opsUrl, adminToken }, path, body) {
-  return send(`${opsUrl}/admin/v1/${path}`, 'POST', adminToken, body);
-}
-
-/**
- * @param {string} url
- * @param {string} method
- * @param {string} token
- * @param {object | string} [body]
- * @returns {Promise<Record<string, unknown>>}
- * @throws {Failure} with the answer, where it is no success
- */
-async function send(url, method, token, body) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(url, {
-    method,
-    headers,
-    ...(body ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
-  });
-  if (response.ok) return /** @type {Promise<Record<string, unknown>>} */ (response.json());
-  throw new Failure(`${method} ${url} was answered ${response.status}: ${await response.text()}`);
 }

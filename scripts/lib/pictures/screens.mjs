@@ -1,4 +1,4 @@
-/** What the screens of one thing show. @typedef {{ account: string, job: string }} Subject ids */
+/** What the screens of one thing show. @typedef {{ account: string, job: string, endpoint: string }} Subject ids */
 /**
  * A screen of a console: its route, as the console's router has it, and the address that shows it. `reads`: the requests that fail in
  * its picture of an error; absent where it reads nothing of an account.
@@ -14,6 +14,13 @@ export const SCREENS = [
   { name: 'assets', route: '/assets', path: () => '/assets', reads: '**/api/v2/assets*' },
   { name: 'deployments', route: '/deployments', path: () => '/deployments', reads: '**/platform/v1/deployments*' },
   { name: 'usage', route: '/usage', path: () => '/usage', reads: '**/platform/v1/usage*' },
+  { name: 'webhooks', route: '/webhooks', path: () => '/webhooks', reads: '**/platform/v1/webhook-endpoints*' },
+  {
+    name: 'webhook',
+    route: '/webhooks/$endpointId',
+    path: ({ endpoint }) => `/webhooks/${endpoint}`,
+    reads: '**/platform/v1/webhook-endpoints/*/messages*',
+  },
   { name: 'keys', route: '/keys', path: () => '/keys', reads: '**/platform/v1/api-keys*' },
   { name: 'account', route: '/account', path: () => '/account', reads: '**/platform/v1/account' },
   { name: 'docs', route: '/docs/$', path: () => '/docs/api-guide' },
@@ -21,7 +28,7 @@ export const SCREENS = [
 
 /** Every screen of the operators' console; the same test holds it. @type {readonly Screen[]} */
 export const OPERATOR_SCREENS = [
-  { name: 'ops-overview', route: '/', path: () => '/', reads: '**/admin/v1/pools*' },
+  { name: 'ops-overview', route: '/', path: () => '/', reads: '**/admin/v1/queues*' },
   { name: 'ops-workers', route: '/workers', path: () => '/workers', reads: '**/admin/v1/workers*' },
   { name: 'ops-pools', route: '/pools', path: () => '/pools', reads: '**/admin/v1/pools*' },
   { name: 'ops-jobs', route: '/jobs', path: () => '/jobs', reads: '**/admin/v1/failures*' },

@@ -35,7 +35,8 @@ export class ConsoleBrowser {
 
   /** A page of a browser that nobody has signed in. @param path of the console, or a whole address. */
   async open(path = '/', options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context: BrowserContext = await this.browser.newContext(options);
+    // Nothing moves: a picture of a page that still changes is drawn again and again.
+    const context: BrowserContext = await this.browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(STEP_LIMIT_MS);
     const page = await context.newPage();
     page.on('pageerror', ({ message }) => this.faults.push(message));
@@ -67,6 +68,11 @@ export class ConsoleBrowser {
     return new URL(url).hash.replace('#link=', '');
   }
 
+  /** Close all pages, with their sessions. */
+  async closePages(): Promise<void> {
+    await Promise.all(this.browser.contexts().map((context) => context.close()));
+  }
+
   async close(): Promise<void> {
     await this.browser.close();
   }
@@ -74,8 +80,8 @@ export class ConsoleBrowser {
 
 /** What axe finds on a page that keeps people out: the rule, and where it is broken. */
 export async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
   return violations
     .filter(({ impact }) => SERIOUS.includes(impact ?? ''))
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
@@ -88,4 +94,12 @@ export async function seriousFaults(page: Page): Promise<string[]> {
  */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   await eventually(expression, async () => page.evaluate<boolean>(expression), STEP_LIMIT_MS);
+}
+
+/** Hide the tab of a page from its scripts, or show it: a browser without a window has every tab in view. */
+export async function showTab(page: Page, state: 'visible' | 'hidden'): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  `);
 }

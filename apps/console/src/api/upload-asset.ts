@@ -2,16 +2,14 @@ import type { Asset } from '@millrace/contracts';
 import { ApiError } from './api-error';
 import { sendForJson, surfaceOf } from './client';
 import { hashFile } from './file-hash';
+import { sendBytes } from './send-bytes';
+import { BucketRefused, dropUpload, typeOf, uploadInParts } from './upload-parts';
+import type { UploadProgress } from './upload-progress';
 
 /** Smaller files are sent as fast as the service is asked whether it has them. */
 const HASHED_FROM_BYTES = 1_000_000;
-
-/** Where an upload stands: `hashing` finds out whether the service has the bytes already. */
-export interface UploadProgress {
-  step: 'hashing' | 'sending';
-  /** 0 to 1. */
-  share: number;
-}
+/** Smaller files are sent again as fast as the rest of them. */
+const IN_PARTS_FROM_BYTES = 10_000_000;
 
 export interface UploadedAsset {
   asset: Asset;
@@ -20,7 +18,8 @@ export interface UploadedAsset {
 }
 
 /**
- * Upload a file, unless the account has its bytes: then an asset is made of those, and nothing is sent.
+ * Upload a file, unless the account has its bytes: then an asset is made of those, and nothing is sent. A large file is sent in parts,
+ * so that it goes on where it broke off.
  *
  * @throws ApiError
  */
@@ -29,11 +28,19 @@ export async function uploadAsset(
   file: File,
   onProgress: (progress: UploadProgress) => void,
 ): Promise<UploadedAsset> {
-  const path = `${surfaceOf(deployment)}/api/v2/assets`;
-  if (file.size < HASHED_FROM_BYTES) return sendFile(path, file, null, onProgress);
+  const api = `${surfaceOf(deployment)}/api/v2`;
+  if (file.size < HASHED_FROM_BYTES) return sendFile(`${api}/assets`, file, null, onProgress);
   const hash = await hashFile(file, (share) => onProgress({ step: 'hashing', share }));
-  const asset = await assetOfHash(path, hash, file.name);
-  return asset === null ? sendFile(path, file, hash, onProgress) : { asset, known: true };
+  const asset = await assetOfHash(`${api}/assets`, hash, file.name);
+  if (asset !== null) return { asset, known: true };
+  if (file.size < IN_PARTS_FROM_BYTES) return sendFile(`${api}/assets`, file, hash, onProgress);
+  try {
+    return outcomeOf(await uploadInParts(`${api}/uploads`, file, hash, onProgress));
+  } catch (error) {
+    if (!(error instanceof BucketRefused)) throw error;
+    await dropUpload(`${api}/uploads`, file, hash);
+    return sendFile(`${api}/assets`, file, hash, onProgress);
+  }
 }
 
 /** @returns null where the account has no bytes of this hash. */
@@ -46,40 +53,26 @@ async function assetOfHash(path: string, hash: string, name: string): Promise<As
   }
 }
 
-/** XMLHttpRequest, because `fetch` does not say how much was sent. */
-function sendFile(
+/** As one form through the API. */
+async function sendFile(
   path: string,
   file: File,
   hash: string | null,
   onProgress: (progress: UploadProgress) => void,
 ): Promise<UploadedAsset> {
   const form = new FormData();
-  form.append('content_type', file.type === '' ? 'application/octet-stream' : file.type);
+  form.append('content_type', typeOf(file));
   form.append('file_path', file.name);
   if (hash !== null) form.append('expected_hash', hash);
   form.append('file', file);
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', path);
-    request.setRequestHeader('Millrace-Console', '1');
-    request.responseType = 'json';
-    request.upload.addEventListener('progress', ({ loaded, total }) =>
-      onProgress({ step: 'sending', share: loaded / Math.max(1, total) }),
-    );
-    request.addEventListener('error', () =>
-      reject(new ApiError(0, 'unreachable', 'The upload broke off. Check the connection and try again.')),
-    );
-    request.addEventListener('load', () => {
-      const asset = request.response as Asset;
-      if (request.status >= 200 && request.status < 300) resolve({ asset, known: asset.created_new === false });
-      else reject(errorOf(request));
-    });
-    request.send(form);
+  const asset = await sendBytes<Asset>({
+    method: 'POST',
+    url: path,
+    body: form,
+    headers: { 'Millrace-Console': '1' },
+    onSent: (sentBytes, totalBytes) => onProgress({ step: 'sending', share: sentBytes / Math.max(1, totalBytes) }),
   });
+  return outcomeOf(asset);
 }
 
-function errorOf(request: XMLHttpRequest): ApiError {
-  const { error } = (request.response ?? {}) as { error?: { code: string; message: string } };
-  const message = error?.message ?? `The server answered ${request.status} without saying why.`;
-  return new ApiError(request.status, error?.code ?? 'no_envelope', message);
-}
+const outcomeOf = (asset: Asset): UploadedAsset => ({ asset, known: asset.created_new === false });

@@ -18,9 +18,7 @@ export function UploadList({ uploads, onClear }: { uploads: readonly Upload[]; o
             <span className={`small clip ${state.step === 'failed' ? 'upload-failed' : 'soft'}`} role="status">
               {textOf(state)}
             </span>
-            {(state.step === 'hashing' || state.step === 'sending') && (
-              <Bar value={state.share} label={`Upload of ${name}`} />
-            )}
+            {'share' in state && <Bar value={state.share} label={`Upload of ${name}`} />}
           </li>
         ))}
       </ul>
@@ -37,6 +35,8 @@ function textOf(state: UploadState): string {
       return 'Checking whether it is stored already';
     case 'sending':
       return 'Sending';
+    case 'interrupted':
+      return 'The connection broke off. It goes on by itself';
     case 'known':
       return 'Stored already';
     case 'stored':

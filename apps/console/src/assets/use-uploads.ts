@@ -2,7 +2,8 @@ import { useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Asset } from '@millrace/contracts';
 import { asApiError } from '../api/api-error';
-import { uploadAsset, type UploadProgress } from '../api/upload-asset';
+import { uploadAsset } from '../api/upload-asset';
+import type { UploadProgress } from '../api/upload-progress';
 
 export type UploadState =
   | { step: 'waiting' }

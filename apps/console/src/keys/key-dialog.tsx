@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
 import type { IssuedApiKey } from '../api/api-keys';
-import { Button } from '../ui/controls/button';
+import { OnceDialog } from '../ui/controls/once-dialog';
 import { CodeBlock } from '../ui/display/code-block';
-import { Modal } from '../ui/controls/modal';
 import { Ago } from '../ui/display/time';
 
 interface KeyDialogProps {
@@ -16,33 +15,10 @@ interface KeyDialogProps {
   children: ReactNode;
 }
 
-/**
- * A dialog that ends with a new key, which nothing shows again: then only its buttons close it, no click beside it and no Escape.
- * It stays one dialog, so that the focus stays in it.
- */
-export function KeyDialog({ title, issued, onClose, action, children }: KeyDialogProps): ReactNode {
-  const done = (
-    <Button kind="primary" onClick={onClose}>
-      I have stored it
-    </Button>
-  );
-  const asking = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      {action}
-    </>
-  );
-  return (
-    <Modal
-      title={issued === undefined ? title : `The key of ${issued.name}`}
-      open
-      dismissible={issued === undefined}
-      onClose={onClose}
-      actions={issued === undefined ? asking : done}
-    >
-      {issued === undefined ? children : <IssuedKey issued={issued} />}
-    </Modal>
-  );
+/** A dialog that ends with a new key. */
+export function KeyDialog({ issued, ...dialog }: KeyDialogProps): ReactNode {
+  const shown = issued && { title: `The key of ${issued.name}`, content: <IssuedKey issued={issued} /> };
+  return <OnceDialog {...dialog} shown={shown} />;
 }
 
 function IssuedKey({ issued }: { issued: IssuedApiKey }): ReactNode {

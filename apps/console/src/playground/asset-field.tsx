@@ -2,7 +2,8 @@ import { useState, type ReactNode } from 'react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { asApiError } from '../api/api-error';
 import { assetQuery } from '../api/assets';
-import { uploadAsset, type UploadProgress } from '../api/upload-asset';
+import { uploadAsset } from '../api/upload-asset';
+import type { UploadProgress } from '../api/upload-progress';
 import { nameOf } from '../assets/asset-name';
 import { AssetPicker } from '../assets/asset-picker';
 import { DropArea } from '../assets/drop-area';
@@ -76,7 +77,7 @@ export function AssetField({ name, kind, json, fault, deployment, onChange }: As
   );
 }
 
-const TEXTS = { hashing: 'checking', sending: 'sending' } as const;
+const TEXTS = { hashing: 'checking', sending: 'sending', interrupted: 'waiting for the connection' } as const;
 
 /** What stands in the graph: an asset's name, or a file name that no asset stands for yet. */
 function FileName({ json }: { json: string | null }): ReactNode {

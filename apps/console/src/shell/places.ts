@@ -3,7 +3,7 @@ import type { IconName } from '../ui/controls/icon';
 import { useSession } from './session-context';
 
 interface Place {
-  to: '/jobs' | '/new' | '/assets' | '/deployments' | '/usage' | '/keys' | '/account' | '/docs/$';
+  to: '/jobs' | '/new' | '/assets' | '/deployments' | '/usage' | '/webhooks' | '/keys' | '/account' | '/docs/$';
   label: string;
   icon: IconName;
   /** Only a session with this scope can do something there. */
@@ -16,6 +16,7 @@ const PLACES: readonly Place[] = [
   { to: '/assets', label: 'Assets', icon: 'assets', scope: 'assets:read' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
+  { to: '/webhooks', label: 'Webhooks', icon: 'webhooks', scope: 'webhooks:read' },
   { to: '/keys', label: 'API keys', icon: 'keys', scope: 'keys:admin' },
   { to: '/account', label: 'Account', icon: 'limits' },
   { to: '/docs/$', label: 'Docs', icon: 'docs' },

@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react';
+import { Button } from './button';
+import { Modal } from './modal';
+
+interface OnceDialogProps {
+  title: string;
+  /** What is shown once, when there is something. */
+  shown: { title: string; content: ReactNode } | undefined;
+  onClose: () => void;
+  /** The button that makes it. */
+  action: ReactNode;
+  /** What is asked before. */
+  children: ReactNode;
+}
+
+/**
+ * A dialog that ends with a secret, which nothing shows again: then only its buttons close it, no click beside it and no Escape.
+ * It stays one dialog, so that the focus stays in it.
+ */
+export function OnceDialog({ title, shown, onClose, action, children }: OnceDialogProps): ReactNode {
+  const done = (
+    <Button kind="primary" onClick={onClose}>
+      I have stored it
+    </Button>
+  );
+  const asking = (
+    <>
+      <Button onClick={onClose}>Cancel</Button>
+      {action}
+    </>
+  );
+  return (
+    <Modal
+      title={shown?.title ?? title}
+      open
+      dismissible={shown === undefined}
+      onClose={onClose}
+      actions={shown === undefined ? asking : done}
+    >
+      {shown?.content ?? children}
+    </Modal>
+  );
+}

@@ -1,0 +1,11 @@
+import type { WebhookEvent } from '../api/webhooks';
+
+/** What each event means. The types refuse a list that differs from the contract's. */
+export const EVENT_TEXTS: Record<WebhookEvent, string> = {
+  'job.succeeded': 'A job has its outputs',
+  'job.failed': 'A job ended with an error',
+  'job.canceled': 'A job was canceled',
+  'job.expired': 'A job did not start in time',
+};
+
+export const ALL_EVENTS = Object.keys(EVENT_TEXTS) as WebhookEvent[];

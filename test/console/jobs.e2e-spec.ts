@@ -1,0 +1,10 @@
+import { jobLife } from './suites/job-life';
+import { jobList } from './suites/job-list';
+import { rescue } from './suites/rescue';
+import { ConsoleStack } from './support/console-stack';
+
+const shared = new ConsoleStack({ workers: 1 });
+
+jobLife(shared);
+jobList(shared);
+rescue(shared);

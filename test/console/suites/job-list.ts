@@ -1,0 +1,152 @@
+import type { Page, Request } from 'playwright-core';
+import { ApiClient, FaultProxy, eventually, type TestAccount, type TestStack } from '@millrace/testing';
+import { seriousFaults, showTab, untilTrue, type ConsoleBrowser } from '../support/console-browser';
+import type { ConsoleStack } from '../support/console-stack';
+
+let stack: TestStack;
+let account: TestAccount;
+let client: ApiClient;
+let browser: ConsoleBrowser;
+
+const save = (images: [string, number]) => ({ class_type: 'SaveImage', inputs: { images, filename_prefix: 'made' } });
+/** A job that runs until it is canceled. */
+const ENDLESS = {
+  '1': {
+    class_type: 'MillraceReactionDiffusion',
+    inputs: { width: 512, height: 512, steps: 100_000, seed: 1, feed: 0.055, kill: 0.062 },
+  },
+  '2': save(['1', 0]),
+};
+const BLUE = {
+  '1': { class_type: 'EmptyImage', inputs: { width: 64, height: 64, batch_size: 1, color: 255 } },
+  '2': save(['1', 0]),
+};
+/** A read of the list. */
+const LIST = /\/api\/v2\/jobs\?/;
+const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).first().click();
+const rows = (page: Page, count: number): Promise<void> =>
+  untilTrue(page, `document.querySelectorAll('a[href*="/console/jobs/"]').length === ${count}`);
+
+/** The list of jobs, and the page of one that ended. Needs one worker. */
+export function jobList(shared: ConsoleStack): void {
+  beforeAll(async () => {
+    ({ stack, browser } = shared);
+    account = await stack.createAccount();
+    client = new ApiClient(stack.publicUrl, account.apiKey);
+  });
+
+  describe('the list of jobs', () => {
+    it('cancels those that are selected, and leaves the others', async () => {
+      const [first, second, third] = [await client.run(ENDLESS), await client.run(ENDLESS), await client.run(ENDLESS)];
+      const page = await browser.openSignedIn(account, '/jobs');
+      await rows(page, 3);
+      for (const { id } of [second, third]) await page.getByLabel(`Select job ${id}`).check();
+      await press(page, 'Cancel 2 jobs');
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 jobs' }).click();
+      await page.getByText('2 jobs are canceled').waitFor();
+      const ended = await Promise.all([client.ended(second.id), client.ended(third.id)]);
+      expect(ended.map(({ status }) => status)).toEqual(['canceled', 'canceled']);
+      expect((await client.job(first.id)).completed_at).toBeNull();
+      await client.call('POST', `/api/v2/jobs/${first.id}/cancel`);
+      await client.ended(first.id);
+    });
+
+    it('keeps its filters under a name, in the browser', async () => {
+      await client.ended((await client.run(BLUE)).id);
+      const page = await browser.openSignedIn(account, '/jobs');
+      await rows(page, 4);
+      await page.getByLabel('Status').selectOption('succeeded');
+      await rows(page, 1);
+      await press(page, 'Save this view');
+      await page.getByLabel('Name').fill('made');
+      await page.keyboard.press('Enter');
+      await press(page, 'Clear');
+      await rows(page, 4);
+      await page.reload();
+      await page.getByLabel('Saved view').selectOption('made');
+      await rows(page, 1);
+      expect(new URL(page.url()).searchParams.get('status')).toBe('succeeded');
+      expect(await seriousFaults(page)).toEqual([]);
+      await press(page, 'Forget this view');
+      await page.getByLabel('Saved view').waitFor({ state: 'detached' });
+    });
+  });
+
+  describe('a list in a hidden tab', () => {
+    it('is not read, and is read at once when the tab is shown again', async () => {
+      const readsOf = (page: Page): Request[] => {
+        const reads: Request[] = [];
+        page.on('request', (request) => {
+          if (LIST.test(request.url())) reads.push(request);
+        });
+        return reads;
+      };
+      const [hidden, shown] = [
+        await browser.openSignedIn(account, '/jobs'),
+        await browser.openSignedIn(account, '/jobs'),
+      ];
+      const [unseen, seen] = [readsOf(hidden), readsOf(shown)];
+      await eventually('both are read', () => unseen.length > 0 && seen.length > 0);
+      await showTab(hidden, 'hidden');
+      const [before, until] = [unseen.length, seen.length + 2];
+      await eventually('the tab in view is read twice', () => seen.length === until);
+      expect(unseen).toHaveLength(before);
+      await Promise.all([hidden.waitForRequest(LIST), showTab(hidden, 'visible')]);
+    });
+  });
+
+  describe('the page of a job', () => {
+    it('says when its stream is away, comes back by itself, and has missed nothing', async () => {
+      const { hostname: host, port } = new URL(stack.publicUrl);
+      const proxy = await FaultProxy.start({ host, port: Number(port) });
+      const before = await client.run(ENDLESS);
+      const job = await client.run(BLUE);
+      const link = await browser.linkTo(account.id);
+      const page = await browser.open(`http://127.0.0.1:${proxy.port}/console/jobs/${job.id}#link=${link}`);
+      const sign = (text: string): Promise<void> => page.locator('.connection', { hasText: text }).waitFor();
+      await sign('Live');
+      proxy.behave({ kind: 'down' });
+      await sign('Reconnecting');
+      expect(await seriousFaults(page)).toEqual([]);
+      proxy.behave({ kind: 'open' });
+      await sign('Live');
+
+      proxy.behave({ kind: 'down' });
+      await sign('Reconnecting');
+      await client.call('POST', `/api/v2/jobs/${before.id}/cancel`);
+      await client.ended(job.id);
+      await page.getByText('Queued', { exact: true }).first().waitFor();
+      proxy.behave({ kind: 'open' });
+      await page.getByText('Succeeded', { exact: true }).first().waitFor();
+      await untilTrue(page, 'document.querySelector(".output-picture img")?.naturalWidth === 64');
+      expect(await page.locator('.connection').count()).toBe(0);
+      await browser.closePages();
+      await proxy.close();
+    });
+
+    it('shows a failure on its node, with its cure', async () => {
+      const fields = { content_type: 'image/png', file_path: 'input.png' };
+      const { body: asset } = await client.upload(Buffer.from('This is no picture.'), fields);
+      const image = { __type: 'core/ASSET', info: { id: asset.id } };
+      const failing = { '1': { class_type: 'LoadImage', inputs: { image } }, '2': save(['1', 0]) };
+      const { id } = await client.run(failing);
+      await client.ended(id);
+      const page = await browser.openSignedIn(account, `/jobs/${id}`);
+      const alert = page.getByRole('alert', { name: 'Why the job failed' });
+      await alert.waitFor();
+      await alert.getByRole('link').first().waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+    });
+
+    it('downloads an output under its name', async () => {
+      const { id } = await client.run(BLUE);
+      const { outputs } = await client.ended(id);
+      const page = await browser.openSignedIn(account, `/jobs/${id}`);
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name: /^Download / }).click();
+      expect((await download).suggestedFilename()).toBe(outputs[0]?.name);
+    });
+  });
+}

@@ -187,8 +187,11 @@ DECLARE
     withdrawn integer;
 BEGIN
     UPDATE assets a SET expires_at = now() FROM job_outputs o
-    WHERE o.job_id = job AND a.id = o.asset_id AND (a.expires_at IS NULL OR a.expires_at > now());
-    DELETE FROM job_outputs WHERE job_id = job;
+    WHERE o.job_id = job AND a.id = o.asset_id AND (a.expires_at IS NULL OR a.expires_at > now())
+      AND NOT EXISTS (SELECT FROM job_attempts t WHERE t.job_id = job AND t.attempt = o.attempt AND t.billed_ms > 0);
+    DELETE FROM job_outputs o
+    WHERE o.job_id = job
+      AND NOT EXISTS (SELECT FROM job_attempts t WHERE t.job_id = job AND t.attempt = o.attempt AND t.billed_ms > 0);
     GET DIAGNOSTICS withdrawn = ROW_COUNT;
     RETURN withdrawn;
 END
@@ -231,6 +234,7 @@ CREATE TABLE accounts (
     storage_bytes bigint,
     deployment_limit integer,
     deployment_worker_limit integer,
+    submission_defaults jsonb,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
     CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'demo_network'::text, 'self_hosted'::text]))),
     CONSTRAINT accounts_limits_check CHECK (((running_limit > 0) AND (queue_limit >= 0) AND (requests_per_minute > 0) AND (stream_limit >= 0) AND (upload_bytes_per_day >= 0))),
@@ -294,6 +298,24 @@ CREATE TABLE balances (
     CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
 ) WITH (fillfactor=70);
+
+CREATE TABLE batches (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    surface text NOT NULL,
+    deployment_id uuid,
+    idempotency_key text,
+    request_hash bytea NOT NULL,
+    item_count integer NOT NULL,
+    job_count integer NOT NULL,
+    refused jsonb DEFAULT '[]'::jsonb NOT NULL,
+    canceling boolean DEFAULT false NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT batches_pkey PRIMARY KEY (id),
+    CONSTRAINT batches_count_check CHECK (((job_count >= 0) AND (item_count >= job_count) AND (item_count > 0))),
+    CONSTRAINT batches_surface_check CHECK (((surface = 'deployment'::text) = (deployment_id IS NOT NULL)))
+);
 
 CREATE TABLE blobs (
     account_id uuid NOT NULL,
@@ -414,7 +436,10 @@ CREATE TABLE job_attempts (
     outcome text,
     engine_ms bigint,
     nodes jsonb,
+    error jsonb,
+    billed_ms bigint,
     CONSTRAINT job_attempts_pkey PRIMARY KEY (job_id, attempt),
+    CONSTRAINT job_attempts_billed_ms_check CHECK ((billed_ms >= 0)),
     CONSTRAINT job_attempts_ended_check CHECK (((outcome IS NULL) = (ended_at IS NULL))),
     CONSTRAINT job_attempts_engine_ms_check CHECK ((engine_ms >= 0)),
     CONSTRAINT job_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'canceled'::text, 'expired'::text, 'lost'::text, 'handed_back'::text])))
@@ -505,16 +530,25 @@ CREATE TABLE jobs (
     engine_ms bigint DEFAULT 0 NOT NULL,
     models text[],
     lost_engine_ms bigint DEFAULT 0 NOT NULL,
+    batch_id uuid,
+    batch_index integer,
+    spend_limit_micros bigint,
+    retry_max smallint DEFAULT 0 NOT NULL,
+    retry_codes text[],
+    retry_pause_seconds integer DEFAULT 0 NOT NULL,
+    retries smallint DEFAULT 0 NOT NULL,
+    retry_at timestamp(3) with time zone,
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0)))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
     CONSTRAINT jobs_deadline_check CHECK ((deadline_at <= expires_at)),
-    CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text, 'leased'::text, 'done'::text]))),
+    CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text, 'leased'::text, 'paused'::text, 'done'::text]))),
     CONSTRAINT jobs_done_check CHECK (((delivery = 'done'::text) = (status = ANY (ARRAY['succeeded'::text, 'canceled'::text, 'failed'::text, 'expired'::text])))),
     CONSTRAINT jobs_engine_ms_check CHECK ((engine_ms >= 0)),
     CONSTRAINT jobs_error_check CHECK ((((error IS NULL) OR (status = ANY (ARRAY['failed'::text, 'expired'::text]))) AND ((status <> 'failed'::text) OR (error IS NOT NULL)))),
     CONSTRAINT jobs_lease_check CHECK ((((delivery = 'leased'::text) = (lease_token IS NOT NULL)) AND ((delivery = 'leased'::text) = (lease_expires_at IS NOT NULL)) AND ((delivery <> 'leased'::text) OR (worker_id IS NOT NULL)))),
     CONSTRAINT jobs_money_check CHECK (((price_micros_per_second >= 0) AND (held_micros >= 0) AND (billable_ms >= 0) AND ((charged_micros >= 0) AND (charged_micros <= held_micros)) AND ((delivery = 'done'::text) = (charged_micros IS NOT NULL)))),
+    CONSTRAINT jobs_retries_check CHECK (((retries >= 0) AND (retries <= retry_max) AND ((delivery <> 'paused'::text) OR ((retry_at IS NOT NULL) AND (retries > 0))))),
     CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'canceling'::text, 'canceled'::text, 'failed'::text, 'expired'::text]))),
     CONSTRAINT jobs_surface_check CHECK (((surface = ANY (ARRAY['self_hosted'::text, 'cloud'::text, 'deployment'::text])) AND ((surface = 'deployment'::text) = (deployment_id IS NOT NULL))))
 ) WITH (fillfactor=70);
@@ -768,6 +802,7 @@ ALTER TABLE api_keys ADD CONSTRAINT api_keys_parent_id_fkey FOREIGN KEY (parent_
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_rotated_to_fkey FOREIGN KEY (rotated_to) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE assets ADD CONSTRAINT assets_account_id_hash_fkey FOREIGN KEY (account_id, hash) REFERENCES blobs(account_id, hash) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE balances ADD CONSTRAINT balances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE batches ADD CONSTRAINT batches_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE blobs ADD CONSTRAINT blobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -817,6 +852,10 @@ CREATE INDEX assets_outputs_idx ON public.assets USING btree (account_id, create
 CREATE INDEX assets_uploads_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NULL);
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
 CREATE INDEX audit_log_subject_id_id_idx ON public.audit_log USING btree (subject_id, id);
+CREATE INDEX batches_account_idx ON public.batches USING btree (account_id, id DESC);
+CREATE INDEX batches_canceling_idx ON public.batches USING btree (id) WHERE canceling;
+CREATE INDEX batches_expires_at_idx ON public.batches USING btree (expires_at);
+CREATE UNIQUE INDEX batches_key ON public.batches USING btree (account_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX blobs_orphaned_idx ON public.blobs USING btree (orphaned_at) WHERE (orphaned_at IS NOT NULL);
 CREATE INDEX console_sessions_account_id_idx ON public.console_sessions USING btree (account_id, id);
 CREATE INDEX console_sessions_expires_at_idx ON public.console_sessions USING btree (expires_at);
@@ -833,6 +872,7 @@ CREATE UNIQUE INDEX job_outputs_name_key ON public.job_outputs USING btree (job_
 CREATE INDEX jobs_account_done_idx ON public.jobs USING btree (account_id, status, id DESC) WHERE (delivery = 'done'::text);
 CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC) WHERE (deployment_id IS NULL);
 CREATE INDEX jobs_account_live_idx ON public.jobs USING btree (account_id, id DESC) WHERE (delivery <> 'done'::text);
+CREATE UNIQUE INDEX jobs_batch_key ON public.jobs USING btree (batch_id, batch_index) WHERE (batch_id IS NOT NULL);
 CREATE INDEX jobs_canceling_idx ON public.jobs USING btree (id) WHERE ((status = 'canceling'::text) AND (delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text])));
 CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
 CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id DESC) WHERE (deployment_id IS NOT NULL);
@@ -841,6 +881,7 @@ CREATE INDEX jobs_failed_idx ON public.jobs USING btree (id DESC) WHERE (status 
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id, dispatched_at) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
 CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
+CREATE INDEX jobs_paused_idx ON public.jobs USING btree (retry_at) WHERE (delivery = 'paused'::text);
 CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
 CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);

@@ -8,6 +8,7 @@ import { deploymentSettings, poolName } from '@millrace/deployments';
 import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
 import { webhookSettings } from '@millrace/webhooks';
 import { demoSettings } from './demo.config';
+import { mcpSettings } from './mcp.config';
 
 export const apiSettings = {
   ...processSettings,
@@ -21,6 +22,7 @@ export const apiSettings = {
   ...deploymentSettings,
   ...webhookSettings,
   ...demoSettings,
+  ...mcpSettings,
   surface: setting(
     'SURFACE',
     'What the public listener serves, besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',

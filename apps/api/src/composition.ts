@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule, type Provider } from '@nestjs/commo
 import {
   AccountStanding,
   AccountStore,
+  AccountSubmissionDefaults,
   AccountsService,
   ApiKeyMint,
   ApiKeyStore,
@@ -19,6 +20,7 @@ import {
   SessionsService,
   SignInLinkStore,
   SignInLinksService,
+  SubmissionDefaultsStore,
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
 import { composeBilling, composeTopUps, paymentProviderOf } from '@millrace/billing';
@@ -74,11 +76,14 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const links = new ContentLinks(secretKey, settings.signedUrlSeconds);
 
   const assets = composeAssets({ database, store, settings });
+  const audit = new AuditLog(database, new AuditLogStore());
+  const defaults = new AccountSubmissionDefaults(database, new SubmissionDefaultsStore(), audit);
   const jobs = composeSubmission({
     database,
     redis,
     assets: assets.assets,
     quota: assets.quota,
+    defaults,
     logger,
     metrics,
     settings,
@@ -118,8 +123,11 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     billing.credits,
     billing.payments,
     composeTopUps(database, provider, settings),
+    defaults,
     jobs.submissions,
     jobs.submissionEstimates,
+    jobs.batchSubmissions,
+    jobs.batches,
     jobs.operatorJobs,
     jobs.histories,
     jobs.lifecycle,

@@ -74,6 +74,7 @@ async function probeWith(
 function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
   const ids: Record<string, string> = {
     job: own.jobId,
+    batch: own.batchId,
     asset: own.assetId,
     upload: own.uploadId,
     'API key': own.keyId,

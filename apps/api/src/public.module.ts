@@ -2,10 +2,12 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from './accounts';
 import { ApiKeysModule } from './api-keys';
 import { AssetsModule } from './assets';
+import { BatchesModule } from './batches';
 import { CreditsModule } from './credits';
 import { DeploymentsModule } from './deployments';
 import { EndpointsModule } from './endpoints';
 import { JobsModule } from './jobs';
+import { McpModule } from './mcp';
 import { OpenApiModule } from './openapi';
 import { SessionsModule } from './sessions';
 import { UploadsModule } from './uploads';
@@ -16,6 +18,7 @@ import { WebhooksModule } from './webhooks';
   imports: [
     EndpointsModule,
     JobsModule,
+    BatchesModule,
     AssetsModule,
     UploadsModule,
     AccountsModule,
@@ -24,6 +27,7 @@ import { WebhooksModule } from './webhooks';
     CreditsModule,
     SessionsModule,
     WebhooksModule,
+    McpModule,
     OpenApiModule,
   ],
 })

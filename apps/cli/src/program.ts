@@ -2,7 +2,9 @@ import { Command, CommanderError } from 'commander';
 import {
   addAdmin,
   addAssets,
+  addBatch,
   addCredits,
+  addDefaults,
   addDeployments,
   addEstimate,
   addJobs,
@@ -67,8 +69,9 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     })
     .exitOverride();
   const bind = binder(host, ended);
-  for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addAssets]) add(program, bind);
-  for (const add of [addKeys, addCredits, addDeployments, addWebhooks, addAdmin, addLogin]) add(program, bind);
+  for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addBatch, addAssets]) add(program, bind);
+  for (const add of [addKeys, addCredits, addDefaults, addDeployments, addWebhooks, addAdmin, addLogin])
+    add(program, bind);
   return program;
 }
 

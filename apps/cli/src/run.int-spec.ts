@@ -149,6 +149,23 @@ describe('a run that succeeds', () => {
   });
 });
 
+describe('what a submission says beside its graph', () => {
+  it('goes into headers: which failures are tried again, and what the job may cost', async () => {
+    service.on('POST /api/v2/jobs', json(201, jobOf()));
+    ending(succeeded());
+    expect(await run('--retry', 'max=1, on=(engine_error)', '--spend-limit', '0.5')).toBe(0);
+    expect(service.requests('POST /api/v2/jobs')[0]?.headers).toMatchObject({
+      'millrace-retry': 'max=1, on=(engine_error)',
+      'millrace-spend-limit-micros': '500000',
+    });
+  });
+
+  it('is checked where it can be before anything is sent', async () => {
+    expect(await run('--spend-limit', 'much')).toBe(2);
+    expect(service.received).toHaveLength(0);
+  });
+});
+
 describe('a run whose bytes are not those that were promised', () => {
   it.each(['', '--json'])('saves none of them, says so and exits with 6 %s', async (flag) => {
     service.on('GET /files/1', bytes(Buffer.from('A picture')));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_LIMITS } from '@millrace/accounts';
 import { assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
-import { newId, type NodeCatalogue } from '@millrace/contracts';
+import { NO_SUBMISSION_DEFAULTS, newId, type NodeCatalogue } from '@millrace/contracts';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
 import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import {
@@ -54,7 +54,12 @@ beforeAll(async () => {
     secretKey: KeyRing.of(Buffer.alloc(32, 1)),
   };
   jobs = composeExecution(parts);
-  submission = composeSubmission({ ...parts, assets: assets.assets, quota: assets.quota });
+  submission = composeSubmission({
+    ...parts,
+    assets: assets.assets,
+    quota: assets.quota,
+    defaults: { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
+  });
 });
 afterAll(async () => {
   await jobs.close();

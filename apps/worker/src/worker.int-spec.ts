@@ -6,7 +6,7 @@ import { Prisma } from '@prisma/client';
 import { DEFAULT_LIMITS } from '@millrace/accounts';
 import { BlobStoreError, assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
-import { newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
+import { NO_SUBMISSION_DEFAULTS, newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
 import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import {
@@ -68,7 +68,12 @@ beforeAll(async () => {
   const secretKey = KeyRing.of(Buffer.alloc(32, 1));
   const parts = { database, redis, logger, metrics, settings, secretKey };
   jobs = composeExecution(parts);
-  submission = composeSubmission({ ...parts, assets: assets.assets, quota: assets.quota });
+  submission = composeSubmission({
+    ...parts,
+    assets: assets.assets,
+    quota: assets.quota,
+    defaults: { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
+  });
 });
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.drain().then(() => worker.stop())));

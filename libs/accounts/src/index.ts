@@ -33,3 +33,5 @@ export {
   type OperatorSession,
   type SessionPlace,
 } from './sessions';
+export { AccountSubmissionDefaults } from './submission-defaults.service';
+export { SubmissionDefaultsStore } from './submission-defaults.store';

@@ -34,6 +34,6 @@ export {
   extensionMicros,
   isExhausted,
   type BilledColumn,
-  type MeteredColumn,
+  type ExtensibleColumn,
   type MeteredRun,
 } from './price';

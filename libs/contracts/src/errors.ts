@@ -40,6 +40,11 @@ export const ERROR_CATALOGUE = {
       'There are too many pairs, or a key or value is too long, is no string, or has characters that are not allowed.',
     cure: 'Send at most 16 pairs of short strings.',
   },
+  batch_refused: {
+    status: 422,
+    cause: 'Jobs of the batch cannot be accepted. None of it was recorded.',
+    cure: 'Correct the jobs that details.items lists, or send the batch with `"admission": "each"`.',
+  },
   deployment_stopped: {
     status: 422,
     cause: 'The operator of the deployment has stopped it; it takes no jobs.',

@@ -21,6 +21,20 @@ export {
   type AssetPage,
   type ResumableUploadView,
 } from './asset';
+export {
+  BATCH_ADMISSIONS,
+  BATCH_JOBS,
+  BatchJobPageSchema,
+  BatchPageSchema,
+  BatchSchema,
+  BatchSubmissionSchema,
+  type BatchAdmission,
+  type BatchFault,
+  type BatchJobPage,
+  type BatchJobView,
+  type BatchPage,
+  type BatchView,
+} from './batch';
 export { boundedList } from './bounded-list';
 export { EstimateSchema, type Estimate } from './estimate';
 export {
@@ -95,6 +109,7 @@ export {
 } from './node-catalogue';
 export { NodeClassesSchema, type NodeClasses, type NodeClassView, type NodeInputView } from './node-class-views';
 export { OUTPUT_TYPES, OutputSchema, type OutputType, type Output } from './output';
+export { RETRY_CODES, RETRY_LIMITS, RetryPolicySchema, type RetryCode, type RetryPolicy } from './retry-policy';
 export {
   RESERVED_FIELDS,
   EXTRA_DATA_KEYS,
@@ -108,5 +123,6 @@ export {
   type NodeErrors,
   type IdempotentOperation,
 } from './submission';
+export { NO_SUBMISSION_DEFAULTS, SubmissionDefaultsSchema, type SubmissionDefaults } from './submission-defaults';
 export { TimestampSchema } from './timestamps';
 export { WEBHOOK_EVENTS } from './webhooks';

@@ -34,7 +34,7 @@ export const JOB_ERROR_CATALOGUE: Record<JobErrorCode, { cause: string; cure: st
     cure: 'Submit the graph again, with the credential of its partner nodes.',
   },
   credits_exhausted: {
-    cause: 'The account ran out of credits while the job ran.',
-    cure: 'Add credits to the account, then run the graph again.',
+    cause: 'The account ran out of credits while the job ran, or the job reached the limit that its submission set.',
+    cure: 'Add credits to the account or raise the limit, then run the graph again.',
   },
 };

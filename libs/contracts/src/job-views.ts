@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JobErrorSchema } from './job';
+import { RetryPolicySchema } from './retry-policy';
 
 /** A job's graph as it was submitted; `format` says that it can be submitted again as it is. */
 export const JobWorkflowSchema = z
@@ -26,7 +27,9 @@ export const JobAttemptsSchema = z
         ended_at: z.iso.datetime().nullable(),
         outcome: z.enum(ATTEMPT_OUTCOMES).nullable().meta({ description: 'Null while the attempt runs.' }),
         message: z.string().meta({ description: 'How it ended, in a sentence for people.' }),
-        error: JobErrorSchema.nullable().meta({ description: 'Of the attempt that ended a failed job.' }),
+        error: JobErrorSchema.nullable().meta({
+          description: 'Of an attempt that was tried again by policy, or that ended a failed job.',
+        }),
         engine_ms: z
           .int()
           .nullable()
@@ -37,6 +40,12 @@ export const JobAttemptsSchema = z
           .meta({ description: 'Null while that is not decided, and where jobs have no price.' }),
       }),
     ),
+    retry: RetryPolicySchema.extend({
+      used: z.int().min(0).meta({ description: 'Retries so far.' }),
+      next_at: z.iso.datetime().nullable().meta({ description: 'When the pause before the next attempt is over.' }),
+    })
+      .nullable()
+      .meta({ id: 'JobRetries', description: 'The retry policy of the job; null where it has none.' }),
   })
   .meta({ id: 'JobAttempts', description: 'The attempts of a job, the first one first; none while it is queued.' });
 export type JobAttempts = z.infer<typeof JobAttemptsSchema>;

@@ -128,11 +128,13 @@ export class Database implements Statements {
    *
    * Nothing that `work` waits for may use this database but through `tx`: where all connections are held by work that waits for
    * one more, none of it ever ends. Tests refuse it.
+   *
+   * @param timeoutMs how long it may take; by default as long as one statement.
    */
-  async transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Statements) => Promise<T>, timeoutMs = this.timeoutMs): Promise<T> {
     this.assertNotNested();
-    // The timeouts of a statement: when all connections are busy, a transaction waits as long as a statement does.
-    const timeouts = { maxWait: this.timeoutMs, timeout: this.timeoutMs };
+    // When all connections are busy, a transaction waits as long as a statement does.
+    const timeouts = { maxWait: this.timeoutMs, timeout: timeoutMs };
     return run(() =>
       this.client.$transaction(
         (tx) =>

@@ -1,3 +1,4 @@
+import type { AccountSubmissionDefaults } from '@millrace/accounts';
 import type { AssetService, AssetSettings, ContentLinks, StorageQuota } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
@@ -14,6 +15,7 @@ import {
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
 import type { ReadJobs } from '@millrace/webhooks';
 import { JobAudit, LaneAudit } from './audit';
+import { BatchStore, BatchSubmissions, Batches, CancelBatchesLoop, SweepExpiredBatchesLoop } from './batches';
 import {
   DispatchLoop,
   Dispatcher,
@@ -42,6 +44,7 @@ import {
   Lifecycle,
   RecallStoppedJobsLoop,
   RescueLostJobsLoop,
+  ResumePausedJobsLoop,
   SweepExpiredJobsLoop,
 } from './lifecycle';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
@@ -86,6 +89,7 @@ interface SubmissionParts extends JobsParts {
   settings: JobsParts['settings'] & Pick<AssetSettings, 'storageBytesPerAccount'>;
   assets: AssetService;
   quota: Pick<StorageQuota, 'usedBytes'>;
+  defaults: Pick<AccountSubmissionDefaults, 'of'>;
   secretKey: KeyRing;
 }
 
@@ -93,6 +97,8 @@ interface SubmissionParts extends JobsParts {
 export interface JobSubmission {
   submissions: SubmissionService;
   submissionEstimates: SubmissionEstimates;
+  batchSubmissions: BatchSubmissions;
+  batches: Batches;
   operatorJobs: OperatorJobs;
   histories: JobHistories;
   lifecycle: Lifecycle;
@@ -112,21 +118,24 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const queueStore = new AccountQueueStore();
   const estimates = new QueueEstimates(database, queueStore, new WorkerStore());
   const ranks = new QueueRanks(database, new QueueEndsStore());
-  const reads = new JobReads(database, new JobStore(), estimates, ranks);
+  const jobStore = new JobStore();
+  const reads = new JobReads(database, jobStore, estimates, ranks);
   const examiner = new SubmissionExaminer();
   const store = new SubmissionStore(settings);
   const checks = new SubmissionChecks(assets, estimates, settings);
   const ledger = new LedgerStore();
+  const groupStore = new GroupStore(settings);
   const submissions = new SubmissionService(
     database,
     store,
-    new SubmissionGroups(database, store, new GroupStore(settings)),
+    new SubmissionGroups(database, store, groupStore),
     ledger,
     checks,
     new EphemeralSecrets(redis.producer(), parts.secretKey),
     estimates,
     dispatcher,
     examiner,
+    parts.defaults,
     metrics,
     settings,
   );
@@ -140,9 +149,25 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     quota,
     settings,
   );
+  const batchStore = new BatchStore();
+  const batchSubmissions = new BatchSubmissions(
+    database,
+    batchStore,
+    groupStore,
+    ledger,
+    queueStore,
+    checks,
+    examiner,
+    dispatcher,
+    parts.defaults,
+    metrics,
+    settings,
+  );
   return {
     submissions,
     submissionEstimates,
+    batchSubmissions,
+    batches: new Batches(database, batchStore, jobStore, reads, lifecycle),
     histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
@@ -202,13 +227,16 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new RequeueMissingJobsLoop(database, pools, dispatcher),
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
       new RescueLostJobsLoop(database, lifecycle),
+      new ResumePausedJobsLoop(database, lifecycle),
       new EndCanceledJobsLoop(database, lifecycle),
       new RecallStoppedJobsLoop(database),
       new DeleteDrainedDeploymentsLoop(database, new DrainedDeploymentStore()),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),
+      new CancelBatchesLoop(database, lifecycle),
       new SweepExpiredJobsLoop(database),
+      new SweepExpiredBatchesLoop(database),
       new SweepIdempotencyKeysLoop(database),
       new SweepAccountQueuesLoop(database, new IdleQueueStore()),
       new SweepDemoNetworksLoop(database, new AccountQueueStore()),

@@ -1,4 +1,5 @@
 export { JobAudit } from './audit';
+export { BatchSubmissions, Batches, type BatchJob, type BatchRecord } from './batches';
 export {
   composeAudits,
   composeExecution,
@@ -14,7 +15,7 @@ export {
   JobPresenter,
   JobReads,
   JobStreams,
-  presentAttempt,
+  presentAttempts,
   presentLogs,
   showsLogs,
   type StreamItem,

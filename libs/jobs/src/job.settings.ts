@@ -59,6 +59,16 @@ export const jobSettings = {
     'Largest body of a submission, in bytes.',
     integer({ min: 1_024, max: 104_857_600 }).default(10_485_760),
   ),
+  maxBatchBytes: setting(
+    'MAX_BATCH_BYTES',
+    'Largest body of a batch, in bytes.',
+    integer({ min: 1_024, max: 104_857_600 }).default(10_485_760),
+  ),
+  maxBatchGraphBytes: setting(
+    'MAX_BATCH_GRAPH_BYTES',
+    'Bytes of the graphs of all jobs of a batch together, values of its table filled in.',
+    integer({ min: 1_024, max: 1_073_741_824 }).default(67_108_864),
+  ),
   logTailBytes: setting(
     'LOG_TAIL_BYTES',
     "How much of the end of a run's output is kept, in bytes.",

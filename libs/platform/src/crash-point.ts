@@ -13,6 +13,7 @@ export const CRASH_POINTS = [
   'finish:after-commit',
   'cancel:after-request',
   'rescue:after-take-back',
+  'retry:after-commit',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 

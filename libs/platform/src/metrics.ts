@@ -53,6 +53,12 @@ export class Metrics {
     labelNames: ['pool'],
     registers: [this.registry],
   });
+  readonly jobRetries = new Counter({
+    name: 'millrace_job_retries_total',
+    help: 'Failed attempts that are tried again because the retry policy of their job says so.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
   readonly queueDepth = new Gauge({
     name: 'millrace_queue_depth',
     help: 'Jobs by pool and delivery state: waiting, dispatched, leased.',

@@ -16,6 +16,7 @@ export {
 export { eventually } from './eventually';
 export { KubernetesStandIn, STAND_IN_NAMESPACE, STAND_IN_TOKEN, type StandInOptions } from './kubernetes-stand-in';
 export { makeAccount, makePool, testBilling } from './factories';
+export { McpClient, type ToolSeen } from './mcp-client';
 export { ScriptedPayments } from './scripted-payments';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { TestProcess, type ProcessRole } from './test-process';

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { Failure, Interrupted, runCommand, sentenceOf } from '../command/index.mjs';
 import { temporaryFolder } from '../services/index.mjs';
 import { startStack, choosePorts, untilEnded } from './stack.mjs';
+import { WITH_FLEET } from './with-fleet.mjs';
 
 /**
  * @typedef {{ event: 'ready', run: import('./stack.mjs').RunFile, folder: string }
@@ -14,6 +15,7 @@ import { startStack, choosePorts, untilEnded } from './stack.mjs';
 async function main(scope) {
   let staying = false;
   const fleetAfter = new Promise((/** @type {(value: void) => void} */ resolve) => {
+    if (process.argv.includes(WITH_FLEET)) resolve();
     process.on('message', () => {
       staying = true;
       process.disconnect();

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Failure, reasonOf } from '../command/index.mjs';
 import { HOME, endProcess, identify, makeFolder } from '../system/index.mjs';
+import { WITH_FLEET } from './with-fleet.mjs';
 
 /** @typedef {import('./background-stack.mjs').Report} Report */
 
@@ -19,15 +20,16 @@ const STOP = [
  * Start a stack of its own that the scope stops, unless `keep` is called.
  *
  * @param {import('../command/scope.mjs').Scope} scope
+ * @param {{ fleet?: boolean }} [options] `fleet`: with the workers of deployments at once, not only when it is kept
  */
-export async function startInBackground(scope) {
+export async function startInBackground(scope, { fleet = false } = {}) {
   scope.check();
   const log = join(HOME, 'background.log');
   makeFolder(HOME);
   const fd = openSync(log, 'w');
   // Without npm's variables: it would end with the npm that started this command, also when it is to stay.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
-  const child = fork(PROGRAM, { detached: true, env, stdio: ['ignore', fd, fd, 'ipc'] });
+  const child = fork(PROGRAM, fleet ? [WITH_FLEET] : [], { detached: true, env, stdio: ['ignore', fd, fd, 'ipc'] });
   closeSync(fd);
   const pid = child.pid ?? 0;
   const identity = identify(pid);

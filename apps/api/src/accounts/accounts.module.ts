@@ -2,9 +2,10 @@ import { Module } from '@nestjs/common';
 import { AccountController } from './account.controller';
 import { AccountOverview } from './account-overview';
 import { AccountsAdminController } from './accounts.admin-controller';
+import { SubmissionDefaultsController } from './submission-defaults.controller';
 
 /** The account, to its own keys. */
-@Module({ controllers: [AccountController], providers: [AccountOverview] })
+@Module({ controllers: [AccountController, SubmissionDefaultsController], providers: [AccountOverview] })
 export class AccountsModule {}
 
 /** All accounts, to operators. */

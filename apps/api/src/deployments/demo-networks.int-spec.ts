@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { get, type ClientRequest, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
@@ -180,7 +181,7 @@ describe('a network at a demo deployment', () => {
     const networks = (): Promise<string[]> =>
       api.test.database.models.account
         .findMany({ where: { kind: 'demo_network' } })
-        .then((accounts) => accounts.map((account) => Object.values(account).join(' ')));
+        .then((accounts) => accounts.map((account) => inspect(account)));
     const before = (await networks()).length;
     const elsewhere = await createDemo();
     await new ApiClient(api.publicUrl + elsewhere.path, null).upload(

@@ -26,6 +26,8 @@ export { EndpointsModule } from './endpoints.module';
 export { dayOrTime, expiry, recordName, time } from './fields';
 export { pageQuery, pageSchema, presentPage } from './page';
 export { pathParametersOf, pathText, recordId, uncheckedPathText } from './path-parameters';
+export { RETRY_HEADER, retryPolicyOf } from './retry-header';
+export { SPEND_LIMIT_HEADER, spendLimitOf } from './spend-limit-header';
 export { RequestLimits } from './request-limits';
 export { equalTexts } from './equal-texts';
 export { endpointsOf, endpointsOfModule } from './served-endpoints';

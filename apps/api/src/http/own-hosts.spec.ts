@@ -1,4 +1,4 @@
-import { foreignSite, isOwnHost } from './own-hosts';
+import { assertNoForeignPage, foreignSite, isOwnHost } from './own-hosts';
 
 const rules = { publicUrl: 'https://api.example.com', deploymentDomain: 'apps.example.com' };
 const nothing = { publicUrl: undefined, deploymentDomain: undefined };
@@ -34,4 +34,18 @@ it.each([
   ['evil.test', 'http://evil.test', 'forbidden'],
 ])('a request to %s from a page of %s %s', (host, origin, expected) => {
   expect(answer(host, origin)).toBe(expected);
+});
+
+it.each([
+  ['evil.test', undefined, 'passes'],
+  ['127.0.0.1:8080', 'http://localhost:3000', 'passes'],
+  ['api.example.com', 'https://api.example.com', 'passes'],
+  ['evil.test', 'http://evil.test', 'is refused'],
+  ['api.example.com', 'https://evil.test', 'is refused'],
+  ['api.example.com', 'null', 'is refused'],
+  ['millrace-api:8080', 'http://millrace-api:8080', 'is refused'],
+])('with a credential, a request to %s from a page of %s %s', (host, origin, expected) => {
+  const check = (): void => assertNoForeignPage(rules, host, origin);
+  if (expected === 'passes') expect(check).not.toThrow();
+  else expect(check).toThrow('of other sites');
 });

@@ -28,11 +28,28 @@ export function isOwnHost({ publicUrl, deploymentDomain }: HostRules, host: stri
  */
 export function foreignSite(rules: HostRules, host: string, origin: string | undefined): Refusal | undefined {
   if (!isOwnHost(rules, host) && nameOf(host).includes('.')) return foreign('does not answer to the host', host);
-  if (origin === undefined) return undefined;
+  if (origin === undefined || isOwnPage(rules, host, origin)) return undefined;
+  return foreign('takes no requests from pages of', origin);
+}
+
+/**
+ * Refuse what a page of another site sent, also where a credential came with it: a page that a foreign name resolves to us is one
+ * (DNS rebinding). Programs send no Origin.
+ *
+ * @throws Refusal `forbidden`.
+ */
+export function assertNoForeignPage(rules: HostRules, host: string, origin: string | undefined): void {
+  if (origin === undefined || (isOwnHost(rules, host) && isOwnPage(rules, host, origin))) return;
+  const message =
+    `This request came from a page of ${origin.slice(0, 200)}, and takes none from pages of other sites. Use a client that is no ` +
+    'browser. If that is the address of this service, MILLRACE_PUBLIC_URL is not set to it.';
+  throw new Refusal('forbidden', message);
+}
+
+function isOwnPage(rules: HostRules, host: string, origin: string): boolean {
   const sender = URL.canParse(origin) ? new URL(origin).host : '';
   const named = isIP(nameOf(sender).replace(/^\[(.*)\]$/, '$1')) === 0 || nameOf(sender).startsWith('127.');
-  const ours = sender === host.toLowerCase() || (named && sender !== '' && isOwnHost(rules, sender));
-  return ours ? undefined : foreign('takes no requests from pages of', origin);
+  return sender === host.toLowerCase() || (named && sender !== '' && isOwnHost(rules, sender));
 }
 
 /** In lower case, without the port and without the dot that ends a fully qualified name (RFC 4343, 1034). */

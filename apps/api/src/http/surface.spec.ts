@@ -33,6 +33,11 @@ describe('a request under a prefix', () => {
     expect(url).toBe(`/api/v2/jobs/1?x=/deployment/${OTHER}/api/`);
   });
 
+  it.each(['/mcp', '/mcp?x=1', '/platform/v1/estimates'])('comes to the deployment at %s, too', (url) => {
+    const resolved = resolve({ url: `/deployment/${ID}${url}` });
+    expect(resolved).toMatchObject({ surface: { kind: 'deployment', deploymentId: ID }, url });
+  });
+
   it.each([
     ['in capitals', ID.toUpperCase()],
     ['percent-encoded', `%30${ID.slice(1)}`],
@@ -47,6 +52,7 @@ describe('a request under a prefix', () => {
     ['hides a slash', `/deployment/${ID}%2Fapi/v2/jobs`],
     ['is doubled', `/deployment/${ID}/deployment/${OTHER}/api/v2/jobs`],
     ['leads elsewhere', `/deployment/${ID}/platform/v1/account`],
+    ['goes on after a whole path', `/deployment/${ID}/mcp/x`],
     ['stands behind another path', `/api/v2/deployment/${ID}/api/v2/jobs`],
     ['is spelled otherwise', `/Deployment/${ID}/api/v2/jobs`],
   ])('is none when it %s', (_, url) => {

@@ -29,8 +29,11 @@ export interface RequestTarget {
   url: string;
 }
 
-/** Only what is spelled like this is mounted: routes below may take other spellings, a mount point has one. */
-const MOUNTED = /^\/deployment\/([^/?]+)(\/api\/.*)$/;
+/**
+ * What of the service is mounted under the prefix of a deployment, besides the API: an estimate and the MCP server are about one
+ * surface. Only what is spelled like this: routes below may take other spellings, a mount point has one.
+ */
+const MOUNTED = /^\/deployment\/([^/?]+)(\/(?:api\/.*|(?:mcp|platform\/v1\/estimates)(?:\?.*)?))$/;
 
 /**
  * Find the surface of a request, and the path that is left when its mount prefix is taken off (contract, section 1). The host

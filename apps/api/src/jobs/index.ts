@@ -1,1 +1,6 @@
+export { Destinations } from './destinations';
+export { presentEstimate } from './estimate.presenter';
+export { jobQuery, readMetadataFilter } from './job-query';
 export { JobsAdminModule, JobsModule } from './jobs.module';
+export { presentNodeClass } from './node-class.presenter';
+export { statusEventOf } from './status-event';

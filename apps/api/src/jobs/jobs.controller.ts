@@ -6,7 +6,7 @@ import {
   JobReads,
   Lifecycle,
   SubmissionService,
-  presentAttempt,
+  presentAttempts,
   presentLogs,
   showsLogs,
   type NodeTiming,
@@ -14,7 +14,7 @@ import {
 import type { Target } from '@millrace/deployments';
 import { currentTraceparent, namesTag } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { Serves, retryPolicyOf, spendLimitOf, type AnswerOf, type InputOf } from '../endpoints';
 import { holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
@@ -51,8 +51,11 @@ export class JobsController {
   @Serves(postJobs)
   async submit({ visitor, idempotencyKey, request }: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
     const { caller, scope, surface } = visitor;
+    const retry = retryPolicyOf(request);
+    const spendLimitMicros = spendLimitOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
-    const submission = { caller, scope, body, idempotencyKey, traceparent: currentTraceparent() };
+    const traceparent = currentTraceparent();
+    const submission = { caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
     const target = (): Promise<Target> => this.destinations.of(surface);
     const { job, place } = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
     return this.presenter.present(visitor, job, place);
@@ -119,7 +122,7 @@ export class JobsController {
   /** Additive: every attempt, and how it ended. */
   @Serves(getJobAttempts)
   async attempts({ visitor, params }: InputOf<typeof getJobAttempts>): Promise<AnswerOf<typeof getJobAttempts>> {
-    return { attempts: (await this.reads.attempts(visitor.scope, params.id)).map(presentAttempt) };
+    return presentAttempts(await this.reads.attempts(visitor.scope, params.id));
   }
 
   @Serves(cancelJob)

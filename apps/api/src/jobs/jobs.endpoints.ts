@@ -7,7 +7,7 @@ import {
   JobSubmissionSchema,
   JobWorkflowSchema,
 } from '@millrace/contracts';
-import { defineEndpoint, recordId } from '../endpoints';
+import { RETRY_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, recordId } from '../endpoints';
 import { jobQuery, metadataFilter } from './job-query';
 
 const reads = { method: 'get', tag: 'jobs', access: { by: 'surface', scope: 'jobs:read' } } as const;
@@ -38,6 +38,7 @@ export const postJobs = defineEndpoint({
     '`webhook_url` and `inputs` are reserved and refused. Other unknown fields are ignored; `extra_data` takes only the ' +
     'listed keys, and their values are forwarded to the run and not stored.',
   idempotencyKey: 'refuses-repeats',
+  parameters: [RETRY_HEADER, SPEND_LIMIT_HEADER],
   rawBody: { contentType: 'application/json', schema: JobSubmissionSchema },
   example: EXAMPLE_SUBMISSION,
   answers: { 201: { description: 'The job is recorded and queued.', schema: JobSchema } },
@@ -154,7 +155,8 @@ export const getJobAttempts = defineEndpoint({
   summary: 'Read the attempts of a job',
   description:
     'Each try of a worker to run the job: when it began and ended, how, and whether it was charged. A job gets another attempt when ' +
-    'its worker or its engine is lost, or when its worker is stopped; its status stays `running` meanwhile.',
+    'its worker or its engine is lost, when its worker is stopped, or when its retry policy has a failure tried again; its status stays ' +
+    '`running` meanwhile.',
   answers: { 200: { description: 'The attempts.', schema: JobAttemptsSchema } },
 });
 

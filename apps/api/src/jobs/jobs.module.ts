@@ -10,6 +10,7 @@ import { NodeClassesController } from './node-classes.controller';
 @Module({
   controllers: [JobsController, EstimatesController, EventsController, NodeClassesController],
   providers: [Destinations],
+  exports: [Destinations],
 })
 export class JobsModule {}
 

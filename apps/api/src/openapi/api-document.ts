@@ -25,11 +25,13 @@ const FRAME: DocumentFrame = {
   description: DESCRIPTION,
   tags: [
     { name: 'jobs', description: 'One execution of a workflow: durable, pollable, cancelable.' },
+    { name: 'batches', description: 'Many jobs under one id, accepted together.' },
     { name: 'assets', description: 'Records over immutable bytes, which are known by their hash.' },
     {
       name: 'uploads',
       description: 'Large files, sent in parts that can be sent again. Smaller ones need one request.',
     },
+    { name: 'mcp', description: 'The Model Context Protocol: what agents do with the service.' },
   ],
   // Where the surfaces are (contract, section 1).
   servers: [
@@ -56,7 +58,7 @@ const FRAME: DocumentFrame = {
       'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
       'changes something must carry `Millrace-Console: 1`.',
   },
-  paths: ['/api/v2/', '/content/', '/upload-parts/'],
+  paths: ['/api/v2/', '/content/', '/upload-parts/', '/mcp'],
 };
 
 /** The public API as an OpenAPI document: docs/openapi.json. */

@@ -50,6 +50,11 @@ describe('the OpenAPI document', () => {
     expect(unused).toEqual([]);
   });
 
+  it('has null in the list of values of what may be null', () => {
+    const attempts = lookUp('#/components/schemas/JobAttempts/properties/attempts/items/properties/outcome');
+    expect(attempts).toMatchObject({ type: ['string', 'null'], enum: expect.arrayContaining([null]) as unknown });
+  });
+
   it('leads from what makes a record to all that can be done with it', () => {
     const next = (id: string): string[] => {
       const { responses } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};

@@ -70,7 +70,9 @@ function simplified<T>(value: T): T {
   if (anyOf === undefined) return rest as T;
   const [some, none, ...more] = anyOf as JsonSchema[];
   if (none?.type !== 'null' || typeof some?.type !== 'string' || more.length > 0) return { ...rest, anyOf } as T;
-  return { ...some, ...rest, type: [some.type, 'null'] } as T;
+  // A value must be of the type and in the list.
+  const values = Array.isArray(some.enum) ? { enum: [...(some.enum as unknown[]), null] } : {};
+  return { ...some, ...values, ...rest, type: [some.type, 'null'] } as T;
 }
 
 function saysNothing([key, value]: readonly [string, unknown], { format }: { format?: unknown }): boolean {

@@ -14,7 +14,7 @@ import type { StreamedBody } from './multipart-body';
 import { streamedRequest } from './streamed-request';
 
 export interface CallOptions {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
   body?: string;
   /** Sends what this opens, as the connection takes it. */

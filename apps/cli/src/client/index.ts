@@ -1,7 +1,7 @@
 export { ApiClient, type CallOptions } from './api.client';
 export { assertAssetId, sizeOf, unreadable } from './assets.client';
 export { type Clients, clientsFor } from './clients';
-export { JobsClient, type NodeTime } from './jobs.client';
+export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
 export {
   type AssetRecord,
   type Job,

@@ -22,6 +22,16 @@ export interface NodeTime {
   ms: number | null;
 }
 
+/** What a submission says beside its body. */
+export interface SubmitOptions {
+  /** The `Idempotency-Key`. */
+  key: string;
+  /** The header `Millrace-Retry`. */
+  retry?: string | undefined;
+  /** The header `Millrace-Spend-Limit-Micros`. */
+  spendLimitMicros?: number | undefined;
+}
+
 export interface JobLogText {
   text: string;
   truncated: boolean;
@@ -38,8 +48,12 @@ export class JobsClient {
   constructor(private readonly api: ApiClient) {}
 
   /** `body` is the request's JSON text, sent unchanged. */
-  async submit(body: string, idempotencyKey: string): Promise<Job> {
-    const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
+  async submit(body: string, { key, retry, spendLimitMicros }: SubmitOptions): Promise<Job> {
+    const options = {
+      ...(retry === undefined ? {} : { 'millrace-retry': retry }),
+      ...(spendLimitMicros === undefined ? {} : { 'millrace-spend-limit-micros': String(spendLimitMicros) }),
+    };
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key, ...options };
     return readAs(JobView, await this.api.json(this.api.api('/jobs'), { method: 'POST', headers, body }), 'job');
   }
 

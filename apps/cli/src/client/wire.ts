@@ -33,7 +33,7 @@ export const JobAttemptsView = JobAttemptsSchema.extend({
     .extend({ outcome: z.string().nullable(), error: JobErrorView.nullable(), charge: z.string().nullable() })
     .loose()
     .array(),
-});
+}).partial({ retry: true });
 export const AssetView = AssetSchema.loose();
 export { OutputView };
 

@@ -1,7 +1,9 @@
 export { addAdmin } from './admin.command';
 export { addAssets } from './assets.command';
+export { addBatch } from './batch.command';
 export { binder } from './command-context';
 export { addCredits } from './credits.command';
+export { addDefaults } from './defaults.command';
 export { addDeployments } from './deployments.command';
 export { addEstimate } from './estimate.command';
 export { addJobs } from './jobs.command';

@@ -6,10 +6,11 @@ import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { guardFor, interruptNote, interruptOption } from './interrupt-option';
 import { submitGraph, type SubmitFlags } from './submit-graph';
-import { collect, parserOf, wholeNumber } from './typed-value';
+import { collect, creditMicros, parserOf, wholeNumber } from './typed-value';
 import { watchJob } from './watch-job';
 
 const MAX_WAIT = wholeNumber(0, 999_999_999, 'seconds');
+const SPEND_LIMIT = parserOf('--spend-limit', creditMicros);
 
 export interface RunFlags extends SubmitFlags {
   /** False under `--no-out`. */
@@ -67,6 +68,11 @@ function announce({ asJson, printer }: CommandContext, job: Job): ExitCode {
 function submissionFlags(command: Command): Command {
   return graphFlags(command)
     .option('--idempotency-key <key>', 'submitting again with this key creates no second job')
+    .option(
+      '--retry <policy>',
+      'which failures are tried again, such as "max=2, on=(engine_error worker_lost), pause=30"',
+    )
+    .option('--spend-limit <credits>', 'the most that the job may cost, such as 0.5', SPEND_LIMIT)
     .option(
       '--max-wait <seconds>',
       'retry for this long while the service asks to retry later (429)',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { assertAssetId, type Clients, type Job, sizeOf, unreadable } from '../client';
+import { assertAssetId, type Clients, type Job, type SubmitOptions, sizeOf, unreadable } from '../client';
 import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
@@ -18,6 +18,10 @@ export interface GraphFlags {
 /** The flags of a submission. */
 export interface SubmitFlags extends GraphFlags {
   idempotencyKey?: string;
+  /** The header `Millrace-Retry`; the service checks it. */
+  retry?: string;
+  /** The most that the job may cost, in micro-credits. */
+  spendLimit?: number;
   /** For how many seconds in all a refusal with a time to wait (429) is retried. */
   maxWait: number;
 }
@@ -44,7 +48,12 @@ const ASSET_PREFIX = 'asset:';
 export async function submitGraph(path: string, flags: SubmitFlags, tools: SubmitTools): Promise<Job> {
   const key = idempotencyKey(flags.idempotencyKey ?? randomUUID());
   const { body, graph } = await submissionOf(path, flags, tools);
-  const job = submitWithRetries(body, key, flags.maxWait, tools);
+  const job = submitWithRetries(
+    body,
+    { key, retry: flags.retry, spendLimitMicros: flags.spendLimit },
+    flags.maxWait,
+    tools,
+  );
   return job.catch((error: unknown) => {
     if (error instanceof ServiceRefusal) error.nodeClasses = graph.classes();
     throw error;
@@ -63,7 +72,7 @@ export async function submissionOf(
   tools: SubmitTools,
 ): Promise<{ body: string; graph: GraphText }> {
   const labels = parseLabels(flags.label ?? []);
-  const graph = GraphText.parse(await readGraph(path, tools.host), path === '-' ? 'The graph' : path);
+  const graph = GraphText.parse(await readInput(path, tools.host), path === '-' ? 'The graph' : path);
   const inputs = (flags.input ?? []).map((text) => parseAssignment(text, '--input'));
   const files = inputs.map(({ target, value }) => ({ place: graph.place(target), value }));
   for (const { target, value, asJson } of (flags.set ?? []).map((text) => parseAssignment(text, '--set'))) {
@@ -88,7 +97,8 @@ async function assertUsable(value: string): Promise<void> {
   else await sizeOf(value);
 }
 
-async function readGraph(path: string, host: Host): Promise<string> {
+/** The text of a file, or with `-` of standard input. @throws {UsageFailure} when it cannot be read. */
+export async function readInput(path: string, host: Host): Promise<string> {
   if (path !== '-') return readFile(path, 'utf8').catch((error: unknown) => Promise.reject(unreadable(path, error)));
   const chunks: Buffer[] = [];
   for await (const chunk of host.stdin) chunks.push(Buffer.from(chunk));
@@ -105,13 +115,19 @@ async function assetId(value: string, { clients, guard, paint, note }: SubmitToo
 }
 
 /** Sends the same request under the same key again while it is refused with a time to wait (contract, 7.2). */
-async function submitWithRetries(body: string, key: string, maxWaitSeconds: number, tools: SubmitTools): Promise<Job> {
+async function submitWithRetries(
+  body: string,
+  options: SubmitOptions,
+  maxWaitSeconds: number,
+  tools: SubmitTools,
+): Promise<Job> {
+  const { key } = options;
   const { host, clients, guard, note } = tools;
   const untilMs = host.nowMs() + maxWaitSeconds * 1000;
   for (let said = ''; ;) {
     if (guard.isPressed) throw new Interrupted('Interrupted; no job was created.');
     try {
-      return await guard.submitting(() => clients.jobs.submit(body, key));
+      return await guard.submitting(() => clients.jobs.submit(body, options));
     } catch (error) {
       if (guard.signal.aborted)
         throw unknownOutcome(new Interrupted('Interrupted while the job was being submitted.'), key);

@@ -38,7 +38,9 @@ const SHOWN_ID = 100;
 
 const CREDITS_EXHAUSTED: JobFailure = {
   code: 'credits_exhausted',
-  message: 'The run used up the credits of its account and was stopped. Add credits and submit the job again.',
+  message:
+    'The run used up the credits of its account, or all that its submission let it cost, and was stopped. Add credits or raise the ' +
+    'limit, and submit the job again.',
 };
 
 /**

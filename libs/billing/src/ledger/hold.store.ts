@@ -1,6 +1,12 @@
 import { newId } from '@millrace/contracts';
 import { statementPart, type StatementPart } from '@millrace/database';
-import { exhaustionPart, extensionPart, type ExtensionTerms, type MeteredColumn } from '../price';
+import {
+  exhaustionPart,
+  extensionPart,
+  type ExtensibleColumn,
+  type ExtensionTerms,
+  type MeteredColumn,
+} from '../price';
 
 /*
  * The parts by which the statements of a job hold credits, extend the hold, and end it with the charge. Every one of them
@@ -98,7 +104,7 @@ export function holdsPart(holds: Holds, after: StatementPart): StatementPart {
 }
 
 /** A running job, locked by its statement. `may_extend`: it is not about to end. */
-export type HeldRun = StatementPart<MeteredColumn | 'account_id' | 'may_extend'>;
+export type HeldRun = StatementPart<ExtensibleColumn | 'account_id' | 'may_extend'>;
 
 /**
  * Extend the hold of the one job that `run` yields at most, from what its account has available: by what `extensionMicros`

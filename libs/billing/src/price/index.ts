@@ -8,6 +8,7 @@ export {
   extensionPart,
   isExhausted,
   type BilledColumn,
+  type ExtensibleColumn,
   type ExtensionTerms,
   type MeteredColumn,
   type MeteredRun,

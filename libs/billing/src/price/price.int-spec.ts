@@ -10,7 +10,7 @@ import {
   extensionPart,
   isExhausted,
   type BilledColumn,
-  type MeteredColumn,
+  type ExtensibleColumn,
 } from './price.store';
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n });
@@ -62,6 +62,18 @@ describe('a hold that runs short', () => {
     );
   });
 
+  it('is extended up to the limit of its submission, and no further', () => {
+    fc.assert(
+      fc.property(amount, price, ms, amount, (heldMicros, priceMicrosPerSecond, usedMs, spendLimitMicros) => {
+        const run = { heldMicros, priceMicrosPerSecond, usedMs };
+        const [free, limited] = [extensionMicros(run, terms), extensionMicros({ ...run, spendLimitMicros }, terms)];
+        const room = spendLimitMicros > heldMicros ? spendLimitMicros - heldMicros : 0n;
+        expect(limited).toBe(free < room ? free : room);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
   it('is exhausted exactly when the run costs all of it, and never where time is free', () => {
     const run = { priceMicrosPerSecond: 1_000n, usedMs: 5_000n };
     expect(isExhausted({ ...run, heldMicros: 5_001n })).toBe(false);
@@ -81,11 +93,18 @@ describe('on PostgreSQL', () => {
     heldMicros: bigint;
     priceMicrosPerSecond: bigint;
     ms: bigint;
+    spendLimitMicros: bigint | null;
   }
 
   /** Runs that are held for too much, for too little, and for exactly what they cost. */
   const run: fc.Arbitrary<Run> = fc
-    .record({ heldMicros: amount, priceMicrosPerSecond: price, ms, isExact: fc.boolean() })
+    .record({
+      heldMicros: amount,
+      priceMicrosPerSecond: price,
+      ms,
+      spendLimitMicros: fc.option(amount),
+      isExact: fc.boolean(),
+    })
     .map(({ isExact, ...rest }) => ({
       ...rest,
       heldMicros: isExact ? costMicros(rest.ms, rest.priceMicrosPerSecond) : rest.heldMicros,
@@ -96,12 +115,13 @@ describe('on PostgreSQL', () => {
     stepMs: fc.integer({ min: 0, max: 600_000 }),
   });
 
-  const inSql = (all: Run[]): StatementPart<BilledColumn | MeteredColumn> =>
-    statementPart<BilledColumn | MeteredColumn>('run')`
-      SELECT n AS id, held AS held_micros, price AS price_micros_per_second, ms AS used_ms, ms AS billable_ms
+  const inSql = (all: Run[]): StatementPart<BilledColumn | ExtensibleColumn> =>
+    statementPart<BilledColumn | ExtensibleColumn>('run')`
+      SELECT n AS id, held AS held_micros, price AS price_micros_per_second, ms AS used_ms, ms AS billable_ms, spend_limit AS spend_limit_micros
       FROM unnest(${all.map(({ heldMicros }) => heldMicros)}::bigint[],
-        ${all.map((one) => one.priceMicrosPerSecond)}::bigint[], ${all.map((one) => one.ms)}::bigint[])
-        WITH ORDINALITY AS given (held, price, ms, n)`;
+        ${all.map((one) => one.priceMicrosPerSecond)}::bigint[], ${all.map((one) => one.ms)}::bigint[],
+        ${all.map((one) => one.spendLimitMicros)}::bigint[])
+        WITH ORDINALITY AS given (held, price, ms, spend_limit, n)`;
 
   it('the charge is what it is in TypeScript', async () => {
     await fc.assert(

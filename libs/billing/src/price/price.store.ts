@@ -52,6 +52,12 @@ export interface MeteredRun {
   usedMs: bigint;
 }
 
+/** A job whose hold may be extended. */
+export interface ExtensibleRun extends MeteredRun {
+  /** The most that may be held for it, and so the most that it costs. Absent or null where its submission set no limit. */
+  spendLimitMicros?: bigint | null;
+}
+
 /** How the holds of running jobs are extended. */
 export interface ExtensionTerms {
   /** A hold is extended when it does not cover the run so far and this much more, in milliseconds. */
@@ -61,29 +67,34 @@ export interface ExtensionTerms {
 }
 
 /**
- * By how much to extend the hold of a run before it is used up; 0 while it is ample. The account may have less than that: it
- * then gives what it has.
+ * By how much to extend the hold of a run before it is used up; 0 while it is ample, and never beyond the limit of its submission.
+ * The account may have less than that: it then gives what it has.
  */
 export function extensionMicros(
-  { heldMicros, priceMicrosPerSecond, usedMs }: MeteredRun,
+  { heldMicros, priceMicrosPerSecond, usedMs, spendLimitMicros = null }: ExtensibleRun,
   { leadMs, stepMs }: ExtensionTerms,
 ): bigint {
   const shortMicros = costMicros(usedMs + BigInt(leadMs), priceMicrosPerSecond) - heldMicros;
   if (shortMicros <= 0n) return 0n;
   const stepMicros = costMicros(BigInt(stepMs), priceMicrosPerSecond);
-  return stepMicros > shortMicros ? stepMicros : shortMicros;
+  const byMicros = stepMicros > shortMicros ? stepMicros : shortMicros;
+  if (spendLimitMicros === null || heldMicros + byMicros <= spendLimitMicros) return byMicros;
+  return spendLimitMicros > heldMicros ? spendLimitMicros - heldMicros : 0n;
 }
 
 export type MeteredColumn = 'id' | 'held_micros' | 'price_micros_per_second' | 'used_ms';
 
-/** The rows of `run` with `extend_micros`: the SQL of `extensionMicros`. */
+export type ExtensibleColumn = MeteredColumn | 'spend_limit_micros';
+
+/** The rows of `run` with `extend_micros`: the SQL of `extensionMicros`. `least` passes over the NULL of a run without a limit. */
 export function extensionPart<Column extends string>(
-  run: StatementPart<Column | MeteredColumn>,
+  run: StatementPart<Column | ExtensibleColumn>,
   { leadMs, stepMs }: ExtensionTerms,
-): StatementPart<Column | MeteredColumn | 'extend_micros'> {
+): StatementPart<Column | ExtensibleColumn | 'extend_micros'> {
   const short = Prisma.sql`${costSql(Prisma.sql`r.used_ms + ${leadMs}::bigint`)} - r.held_micros`;
-  return statementPart<Column | MeteredColumn | 'extend_micros'>('due')`
-    SELECT r.*, CASE WHEN ${short} > 0 THEN greatest(${short}, ${costSql(Prisma.sql`${stepMs}::bigint`)}) ELSE 0 END
+  const by = Prisma.sql`greatest(${short}, ${costSql(Prisma.sql`${stepMs}::bigint`)})`;
+  return statementPart<Column | ExtensibleColumn | 'extend_micros'>('due')`
+    SELECT r.*, CASE WHEN ${short} > 0 THEN greatest(least(${by}, r.spend_limit_micros - r.held_micros), 0) ELSE 0 END
       AS extend_micros
     FROM ${run} r`;
 }

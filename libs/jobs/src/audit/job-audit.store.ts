@@ -102,7 +102,7 @@ const CHECKS: readonly Check[] = [
                AS detail
       FROM account_queues q CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE delivery = 'waiting') AS waiting,
-               count(*) FILTER (WHERE delivery IN ('dispatched', 'leased')) AS in_flight
+               count(*) FILTER (WHERE delivery IN ('dispatched', 'leased', 'paused')) AS in_flight
         FROM jobs j WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery <> 'done') c
       WHERE (q.waiting, q.in_flight) IS DISTINCT FROM (c.waiting::int, c.in_flight::int)`,
   },
@@ -154,7 +154,31 @@ const CHECKS: readonly Check[] = [
       SELECT j.id::text AS subject, format('failed with %s and was charged %s', j.error ->> 'code', j.charged_micros) AS detail
       FROM jobs j
       WHERE j.status = 'failed' AND j.charged_micros > 0
+        AND j.billable_ms > (SELECT coalesce(sum(a.billed_ms), 0) FROM job_attempts a WHERE a.job_id = j.id)
         AND j.error ->> 'code' IN ('worker_lost', 'output_storage_error', 'input_unavailable', 'credential_unavailable')`,
+  },
+  {
+    name: 'retries-keep-their-policy',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject,
+             format('was tried again %s times of %s, for %s; its attempts say %s, for %s', j.retries, j.retry_max, j.retry_codes,
+               a.retried, a.codes) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT count(*) AS retried, coalesce(array_agg(error ->> 'code'), '{}') AS codes
+        FROM job_attempts WHERE job_id = j.id AND billed_ms IS NOT NULL) a
+      WHERE (j.retry_max > 0 OR j.retries > 0)
+        AND (a.retried <> j.retries OR j.retries > j.retry_max OR NOT a.codes <@ j.retry_codes)`,
+  },
+  {
+    name: 'charge-is-what-the-table-bills',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject,
+             format('was charged %s for %s ms, %s of them for attempts before, of %s held', j.charged_micros, j.billable_ms,
+               a.billed_ms, j.held_micros) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT coalesce(sum(billed_ms), 0) AS billed_ms FROM job_attempts WHERE job_id = j.id) a
+      WHERE j.billable_ms < a.billed_ms OR (j.delivery = 'done' AND j.charged_micros <>
+        least(j.held_micros, (j.billable_ms * j.price_micros_per_second + 999) / 1000))`,
   },
 ];
 

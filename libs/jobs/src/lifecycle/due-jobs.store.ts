@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { isLongOvertime, leaseIsOver } from '../state';
+import { isLongOvertime, isPauseOver, leaseIsOver } from '../state';
 
 /** A job that is due, and its turn among those that are: what a sweep goes on from. */
 export interface DueJob {
@@ -34,6 +34,13 @@ export async function listLostJobs(statements: Statements, after: string | null,
   return statements.rows(Prisma.sql`
     SELECT j.id, j.status, j.attempt >= j.max_attempts AS last, ${turn} FROM jobs j
     WHERE ${leaseIsOver} AND ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
+}
+
+/** Jobs whose pause before a retry is over, the longest over first. */
+export async function listPausedJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
+  const { isAfter, turn, order } = turnsBy(Prisma.sql`j.retry_at`, after);
+  return statements.rows(Prisma.sql`
+    SELECT j.id, ${turn} FROM jobs j WHERE ${isPauseOver} AND ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
 }
 
 /** Jobs that are to be canceled between two attempts. */

@@ -38,11 +38,11 @@ export async function endJob(
   withEnd: WithEnd = (run) => run,
 ): Promise<MovedJob | null> {
   const { status, cause } = RECORDED_AS[ending.ending];
-  const charged = chargePart(withEnd(runPart(guard, ending)));
+  const charged = chargePart(withEnd(runPart(mayEnd(guard), ending)));
   const job = statementPart<EndedColumn>('job')`
     UPDATE jobs j
     SET status = CASE WHEN old.status = 'canceling' THEN 'canceled' ELSE ${status} END,
-        delivery = 'done', lease_token = NULL, lease_expires_at = NULL, completed_at = now(), updated_at = now(),
+        delivery = 'done', lease_token = NULL, lease_expires_at = NULL, retry_at = NULL, completed_at = now(), updated_at = now(),
         seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
         error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
         billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
@@ -61,22 +61,24 @@ export async function endJob(
 /**
  * The job, locked, with the time that is billed of it. What the end writes is made from this row: the version in the
  * statement's snapshot may be from before an extension of the hold.
+ *
+ * @param guard the condition on the row `j` of `jobs`.
  */
-function runPart(guard: EndGuard, ending: JobEnding): StatementPart<BilledColumn | RunColumn> {
+export function runPart(guard: Prisma.Sql, ending: JobEnding): StatementPart<BilledColumn | RunColumn> {
   const billed = billedMs(SETTLEMENT[ending.ending], 'engineMs' in ending ? ending.engineMs : 0);
   return statementPart<BilledColumn | RunColumn>('old')`
     SELECT j.id, j.account_id, j.attempt, j.expires_at, j.status, j.delivery, j.held_micros, j.price_micros_per_second, u.used_ms,
-           j.billable_ms + greatest(u.used_ms, ${leastBilledMs(ending.ending)}) AS billable_ms, ${isWaived(SETTLEMENT[ending.ending])} AS is_waived
+           j.billable_ms + greatest(u.used_ms, ${leastBilledMs(ending.ending)}) AS billable_ms, j.billable_ms AS billed_before_ms, ${isWaived(SETTLEMENT[ending.ending])} AS is_waived
     FROM jobs j LEFT JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt
     CROSS JOIN LATERAL (SELECT CASE WHEN j.delivery = 'leased' THEN ${billed} ELSE 0 END AS used_ms) u
-    WHERE ${mayEnd(guard)} FOR UPDATE OF j`;
+    WHERE ${guard} FOR UPDATE OF j`;
 }
 
 /**
  * The outputs of a job with a price that is not charged are withdrawn, once the job is locked: `j` as the end writes it and
  * `old` as it was. A function does so, which sees what was recorded while the statement waited for the lock.
  */
-function withdrawal(ending: JobEnding): Prisma.Sql {
+export function withdrawal(ending: JobEnding): Prisma.Sql {
   if (SETTLEMENT[ending.ending] === 'billable') return Prisma.sql`NULL`;
   return Prisma.sql`CASE WHEN old.is_waived AND j.price_micros_per_second > 0 THEN withdraw_outputs(j.id) END`;
 }

@@ -7,5 +7,6 @@ export { JobEvents } from './job-events';
 export { Lifecycle } from './lifecycle.service';
 export { RecallStoppedJobsLoop } from './recall-stopped-jobs.loop';
 export { RescueLostJobsLoop } from './rescue-lost-jobs.loop';
+export { ResumePausedJobsLoop } from './resume-paused-jobs.loop';
 export { resubmitAdvice, type ReportedEnding } from './settlement';
 export { SweepExpiredJobsLoop } from './sweep-expired-jobs.loop';

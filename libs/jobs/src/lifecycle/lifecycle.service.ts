@@ -22,6 +22,7 @@ import {
 import type { JobEvents } from './job-events';
 import { keepLog } from './log.store';
 import { giveUpAttempt, handBackAttempt, recallFromStopped, takeBackAttempt } from './release.store';
+import { resumePaused, retryJob } from './retry.store';
 import { renewLease, type HeartbeatAnswer } from './renew.store';
 
 /** Has the pool's lane filled soon. Never throws, never waits. */
@@ -102,7 +103,7 @@ export class Lifecycle {
   }
 
   /**
-   * End a job with the result of its attempt.
+   * End a job with the result of its attempt, or have it pause for its next where its policy has the failure tried again.
    *
    * @param withEnd what is written in the same statement.
    * @returns null when the lease was lost: the result counts for nothing.
@@ -112,7 +113,7 @@ export class Lifecycle {
     // A worker that takes its job for canceled when nobody asked for it is mistaken, and changes nothing.
     const kind = result.ending === 'canceled_while_running' ? 'canceling_fence' : 'fence';
     crashPoint('finish:before-commit');
-    const moved = await this.end({ kind, fence }, result, withEnd);
+    const moved = await this.retryOrEnd({ kind, fence }, result, withEnd);
     if (moved !== null) crashPoint('finish:after-commit');
     return moved;
   }
@@ -130,7 +131,7 @@ export class Lifecycle {
    */
   async giveUp(fence: Fence, loss: AttemptLoss): Promise<MovedJob | null> {
     const moved = await giveUpAttempt(this.database, fence, loss.by === 'engine' ? loss.engineMs : 0);
-    if (moved === null) return this.end({ kind: 'fence', fence }, lostEnding(loss));
+    if (moved === null) return this.retryOrEnd({ kind: 'fence', fence }, lostEnding(loss));
     this.requestDispatch(moved.poolId);
     return moved;
   }
@@ -145,13 +146,20 @@ export class Lifecycle {
     return recallFromStopped(this.database);
   }
 
+  /** Have jobs wait for their next attempt whose pause is over. @returns how many. */
+  async resumePaused(jobIds: readonly string[]): Promise<number> {
+    const pools = await resumePaused(this.database, jobIds);
+    for (const poolId of new Set(pools)) this.requestDispatch(poolId);
+    return pools.length;
+  }
+
   /** Act on a job whose worker is lost: its next attempt, or its end. @returns null when there is nothing to do any more. */
   async rescue({ id: jobId, status, last }: Omit<LostJob, 'turn'>): Promise<MovedJob | null> {
     if (status === 'canceling') {
       return this.end({ kind: 'lost_for_good', jobId }, canceledEnding('canceled_with_worker_lost'));
     }
     const moved = last
-      ? await this.end({ kind: 'lost_for_good', jobId }, attemptsUsedUp)
+      ? await this.retryOrEnd({ kind: 'lost_for_good', jobId }, attemptsUsedUp)
       : await takeBackAttempt(this.database, jobId);
     if (moved !== null) {
       crashPoint('rescue:after-take-back');
@@ -175,6 +183,15 @@ export class Lifecycle {
   async endOvertime(jobId: string): Promise<MovedJob | null> {
     const { attemptLimitSeconds: limitSeconds } = this.settings;
     return this.end({ kind: 'overtime', jobId, limitSeconds }, overtimePassed);
+  }
+
+  private async retryOrEnd(guard: EndGuard, ending: JobEnding, withEnd?: WithEnd): Promise<MovedJob | null> {
+    const retried = await retryJob(this.database, guard, ending);
+    if (retried === null) return this.end(guard, ending, withEnd);
+    crashPoint('retry:after-commit');
+    this.metrics.jobRetries.inc({ pool: retried.poolId });
+    this.requestDispatch(retried.poolId);
+    return retried;
   }
 
   private async end(guard: EndGuard, ending: JobEnding, withEnd?: WithEnd): Promise<MovedJob | null> {

@@ -9,6 +9,8 @@ import { withLastOutput } from '../outputs/last-output.store';
 import { claimAttempt } from './claim.store';
 import { endJob } from './end.store';
 import { handBackAttempt, takeBackAttempt } from './release.store';
+import { attemptsUsedUp } from './job-ending';
+import { retryJob } from './retry.store';
 import { renewLease } from './renew.store';
 
 let test: TestDatabase;
@@ -37,6 +39,8 @@ describe('a statement that moves one job', () => {
     ['the end', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'))],
     ['the end with the last output', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'), withOutput)],
     ['the end of a lost one', (to) => endJob(to, lost, endingOf('attempts_used_up'))],
+    ['a retry', (to) => retryJob(to, { kind: 'fence', fence }, endingOf('node_failed'))],
+    ['a retry of a lost one', (to) => retryJob(to, lost, attemptsUsedUp)],
     ['handing it back', (to) => handBackAttempt(to, fence)],
     ['taking it back', (to) => takeBackAttempt(to, fence.jobId)],
   ];

@@ -1,4 +1,4 @@
-import { extendHold, type MeteredColumn } from '@millrace/billing';
+import { extendHold, type ExtensibleColumn } from '@millrace/billing';
 import type { JobStatus, Progress } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { holdsFence, isOvertime, type Fence } from '../state';
@@ -35,8 +35,8 @@ export async function renewLease(
   fence: Fence,
   { progress, engineMs, leaseSeconds, attemptLimitSeconds, holdExtensionSeconds }: Heartbeat,
 ): Promise<HeartbeatAnswer | null> {
-  const run = statementPart<MeteredColumn | 'account_id' | 'may_extend' | 'overtime'>('run')`
-    SELECT j.id, j.account_id, j.held_micros, j.price_micros_per_second, e.engine_ms,
+  const run = statementPart<ExtensibleColumn | 'account_id' | 'may_extend' | 'overtime'>('run')`
+    SELECT j.id, j.account_id, j.held_micros, j.spend_limit_micros, j.price_micros_per_second, e.engine_ms,
            j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend,
            ${isOvertime(attemptLimitSeconds)} AS overtime
     FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt JOIN pools p ON p.id = j.pool_id

@@ -8,6 +8,7 @@ export interface OperatorJob extends JobScope {
   id: string;
   status: JobStatus;
   hasSecrets: boolean;
+  spendLimitMicros: bigint | null;
   apiKeyId: string | null;
   metadata: JobMetadata;
   /** The graph's text as submitted. */
@@ -19,7 +20,8 @@ export class OperatorJobStore {
   /** @returns null when there is no such job, or it has expired. */
   async find(tx: Statements, id: string): Promise<OperatorJob | null> {
     const [job] = await tx.rows<OperatorJob>(Prisma.sql`
-      SELECT j.id, j.account_id, j.surface, j.deployment_id, j.status, j.has_secrets, j.api_key_id, j.metadata, g.workflow
+      SELECT j.id, j.account_id, j.surface, j.deployment_id, j.status, j.has_secrets, j.spend_limit_micros, j.api_key_id,
+        j.metadata, g.workflow
       FROM jobs j JOIN job_graphs g ON g.job_id = j.id
       WHERE j.id = ${id}::uuid AND j.expires_at > now()`);
     return job ?? null;

@@ -66,6 +66,7 @@ export class OperatorJobs {
       body: Buffer.from(`{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`),
       idempotencyKey: undefined,
       traceparent: null,
+      spendLimitMicros: job.spendLimitMicros ?? undefined,
       within,
     });
   }

@@ -43,7 +43,7 @@ const cancel = (scope: JobScope, jobId: string): Promise<unknown> =>
 const lost = endingOf('attempts_used_up');
 
 const logsOf = async (place: Place, id: string): Promise<unknown> =>
-  (await reads.find(test.database, place, id, true))?.logs;
+  (await reads.findAsked(test.database, [{ scope: place, id, withLogs: true }]))[0]?.logs;
 
 const stop = ({ deploymentId: id }: Place): Promise<unknown> =>
   test.database.models.deployment.update({ where: { id }, data: { desiredState: 'stopped' } });

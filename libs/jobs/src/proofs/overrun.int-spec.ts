@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 /** A running job with this hold, and the account that pays for it. */
-async function running(micros: bigint, hold: bigint) {
+async function running(micros: bigint, hold: bigint, spendLimitMicros?: bigint) {
   const jobs = await CreditJobs.make(test, micros);
-  await jobs.submit(hold, PRICE);
+  await jobs.submit(hold, PRICE, spendLimitMicros);
   const claimed = await jobs.start();
   if (claimed === null) throw new Error('nothing was claimed');
   return { jobs, claimed };
@@ -42,6 +42,16 @@ describe('a run that outlasts its hold', () => {
     const moved = await jobs.end(claimed, 52_000, 'credits_exhausted');
     expect(moved?.chargedMicros).toBe(50_000n);
     expect(await jobs.balance()).toEqual({ availableMicros: 0n, heldMicros: 0n });
+    expect(await jobs.findings()).toEqual([]);
+  });
+
+  it('is stopped at the limit of its submission, however much the account has', async () => {
+    const { jobs, claimed } = await running(1_000_000n, 30_000n, 45_000n);
+    expect(await jobs.beat(claimed, 25_000)).toEqual({ status: 'running', exhausted: false, overtime: false });
+    expect(await jobs.balance()).toEqual({ availableMicros: 955_000n, heldMicros: 45_000n });
+    expect(await jobs.beat(claimed, 45_000)).toEqual({ status: 'running', exhausted: true, overtime: false });
+    expect((await jobs.end(claimed, 46_000, 'credits_exhausted'))?.chargedMicros).toBe(45_000n);
+    expect(await jobs.balance()).toEqual({ availableMicros: 955_000n, heldMicros: 0n });
     expect(await jobs.findings()).toEqual([]);
   });
 

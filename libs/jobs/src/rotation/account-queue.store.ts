@@ -33,6 +33,13 @@ export class AccountQueueStore {
     return load;
   }
 
+  /** Jobs of the account that wait in a pool. */
+  async waitingIn(statements: Statements, poolId: string, accountId: string): Promise<number> {
+    const [queue] = await statements.rows<{ waiting: number }>(Prisma.sql`
+      SELECT waiting FROM account_queues WHERE pool_id = ${poolId} AND account_id = ${accountId}::uuid`);
+    return queue?.waiting ?? 0;
+  }
+
   /** Jobs of a pool that have not ended. */
   async livingIn(tx: Statements, poolId: string): Promise<number> {
     const [living] = await tx.rows<{ jobs: number }>(Prisma.sql`

@@ -17,10 +17,13 @@ export {
   deliveryOfOne,
   holdsFence,
   isInScope,
+  isInScopeAsked,
   isLongOvertime,
   isOvertime,
+  isPauseOver,
   leaseIsOver,
   mayEnd,
   mayRelease,
+  mayRetry,
 } from './job-guards.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import type { RetryCode } from '@millrace/contracts';
 import type { Fence, JobScope } from './job';
 
 /*
@@ -8,8 +9,19 @@ import type { Fence, JobScope } from './job';
 
 /** The job is on the surface that it was made on, and has not expired. */
 export function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
-  return Prisma.sql`j.account_id = ${accountId}::uuid AND j.surface = ${surface}
-    AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND j.expires_at > now()`;
+  return isIn(Prisma.sql`${accountId}::uuid`, Prisma.sql`${surface}`, Prisma.sql`${deploymentId}::uuid`);
+}
+
+/** The same of the scope that a row `asked` names. */
+export const isInScopeAsked = isIn(
+  Prisma.sql`asked.account_id`,
+  Prisma.sql`asked.surface`,
+  Prisma.sql`asked.deployment_id`,
+);
+
+function isIn(accountId: Prisma.Sql, surface: Prisma.Sql, deploymentId: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`j.account_id = ${accountId} AND j.surface = ${surface}
+    AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId} AND j.expires_at > now()`;
 }
 
 /**
@@ -91,6 +103,15 @@ function endCondition(guard: EndGuard): Prisma.Sql {
       return Prisma.sql`j.id = ${guard.jobId}::uuid AND j.deadline_at <= now()`;
   }
 }
+
+/** Its policy has a failure of this code tried again, and there is time for it. */
+export function mayRetry(code: RetryCode): Prisma.Sql {
+  return Prisma.sql`j.status = 'running' AND j.retries < j.retry_max AND ${code} = ANY(j.retry_codes)
+    AND now() + make_interval(secs => j.retry_pause_seconds) < j.deadline_at`;
+}
+
+/** The pause before a retry is over. For lists: `jobs_paused_idx` has the pauses in the order in which they are over. */
+export const isPauseOver = Prisma.sql`j.delivery = 'paused' AND j.retry_at <= now()`;
 
 /** Who may have a job wait for its next attempt. */
 export type ReleaseGuard =

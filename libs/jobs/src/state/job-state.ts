@@ -18,8 +18,9 @@ export const TRANSITIONS = [
 
 /**
  * Where a live job is on its way to an engine. `waiting`: in Postgres, for the dispatcher. `dispatched`: its next attempt is
- * in the pool's lane. `leased`: a worker runs an attempt. `done`: the status is terminal. Not public: a job whose worker was
- * lost is `waiting` again while its status stays `running`.
+ * in the pool's lane. `leased`: a worker runs an attempt. `paused`: it waits for the time of a retry that its policy asked for; it
+ * keeps its place among the account's jobs in flight. `done`: the status is terminal. Not public: a job whose worker was lost is
+ * `waiting` again while its status stays `running`.
  */
-export const DELIVERIES = ['waiting', 'dispatched', 'leased', 'done'] as const;
+export const DELIVERIES = ['waiting', 'dispatched', 'leased', 'paused', 'done'] as const;
 export type Delivery = (typeof DELIVERIES)[number];

@@ -1,11 +1,22 @@
 import { constants, setPriority } from 'node:os';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
-import { refusedResult, type ExaminationResult, type ExaminationTask, type SharedCatalogue } from './examination';
+import {
+  refusedResult,
+  type ExaminationResult,
+  type ExaminationTask,
+  type SharedCatalogue,
+  type SliceResult,
+  type SliceTask,
+} from './examination';
+import { examineSlice } from './examine-batch.step';
 import { examineSubmission } from './examine-submission.step';
+import { readBatch } from './read-batch.step';
 import { readSubmission } from './read-submission.step';
 
 /** Parsed catalogues that a thread keeps, the latest last: those of the pools in use. */
 const CACHED_CATALOGUES = 4;
+/** How long jobs of a batch keep the thread from others; a graph of thousands of nodes takes 100 ms. */
+const SLICE_MS = 200;
 const parsed = new Map<number, NodeCatalogue>();
 
 // Of this thread alone: where cores are few, it leaves them to the event loop, which serves all others.
@@ -17,6 +28,19 @@ export function examineInThread({ body, catalogue }: ExaminationTask): Examinati
     const requested = readSubmission(body);
     if (catalogue === null) return { kind: 'read' };
     return { kind: 'examined', job: examineSubmission(requested, catalogueOf(catalogue)) };
+  } catch (error) {
+    if (error instanceof Refusal) return refusedResult(error);
+    throw error;
+  }
+}
+
+/** Some jobs of a batch. The body is read again for each slice: it is faster read than kept, and a thread keeps nothing. */
+export function examineSliceInThread({ body, catalogue, from }: SliceTask): SliceResult {
+  try {
+    const requested = readBatch(new Uint8Array(body));
+    const slice = examineSlice(requested, catalogueOf(catalogue), from, SLICE_MS);
+    const { admission, count, template } = requested;
+    return { kind: 'slice', slice, outline: from === 0 ? { admission, count, template } : null };
   } catch (error) {
     if (error instanceof Refusal) return refusedResult(error);
     throw error;

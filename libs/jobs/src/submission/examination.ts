@@ -1,4 +1,7 @@
 import { type Refusal, type ErrorCode, type RefusalOptions } from '@millrace/contracts';
+import type { BatchAdmission } from '@millrace/contracts';
+import type { GraphTemplate } from '@millrace/workflow';
+import type { ExaminedSlice } from './examine-batch.step';
 import type { ExaminedJob } from './examine-submission.step';
 
 /** A submission to examine in another thread. */
@@ -15,13 +18,37 @@ export interface SharedCatalogue {
   json: SharedArrayBuffer;
 }
 
+/** Jobs of a batch to examine in another thread. */
+export interface SliceTask {
+  body: SharedArrayBuffer;
+  catalogue: SharedCatalogue;
+  /** The first of them. */
+  from: number;
+}
+
+/** What the first slice of a batch brings beside its jobs. */
+export interface BatchOutline {
+  admission: BatchAdmission;
+  count: number;
+  template: GraphTemplate | null;
+}
+
+export type SliceResult =
+  | { kind: 'slice'; slice: ExaminedSlice; outline: BatchOutline | null }
+  | Extract<ExaminationResult, { kind: 'refused' }>;
+
 /** What came of it. A refusal crosses threads as what it is made of. */
 export type ExaminationResult =
   | { kind: 'examined'; job: ExaminedJob }
   | { kind: 'read' }
   | { kind: 'refused'; code: ErrorCode; message: string; options: RefusalOptions };
 
-export function refusedResult({ code, message, details, status }: Refusal): ExaminationResult {
+export function refusedResult({
+  code,
+  message,
+  details,
+  status,
+}: Refusal): Extract<ExaminationResult, { kind: 'refused' }> {
   const options = { details, ...(code === 'invalid_request' ? { status: status as RefusalOptions['status'] } : {}) };
   return { kind: 'refused', code, message, options: options };
 }

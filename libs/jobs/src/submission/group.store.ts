@@ -78,11 +78,13 @@ export class GroupStore {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
     return statementPart<'id'>('jobs_made')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
-        expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
+        expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
+        batch_id, batch_index, retry_max, retry_codes, retry_pause_seconds)
       SELECT d.id, d.account_id, d.pool_id, d.surface, d.deployment_id, d.api_key_id, ${maxAttempts},
         now() + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds)),
         now() + make_interval(secs => d.retention_seconds),
-        d.has_secrets, d.price_micros_per_second, d.hold_micros, d.metadata, d.models, d.traceparent
+        d.has_secrets, d.price_micros_per_second, d.hold_micros, d.spend_limit_micros, d.metadata, d.models, d.traceparent,
+        d.batch_id, d.batch_index, d.retry_max, d.retry_codes, d.retry_pause_seconds
       FROM ${draft} d JOIN ${joined} joined ON joined.place = d.place, (SELECT count(*) FROM ${holdsPart(draft, joined)}) AS done
       RETURNING id, created_at, deadline_at, expires_at`;
   }
@@ -99,7 +101,8 @@ function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): StatementP
       place int, given_id uuid, account_id uuid, api_key_id uuid, pool_id text, surface text, deployment_id uuid,
       workflow text, node_count int, work_key bigint, input_asset_ids uuid[], metadata jsonb, models text[], has_secrets boolean,
       traceparent text, idempotency_key text, weight int, running_limit int, queue_limit int, storage_bytes float8,
-      retention_seconds float8, price_micros_per_second bigint, hold_micros bigint, hold_id uuid)`;
+      retention_seconds float8, price_micros_per_second bigint, hold_micros bigint, hold_id uuid, spend_limit_micros bigint,
+      batch_id uuid, batch_index int, retry_max int, retry_codes text[], retry_pause_seconds int)`;
   const ids = statementPart('ids')`
     SELECT id, row_number() OVER (ORDER BY id) AS place FROM (SELECT new_job_id() AS id FROM ${given}) AS made`;
   return statementPart<DraftColumn>('draft')`
@@ -130,8 +133,14 @@ function rowOf(draft: JobDraft, index: number): Record<string, unknown> {
     price_micros_per_second: String(draft.priceMicrosPerSecond),
     hold_id: newId(),
     hold_micros: String(draft.holdMicros),
+    spend_limit_micros: draft.spendLimitMicros === null ? null : String(draft.spendLimitMicros),
     has_secrets: draft.hasSecrets,
     models: draft.models.length > 0 ? draft.models : null,
     traceparent: draft.traceparent,
+    batch_id: draft.batch?.id ?? null,
+    batch_index: draft.batch?.index ?? null,
+    retry_max: draft.retry?.max ?? 0,
+    retry_codes: draft.retry?.on ?? null,
+    retry_pause_seconds: draft.retry?.pause_seconds ?? 0,
   };
 }

@@ -38,7 +38,17 @@ export interface RequestedJob {
  */
 export function readSubmission(bytes: Uint8Array): RequestedJob {
   const body = textOf(bytes);
-  const root = parseBody(body);
+  return requestedJob(parseBody(body), body);
+}
+
+/**
+ * What a parsed submission asks for.
+ *
+ * @param text that `root` was parsed from, and is a part of.
+ * @throws Refusal as `readSubmission` does.
+ */
+export function requestedJob(root: JsonNode, text: string): RequestedJob {
+  if (root.kind !== 'object') throw Refusal.ofFields([{ field: '', reason: 'a submission must be a JSON object' }]);
   const faults: FieldError[] = RESERVED_FIELDS.filter((field) => member(root, field) !== undefined).map((field) => ({
     field,
     reason: 'is reserved for a later version and cannot be sent',
@@ -55,7 +65,7 @@ export function readSubmission(bytes: Uint8Array): RequestedJob {
       'This is a graph as the editor saves it, with nodes and links. Export it in API format and submit that.',
     );
   }
-  return { graph: workflowOf(workflow, body), metadata, extraData };
+  return { graph: workflowOf(workflow, text), metadata, extraData };
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -1,6 +1,11 @@
+import { STORAGE_FULL, storageFull } from '@millrace/assets';
 import { creditsText } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
+import { ConstraintError, KEY_REUSED, RefusedError } from '@millrace/database';
+import { QUEUE_FULL } from '../rotation';
 import type { AssetPlace } from './examine-submission.step';
+import type { JobDraft } from './submission';
+import { INPUT_ASSET_CONSTRAINT } from './submission.store';
 
 const QUEUE_RETRY_SECONDS = 2;
 
@@ -11,12 +16,26 @@ export function keyReused(): Refusal {
   );
 }
 
-export function insufficientCredits(requiredMicros: bigint, availableMicros: bigint): Refusal {
+/** @param what needs them. */
+export function insufficientCredits(
+  requiredMicros: bigint,
+  availableMicros: bigint,
+  what = 'Running this job needs',
+): Refusal {
   const message =
-    `Running this job needs ${creditsText(requiredMicros)} credits set aside, and ${creditsText(availableMicros)} are ` +
+    `${what} ${creditsText(requiredMicros)} credits set aside, and ${creditsText(availableMicros)} are ` +
     'available. Add credits, or wait until running jobs give back what they hold and do not use.';
   const details = { required_micros: Number(requiredMicros), available_micros: Number(availableMicros) };
   return new Refusal('insufficient_credits', message, { details });
+}
+
+/** A job may not hold more than it may cost. @throws Refusal `invalid_request`, before anything is recorded. */
+export function assertWithinSpendLimit({ holdMicros, spendLimitMicros: limit }: JobDraft): void {
+  if (limit === null || holdMicros <= limit) return;
+  const reason =
+    `is ${limit} (${creditsText(limit)} credits), and a job holds ${holdMicros} micro-credits ` +
+    `(${creditsText(holdMicros)} credits) as soon as it is submitted; what it does not use it gives back`;
+  throw Refusal.ofFields([{ field: 'spend_limit_micros', reason }]);
 }
 
 /** The jobs of all accounts fill the queue of a pool. */
@@ -44,4 +63,15 @@ export function missingAssets(references: AssetPlace[], leftOut = 0): Refusal {
   const message = `The workflow refers to assets that do not exist or are not yours${named.length > 0 ? `: ${named.join('; ')}` : ''}.`;
   const details = leftOut === 0 ? { references } : { references, left_out: { references: leftOut } };
   return new Refusal('missing_asset', message, { details });
+}
+
+/** What a refusal by the statement that records a job means to its caller; every other error as it is. */
+export function refusalOf(error: unknown, draft: Pick<JobDraft, 'storageBytes' | 'queueLimit'>): unknown {
+  if (error instanceof RefusedError) {
+    if (error.reason === KEY_REUSED) return keyReused();
+    if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
+    if (error.reason === QUEUE_FULL) return accountQueueFull(draft.queueLimit);
+  }
+  if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
+  return error;
 }

@@ -5,6 +5,9 @@ import type { QueueEstimates } from '../rotation';
 import type { ReferredAssets } from './examine-submission.step';
 import { missingAssets, poolQueueFull } from './refusals';
 
+/** As many as one graph may refer to. */
+const ASSETS_AT_A_TIME = 1_000;
+
 /** What of a submission is looked up before anything is written. */
 export class SubmissionChecks {
   constructor(
@@ -14,17 +17,36 @@ export class SubmissionChecks {
   ) {}
 
   /** @returns the ids of the assets, each once. @throws Refusal `missing_asset` when the account lacks one. */
-  async inputAssets(accountId: string, { named, malformed, malformedCount }: ReferredAssets): Promise<string[]> {
-    const ids = named.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
-    const owned = ids.length === 0 ? new Set<string>() : await this.assets.resolveForJob(accountId, ids);
-    const missing = named.filter(({ asset_id: id }) => id === null || !owned.has(id));
-    if (malformedCount === 0 && missing.length === 0) return ids;
-    throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
+  async inputAssets(accountId: string, assets: ReferredAssets): Promise<string[]> {
+    return inputAssetsOf(assets, await this.ownedAssets(accountId, idsOf(assets)));
   }
 
-  /** @throws Refusal `queue_full` when the pool takes no more jobs of anyone. */
-  async assertRoom(target: Target): Promise<void> {
-    const limit = target.queueLimit ?? this.settings.queueLimitPerPool;
-    if ((await this.estimates.waiting(target.poolId)) >= limit) throw poolQueueFull();
+  /** Those of the assets that the account has. */
+  async ownedAssets(accountId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const owned = new Set<string>();
+    for (let from = 0; from < ids.length; from += ASSETS_AT_A_TIME) {
+      const found = await this.assets.resolveForJob(accountId, ids.slice(from, from + ASSETS_AT_A_TIME));
+      for (const id of found) owned.add(id);
+    }
+    return owned;
   }
+
+  /** @throws Refusal `queue_full` when the pool takes no more jobs of anyone, or not so many. */
+  async assertRoom(target: Target, jobs = 1): Promise<void> {
+    const limit = target.queueLimit ?? this.settings.queueLimitPerPool;
+    if ((await this.estimates.waiting(target.poolId)) + jobs > limit) throw poolQueueFull();
+  }
+}
+
+/** The assets that a graph names. */
+export function idsOf({ named }: ReferredAssets): string[] {
+  return named.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
+}
+
+/** @returns the ids of a graph's assets, each once. @throws Refusal `missing_asset` when one is not among `owned`. */
+export function inputAssetsOf(assets: ReferredAssets, owned: ReadonlySet<string>): string[] {
+  const { named, malformed, malformedCount } = assets;
+  const missing = named.filter(({ asset_id: id }) => id === null || !owned.has(id));
+  if (malformedCount === 0 && missing.length === 0) return idsOf(assets);
+  throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
 }

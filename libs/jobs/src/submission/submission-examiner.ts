@@ -3,7 +3,15 @@ import { extname, join, resolve } from 'node:path';
 import { Piscina } from 'piscina';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
-import type { ExaminationResult, ExaminationTask, SharedCatalogue } from './examination';
+import type {
+  BatchOutline,
+  ExaminationResult,
+  ExaminationTask,
+  SharedCatalogue,
+  SliceResult,
+  SliceTask,
+} from './examination';
+import type { ExaminedSlice } from './examine-batch.step';
 import { examineSubmission, type ExaminedJob } from './examine-submission.step';
 import { readSubmission } from './read-submission.step';
 
@@ -49,7 +57,7 @@ export interface Examination {
  */
 export class SubmissionExaminer {
   private readonly limits: ExaminerLimits;
-  private readonly pool: Piscina<ExaminationTask, ExaminationResult>;
+  private readonly pool: Piscina<ExaminationTask | SliceTask, ExaminationResult | SliceResult>;
   private readonly shared = new WeakMap<NodeCatalogue, SharedCatalogue>();
   private sharedCount = 0;
 
@@ -82,6 +90,32 @@ export class SubmissionExaminer {
     return { job: examineSubmission(requested, found.catalogue), target: found };
   }
 
+  /**
+   * Examine a batch, slice by slice, always in a thread. Between two slices the submissions of others have their turn.
+   *
+   * @param body JSON in UTF-8; it stays as it is.
+   * @param take gets each slice, with the outline of the batch at the first; false ends the examination.
+   * @throws Refusal of the body as a whole, and as `examine` does.
+   */
+  async examineBatch(
+    body: Uint8Array,
+    { catalogue }: Pick<Target, 'catalogue'>,
+    take: (slice: ExaminedSlice, outline: BatchOutline | null) => boolean,
+  ): Promise<void> {
+    const shared = new SharedArrayBuffer(body.byteLength);
+    new Uint8Array(shared).set(body);
+    let count = 1;
+    for (let from = 0; from < count;) {
+      const task = { body: shared, catalogue: this.share(catalogue), from };
+      const result = await this.runInThread<SliceResult>(task, 'examineSliceInThread');
+      if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
+      const { slice, outline } = result;
+      count = outline?.count ?? count;
+      from = slice.next;
+      if (!take(slice, outline)) return;
+    }
+  }
+
   close(): Promise<void> {
     return this.pool.destroy();
   }
@@ -89,22 +123,27 @@ export class SubmissionExaminer {
   private async examineAside(body: Uint8Array, target: () => Promise<Target>): Promise<Examination> {
     const found = await target().catch((error: unknown) => ({ error }));
     const catalogue = 'error' in found ? null : this.share(found.catalogue);
-    const result = await this.runInThread({ body, catalogue });
+    const { buffer, byteLength } = body;
+    // Moved where the body has the memory to itself, else copied.
+    const transferList = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
+    const task = { body, catalogue };
+    const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', transferList);
     if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
     if ('error' in found) throw found.error;
     if (result.kind !== 'examined') throw new Error('the graph was not examined');
     return { job: result.job, target: found };
   }
 
-  private async runInThread(task: ExaminationTask): Promise<ExaminationResult> {
+  private async runInThread<Result extends ExaminationResult | SliceResult>(
+    task: ExaminationTask | SliceTask,
+    name: string,
+    transferList: ArrayBuffer[] = [],
+  ): Promise<Result> {
     const { waiting, timeoutMs } = this.limits;
     if (this.pool.queueSize >= waiting) throw busy();
-    const { buffer, byteLength } = task.body;
-    // Moved where the body has the memory to itself, else copied.
-    const transferList = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      return await this.pool.run(task, { transferList, signal });
+      return (await this.pool.run(task, { name, transferList, signal })) as Result;
     } catch (error) {
       if (signal.aborted) throw busy();
       if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') throw tooHeavy();

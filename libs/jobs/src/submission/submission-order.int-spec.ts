@@ -1,6 +1,6 @@
 import { assetSettings } from '@millrace/assets';
 import { LedgerStore, billingSettings } from '@millrace/billing';
-import { createdAtOf, type NodeCatalogue } from '@millrace/contracts';
+import { NO_SUBMISSION_DEFAULTS, createdAtOf, type NodeCatalogue } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
 import { Metrics, readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
@@ -60,6 +60,7 @@ beforeAll(async () => {
     estimates,
     { expectDispatch: () => undefined, requestDispatch: () => undefined },
     examiner,
+    { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
     new Metrics('test'),
     settings,
   );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Prisma } from '@prisma/client';
 import type { Caller } from '@millrace/accounts';
 import { LedgerStore, billingSettings } from '@millrace/billing';
-import { Refusal, type NodeCatalogue, type NodeClass } from '@millrace/contracts';
+import { NO_SUBMISSION_DEFAULTS, Refusal, type NodeCatalogue, type NodeClass } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { Metrics, readSettings } from '@millrace/platform';
 import { WorkerStore, type Target } from '@millrace/deployments';
@@ -93,6 +93,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
       requestDispatch: () => void dispatching.push(`requested after ${writes().length}`),
     },
     examiner,
+    { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
     metrics,
     settings,
   );

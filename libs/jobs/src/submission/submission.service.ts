@@ -1,24 +1,23 @@
-import { STORAGE_FULL, storageFull, type AssetSettings } from '@millrace/assets';
-import type { Caller } from '@millrace/accounts';
+import type { AssetSettings } from '@millrace/assets';
+import type { AccountSubmissionDefaults, Caller } from '@millrace/accounts';
 import { INSUFFICIENT_CREDITS, type BillingSettings, type LedgerStore } from '@millrace/billing';
-import { Refusal } from '@millrace/contracts';
+import { Refusal, type RetryPolicy } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { QUEUE_FULL, type QueueEstimates, type QueuePlace } from '../rotation';
+import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
-import { accountQueueFull, insufficientCredits, keyReused, missingAssets } from './refusals';
+import { draftOf, retryOf } from './job-draft';
+import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
-import { INPUT_ASSET_CONSTRAINT, type RecordedJob, type SubmissionStore } from './submission.store';
+import type { RecordedJob, SubmissionStore } from './submission.store';
 import type { SubmissionExaminer } from './submission-examiner';
 import type { SubmissionGroups } from './submission-groups';
-import { termsOf } from './terms';
-import { workKeyOf } from './work-key';
 
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
@@ -30,6 +29,13 @@ export interface Submission {
   target: () => Promise<Target>;
   idempotencyKey: string | undefined;
   traceparent: string | null;
+  /**
+   * The most that the job may cost, in micro-credits. A job whose hold is larger is refused; a running job's hold is not extended
+   * beyond it. Absent: no limit but the account's credits.
+   */
+  spendLimitMicros?: bigint | undefined;
+  /** Which failures are tried again; null: none. Absent: as the account has set it. */
+  retry?: RetryPolicy | null | undefined;
   /** Records the job in a transaction with more; by default it commits by itself. */
   within?: RecordWithin;
 }
@@ -61,6 +67,7 @@ export class SubmissionService {
     private readonly estimates: Pick<QueueEstimates, 'place'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
+    private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
   ) {}
@@ -104,9 +111,17 @@ export class SubmissionService {
     inputAssetIds: string[],
   ): Promise<AcceptedJob> {
     const { extraData } = job;
-    const { within } = submission;
+    const { within, spendLimitMicros = null } = submission;
+    const retry = await retryOf(submission, this.defaults);
+    const terms = draftOf({ ...submission, retry, spendLimitMicros }, target, job, inputAssetIds, this.settings);
+    assertWithinSpendLimit(terms);
     const id = extraData === null && within === undefined ? null : await this.store.newId(this.database);
-    const draft = this.draftOf(id, submission, target, job, inputAssetIds);
+    const draft = {
+      ...terms,
+      id,
+      idempotencyKey: submission.idempotencyKey ?? null,
+      hasSecrets: extraData !== null,
+    };
     if (extraData !== null && id !== null) {
       const owner = { accountId: draft.accountId, jobId: id };
       await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
@@ -139,51 +154,6 @@ export class SubmissionService {
     const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
     return insufficientCredits(draft.holdMicros, availableMicros);
   }
-
-  private draftOf(
-    id: string | null,
-    { caller, scope, ...rest }: Submission,
-    target: Target,
-    job: ExaminedJob,
-    inputs: string[],
-  ): JobDraft {
-    const { workflow, nodeCount, metadata, extraData, models } = job;
-    const { limits } = caller;
-    return {
-      ...scope,
-      ...termsOf(caller, scope, target, this.settings),
-      id,
-      apiKeyId: caller.apiKeyId,
-      poolId: target.poolId,
-      workflow,
-      nodeCount,
-      workKey: workKeyOf(scope.accountId, target.poolId, job.work),
-      inputAssetIds: inputs,
-      metadata,
-      idempotencyKey: rest.idempotencyKey ?? null,
-      weight: limits.weight,
-      runningLimit: limits.runningLimit ?? this.settings.runningLimitPerAccount,
-      retentionSeconds: Math.min(
-        this.settings.jobRetentionSeconds,
-        caller.retentionSeconds ?? Number.POSITIVE_INFINITY,
-      ),
-      hasSecrets: extraData !== null,
-      models,
-      traceparent: rest.traceparent,
-    };
-  }
-}
-
-function refusalOf(error: unknown, draft: JobDraft): unknown {
-  if (error instanceof RefusedError) {
-    if (error.reason === KEY_REUSED) return keyReused();
-    if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
-    if (error.reason === QUEUE_FULL) {
-      return accountQueueFull(draft.queueLimit);
-    }
-  }
-  if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
-  return error;
 }
 
 function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {

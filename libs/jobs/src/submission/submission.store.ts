@@ -75,13 +75,14 @@ export class SubmissionStore {
     const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
     return statementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'>('job')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
-        expires_at, has_secrets, price_micros_per_second, held_micros, metadata, models, traceparent)
+        expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
+        retry_max, retry_codes, retry_pause_seconds)
       SELECT i.id, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
         now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${draft.retentionSeconds}),
-        ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros},
+        ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros}, ${draft.spendLimitMicros}::bigint,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
-        ${draft.traceparent}
+        ${draft.traceparent}, ${draft.retry?.max ?? 0}, ${draft.retry?.on ?? null}::text[], ${draft.retry?.pause_seconds ?? 0}
       FROM ${id} i, ${after}
       RETURNING id, created_at, deadline_at, expires_at`;
   }

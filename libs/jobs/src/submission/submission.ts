@@ -1,4 +1,4 @@
-import type { JobMetadata } from '@millrace/contracts';
+import type { JobMetadata, RetryPolicy } from '@millrace/contracts';
 import type { JobScope } from '../state';
 
 /** A submission that passed every check: what the one writing statement records. */
@@ -27,10 +27,16 @@ export interface JobDraft extends JobScope {
   storageBytes: number;
   priceMicrosPerSecond: bigint;
   holdMicros: bigint;
+  /** The most that the job may cost; null: what the account has. */
+  spendLimitMicros: bigint | null;
   hasSecrets: boolean;
   /** Files of weights that it loads. */
   models: string[];
   /** Finds earlier jobs that asked for the same work; see `workKeyOf`. */
   workKey: bigint;
   traceparent: string | null;
+  /** The batch that it is a part of, and its place there. */
+  batch: { id: string; index: number } | null;
+  /** Which failures are tried again; null: none but those that the service tries again by itself. */
+  retry: RetryPolicy | null;
 }

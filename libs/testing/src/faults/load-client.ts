@@ -1,4 +1,4 @@
-import { isTerminal, type Asset, type ErrorEnvelope, type Job, type Progress } from '@millrace/contracts';
+import { RETRY_CODES, isTerminal, type Asset, type ErrorEnvelope, type Job, type Progress } from '@millrace/contracts';
 import type { History, SubmissionHistory } from './history';
 import type { Random } from './random';
 import { makeGraph, makePicture } from './workload';
@@ -7,6 +7,8 @@ const CALL_MS = 10_000;
 const STREAM_MS = 30_000;
 const POLL_MS = 250;
 const UNKNOWN_PAUSE_MS = 200;
+/** Of a retry policy: all that may be tried again. */
+const RETRIED = `on=(${RETRY_CODES.join(' ')})`;
 
 /** Where clients find the service, and as whom. */
 export interface LoadTarget {
@@ -56,18 +58,26 @@ export class LoadClient {
     const { graph } = makeGraph(this.random, assetId);
     const secrets = this.random.chance(0.1) ? { extra_data: { api_key_vendor_org: this.target.canary } } : {};
     const body = JSON.stringify({ workflow: graph, metadata: { label }, ...secrets });
-    let jobId = await this.trySubmission(submission, body);
+    const retry = this.random.chance(0.3)
+      ? `max=${this.random.whole(1, 3)}, ${RETRIED}, pause=${this.random.whole(0, 2)}`
+      : null;
+    let jobId = await this.trySubmission(submission, body, retry);
     const tries = submission.tries;
     for (let again = 0; key !== null && again < 3; again += 1) {
       const unknown = tries.at(-1)?.outcome === 'unknown';
       if (!unknown && !this.random.chance(0.1)) break;
-      jobId = (await this.trySubmission(submission, body)) ?? jobId;
+      jobId = (await this.trySubmission(submission, body, retry)) ?? jobId;
     }
     return jobId;
   }
 
-  private async trySubmission(submission: SubmissionHistory, body: string): Promise<string | null> {
+  private async trySubmission(
+    submission: SubmissionHistory,
+    body: string,
+    retry: string | null,
+  ): Promise<string | null> {
     const headers: Record<string, string> = submission.key === null ? {} : { 'Idempotency-Key': submission.key };
+    if (retry !== null) headers['Millrace-Retry'] = retry;
     const answer = await this.call<Job>('POST', '/api/v2/jobs', { text: body, headers });
     if (answer?.status === 201) {
       submission.tries.push({ outcome: 'ok', code: null, jobId: answer.body.id });

@@ -31,6 +31,8 @@ interface JobRow {
   label: string;
   status: string;
   attempt: number;
+  retries: number;
+  retry_max: number;
 }
 
 /** Check everything that must hold after a run. */
@@ -39,7 +41,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
   await client.connect();
   try {
     const { rows } = await client.query<JobRow>(
-      `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt FROM jobs`,
+      `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt, retries, retry_max FROM jobs`,
     );
     const { history } = evidence;
     return [
@@ -48,6 +50,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       keys(history, rows),
       sightings(history, rows),
       attempts(rows, evidence.faults),
+      retries(rows),
       drained(rows),
       await uploads(client, history),
       ...seen(history),
@@ -126,11 +129,25 @@ function sightings(history: History, rows: JobRow[]): Verdict {
 }
 
 function attempts(rows: JobRow[], faults: number): Verdict {
-  const broken = rows.filter((row) => row.attempt - 1 > faults);
+  const broken = rows.filter((row) => row.attempt - row.retries - 1 > faults);
   return verdict(
-    'attempts - 1 <= faults',
+    'attempts - retries - 1 <= faults',
     rows.length,
     broken.map((row) => ({ subject: row.id, detail: `has ${row.attempt} attempts after ${faults} faults` })),
+  );
+}
+
+/** What each was charged is for the audit of jobs to say. */
+function retries(rows: JobRow[]): Verdict {
+  const retried = rows.filter((row) => row.retries > 0);
+  const broken = retried.filter((row) => row.retries > row.retry_max || row.attempt <= row.retries);
+  return verdict(
+    'retries <= the policy of the job',
+    retried.length,
+    broken.map((row) => ({
+      subject: row.id,
+      detail: `was tried again ${row.retries} times of ${row.retry_max}, and has ${row.attempt} attempts`,
+    })),
   );
 }
 

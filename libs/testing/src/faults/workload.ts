@@ -10,7 +10,7 @@ export function makeGraph(random: Random, assetId: string | null): { graph: obje
   });
   const dice = random.next();
   if (dice < 0.1) {
-    const blur = { class_type: 'ImageBlur', inputs: { image: ['1', 0], blur_radius: 9, sigma: 1 } };
+    const blur = { class_type: 'ImageBlur', inputs: { image: ['1', 0], blur_radius: 20, sigma: 1 } };
     return { kind: 'failing', graph: { '1': empty(seed), '2': blur, '3': save('2') } };
   }
   if (dice < 0.25 && assetId !== null) {

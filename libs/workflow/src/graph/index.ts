@@ -18,3 +18,15 @@ export {
   type Link,
   type WorkflowGraph,
 } from './workflow';
+export {
+  COMBINATIONS,
+  columnsOf,
+  graphOfRow,
+  rowAt,
+  rowCount,
+  templateOf,
+  textOfRow,
+  type Combination,
+  type GraphTemplate,
+  type TableColumn,
+} from './graph-table';

@@ -3,6 +3,7 @@ import { FLEET_GUARDS } from './fleet.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
+import { RETRY_GUARDS } from './retries.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
 import { WEBHOOK_GUARDS } from './webhooks.mjs';
@@ -12,6 +13,7 @@ import { WORKER_GUARDS } from './workers.mjs';
 export const GUARDS = [
   ...JOB_GUARDS,
   ...SETTLEMENT_GUARDS,
+  ...RETRY_GUARDS,
   ...WORKER_GUARDS,
   ...LOOP_GUARDS,
   ...FLEET_GUARDS,

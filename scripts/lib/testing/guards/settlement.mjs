@@ -5,11 +5,13 @@ import { of } from './guard.mjs';
 const TABLE = 'libs/jobs/src/lifecycle/settlement.ts';
 const STORE = 'libs/jobs/src/lifecycle/settlement.store.ts';
 const END = 'libs/jobs/src/lifecycle/end.store.ts';
+const PRICE = 'libs/billing/src/price/price.store.ts';
+const REFUSALS = 'libs/jobs/src/submission/refusals.ts';
 const FAULTS = 'apps/worker/src/attempt/output-fault.ts';
 const SETTLEMENTS = ['libs/jobs/src/lifecycle/settlement.int-spec'];
 const PIPELINES = ['apps/worker/src/attempt/output-pipeline.spec'];
 
-/** Of what an ending costs, and what is delivered then. @type {Guard[]} */
+/** Of what a job can cost, what an ending costs, and what is delivered then. @type {Guard[]} */
 export const SETTLEMENT_GUARDS = [
   of('what is not charged is not delivered', END, 'THEN withdraw_outputs(j.id) END', 'THEN NULL END', SETTLEMENTS),
   of(
@@ -70,5 +72,23 @@ export const SETTLEMENT_GUARDS = [
     "if (isTransient(error)) return { status: 'failed', reason: 'it could not be recorded' };",
     '',
     PIPELINES,
+  ),
+  of(
+    'a hold is not extended beyond the limit of its submission',
+    PRICE,
+    'least(${by}, r.spend_limit_micros - r.held_micros)',
+    '(${by})',
+    ['libs/jobs/src/proofs/overrun.int-spec'],
+  ),
+  of(
+    'a job whose hold is larger than its limit is refused',
+    REFUSALS,
+    'limit === null || holdMicros <= limit',
+    'true',
+    [
+      'apps/api/src/jobs/spend-limit.int-spec',
+      'apps/api/src/batches/batches.int-spec',
+      'apps/api/src/mcp/mcp.int-spec',
+    ],
   ),
 ];

@@ -1,0 +1,62 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Refusal } from '@millrace/contracts';
+import type { Target } from '@millrace/deployments';
+import { BatchSubmissions, Batches, JobPresenter } from '@millrace/jobs';
+import { currentTraceparent } from '@millrace/platform';
+import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { Serves, presentPage, retryPolicyOf, spendLimitOf, type AnswerOf, type InputOf } from '../endpoints';
+import { readBytes } from '../http';
+import { Destinations } from '../jobs';
+import { presentBatch, presentBatchJob } from './batch.presenter';
+import { cancelBatch, getBatch, listBatchJobs, listBatches, postBatches } from './batches.endpoints';
+
+/** Many jobs under one id. */
+@Controller()
+export class BatchesController {
+  constructor(
+    private readonly destinations: Destinations,
+    private readonly submissions: BatchSubmissions,
+    private readonly batches: Batches,
+    private readonly presenter: JobPresenter,
+    @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'maxBatchBytes'>,
+  ) {}
+
+  @Serves(postBatches)
+  async submit(input: InputOf<typeof postBatches>): Promise<AnswerOf<typeof postBatches>> {
+    const { visitor, idempotencyKey, request, response } = input;
+    const { caller, scope, surface, demo } = visitor;
+    if (demo) throw new Refusal('forbidden', 'A demo deployment takes no batches; submit single jobs.');
+    const retry = retryPolicyOf(request);
+    const spendLimitMicros = spendLimitOf(request) ?? null;
+    const body = await readBytes(request, this.settings.maxBatchBytes);
+    const traceparent = currentTraceparent();
+    const submission = { caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
+    const target = (): Promise<Target> => this.destinations.of(surface);
+    const { batch, isRepeat } = await this.submissions.submit({ ...submission, target });
+    response.status(isRepeat ? 200 : 201);
+    return presentBatch(visitor, batch);
+  }
+
+  @Serves(listBatches)
+  async list({ visitor, query }: InputOf<typeof listBatches>): Promise<AnswerOf<typeof listBatches>> {
+    const page = await this.batches.list(visitor.scope, query);
+    return presentPage('batches', page, (batch) => presentBatch(visitor, batch));
+  }
+
+  @Serves(getBatch)
+  async get({ visitor, params }: InputOf<typeof getBatch>): Promise<AnswerOf<typeof getBatch>> {
+    return presentBatch(visitor, await this.batches.get(visitor.scope, params.id));
+  }
+
+  @Serves(listBatchJobs)
+  async jobs({ visitor, params, query }: InputOf<typeof listBatchJobs>): Promise<AnswerOf<typeof listBatchJobs>> {
+    const { status = null, ...page } = query;
+    const jobs = await this.batches.listJobs(visitor.scope, params.id, { ...page, status });
+    return presentPage('jobs', jobs, (job) => presentBatchJob(this.presenter, visitor, job));
+  }
+
+  @Serves(cancelBatch)
+  async cancel({ visitor, params }: InputOf<typeof cancelBatch>): Promise<AnswerOf<typeof cancelBatch>> {
+    return presentBatch(visitor, await this.batches.cancel(visitor.scope, params.id));
+  }
+}

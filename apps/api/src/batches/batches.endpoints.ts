@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { BatchJobPageSchema, BatchPageSchema, BatchSchema, BatchSubmissionSchema } from '@millrace/contracts';
+import { RETRY_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, pageQuery, recordId } from '../endpoints';
+import { jobQuery } from '../jobs';
+
+const reads = { method: 'get', tag: 'batches', access: { by: 'surface', scope: 'jobs:read' } } as const;
+const writes = { method: 'post', tag: 'batches', access: { by: 'surface', scope: 'jobs:write' } } as const;
+const batchParams = { id: recordId('batch', 'BatchId') };
+
+const EXAMPLE = {
+  workflow: {
+    '1': { class_type: 'EmptyImage', inputs: { width: 512, height: 512, batch_size: 1, color: 0 } },
+    '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'swatch' } },
+  },
+  table: { '1.color': [3368601, 16711680, 65280] },
+  metadata: { user: 'u-42' },
+};
+
+/** The graphs' own texts are kept, so the handler reads the body as it came. */
+export const postBatches = defineEndpoint({
+  ...writes,
+  id: 'postBatches',
+  path: '/api/v2/batches',
+  creates: '/api/v2/batches/{id}',
+  summary: 'Submit a batch',
+  description:
+    'Takes up to 10,000 jobs under one id: listed, or as one workflow with a table of values. Each is a job like any other, with ' +
+    'its own status, outputs and price; their holds are taken together, and they wait in the queue of the account, in the order of ' +
+    'the batch.\n\n' +
+    'All jobs are accepted or none: `batch_refused` then lists what is wrong with each, and nothing is recorded. With `"admission": ' +
+    '"each"` those that can be accepted are, and `refused` of the answer lists the others.\n\n' +
+    'With an `Idempotency-Key` the same body with the same headers is answered with the same batch, for as long as the batch can be read.',
+  idempotencyKey: 'accepts-repeats',
+  parameters: [RETRY_HEADER, SPEND_LIMIT_HEADER],
+  rawBody: { contentType: 'application/json', schema: BatchSubmissionSchema },
+  example: EXAMPLE,
+  answers: {
+    201: { description: 'The batch is recorded, and its jobs are queued.', schema: BatchSchema },
+    200: { description: 'The batch that an earlier request with this key made.', schema: BatchSchema },
+  },
+  errors: [
+    'invalid_field',
+    'payload_too_large',
+    'unsupported_media_type',
+    'late_body',
+    'batch_refused',
+    'workflow_format_ui',
+    'metadata_invalid',
+    'missing_asset',
+    'idempotency_key_reuse',
+    'deployment_stopped',
+    'insufficient_credits',
+    'queue_full',
+    'storage_full',
+    'deployment_not_ready',
+  ],
+});
+
+export const listBatches = defineEndpoint({
+  ...reads,
+  id: 'listBatches',
+  path: '/api/v2/batches',
+  summary: 'List batches',
+  description: 'The batches of this surface, newest first. Follow `next_cursor` until it is absent.',
+  query: z.object(pageQuery),
+  answers: { 200: { description: 'A page of batches.', schema: BatchPageSchema } },
+  errors: ['invalid_cursor'],
+});
+
+export const getBatch = defineEndpoint({
+  ...reads,
+  id: 'getBatch',
+  path: '/api/v2/batches/{id}',
+  params: batchParams,
+  summary: 'Read a batch',
+  description: 'How many of its jobs are in each state, how far it is, and what it has cost so far.',
+  answers: { 200: { description: 'The batch.', schema: BatchSchema } },
+});
+
+export const listBatchJobs = defineEndpoint({
+  ...reads,
+  id: 'listBatchJobs',
+  path: '/api/v2/batches/{id}/jobs',
+  params: batchParams,
+  summary: 'List the jobs of a batch',
+  description:
+    'In the order of the batch, outputs included. `batch_index` is the place of a job among those that were asked for.',
+  query: z.object({ ...pageQuery, status: jobQuery.shape.status }),
+  answers: { 200: { description: 'A page of jobs.', schema: BatchJobPageSchema } },
+  errors: ['invalid_cursor'],
+});
+
+export const getBatchResults = defineEndpoint({
+  ...reads,
+  id: 'getBatchResults',
+  path: '/api/v2/batches/{id}/results',
+  params: batchParams,
+  summary: 'Read all jobs of a batch',
+  description: 'Every job as `/jobs` lists it, in the order of the batch, each on a line of its own, in one answer.',
+  answers: {
+    200: {
+      description: 'The jobs, as newline-delimited JSON.',
+      content: { 'application/x-ndjson': { type: 'string', description: 'A `BatchJob` on each line.' } },
+    },
+  },
+  raw: true,
+});
+
+export const getBatchArchive = defineEndpoint({
+  ...reads,
+  id: 'getBatchArchive',
+  path: '/api/v2/batches/{id}/outputs.zip',
+  params: batchParams,
+  summary: 'Download the outputs of a batch',
+  description:
+    'One ZIP stream, uncompressed, with a folder for each job, named by its `batch_index`. Its last file, `manifest.json`, lists every ' +
+    'job with its id, status and outputs: path in the archive, node, name, size and hash. Of outputs whose bytes are gone `included` ' +
+    'is false. While jobs run, it has those that have ended. An archive that breaks off cannot be opened: download it again.',
+  answers: {
+    200: {
+      description: 'The archive.',
+      content: { 'application/zip': { type: 'string', format: 'binary' } },
+      headers: {
+        'Content-Disposition': { description: 'A name for the file.', required: true, schema: { type: 'string' } },
+      },
+    },
+  },
+  raw: true,
+});
+
+export const cancelBatch = defineEndpoint({
+  ...writes,
+  id: 'cancelBatch',
+  path: '/api/v2/batches/{id}/cancel',
+  params: batchParams,
+  summary: 'Cancel a batch',
+  description:
+    'Cancels every job that has not ended, each as if it were canceled alone. Of a large batch some are canceled in the seconds after ' +
+    'the answer.',
+  answers: { 200: { description: 'The batch.', schema: BatchSchema } },
+});

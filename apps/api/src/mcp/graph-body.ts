@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { ToolCall } from './tool';
+
+/** A graph as an argument. What is submitted is its text, not this value: `ToolCall.argumentText`. */
+export const graphInput = z
+  .record(z.string(), z.unknown())
+  .describe(
+    'The graph in API format: node ids to {"class_type": ..., "inputs": {...}}. An input is a value, a link ["<node id>", ' +
+      '<output number>], or an uploaded file {"__type": "core/ASSET", "info": {"id": "<asset id>"}}.',
+  );
+
+/** The labels of a job. */
+export const metadataInput = z.record(z.string(), z.string());
+
+/** The body of a submission, the graph character for character. */
+export function graphBody(call: ToolCall, metadata?: z.output<typeof metadataInput>): Uint8Array {
+  const labels = metadata === undefined ? '' : `,"metadata":${JSON.stringify(metadata)}`;
+  return Buffer.from(`{"workflow":${call.argumentText('workflow') ?? 'null'}${labels}}`);
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { SubmissionEstimates } from '@millrace/jobs';
+import { inTurn } from '../../http';
+import { Destinations, presentEstimate } from '../../jobs';
+import { graphBody, graphInput } from '../graph-body';
+import type { Tool, ToolAnswer, ToolCall } from '../tool';
+
+const definition = {
+  name: 'estimate_job',
+  title: 'Check a graph and estimate its job',
+  description:
+    'Checks a graph and says what running it would come to, without running it: accepted or not, with every fault by node and input; ' +
+    'what is held at once (hold_micros); from earlier jobs the probable cost and run time; and the wait. One credit is 1,000,000 ' +
+    'micro-credits. spend_limit_micros is the most that run_job lets a job of this connection cost.',
+  scope: 'jobs:write',
+  input: z.object({ workflow: graphInput }),
+  annotations: { readOnlyHint: true },
+} as const;
+
+/** Estimates a submission. */
+@Injectable()
+export class EstimateJobTool implements Tool<typeof definition> {
+  readonly definition = definition;
+
+  constructor(
+    private readonly destinations: Destinations,
+    private readonly estimates: SubmissionEstimates,
+  ) {}
+
+  async run(_: z.output<typeof definition.input>, call: ToolCall): Promise<ToolAnswer> {
+    const { caller, scope, surface } = call.visitor;
+    const body = graphBody(call);
+    const target = () => this.destinations.of(surface, { wake: false });
+    const estimate = await inTurn(call.request, body, () => this.estimates.estimate({ caller, scope, body, target }));
+    return { value: { ...presentEstimate(estimate), spend_limit_micros: Number(call.spendLimitMicros) } };
+  }
+}

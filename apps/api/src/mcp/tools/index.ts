@@ -1,0 +1,9 @@
+export { CancelJobTool } from './cancel-job.tool';
+export { DescribeNodesTool } from './describe-nodes.tool';
+export { EstimateJobTool } from './estimate-job.tool';
+export { ListJobsTool } from './list-jobs.tool';
+export { ReadOutputsTool } from './read-outputs.tool';
+export { RunJobTool } from './run-job.tool';
+export { SearchNodesTool } from './search-nodes.tool';
+export { UploadFileTool } from './upload-file.tool';
+export { WaitForJobTool } from './wait-for-job.tool';

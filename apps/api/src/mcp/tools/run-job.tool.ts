@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { isTerminal } from '@millrace/contracts';
+import { SubmissionService, type JobRecord } from '@millrace/jobs';
+import { currentTraceparent } from '@millrace/platform';
+import { inTurn } from '../../http';
+import { Destinations } from '../../jobs';
+import { graphBody, graphInput, metadataInput } from '../graph-body';
+import { JobViews } from '../job-views';
+import { JobWatch, waitSeconds } from '../job-watch';
+import { OutputContent } from '../output-content';
+import type { Tool, ToolAnswer, ToolCall } from '../tool';
+
+const definition = {
+  name: 'run_job',
+  title: 'Run a graph',
+  description:
+    'Submits a graph as a job, which costs credits, and waits for it with progress. Answers with the job; when it has succeeded, with its ' +
+    'outputs as read_outputs does. If it has not ended, go on with wait_for_job. The job runs on when the connection breaks: its id ' +
+    'is in the first progress notification and in list_jobs. Each call makes a job, unless idempotency_key says which one is meant.',
+  scope: 'jobs:write',
+  input: z.object({
+    workflow: graphInput,
+    metadata: metadataInput.optional().describe('Labels of the job, by which list_jobs finds it.'),
+    spend_limit_micros: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'The most that the job may cost, in micro-credits. It is refused when more than that is held for it (hold_micros of ' +
+          'estimate_job), and stopped when it reaches it. Only lowers the limit of this connection.',
+      ),
+    idempotency_key: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,255}$/)
+      .optional()
+      .describe(
+        'A second call with the same key is refused and makes no job. Use one to try again after a broken connection.',
+      ),
+    wait_seconds: waitSeconds,
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+} as const;
+
+type Input = z.output<typeof definition.input>;
+
+/** Submits a job, and waits for it. */
+@Injectable()
+export class RunJobTool implements Tool<typeof definition> {
+  readonly definition = definition;
+
+  constructor(
+    private readonly destinations: Destinations,
+    private readonly submissions: SubmissionService,
+    private readonly watch: JobWatch,
+    private readonly views: JobViews,
+    private readonly content: OutputContent,
+  ) {}
+
+  async run(input: Input, call: ToolCall): Promise<ToolAnswer> {
+    const { id } = await this.submit(input, call);
+    await call.progress.report(0, `Job ${id} is recorded, and runs on if this connection breaks.`, true);
+    await this.watch.wait(call, id, input.wait_seconds);
+    const { view } = await this.views.read(call.visitor, id);
+    if (!isTerminal(view.status)) return { value: view };
+    return { value: view, content: await this.content.blocksOf(call, view.outputs) };
+  }
+
+  private async submit(input: Input, call: ToolCall): Promise<JobRecord> {
+    const { caller, scope, surface } = call.visitor;
+    const { spend_limit_micros: wanted, idempotency_key: idempotencyKey } = input;
+    const body = graphBody(call, input.metadata);
+    const most = call.spendLimitMicros;
+    const submission = {
+      caller,
+      scope,
+      body,
+      idempotencyKey,
+      traceparent: currentTraceparent(),
+      spendLimitMicros: wanted === undefined || BigInt(wanted) > most ? most : BigInt(wanted),
+      target: () => this.destinations.of(surface),
+    };
+    return (await inTurn(call.request, body, () => this.submissions.submit(submission))).job;
+  }
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '@millrace/contracts';
+import { FakeHost } from './fixtures/fake-host';
+import { json, StandInService } from './fixtures/stand-in-service';
+import { runCli } from './program';
+
+const BATCHES = '/api/v2/batches';
+const ID = newId();
+const counts = { queued: 1, succeeded: 2, failed: 0 };
+const BATCH = {
+  id: ID,
+  status: 'active',
+  job_count: 3,
+  refused_count: 1,
+  progress: 0.667,
+  counts,
+  charged_micros: 5_000,
+};
+
+let service: StandInService;
+let host: FakeHost;
+let folder: string;
+beforeEach(async () => {
+  service = await StandInService.start();
+  host = new FakeHost({ env: { MILLRACE_URL: service.url } });
+  folder = mkdtempSync(join(tmpdir(), 'millrace-cli-batch-'));
+});
+afterEach(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const millrace = (...args: string[]): Promise<number> => runCli(['batch', ...args], host);
+const fileOf = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+describe('millrace batch', () => {
+  it('submits a graph with a table, character for character, and prints the id alone', async () => {
+    service.on(`POST ${BATCHES}`, json(201, BATCH));
+    const graph = fileOf('graph.json', '{"1": {"inputs": {"seed": 18446744073709551615}}}');
+    const table = fileOf('table.json', '{"1.seed": [18446744073709551614, 1.0]}');
+    expect(
+      await millrace('submit', graph, '--table', table, '--combine', 'cross', '--each', '--idempotency-key', 'k1'),
+    ).toBe(0);
+    expect(String(service.received[0]?.body)).toBe(
+      '{"workflow":{"1": {"inputs": {"seed": 18446744073709551615}}},"table":{"1.seed": [18446744073709551614, 1.0]},' +
+        '"combine":"cross","admission":"each"}',
+    );
+    expect(service.received[0]?.headers['idempotency-key']).toBe('k1');
+    expect(host.printed).toBe(`${ID}\n`);
+    const body = '{"jobs": [{"workflow": {}}]}';
+    expect(await millrace('submit', fileOf('body.json', body))).toBe(0);
+    expect(String(service.received[1]?.body)).toBe(body);
+    expect(await millrace('submit', graph, '--each')).toBe(2);
+  });
+
+  it('shows, lists, cancels and waits for batches', async () => {
+    service.on(`GET ${BATCHES}/${ID}`, json(200, BATCH));
+    service.on(`GET ${BATCHES}`, json(200, { batches: [BATCH], next_cursor: 'c' }));
+    service.on(`POST ${BATCHES}/${ID}/cancel`, json(200, { ...BATCH, counts: { canceled: 3 } }));
+    expect(await millrace('show', ID)).toBe(0);
+    expect(host.printed).toMatch(/progress +66%\n.*queued +1\n.*succeeded +2\n.*refused +1\n.*cost +0.005 credits/);
+    expect(await millrace('ls', '--limit', '5')).toBe(0);
+    expect(service.received.at(-1)?.path.split('?')[1]).toBe('limit=5');
+    expect(await millrace('cancel', ID)).toBe(0);
+    expect(host.printed).toMatch(/canceled +3/);
+    service.on(`GET ${BATCHES}/${ID}`, json(200, { ...BATCH, status: 'completed', counts: { succeeded: 3 } }));
+    expect(await millrace('wait', ID)).toBe(0);
+    service.on(
+      `GET ${BATCHES}/${ID}`,
+      json(200, { ...BATCH, status: 'completed', counts: { succeeded: 2, failed: 1 } }),
+    );
+    expect(await millrace('wait', ID)).toBe(1);
+    expect(await millrace('show', 'nothing')).toBe(2);
+  });
+
+  it('prints results as they come, and saves the archive whole or not at all', async () => {
+    service.on(`GET ${BATCHES}/${ID}/results`, (response) => void response.writeHead(200).end('{"a":1}\n{"a":2}\n'));
+    expect(await millrace('results', ID)).toBe(0);
+    expect(host.printed).toBe('{"a":1}\n{"a":2}\n');
+    service.on(`GET ${BATCHES}/${ID}/outputs.zip`, (response) => void response.writeHead(200).end('PK-bytes'));
+    const out = join(folder, 'a.zip');
+    expect(await millrace('download', ID, '--out', out)).toBe(0);
+    expect(readFileSync(out, 'utf8')).toBe('PK-bytes');
+    service.on(`GET ${BATCHES}/${ID}/outputs.zip`, (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('PK', () => response.destroy());
+    });
+    expect(await millrace('download', ID, '--out', join(folder, 'b.zip'))).toBe(6);
+    expect(readdirSync(folder)).toEqual(['a.zip']);
+  });
+});

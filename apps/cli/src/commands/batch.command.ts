@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { isUuid } from '@millrace/contracts';
+import { Option, type Command } from 'commander';
+import { type ApiClient, recordOf, recordsOf } from '../client';
+import { EXIT, type ExitCode, isDiskFault, ServiceFailure, UsageFailure } from '../process';
+import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
+import type { Bind, CommandContext } from './command-context';
+import { readInput } from './submit-graph';
+import { idempotencyKey, parserOf, wholeNumber } from './typed-value';
+
+interface SubmitFlags {
+  table?: string;
+  combine?: string;
+  each?: boolean;
+  idempotencyKey?: string;
+}
+
+const BATCH = 'the id of the batch';
+/** Between two looks at a batch that runs. */
+const POLL_MS = 1_000;
+/** A large batch takes some seconds to be checked and recorded. */
+const SUBMIT_WITHIN_MS = 180_000;
+
+export function addBatch(program: Command, bind: Bind): void {
+  const batch = program.command('batch').description('many jobs under one id');
+  batch
+    .command('submit')
+    .description('submit a batch and print its id')
+    .argument('<file>', 'the body of the request; with --table a graph in API format; - reads standard input')
+    .option('--table <file>', 'lists of values by "node id.input name", as JSON')
+    .addOption(new Option('--combine <how>', 'how the lists make jobs').choices(['zip', 'cross']))
+    .option('--each', 'accept the jobs that can be, not all or none; with --table')
+    .option('--idempotency-key <key>', 'sending it again with this key makes no second batch')
+    .action(bind(submit));
+  batch
+    .command('ls')
+    .description('the newest batches')
+    .option('--limit <number>', 'how many at most', parserOf('--limit', wholeNumber(1, 100)), 20)
+    .option('--cursor <cursor>', 'the next page')
+    .action(bind(list));
+  batch.command('show').description('how far a batch is').argument('<batch>', BATCH).action(bind(show));
+  batch
+    .command('wait')
+    .description('wait until all jobs of a batch have ended; exit code 1 if any did not succeed')
+    .argument('<batch>', BATCH)
+    .action(bind(wait));
+  batch.command('cancel').description('cancel its jobs').argument('<batch>', BATCH).action(bind(cancel));
+  batch
+    .command('results')
+    .description('its jobs with their outputs, a line of JSON for each')
+    .argument('<batch>', BATCH)
+    .action(bind(results));
+  batch
+    .command('download')
+    .description('the outputs of all its jobs as one ZIP')
+    .argument('<batch>', BATCH)
+    .option('--out <file>', 'save it here; by default batch-<id>.zip')
+    .action(bind(download));
+}
+
+function at(api: ApiClient, id: string, rest = ''): URL {
+  if (!isUuid(id)) {
+    throw new UsageFailure(`${JSON.stringify(id)} is not a batch id.`, 'List your batches: millrace batch ls');
+  }
+  return api.api(`/batches/${id}${rest}`);
+}
+
+async function submit(context: CommandContext, file: string, flags: SubmitFlags): Promise<void> {
+  const { api } = await context.clients();
+  const key = idempotencyKey(flags.idempotencyKey ?? randomUUID());
+  const body = await bodyOf(context, file, flags);
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+  const options = { method: 'POST', headers, body, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
+  const batch = await api.json(api.api('/batches'), options);
+  const { id, job_count: jobs, refused_count: refused } = recordOf(batch);
+  context.print(batch, () => [plainLine(String(id))]);
+  const { printer } = context;
+  const notAccepted = Number(refused) > 0 ? `, ${count(Number(refused), 'job')} refused` : '';
+  printer.notes(printer.paintNote.faint(`${count(Number(jobs), 'job')} queued${notAccepted}`));
+}
+
+/** Texts are joined, not parsed and printed again: no digit is lost. */
+async function bodyOf({ host }: CommandContext, file: string, flags: SubmitFlags): Promise<string> {
+  const text = await readInput(file, host);
+  if (flags.table === undefined) {
+    if (flags.combine === undefined && flags.each !== true) return text;
+    throw new UsageFailure('--combine and --each go with --table.', 'Without it, the file is the body of the request.');
+  }
+  const combine = flags.combine === undefined ? '' : `,"combine":${JSON.stringify(flags.combine)}`;
+  const admission = flags.each === true ? ',"admission":"each"' : '';
+  return `{"workflow":${text},"table":${await readInput(flags.table, host)}${combine}${admission}}`;
+}
+
+async function list(context: CommandContext, flags: { limit: number; cursor?: string }): Promise<void> {
+  const { api } = await context.clients();
+  const url = api.api('/batches');
+  url.searchParams.set('limit', String(flags.limit));
+  if (flags.cursor !== undefined) url.searchParams.set('cursor', flags.cursor);
+  const answer = await api.json(url);
+  if (context.asJson) return context.printer.json(answer);
+  const shown = recordsOf(recordOf(answer).batches).map(
+    ({ id, status, created_at: created, job_count: jobs, progress }) => ({
+      id,
+      status,
+      created_at: created,
+      jobs,
+      progress: percent(progress),
+    }),
+  );
+  context.printRecords({ batches: shown, next_cursor: recordOf(answer).next_cursor }, 'No batches.');
+}
+
+async function show(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  context.print(await api.json(at(api, id)), batchLines);
+}
+
+async function wait(context: CommandContext, id: string): Promise<ExitCode> {
+  const { api } = await context.clients();
+  for (;;) {
+    const batch = recordOf(await api.json(at(api, id)));
+    if (batch.status === 'completed') {
+      context.print(batch, batchLines);
+      return recordOf(batch.counts).succeeded === batch.job_count ? EXIT.succeeded : EXIT.failed;
+    }
+    await context.host.wait(POLL_MS);
+  }
+}
+
+async function cancel(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  context.print(await api.json(at(api, id, '/cancel'), { method: 'POST', tries: 3 }), batchLines);
+}
+
+function batchLines(batch: unknown): string[] {
+  const { status, progress, counts, charged_micros: charged, refused_count: refused } = recordOf(batch);
+  const states = Object.entries(recordOf(counts)).filter(([, jobs]) => jobs !== 0);
+  return tableLines([
+    ['status', plainLine(String(status))],
+    ['progress', percent(progress)],
+    ...states.map(([state, jobs]) => [plainLine(state), String(jobs)]),
+    ...(Number(refused) > 0 ? [['refused', String(refused)]] : []),
+    ...(typeof charged === 'number' ? [['cost', `${credits(charged)} credits`]] : []),
+  ]);
+}
+
+function percent(progress: unknown): string {
+  return `${Math.floor(Number(progress) * 100)}%`;
+}
+
+/** As it came into a pipe or file; on a terminal with control characters escaped, which leaves its values the same. */
+async function results(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  const { body } = await api.open(at(api, id, '/results'));
+  const { stdout } = context.host;
+  const decoder = new TextDecoder();
+  for await (const chunk of body === null ? [] : Readable.fromWeb(body)) {
+    const text = decoder.decode(chunk as Uint8Array, { stream: true });
+    if (!stdout.write(stdout.isTTY ? escapeJson(text) : text))
+      await new Promise((drained) => stdout.once('drain', drained));
+  }
+}
+
+/** The file has its name when all of it is there. */
+async function download(context: CommandContext, id: string, { out }: { out?: string }): Promise<void> {
+  const { api } = await context.clients();
+  const path = out ?? `batch-${id}.zip`;
+  const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
+  const { body } = await api.open(at(api, id, '/outputs.zip'));
+  try {
+    await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft));
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    if (isDiskFault(error)) throw error;
+    throw new ServiceFailure('The download was cut off.', {
+      code: 'download_cut',
+      cause: error,
+      cure: 'Run it again.',
+    });
+  }
+  context.print({ saved: path }, () => [plainLine(path)]);
+}

@@ -1,0 +1,47 @@
+import { NO_SUBMISSION_DEFAULTS, type SubmissionDefaults } from '@millrace/contracts';
+import type { Database } from '@millrace/database';
+import { LoadingCache } from '@millrace/platform';
+import type { Operator } from './audit-log';
+import type { AuditLog } from './audit-log.service';
+import type { SubmissionDefaultsStore } from './submission-defaults.store';
+
+/** A change holds everywhere within 5 s, and in the process that made it at once. */
+const DEFAULTS_TTL_MS = 3_000;
+const CACHED_ACCOUNTS = 10_000;
+
+/** How an account's jobs are made where a submission does not say it. */
+export class AccountSubmissionDefaults {
+  private readonly cached: LoadingCache<SubmissionDefaults>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: SubmissionDefaultsStore,
+    private readonly audit: AuditLog,
+  ) {
+    this.cached = new LoadingCache({
+      max: CACHED_ACCOUNTS,
+      ttlMs: DEFAULTS_TTL_MS,
+      load: (accountId) => this.read(accountId),
+    });
+  }
+
+  /** What applies to a submission of the account, at most a few seconds old. */
+  async of(accountId: string): Promise<SubmissionDefaults> {
+    return this.cached.get(accountId);
+  }
+
+  /** What is set now. */
+  async read(accountId: string): Promise<SubmissionDefaults> {
+    return { ...NO_SUBMISSION_DEFAULTS, ...(await this.store.find(this.database, accountId)) };
+  }
+
+  /** Set what applies to submissions from now on; jobs that are there keep what they have. */
+  async set(operator: Operator, accountId: string, defaults: SubmissionDefaults): Promise<void> {
+    await this.audit.record(operator, async (tx, note) => {
+      await this.store.write(tx, accountId, defaults);
+      const details = { defaults: JSON.stringify(defaults) };
+      note({ action: 'account.defaults', subjectType: 'account', subjectId: accountId, accountId, details });
+    });
+    this.cached.delete(accountId);
+  }
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { JOB_STATUSES, JobListItemSchema, JobMetadataSchema } from './job';
+
+/** Jobs of one batch. */
+export const BATCH_JOBS = 10_000;
+
+/** `all`: one job that cannot be accepted refuses the batch. `each`: those that can be are accepted. */
+export const BATCH_ADMISSIONS = ['all', 'each'] as const;
+export type BatchAdmission = (typeof BATCH_ADMISSIONS)[number];
+
+const workflow = z.record(z.string(), z.unknown()).meta({ description: 'API-format graph, taken verbatim.' });
+const admission = z
+  .enum(BATCH_ADMISSIONS)
+  .optional()
+  .meta({ description: '`all`, the default: all jobs are accepted or none. `each`: those that can be are.' });
+
+const ListedBatchSchema = z.object({
+  jobs: z
+    .array(z.object({ workflow, metadata: JobMetadataSchema.optional() }))
+    .min(1)
+    .max(BATCH_JOBS)
+    .meta({ description: 'Each as it would be submitted alone, without `extra_data`.' }),
+  admission,
+});
+const TabledBatchSchema = z.object({
+  workflow,
+  table: z.record(z.string(), z.array(z.unknown()).min(1)).meta({
+    description:
+      'Lists of values by `node id.input name`. The workflow gives each of these inputs a value, in whose place they come.',
+  }),
+  combine: z
+    .enum(['zip', 'cross'])
+    .optional()
+    .meta({
+      description:
+        '`zip`, the default: the first values of all lists make a job, then the second ones; the lists have one length. `cross`: each ' +
+        'value with each; the last list changes fastest.',
+    }),
+  metadata: JobMetadataSchema.optional().meta({ description: 'Of every job.' }),
+  admission,
+});
+export const BatchSubmissionSchema = z.union([TabledBatchSchema, ListedBatchSchema]).meta({ id: 'BatchSubmission' });
+
+const BatchFaultSchema = z.object({
+  index: z.int().meta({ description: 'Place of the job in the batch, from 0.' }),
+  code: z.string(),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+export type BatchFault = z.infer<typeof BatchFaultSchema>;
+
+/** How many jobs are in each state. */
+const CountsSchema = z
+  .object(
+    Object.fromEntries(JOB_STATUSES.map((status) => [status, z.int()])) as Record<
+      (typeof JOB_STATUSES)[number],
+      z.ZodInt
+    >,
+  )
+  .meta({ description: 'Jobs by status.' });
+
+const BATCH_STATUSES = ['active', 'completed'] as const;
+
+export const BatchSchema = z
+  .object({
+    id: z.uuid(),
+    status: z.enum(BATCH_STATUSES).meta({ description: '`completed` when every job has ended, however.' }),
+    created_at: z.iso.datetime(),
+    completed_at: z.iso.datetime().nullable().meta({ description: 'When the last job ended.' }),
+    expires_at: z.iso.datetime().meta({ description: 'The batch and its jobs can be read until then.' }),
+    item_count: z.int().meta({ description: 'Jobs that were asked for.' }),
+    job_count: z.int().meta({ description: 'Jobs that were accepted.' }),
+    counts: CountsSchema,
+    progress: z.number().min(0).max(1).meta({ description: 'The part of the jobs that has ended.' }),
+    charged_micros: z
+      .int()
+      .optional()
+      .meta({ description: 'What the ended jobs cost, in micro-credits; absent where jobs have no price.' }),
+    refused_count: z.int().meta({ description: 'Jobs that were not accepted, with the admission `each`.' }),
+    refused: z.array(BatchFaultSchema).meta({ description: 'Why; the first 100 of them.' }),
+    urls: z.object({
+      self: z.string(),
+      jobs: z.string(),
+      results: z.string(),
+      outputs: z.string(),
+      cancel: z.string(),
+    }),
+  })
+  .meta({ id: 'Batch', description: 'Many jobs under one id.' });
+export type BatchView = z.infer<typeof BatchSchema>;
+
+export const BatchPageSchema = z
+  .object({ batches: z.array(BatchSchema), next_cursor: z.string().optional() })
+  .meta({ id: 'BatchPage', description: 'A page of batches, the newest first.' });
+export type BatchPage = z.infer<typeof BatchPageSchema>;
+
+export const BatchJobSchema = JobListItemSchema.extend({
+  batch_index: z.int().meta({ description: 'Place of the job in the batch, from 0.' }),
+}).meta({ id: 'BatchJob', description: 'A job of a batch, as a list shows it.' });
+export type BatchJobView = z.infer<typeof BatchJobSchema>;
+
+export const BatchJobPageSchema = z
+  .object({ jobs: z.array(BatchJobSchema), next_cursor: z.string().optional() })
+  .meta({ id: 'BatchJobPage', description: 'A page of the jobs of a batch, in its order.' });
+export type BatchJobPage = z.infer<typeof BatchJobPageSchema>;

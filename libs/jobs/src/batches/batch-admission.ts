@@ -1,0 +1,64 @@
+import { Refusal, type BatchAdmission, type BatchFault } from '@millrace/contracts';
+import type { GraphTemplate } from '@millrace/workflow';
+import { ITEM_FAULTS, idsOf, inputAssetsOf, itemFaultOf, type ExaminedItem } from '../submission';
+
+/** A job of a batch that can be recorded. */
+export interface AdmittedItem extends ExaminedItem {
+  inputAssetIds: string[];
+}
+
+/** Faults named in a message; the rest is in the details. */
+const NAMED_FAULTS = 3;
+
+/** What of a batch is accepted, as far as it is known. It holds no more of what is refused than an answer lists. */
+export class BatchContents {
+  admission: BatchAdmission = 'all';
+  template: GraphTemplate | null = null;
+  itemCount = 0;
+  items: ExaminedItem[] = [];
+  readonly faults: BatchFault[] = [];
+  faultCount = 0;
+  graphBytes = 0;
+
+  /** Assets that its graphs refer to, each once. */
+  assetIds(): string[] {
+    return [...new Set(this.items.flatMap(({ assets }) => idsOf(assets)))];
+  }
+
+  /** Keep the jobs whose assets the account has. */
+  withAssets(owned: ReadonlySet<string>): AdmittedItem[] {
+    return this.items.flatMap((item) => {
+      try {
+        return [{ ...item, inputAssetIds: inputAssetsOf(item.assets, owned) }];
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        this.refuse(item.index, error);
+        return [];
+      }
+    });
+  }
+
+  refuse(index: number, refusal: Refusal): void {
+    this.addFaults([itemFaultOf(index, refusal)], 1);
+  }
+
+  addFaults(faults: readonly BatchFault[], count: number): void {
+    this.faultCount += count;
+    this.faults.push(...faults.slice(0, ITEM_FAULTS - this.faults.length));
+    this.faults.sort((a, b) => a.index - b.index);
+  }
+
+  /** Whether any more jobs need be looked at: when all must be accepted, an answer lists no more faults than it has. */
+  get isDecided(): boolean {
+    return this.admission === 'all' && this.faultCount >= ITEM_FAULTS;
+  }
+
+  /** @throws Refusal `batch_refused` when all must be accepted and one cannot, or when none is left. */
+  assertAdmissible(accepted: number): void {
+    if (this.faultCount === 0 || (this.admission === 'each' && accepted > 0)) return;
+    const named = this.faults.slice(0, NAMED_FAULTS).map(({ index, message }) => `Job ${index}: ${message}`);
+    const many = this.isDecided ? `At least ${this.faultCount}` : String(this.faultCount);
+    const message = `${many} of the ${this.itemCount} jobs cannot be accepted; nothing was recorded. ${named.join(' ')}`;
+    throw new Refusal('batch_refused', message, { details: { items: this.faults, refused: this.faultCount } });
+  }
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import type { AccountSubmissionDefaults } from '@millrace/accounts';
+import type { AssetSettings } from '@millrace/assets';
+import { INSUFFICIENT_CREDITS, type BillingSettings, type LedgerStore } from '@millrace/billing';
+import { Refusal, newId, type RetryPolicy } from '@millrace/contracts';
+import { RefusedError, type Database, type Statements } from '@millrace/database';
+import type { Target } from '@millrace/deployments';
+import { Turns, type Metrics } from '@millrace/platform';
+import type { Dispatcher } from '../dispatch';
+import type { JobSettings } from '../job.settings';
+import type { AccountQueueStore } from '../rotation';
+import {
+  assertWithinSpendLimit,
+  draftOf,
+  graphTextOf,
+  insufficientCredits,
+  keyReused,
+  refusalOf,
+  retryOf,
+  type GroupStore,
+  type JobDraft,
+  type SubmissionChecks,
+  type SubmissionExaminer,
+  type Submitter,
+} from '../submission';
+import type { BatchRecord } from './batch';
+import { BatchContents, type AdmittedItem } from './batch-admission';
+import { fitBatch } from './batch-fit';
+import type { BatchStore } from './batch.store';
+
+/** Of one account: a batch takes seconds of a thread and of PostgreSQL. */
+const BATCHES_AT_A_TIME = 1;
+/** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
+const GROUP_JOBS = 128;
+/** Graphs of one statement together, unless a single one is larger. */
+const GROUP_BYTES = 2_097_152;
+/** How long a statement waits for a row that another one of the account has locked. */
+const LOCK_WAIT_MS = 5_000;
+/** 10,000 jobs take some seconds, and more where other work keeps PostgreSQL busy. */
+const TRANSACTION_TIMEOUT_MS = 60_000;
+/** How often the jobs that fit are counted again, when others of the account took their room meanwhile. */
+const FITS = 3;
+
+/** A batch as it arrives: who, where to, and the body. */
+export interface BatchSubmission extends Omit<Submitter, 'retry'> {
+  /** JSON in UTF-8. */
+  body: Uint8Array;
+  /** Finds where it runs. @throws Refusal when nothing takes jobs there now. */
+  target: () => Promise<Target>;
+  idempotencyKey: string | undefined;
+  /** Which failures of its jobs are tried again; null: none. Absent: as the account has set it. */
+  retry?: RetryPolicy | null | undefined;
+}
+
+/**
+ * Turns a request into many durable jobs under one id. What can be refused without writing is refused first; then one transaction
+ * records the batch and its jobs, with the statement that records jobs which arrive together (`GroupStore`).
+ */
+export class BatchSubmissions {
+  private readonly turns = new Turns(BATCHES_AT_A_TIME, 'batches');
+
+  constructor(
+    private readonly database: Pick<Database, 'transaction'> & Statements,
+    private readonly store: BatchStore,
+    private readonly groups: Pick<GroupStore, 'record'>,
+    private readonly ledger: Pick<LedgerStore, 'balance'>,
+    private readonly queues: Pick<AccountQueueStore, 'waitingIn'>,
+    private readonly checks: Pick<SubmissionChecks, 'ownedAssets' | 'assertRoom'>,
+    private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
+    private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
+    private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
+    private readonly metrics: Pick<Metrics, 'submissions'>,
+    private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
+  ) {}
+
+  /**
+   * Accept a batch, or refuse it and leave nothing behind. A repeat with the key, the body, the retry policy and the spend limit of an
+   * earlier one is answered with that one, as long as it can be read.
+   *
+   * @throws Refusal with the reason; after any other error the outcome is not known here.
+   */
+  async submit(submission: BatchSubmission): Promise<{ batch: BatchRecord; isRepeat: boolean }> {
+    const requestHash = hashOf(submission);
+    const earlier = await this.earlier(submission, requestHash);
+    if (earlier !== null) return { batch: earlier, isRepeat: true };
+    const id = await this.turns.run(submission.scope.accountId, () => this.accept(submission, requestHash));
+    const batch = await (id === null ? this.earlier(submission, requestHash) : this.find(submission, id));
+    if (batch === null) throw new Error('the batch that was recorded is not there');
+    return { batch, isRepeat: id === null };
+  }
+
+  /** @returns null when a concurrent request with the key was first. */
+  private async accept(submission: BatchSubmission, requestHash: Buffer): Promise<string | null> {
+    try {
+      const target = await submission.target();
+      const contents = await this.examine(submission, target);
+      const retry = await retryOf(submission, this.defaults);
+      return await this.recordFitting({ ...submission, retry }, target, contents, requestHash);
+    } catch (error) {
+      this.metrics.submissions.inc({ outcome: error instanceof Refusal ? error.code : 'upstream_error' });
+      throw error;
+    }
+  }
+
+  /** @throws Refusal `idempotency_key_reuse` when the key names another batch than this. */
+  private async earlier({ scope, idempotencyKey }: BatchSubmission, hash: Buffer): Promise<BatchRecord | null> {
+    if (idempotencyKey === undefined) return null;
+    const keyed = await this.store.findByKey(this.database, scope.accountId, idempotencyKey);
+    if (keyed === null) return null;
+    const batch = hash.equals(keyed.requestHash) ? await this.store.find(this.database, scope, keyed.id) : null;
+    if (batch === null) throw keyReused();
+    return batch;
+  }
+
+  private find({ scope }: BatchSubmission, id: string): Promise<BatchRecord | null> {
+    return this.store.find(this.database, scope, id);
+  }
+
+  private async examine({ body }: BatchSubmission, target: Target): Promise<BatchContents> {
+    const contents = new BatchContents();
+    await this.examiner.examineBatch(body, target, (slice, outline) => {
+      if (outline !== null) {
+        Object.assign(contents, { admission: outline.admission, template: outline.template, itemCount: outline.count });
+      }
+      for (const item of slice.items) {
+        contents.graphBytes += item.graphBytes;
+        contents.items.push(item);
+      }
+      contents.addFaults(slice.faults, slice.faultCount);
+      if (contents.graphBytes > this.settings.maxBatchGraphBytes) throw tooManyBytes(this.settings.maxBatchGraphBytes);
+      return !contents.isDecided;
+    });
+    return contents;
+  }
+
+  /** @returns null when a concurrent request with the key was first. */
+  private async recordFitting(
+    submission: BatchSubmission & Submitter,
+    target: Target,
+    contents: BatchContents,
+    requestHash: Buffer,
+  ): Promise<string | null> {
+    const { accountId } = submission.scope;
+    const items = contents.withAssets(await this.checks.ownedAssets(accountId, contents.assetIds()));
+    contents.assertAdmissible(items.length);
+    const [terms] = this.draftsOf(submission, target, contents, items.slice(0, 1), '');
+    if (terms === undefined) throw new Error('an admissible batch has a job');
+    assertWithinSpendLimit(terms);
+    await this.checks.assertRoom(target, items.length);
+    for (let fits = 1; ; fits += 1) {
+      const waiting = await this.queues.waitingIn(this.database, target.poolId, accountId);
+      const { availableMicros } = await this.ledger.balance(this.database, accountId);
+      const fitting = fitBatch(items, contents, terms, { waiting, availableMicros });
+      try {
+        return await this.record(submission, target, contents, fitting, requestHash);
+      } catch (error) {
+        const known = await this.refusalOf(error, terms, fitting.accepted.length);
+        if (contents.admission === 'all' || fits === FITS || !(known instanceof Refusal) || known === error)
+          throw known;
+      }
+    }
+  }
+
+  private async record(
+    submission: BatchSubmission & Submitter,
+    target: Target,
+    contents: BatchContents,
+    { accepted, refused }: { accepted: AdmittedItem[]; refused: BatchContents['faults'] },
+    requestHash: Buffer,
+  ): Promise<string | null> {
+    const id = newId();
+    const { scope, idempotencyKey = null } = submission;
+    this.dispatcher.expectDispatch(target.poolId);
+    const created = await this.database.transaction(async (tx) => {
+      const [{ retentionSeconds } = { retentionSeconds: 0 }] = this.draftsOf(
+        submission,
+        target,
+        contents,
+        accepted.slice(0, 1),
+        id,
+      );
+      const counts = { itemCount: contents.itemCount, jobCount: accepted.length };
+      const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
+      if (!(await this.store.create(tx, batch))) return false;
+      for (const group of groupsOf(accepted)) {
+        await this.groups.record(tx, this.draftsOf(submission, target, contents, group, id), LOCK_WAIT_MS);
+      }
+      return true;
+    }, TRANSACTION_TIMEOUT_MS);
+    if (!created) return null;
+    this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);
+    this.dispatcher.requestDispatch(target.poolId);
+    return id;
+  }
+
+  private draftsOf(
+    submitter: Submitter,
+    target: Target,
+    { template }: BatchContents,
+    items: readonly AdmittedItem[],
+    id: string,
+  ): JobDraft[] {
+    return items.map((item) => ({
+      ...draftOf(
+        submitter,
+        target,
+        { ...item, workflow: graphTextOf(item, template) },
+        item.inputAssetIds,
+        this.settings,
+      ),
+      batch: { id, index: item.index },
+    }));
+  }
+
+  private async refusalOf(error: unknown, terms: JobDraft, jobs: number): Promise<unknown> {
+    if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
+    const { availableMicros } = await this.ledger.balance(this.database, terms.accountId);
+    return insufficientCredits(terms.holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
+  }
+}
+
+/** Names what a request asks for: its body, and what its headers say of its jobs. */
+function hashOf({ body, retry, spendLimitMicros }: BatchSubmission): Buffer {
+  const hash = createHash('sha256').update(body);
+  if (retry !== undefined) hash.update(JSON.stringify(retry));
+  if (spendLimitMicros !== null) hash.update(`limit ${spendLimitMicros}`);
+  return hash.digest();
+}
+
+/** Items in their order, as many together as one statement records. */
+function* groupsOf(items: readonly AdmittedItem[]): Generator<AdmittedItem[]> {
+  let group: AdmittedItem[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (group.length === GROUP_JOBS || (group.length > 0 && bytes + item.graphBytes > GROUP_BYTES)) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push(item);
+    bytes += item.graphBytes;
+  }
+  if (group.length > 0) yield group;
+}
+
+function tooManyBytes(limit: number): Refusal {
+  return new Refusal(
+    'payload_too_large',
+    `The graphs of the batch are together larger than ${limit} bytes, which is the limit.`,
+  );
+}

@@ -1,0 +1,129 @@
+import { Prisma } from '@prisma/client';
+import { isTerminal, type JobStatus } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { JobScope } from '../state';
+import type { BatchDraft, BatchPlace, BatchRecord } from './batch';
+
+/** The jobs of a batch that are in one state. */
+interface StatusRow {
+  status: JobStatus;
+  jobs: number;
+  charged: number;
+  endedAt: string | null;
+}
+
+type BatchRow = Pick<BatchRecord, 'id' | 'itemCount' | 'jobCount' | 'refused' | 'createdAt' | 'expiresAt'> &
+  JobScope & { states: StatusRow[] };
+
+/** A batch that a key names. */
+export interface KeyedBatch extends JobScope {
+  id: string;
+  requestHash: Uint8Array;
+}
+
+/** Its counts come from its jobs, by one index: nothing is written for them when a job moves. */
+const columns = Prisma.sql`
+  b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.refused, b.created_at, b.expires_at,
+  coalesce((
+    SELECT json_agg(json_build_object('status', s.status, 'jobs', s.jobs, 'charged', s.charged, 'endedAt', s.ended_at))
+    FROM (
+      SELECT j.status, count(*) AS jobs, coalesce(sum(j.charged_micros), 0) AS charged, max(j.completed_at) AS ended_at
+      FROM jobs j WHERE j.batch_id = b.id GROUP BY j.status
+    ) s
+  ), '[]'::json) AS states`;
+
+function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
+  return Prisma.sql`b.account_id = ${accountId}::uuid AND b.surface = ${surface}
+    AND b.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND b.expires_at > now()`;
+}
+
+/** The SQL of batches, beside that which records and moves their jobs. */
+export class BatchStore {
+  /**
+   * Record a batch, in the transaction that records its jobs. A concurrent request with the same key waits here for the first to
+   * commit.
+   *
+   * @returns false when the key names another batch: nothing is written then.
+   */
+  async create(tx: Statements, batch: BatchDraft): Promise<boolean> {
+    const created = await tx.execute(Prisma.sql`
+      INSERT INTO batches (id, account_id, surface, deployment_id, idempotency_key, request_hash, item_count, job_count, refused,
+        expires_at)
+      VALUES (${batch.id}::uuid, ${batch.accountId}::uuid, ${batch.surface}, ${batch.deploymentId}::uuid, ${batch.idempotencyKey},
+        ${batch.requestHash}, ${batch.itemCount}, ${batch.jobCount}, ${JSON.stringify(batch.refused)}::jsonb,
+        now() + make_interval(secs => ${batch.retentionSeconds}))
+      ON CONFLICT (account_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`);
+    return created === 1;
+  }
+
+  /** The batch that a key of the account names, on any surface. */
+  async findByKey(statements: Statements, accountId: string, key: string): Promise<KeyedBatch | null> {
+    const [row] = await statements.rows<KeyedBatch>(Prisma.sql`
+      SELECT id, account_id, surface, deployment_id, request_hash FROM batches
+      WHERE account_id = ${accountId}::uuid AND idempotency_key = ${key}`);
+    return row ?? null;
+  }
+
+  async find(statements: Statements, scope: JobScope, id: string): Promise<BatchRecord | null> {
+    const [row] = await statements.rows<BatchRow>(this.findSql(scope, id));
+    return row === undefined ? null : recordOf(row);
+  }
+
+  /** The statement of `find`, whose plan a test checks. */
+  findSql(scope: JobScope, id: string): Prisma.Sql {
+    return Prisma.sql`SELECT ${columns} FROM batches b WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`;
+  }
+
+  /** Newest first, one more than `limit` where there is one. @param before only older ones than this id. */
+  async list(
+    statements: Statements,
+    scope: JobScope,
+    { before, limit }: { before: string | null; limit: number },
+  ): Promise<BatchRecord[]> {
+    const rows = await statements.rows<BatchRow>(Prisma.sql`
+      SELECT ${columns} FROM batches b
+      WHERE ${isInScope(scope)} AND (${before}::uuid IS NULL OR b.id < ${before}::uuid)
+      ORDER BY b.id DESC LIMIT ${limit + 1}`);
+    return rows.map(recordOf);
+  }
+
+  /** True when the batch can be read there. */
+  async exists(statements: Statements, scope: JobScope, id: string): Promise<boolean> {
+    const rows = await statements.query(Prisma.sql`
+      SELECT 1 FROM batches b WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`);
+    return rows.length > 0;
+  }
+
+  /** Its jobs in its order, at most `limit`. @param after only those with a higher index. */
+  async places(
+    statements: Statements,
+    batchId: string,
+    { after, limit, status }: { after: number; limit: number; status: JobStatus | null },
+  ): Promise<BatchPlace[]> {
+    return statements.rows(Prisma.sql`
+      SELECT j.id AS job_id, j.batch_index AS index FROM jobs j
+      WHERE j.batch_id = ${batchId}::uuid AND j.batch_index > ${after} AND (${status}::text IS NULL OR j.status = ${status})
+      ORDER BY j.batch_index LIMIT ${limit}`);
+  }
+
+  /** Have all its jobs canceled. @returns false when the batch is not there. */
+  async requestCancel(statements: Statements, scope: JobScope, id: string): Promise<boolean> {
+    const found = await statements.execute(Prisma.sql`
+      UPDATE batches b SET canceling = true WHERE b.id = ${id}::uuid AND ${isInScope(scope)}`);
+    return found === 1;
+  }
+}
+
+function recordOf({ states, ...row }: BatchRow): BatchRecord {
+  const ended = states.filter(({ status }) => isTerminal(status));
+  const endedJobs = ended.reduce((sum, { jobs }) => sum + jobs, 0);
+  const allJobs = states.reduce((sum, { jobs }) => sum + jobs, 0);
+  const times = ended.flatMap(({ endedAt }) => (endedAt === null ? [] : [new Date(endedAt).getTime()]));
+  return {
+    ...row,
+    counts: Object.fromEntries(states.map(({ status, jobs }) => [status, jobs])),
+    chargedMicros: ended.reduce((sum, { charged }) => sum + charged, 0),
+    ended: endedJobs,
+    completedAt: endedJobs === allJobs && times.length > 0 ? new Date(Math.max(...times)) : null,
+  };
+}

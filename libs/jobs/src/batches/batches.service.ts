@@ -1,0 +1,115 @@
+import { Refusal, isUuid, type JobStatus } from '@millrace/contracts';
+import { decodeCursor, encodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
+import { Turns } from '@millrace/platform';
+import type { JobReads, JobStore } from '../follow';
+import type { Lifecycle } from '../lifecycle';
+import type { QueuePlace } from '../rotation';
+import type { JobRecord, JobScope } from '../state';
+import type { BatchPlace, BatchRecord } from './batch';
+import { endCanceling, listCancelable } from './batch-sweep.store';
+import type { BatchStore } from './batch.store';
+
+const LIST = 'batches';
+const JOBS = 'batch jobs';
+/** Of one account: the counts of a batch of 10,000 jobs take some 10 ms of the database, and a page shows up to 100 batches. */
+const LISTS_AT_A_TIME = 1;
+/** Jobs that are in memory at once where all are read. */
+const EACH_PAGE = 50;
+/** Jobs that a request cancels itself; the loop cancels the rest. */
+const CANCELED_AT_ONCE = 100;
+
+/** A job of a batch, read. */
+export interface BatchJob {
+  index: number;
+  job: JobRecord;
+  /** Where it stands in the queue, while it waits. */
+  place: QueuePlace | null;
+}
+
+/** Batches as their account reads and cancels them, always within a scope: a batch outside it is not found. */
+export class Batches {
+  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists of batches');
+
+  constructor(
+    private readonly database: Statements,
+    private readonly store: BatchStore,
+    private readonly jobs: Pick<JobStore, 'findEach'>,
+    private readonly reads: Pick<JobReads, 'queuePlaces'>,
+    private readonly lifecycle: Pick<Lifecycle, 'cancel'>,
+  ) {}
+
+  /** @throws Refusal `not_found`. */
+  async get(scope: JobScope, id: string): Promise<BatchRecord> {
+    const batch = await this.store.find(this.database, scope, id);
+    if (batch === null) throw noBatch(id);
+    return batch;
+  }
+
+  /** Newest first. @throws Refusal `invalid_cursor`, `rate_limited`. */
+  async list(scope: JobScope, page: { cursor: string | null; limit: number }): Promise<Page<BatchRecord>> {
+    const before = page.cursor === null ? null : decodeCursor(LIST, page.cursor, isUuid);
+    const { limit } = page;
+    const rows = await this.turns.run(scope.accountId, () => this.store.list(this.database, scope, { before, limit }));
+    return pageOf(LIST, rows, limit, ({ id }) => id);
+  }
+
+  /** The jobs of a batch, in its order. @throws Refusal `not_found`, `invalid_cursor`, `rate_limited`. */
+  async listJobs(
+    scope: JobScope,
+    id: string,
+    { cursor, limit, status }: { cursor: string | null; limit: number; status: JobStatus | null },
+  ): Promise<Page<BatchJob>> {
+    const after = cursor === null ? -1 : Number(decodeCursor(JOBS, cursor, isIndex));
+    return this.turns.run(scope.accountId, async () => {
+      if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
+      const places = await this.store.places(this.database, id, { after, limit: limit + 1, status });
+      const items = await this.readJobs(scope, places.slice(0, limit));
+      const last = places[limit - 1];
+      if (places.length <= limit || last === undefined) return { items };
+      return { items, nextCursor: encodeCursor(JOBS, String(last.index)) };
+    });
+  }
+
+  /** Every job of a batch, in its order; a page of them is read when the one before has been used up. @throws as `listJobs`. */
+  async *eachJob(scope: JobScope, id: string): AsyncGenerator<BatchJob> {
+    for (let cursor: string | null | undefined = null; cursor !== undefined;) {
+      const page: Page<BatchJob> = await this.listJobs(scope, id, { cursor, limit: EACH_PAGE, status: null });
+      yield* page.items;
+      cursor = page.nextCursor;
+    }
+  }
+
+  private async readJobs(scope: JobScope, places: readonly BatchPlace[]): Promise<BatchJob[]> {
+    const { accountId } = scope;
+    const asked = places.map(({ jobId }) => ({ accountId, jobId }));
+    const found = asked.length === 0 ? [] : await this.jobs.findEach(this.database, asked);
+    const byId = new Map(found.map((job) => [job.id, job]));
+    const queue = await this.reads.queuePlaces(scope, found);
+    return places.flatMap(({ jobId, index }) => {
+      const job = byId.get(jobId);
+      return job === undefined ? [] : [{ index, job, place: queue.get(jobId) ?? null }];
+    });
+  }
+
+  /**
+   * Cancel every job of a batch that has not ended, each as if it were canceled alone. The request is recorded first: what is not
+   * canceled when this returns is so soon, also if this process dies.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async cancel(scope: JobScope, id: string): Promise<BatchRecord> {
+    if (!(await this.store.requestCancel(this.database, scope, id))) throw noBatch(id);
+    const first = await listCancelable(this.database, { after: null, limit: CANCELED_AT_ONCE, batchId: id });
+    for (const { id: jobId } of first) await this.lifecycle.cancel(scope, jobId);
+    if (first.length < CANCELED_AT_ONCE) await endCanceling(this.database);
+    return this.get(scope, id);
+  }
+}
+
+function isIndex(position: string): boolean {
+  return /^\d{1,5}$/.test(position);
+}
+
+function noBatch(id: string): Refusal {
+  return new Refusal('not_found', `There is no batch ${id} here; it may have expired, or belong to another surface.`);
+}

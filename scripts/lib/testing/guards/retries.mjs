@@ -1,0 +1,62 @@
+import { of, without } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const STATE = 'libs/jobs/src/state/job-guards.store.ts';
+const RETRY = 'libs/jobs/src/lifecycle/retry.store.ts';
+const TESTS = ['libs/jobs/src/lifecycle/retry.int-spec'];
+
+/** Of failures that are tried again. @type {Guard[]} */
+export const RETRY_GUARDS = [
+  of('a job is tried again as often as its policy says', STATE, ' AND j.retries < j.retry_max', '', [...TESTS]),
+  of('a policy names what is tried again', STATE, ' AND ${code} = ANY(j.retry_codes)', '', TESTS),
+  of(
+    'a retry begins before the deadline',
+    STATE,
+    '\n    AND now() + make_interval(secs => j.retry_pause_seconds) < j.deadline_at',
+    '',
+    TESTS,
+  ),
+  of(
+    'a job that is to be canceled is not tried again',
+    STATE,
+    "j.status = 'running' AND j.retries",
+    'j.retries',
+    TESTS,
+  ),
+  of('a pause lasts its time', STATE, " = 'paused' AND j.retry_at <= now()`", " = 'paused'`", TESTS),
+  of(
+    'a retry is made under the guard of the end',
+    RETRY,
+    '${mayEnd(guard)} AND ${mayRetry(code)}',
+    '${mayRetry(code)}',
+    TESTS,
+  ),
+  of(
+    'a graph that the engine refused is not tried again',
+    RETRY,
+    "  'engine_lost',\n",
+    "  'engine_lost',\n  'engine_failed',\n",
+    TESTS,
+  ),
+  of(
+    'lost engine time is billed once',
+    RETRY,
+    "SETTLEMENT[ending.ending] === 'waived' ? Prisma.sql`j.lost_engine_ms` : Prisma.sql`0`",
+    'Prisma.sql`j.lost_engine_ms`',
+    TESTS,
+  ),
+  of(
+    'a cancel ends a pause',
+    'libs/jobs/src/lifecycle/cancel.store.ts',
+    'THEN least(j.retry_at, now()) END',
+    'THEN j.retry_at END',
+    TESTS,
+  ),
+  without(
+    'outputs that were paid for stay',
+    `DO $$ DECLARE source text := pg_get_functiondef('withdraw_outputs'::regproc);
+    BEGIN ASSERT strpos(source, 'AND t.billed_ms > 0') > 0; EXECUTE replace(source, 'AND t.billed_ms > 0', 'AND false'); END $$`,
+    TESTS,
+  ),
+];

@@ -17,7 +17,7 @@ import { TestStack, type TestAccount } from '@millrace/testing';
 import { ROOT } from './support/repository-files';
 
 /** The pages that a caller follows with the hands on the keyboard: all that is shown there works. */
-const GUIDE = ['api-guide', 'clients', 'cli', 'webhooks'];
+const GUIDE = ['api-guide', 'batches', 'clients', 'cli', 'webhooks', 'mcp', 'retries'];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;
 /** Of one page. */
@@ -125,6 +125,11 @@ it('the TypeScript of the page on webhooks verifies what was signed, and nothing
     try { readMessage(secret, headers, body + ' '); } catch { console.log('refused'); }`;
   writeFileSync(join(folder, 'check-webhooks.mjs'), check);
   expect(await run(process.execPath, ['check-webhooks.mjs'])).toBe('job.succeeded\nrefused\n');
+});
+
+it('the TypeScript of the page on the MCP server runs, with the official client of the protocol', async () => {
+  const [file = ''] = modulesOf('mcp');
+  expect(await run(process.execPath, [file], ofCallers())).toMatch(/^Job \S+ is recorded.*succeeded\.\n$/s);
 });
 
 /** Where the official client for Python is installed its snippets are run; else only their syntax is checked. */

@@ -12,6 +12,7 @@ const WORKER_POINTS = [
   'finish:before-commit',
   'finish:after-commit',
 ] as const;
+const RETRY_POINT = 'retry:after-commit';
 const SUBMIT_POINTS = ['submission:before-commit', 'submission:after-commit'] as const;
 const DISPATCH_POINT = 'dispatch:before-lane';
 const LIMIT_MS = 300_000;
@@ -26,6 +27,12 @@ const growing = (steps: number): object => ({
   '3': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'grown too' } },
 });
 const quick = growing(5);
+/** The picture is smaller than the blur. */
+const failing = {
+  '1': { class_type: 'EmptyImage', inputs: { width: 16, height: 16, batch_size: 1, color: 1 } },
+  '2': { class_type: 'ImageBlur', inputs: { image: ['1', 0], blur_radius: 20, sigma: 1 } },
+  '3': { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'blurred' } },
+};
 
 let stack: TestStack;
 let client: ApiClient;
@@ -69,6 +76,18 @@ async function crashApis(): Promise<void> {
   await client.ended(id, 60_000);
 }
 
+/** The worker dies when it has recorded that a failed job is tried again; another one runs it. */
+async function crashInRetry(): Promise<void> {
+  await Promise.all(stack.workers.map((running) => running.end()));
+  await doom('worker', RETRY_POINT);
+  const { body } = await client.submit(JSON.stringify({ workflow: failing }), {
+    'Millrace-Retry': 'max=1, on=(node_execution_error), pause=0',
+  });
+  accepted.set(body.id, 'failed');
+  await eventually('the worker to die', () => hasDied(RETRY_POINT), 60_000);
+  await stack.addWorker();
+}
+
 async function noneWaiting(): Promise<boolean> {
   const [row] = await stack.test.database.query<{ count: bigint }>(
     Prisma.sql`SELECT count(*) FROM jobs WHERE delivery = 'waiting'`,
@@ -93,6 +112,7 @@ beforeAll(async () => {
   stack = await TestStack.start({ settings: { MILLRACE_LEASE_SECONDS: '2', MILLRACE_MAX_ATTEMPTS: '50' } });
   ({ apiKey } = await stack.createAccount());
   client = new ApiClient(stack.publicUrl, apiKey);
+  await crashInRetry();
   await crashApis();
   await crashWorkers();
 }, LIMIT_MS);

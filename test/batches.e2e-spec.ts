@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Comfy } from '@comfyorg/sdk';
+import type { BatchJobView, BatchView } from '@millrace/contracts';
+import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
+
+/** What the archive says of itself. */
+interface Manifest {
+  batch_id: string;
+  jobs: {
+    batch_index: number;
+    id: string;
+    status: string;
+    outputs: { path: string; size_bytes: number; hash: string; included: boolean }[];
+  }[];
+}
+
+const PATH = '/api/v2/batches';
+const COLORS = [0, 16777215, 255, 65280, 16711680, 3368601];
+const table = (colors: readonly number[]): string =>
+  JSON.stringify({
+    workflow: {
+      '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+    },
+    table: { '1.color': colors },
+  });
+
+let stack: TestStack;
+let account: TestAccount;
+let client: ApiClient;
+let folder: string;
+beforeAll(async () => {
+  stack = await TestStack.start({ workers: 1 });
+  account = await stack.createAccount(10_000_000_000, { queue_limit: 2_000 });
+  client = new ApiClient(stack.publicUrl, account.apiKey);
+  folder = mkdtempSync(join(tmpdir(), 'millrace-batch-'));
+});
+afterAll(async () => {
+  const broken = stack.api.lines.filter((line) => line.includes('request failed'));
+  await stack.stop();
+  rmSync(folder, { recursive: true });
+  expect(broken).toEqual([]);
+});
+
+const submit = async (text: string): Promise<BatchView> => {
+  const { status, body } = await client.call<BatchView>('POST', PATH, { text });
+  expect(status).toBe(201);
+  return body;
+};
+const completed = (id: string): Promise<BatchView> =>
+  eventually(
+    `batch ${id} to be completed`,
+    async () => {
+      const { body } = await client.call<BatchView>('GET', `${PATH}/${id}`);
+      return body.status === 'completed' ? body : null;
+    },
+    120_000,
+  );
+
+describe('a batch that has run', () => {
+  let batch: BatchView;
+  let jobs: BatchJobView[];
+  beforeAll(async () => {
+    batch = await completed((await submit(table(COLORS))).id);
+    const { text } = await client.call('GET', `${PATH}/${batch.id}/results`);
+    jobs = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as BatchJobView);
+  }, 180_000);
+
+  it('has succeeded in all its jobs, and cost what they cost', () => {
+    expect(batch).toMatchObject({ progress: 1, counts: { succeeded: COLORS.length, queued: 0, running: 0 } });
+    const charged = jobs.reduce((sum, { metrics }) => sum + (metrics.charged_micros ?? 0), 0);
+    expect([batch.charged_micros, charged > 0]).toEqual([charged, true]);
+  });
+
+  it('lists its jobs as lines, in order', () => {
+    expect(jobs.map((job) => [job.batch_index, job.status])).toEqual(COLORS.map((_, index) => [index, 'succeeded']));
+  });
+
+  it('gives its outputs as one archive that other programs open, with a manifest', async () => {
+    const answer = await fetch(`${stack.publicUrl}${PATH}/${batch.id}/outputs.zip`, {
+      headers: { authorization: `Bearer ${account.apiKey}` },
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/zip']);
+    const file = join(folder, 'outputs.zip');
+    writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
+    execFileSync('python3', ['-m', 'zipfile', '-t', file]);
+    execFileSync('python3', ['-m', 'zipfile', '-e', file, folder]);
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+    expect(manifest.batch_id).toBe(batch.id);
+    expect(manifest.jobs.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id));
+    const pictures = manifest.jobs.map(({ outputs: [output] }) => {
+      const bytes = readFileSync(join(folder, output?.path ?? ''));
+      expect([bytes.length, output?.included]).toEqual([output?.size_bytes, true]);
+      return createHash('sha256').update(bytes).digest('hex');
+    });
+    expect(new Set(pictures).size).toBe(COLORS.length);
+    for (const [index, { outputs }] of manifest.jobs.entries())
+      expect(outputs[0]?.hash).toBe(jobs[index]?.outputs[0]?.hash);
+  });
+
+  it('stops reading when a client does not want the rest of its archive', async () => {
+    const gone = new AbortController();
+    const answer = await fetch(`${stack.publicUrl}${PATH}/${batch.id}/outputs.zip`, {
+      headers: { authorization: `Bearer ${account.apiKey}` },
+      signal: gone.signal,
+    });
+    await answer.body?.getReader().read();
+    gone.abort();
+    expect((await client.call<BatchView>('GET', `${PATH}/${batch.id}`)).status).toBe(200);
+  });
+
+  it('has jobs that the official client reads like any other', async () => {
+    process.env.COMFY_BASE_URL = stack.publicUrl;
+    const job = await new Comfy({ apiKey: account.apiKey }).jobs.get(jobs[0]?.id ?? '');
+    expect(job.status).toBe('succeeded');
+  });
+});
+
+it('a thousand jobs are accepted at once, and canceled at once', async () => {
+  const { id, job_count: count } = await submit(table(Array.from({ length: 1_000 }, (_, color) => color)));
+  expect(count).toBe(1_000);
+  const { status } = await client.call('POST', `${PATH}/${id}/cancel`);
+  expect(status).toBe(200);
+  const { counts } = await completed(id);
+  expect(counts.canceled + counts.succeeded).toBe(1_000);
+  expect(counts.canceled).toBeGreaterThan(0);
+  const { body } = await client.call<{ held_micros: number }>('GET', '/platform/v1/credits');
+  expect(body.held_micros).toBe(0);
+}, 180_000);

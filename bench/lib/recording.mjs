@@ -67,8 +67,11 @@ function draftOf(accountId, poolId) {
     retentionSeconds: 604_800,
     priceMicrosPerSecond: 1_000n,
     holdMicros: 60_000n,
+    spendLimitMicros: null,
     hasSecrets: false,
     models: [],
     traceparent: null,
+    batch: null,
+    retry: null,
   };
 }

@@ -64,6 +64,7 @@ class Service {
     );
     /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
     this.lane = { room: 0, take: () => undefined };
+    this.submitted = 0;
     this.dispatcher = this.dispatcherOn();
   }
 
@@ -86,8 +87,11 @@ class Service {
     return new Dispatcher(.../** @type {ConstructorParameters<typeof Dispatcher>} */ (/** @type {unknown} */ (parts)));
   }
 
+  /** Of one account after the other: a page of each must be full. */
   submit() {
-    return recordJob(this.database, anyOf(this.accounts));
+    const account = /** @type {string} */ (this.accounts[this.submitted % this.accounts.length]);
+    this.submitted += 1;
+    return recordJob(this.database, account);
   }
 
   /**

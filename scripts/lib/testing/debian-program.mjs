@@ -86,7 +86,10 @@ async function unpack(scope, apt, name, into) {
   }
 }
 
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+/** Its shell without windows draws a page for three quarters of the processor time. */
+const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+/** A release of Debian may have no package of the shell. */
+const BROWSER_PACKAGES = ['chromium-headless-shell', 'chromium'];
 
 /**
  * Chromium: found, or installed where nobody need be asked. It needs a hundred libraries, so it is not unpacked beside the checkout.
@@ -102,11 +105,17 @@ export async function chromiumProgram(scope) {
   const apt = isOurs ? findProgram(['apt-get']) : undefined;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
   const wait = ['-q', '-o', 'DPkg::Lock::Timeout=300'];
-  const install = ['install', ...wait, '-y', '--no-install-recommends', 'chromium'];
+  const install = async () => {
+    for (const name of BROWSER_PACKAGES) {
+      const flags = ['install', ...wait, '-y', '--no-install-recommends', name];
+      if ((await runTool(scope, apt ?? '', flags, { env, unbroken: true })).code === 0) return true;
+    }
+    return false;
+  };
   // The list of packages may be absent.
-  if (apt && (await runTool(scope, apt, install, { env, unbroken: true })).code !== 0) {
+  if (apt && !(await install())) {
     await runTool(scope, apt, ['update', ...wait], { env });
-    await runTool(scope, apt, install, { env, unbroken: true });
+    await install();
   }
   const installed = findProgram(BROWSERS);
   if (installed) return installed;

@@ -24,7 +24,7 @@ export class ConsoleBrowser {
   static async launch(stack: TestStack): Promise<ConsoleBrowser> {
     const executablePath = await chromiumProgram(new Scope());
     // Root has no sandbox; what is opened is ours.
-    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
     return new ConsoleBrowser(await chromium.launch({ executablePath, args }), stack);
   }
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import process from 'node:process';
 import { runCommand, say, task } from './lib/command/index.mjs';
 import { migrate, onDatabase } from './lib/prisma/index.mjs';
@@ -6,9 +6,12 @@ import { readSecrets, startServers, startTestS3 } from './lib/servers/index.mjs'
 import { Fleet, temporaryFolder } from './lib/services/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { MODULES, ROOT, readJson, runTool } from './lib/system/index.mjs';
-import { concludeTests, helmProgram } from './lib/testing/index.mjs';
+import { concludeTests, filesToTryAgain, helmProgram, withSecondTry } from './lib/testing/index.mjs';
 
-/** @typedef {import('./lib/testing/test-count.mjs').TestReport} TestReport */
+/**
+ * @typedef {import('./lib/testing/test-count.mjs').TestReport} TestReport
+ * @typedef {import('./lib/testing/test-count.mjs').JestRun} JestRun
+ */
 
 const JEST = join(MODULES, 'jest', 'bin', 'jest.js');
 const LIBRARY = join(ROOT, 'scripts', 'lib', 'testing');
@@ -46,11 +49,17 @@ async function main(scope) {
     MILLRACE_TEST_HELM: helm,
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   };
-  const runs = [];
-  for (const [name, flags] of Object.entries(RUNS)) {
-    runs.push(await runJest(scope, flags, folder.at(`${name}.json`), services));
-  }
-  const { line, succeeded } = concludeTests(runs);
+  /** @type {(name: string, flags: string[]) => Promise<JestRun>} */
+  const run = (name, flags) => runJest(scope, flags, folder.at(`${name}.json`), services);
+  const first = await run('tests', RUNS.tests);
+  // Files that somebody chose are not tried again: who looks for a failure wants to see it.
+  const files = process.argv.length > 2 ? [] : filesToTryAgain(first);
+  const nameOf = (/** @type {string} */ file) => relative(ROOT, file);
+  if (files.length > 0) say(`\nRunning again, alone: ${files.map(nameOf).join(', ')}`);
+  const alone = [...RUNS.tests, '--maxWorkers=1', '--runTestsByPath', ...files];
+  const tests = files.length > 0 ? withSecondTry(first, await run('alone', alone)) : { run: first, unsteady: [] };
+  const { line, succeeded } = concludeTests([tests.run, await run('timings', RUNS.timings)]);
+  for (const file of tests.unsteady) say(`Unsteady: ${nameOf(file)} failed, and passed alone. Mend it.`);
   say(line);
   return succeeded ? 0 : 1;
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Failure, sentenceOf, systemSentenceIn } from '../../scripts/lib/command/failure.mjs';
 import { lastWords } from '../../scripts/lib/services/logs.mjs';
 import { reasonIn } from '../../scripts/lib/prisma/migrate.mjs';
-import { concludeTests } from '../../scripts/lib/testing/test-count.mjs';
+import { concludeTests, filesToTryAgain, withSecondTry } from '../../scripts/lib/testing/test-count.mjs';
+import type { FileReport, TestReport } from '../../scripts/lib/testing/test-report.js';
 
 describe('a failure is reported in one sentence', () => {
   it('as it was put', () => expect(sentenceOf(new Failure('Port 1 is taken.'))).toBe('Port 1 is taken.'));
@@ -93,33 +94,73 @@ Error querying the database: ERROR: syntax error at or near "TABEL"
 });
 
 describe('a run of tests', () => {
-  const good = { passed: 5, failed: 0, unloaded: [] };
+  const file = { path: 'a.spec.ts', passed: 5, failed: 0, loaded: true };
+  const failing = { path: 'b.spec.ts', passed: 3, failed: 2, loaded: true };
+  const reportOf = (...files: FileReport[]): TestReport => ({ files, leaked: false });
 
   it('succeeds when tests passed and none failed', () =>
-    expect(concludeTests([{ report: good, code: 0 }])).toEqual({ line: 'Tests: 5 passed, 0 failed', succeeded: true }));
+    expect(concludeTests([{ report: reportOf(file), code: 0 }])).toEqual({
+      line: 'Tests: 5 passed, 0 failed',
+      succeeded: true,
+    }));
 
   it('adds its runs of jest up, of which one may have found no test', () => {
-    const none = { ...good, passed: 0 };
-    const runs = [good, none].map((report) => ({ report, code: 0 }));
+    const runs = [reportOf(file), reportOf()].map((report) => ({ report, code: 0 }));
     expect(concludeTests(runs)).toEqual({ line: 'Tests: 5 passed, 0 failed', succeeded: true });
   });
 
   it('does not succeed when one of its runs of jest failed', () => {
     const runs = [
-      { report: good, code: 0 },
-      { report: { ...good, failed: 2 }, code: 1 },
+      { report: reportOf(file), code: 0 },
+      { report: reportOf(file, failing), code: 1 },
     ];
-    expect(concludeTests(runs)).toEqual({ line: 'Tests: 10 passed, 2 failed', succeeded: false });
+    expect(concludeTests(runs)).toEqual({ line: 'Tests: 13 passed, 2 failed', succeeded: false });
   });
 
   it.each([
-    ['a test failed', { ...good, failed: 1 }, 1, 'Tests: 5 passed, 1 failed'],
-    ['a file did not load', { ...good, unloaded: ['a.spec.ts'] }, 1, 'Tests: 5 passed, 1 failed'],
-    ['jest itself failed', good, 1, 'Tests: 5 passed, 0 failed'],
-    ['jest was killed', good, null, 'Tests: 5 passed, 0 failed'],
-    ['no test ran', { ...good, passed: 0 }, 0, 'Tests: 0 passed, 0 failed'],
+    ['a test failed', reportOf(failing), 1, 'Tests: 3 passed, 2 failed'],
+    ['a file did not load', reportOf({ ...file, passed: 0, loaded: false }), 1, 'Tests: 0 passed, 1 failed'],
+    ['jest itself failed', reportOf(file), 1, 'Tests: 5 passed, 0 failed'],
+    ['jest was killed', reportOf(file), null, 'Tests: 5 passed, 0 failed'],
+    ['no test ran', reportOf({ ...file, passed: 0 }), 0, 'Tests: 0 passed, 0 failed'],
     ['jest left no report', undefined, 0, 'Tests: 0 passed, 0 failed'],
   ])('does not succeed when %s', (_, report, code, line) =>
     expect(concludeTests([{ report, code }])).toEqual({ line, succeeded: false }),
   );
+
+  describe('of which a file failed', () => {
+    const first = { report: reportOf(file, failing), code: 1 };
+
+    it('succeeds when that file passes alone, and says which it was', () => {
+      expect(filesToTryAgain(first)).toEqual(['b.spec.ts']);
+      const { run, unsteady } = withSecondTry(first, {
+        report: reportOf({ ...failing, passed: 5, failed: 0 }),
+        code: 0,
+      });
+      expect(unsteady).toEqual(['b.spec.ts']);
+      expect(concludeTests([run])).toEqual({ line: 'Tests: 10 passed, 0 failed', succeeded: true });
+    });
+
+    it.each([
+      ['fails again', { report: reportOf(failing), code: 1 }],
+      ['leaves something open', { report: { ...reportOf({ ...failing, failed: 0 }), leaked: true }, code: 1 }],
+      ['is not run', { report: reportOf(), code: 0 }],
+      ['is killed', { report: undefined, code: null }],
+    ])('does not succeed when that file %s', (_, second) =>
+      expect(concludeTests([withSecondTry(first, second).run]).succeeded).toBe(false),
+    );
+
+    it.each([
+      ['a file left something open', { ...first, report: { ...first.report, leaked: true } }],
+      ['jest was killed', { ...first, code: null }],
+      [
+        'many files failed',
+        {
+          ...first,
+          report: reportOf(...Array.from({ length: 6 }, (_, nth) => ({ ...failing, path: `${nth}.spec.ts` }))),
+        },
+      ],
+      ['none failed', { report: reportOf(file), code: 1 }],
+    ])('is not run again when %s', (_, run) => expect(filesToTryAgain(run)).toEqual([]));
+  });
 });

@@ -3,4 +3,4 @@ export { GUARDS } from './guards/index.mjs';
 export { chromiumProgram } from './debian-program.mjs';
 export { helmProgram } from './helm-program.mjs';
 export { measureRescues, RESCUE_SETTINGS } from './rescue.mjs';
-export { concludeTests } from './test-count.mjs';
+export { concludeTests, filesToTryAgain, withSecondTry } from './test-count.mjs';

@@ -8,6 +8,9 @@ const EXIT_LIMIT_MS = 30_000;
  * only prints a line when it kills a worker for that, and waits forever where it runs the tests in its own process.
  */
 module.exports = class LeakReporter {
+  /** Whether a worker of this process's run was found with something open. */
+  static found = false;
+
   /** @type {Error | undefined} */
   #leak;
   /** @type {number} */
@@ -28,7 +31,10 @@ module.exports = class LeakReporter {
   onRunStart() {
     const print = console.error;
     console.error = (...parts) => {
-      if (String(parts[0]).includes(KILLED)) this.#leak = new Error('a test file left something open');
+      if (String(parts[0]).includes(KILLED)) {
+        this.#leak = new Error('a test file left something open');
+        LeakReporter.found = true;
+      }
       print(...parts);
     };
   }

@@ -1,10 +1,50 @@
-/** @typedef {import('./test-report.js').TestReport} TestReport */
+/**
+ * @typedef {import('./test-report.js').FileReport} FileReport
+ * @typedef {import('./test-report.js').TestReport} TestReport
+ */
 
 /**
  * How one run of jest ended. Of `report`: undefined when jest left none. Of `code`: null when jest was killed.
  *
  * @typedef {{ report: TestReport | undefined, code: number | null }} JestRun
  */
+
+/** More files that fail than this are no accident of the machine. */
+const TRIED_AGAIN_AT_MOST = 5;
+
+/** @param {FileReport} file */
+const isGood = ({ failed, loaded }) => failed === 0 && loaded;
+
+/**
+ * The files that failed, to be run once more and alone: a test may fail because of what else the machine did. None when the
+ * run proves something else is wrong: jest was killed, a file left something open, or many files failed.
+ *
+ * @param {JestRun} run
+ * @returns {string[]} their paths
+ */
+export function filesToTryAgain({ report, code }) {
+  if (report === undefined || code !== 1 || report.leaked) return [];
+  const failed = report.files.filter((file) => !isGood(file));
+  return failed.length > TRIED_AGAIN_AT_MOST ? [] : failed.map(({ path }) => path);
+}
+
+/**
+ * One run, as if its files that were tried again had been run as they were the second time.
+ *
+ * @param {JestRun} first
+ * @param {JestRun} second of what `filesToTryAgain` named
+ * @returns {{ run: JestRun, unsteady: string[] }} `unsteady`: files that passed only alone
+ */
+export function withSecondTry(first, second) {
+  const again = second.report?.files ?? [];
+  const paths = again.map(({ path }) => path);
+  const unsteady = again.filter(isGood).map(({ path }) => path);
+  if (first.report === undefined || filesToTryAgain(first).some((path) => !paths.includes(path))) {
+    return { run: first, unsteady };
+  }
+  const files = [...first.report.files.filter(({ path }) => !paths.includes(path)), ...again];
+  return { run: { report: { files, leaked: second.report?.leaked ?? false }, code: second.code }, unsteady };
+}
 
 /**
  * The last line of a test run, and whether the run proves anything: a file that did not load counts as a failure, and
@@ -13,12 +53,9 @@
  * @param {JestRun[]} runs
  */
 export function concludeTests(runs) {
-  let passed = 0;
-  let failures = 0;
-  for (const { report } of runs) {
-    passed += report?.passed ?? 0;
-    failures += (report?.failed ?? 0) + (report?.unloaded.length ?? 0);
-  }
+  const files = runs.flatMap(({ report }) => report?.files ?? []);
+  const passed = files.reduce((sum, file) => sum + file.passed, 0);
+  const failures = files.reduce((sum, file) => sum + file.failed + (file.loaded ? 0 : 1), 0);
   const areWhole = runs.every(({ report, code }) => report !== undefined && code === 0);
   return {
     line: `Tests: ${passed} passed, ${failures} failed`,

@@ -1,18 +1,23 @@
 const { writeFileSync } = require('node:fs');
+const LeakReporter = require('./leak-reporter');
 
 /**
- * What a run of jest proved. `unloaded`: files that failed before any test of theirs ran.
+ * What a test file proved. `loaded`: false when it failed before any test of its ran.
  *
- * @typedef {{ passed: number, failed: number, unloaded: string[] }} TestReport
+ * @typedef {{ path: string, passed: number, failed: number, loaded: boolean }} FileReport
+ */
+
+/**
+ * What a run of jest proved. `leaked`: whether a test file left something open.
+ *
+ * @typedef {{ files: FileReport[], leaked: boolean }} TestReport
  */
 
 /**
  * What this reads of jest's results.
  *
  * @typedef {{
- *   numPassedTests: number,
- *   numFailedTests: number,
- *   testResults: { testFilePath: string, testExecError?: unknown }[],
+ *   testResults: { testFilePath: string, numPassingTests: number, numFailingTests: number, testExecError?: unknown }[],
  * }} Results
  */
 
@@ -25,12 +30,16 @@ module.exports = class TestReportFile {
    * @param {unknown} _contexts
    * @param {Results} results
    */
-  onRunComplete(_contexts, results) {
+  onRunComplete(_contexts, { testResults }) {
     /** @type {TestReport} */
     const report = {
-      passed: results.numPassedTests,
-      failed: results.numFailedTests,
-      unloaded: results.testResults.filter((file) => file.testExecError).map((file) => file.testFilePath),
+      files: testResults.map(({ testFilePath, numPassingTests, numFailingTests, testExecError }) => ({
+        path: testFilePath,
+        passed: numPassingTests,
+        failed: numFailingTests,
+        loaded: !testExecError,
+      })),
+      leaked: LeakReporter.found,
     };
     writeFileSync(process.env.MILLRACE_TEST_REPORT ?? '', JSON.stringify(report));
   }

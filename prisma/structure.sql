@@ -162,6 +162,21 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_terminal_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF OLD.batch_index IS NOT NULL AND NEW.batch_index IS NULL THEN
+        OLD.batch_index := NULL;
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.sweep_audit_log(kept_seconds bigint, batch integer)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -299,6 +314,15 @@ CREATE TABLE balances (
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
 ) WITH (fillfactor=70);
 
+CREATE TABLE batch_retries (
+    batch_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    request_hash bytea NOT NULL,
+    job_count integer NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT batch_retries_pkey PRIMARY KEY (batch_id, idempotency_key)
+);
+
 CREATE TABLE batches (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -312,6 +336,8 @@ CREATE TABLE batches (
     canceling boolean DEFAULT false NOT NULL,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     expires_at timestamp(3) with time zone NOT NULL,
+    completed_at timestamp(3) with time zone,
+    retries integer DEFAULT 0 NOT NULL,
     CONSTRAINT batches_pkey PRIMARY KEY (id),
     CONSTRAINT batches_count_check CHECK (((job_count >= 0) AND (item_count >= job_count) AND (item_count > 0))),
     CONSTRAINT batches_surface_check CHECK (((surface = 'deployment'::text) = (deployment_id IS NOT NULL)))
@@ -757,6 +783,8 @@ CREATE TABLE webhook_messages (
     tries integer DEFAULT 0 NOT NULL,
     due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     ended_at timestamp(3) with time zone,
+    batch_id uuid,
+    data jsonb,
     CONSTRAINT webhook_messages_pkey PRIMARY KEY (id),
     CONSTRAINT webhook_messages_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
     CONSTRAINT webhook_messages_tries_check CHECK (((tries >= 0) AND (attempt >= tries)))
@@ -802,6 +830,7 @@ ALTER TABLE api_keys ADD CONSTRAINT api_keys_parent_id_fkey FOREIGN KEY (parent_
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_rotated_to_fkey FOREIGN KEY (rotated_to) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE assets ADD CONSTRAINT assets_account_id_hash_fkey FOREIGN KEY (account_id, hash) REFERENCES blobs(account_id, hash) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE balances ADD CONSTRAINT balances_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE batch_retries ADD CONSTRAINT batch_retries_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES batches(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE batches ADD CONSTRAINT batches_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE blobs ADD CONSTRAINT blobs_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -853,6 +882,7 @@ CREATE INDEX assets_uploads_idx ON public.assets USING btree (account_id, create
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
 CREATE INDEX audit_log_subject_id_id_idx ON public.audit_log USING btree (subject_id, id);
 CREATE INDEX batches_account_idx ON public.batches USING btree (account_id, id DESC);
+CREATE INDEX batches_active_idx ON public.batches USING btree (id) WHERE (completed_at IS NULL);
 CREATE INDEX batches_canceling_idx ON public.batches USING btree (id) WHERE canceling;
 CREATE INDEX batches_expires_at_idx ON public.batches USING btree (expires_at);
 CREATE UNIQUE INDEX batches_key ON public.batches USING btree (account_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -873,6 +903,7 @@ CREATE INDEX jobs_account_done_idx ON public.jobs USING btree (account_id, statu
 CREATE INDEX jobs_account_idx ON public.jobs USING btree (account_id, id DESC) WHERE (deployment_id IS NULL);
 CREATE INDEX jobs_account_live_idx ON public.jobs USING btree (account_id, id DESC) WHERE (delivery <> 'done'::text);
 CREATE UNIQUE INDEX jobs_batch_key ON public.jobs USING btree (batch_id, batch_index) WHERE (batch_id IS NOT NULL);
+CREATE INDEX jobs_batch_live_idx ON public.jobs USING btree (batch_id) WHERE ((batch_id IS NOT NULL) AND (delivery <> 'done'::text));
 CREATE INDEX jobs_canceling_idx ON public.jobs USING btree (id) WHERE ((status = 'canceling'::text) AND (delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text])));
 CREATE INDEX jobs_deadline_idx ON public.jobs USING btree (deadline_at) WHERE (delivery <> 'done'::text);
 CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id DESC) WHERE (deployment_id IS NOT NULL);
@@ -918,7 +949,7 @@ CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EA
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');
-CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_change('nothing leaves a terminal state');
+CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_terminal_change('nothing leaves a terminal state');
 CREATE TRIGGER ledger_entries_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
 CREATE TRIGGER ledger_transactions_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
 CREATE TRIGGER payment_events_append_trigger BEFORE DELETE OR UPDATE ON public.payment_events FOR EACH ROW EXECUTE FUNCTION refuse_change('what was told of payments is only appended to');

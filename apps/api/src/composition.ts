@@ -127,6 +127,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.submissions,
     jobs.submissionEstimates,
     jobs.batchSubmissions,
+    jobs.batchRetries,
     jobs.batches,
     jobs.operatorJobs,
     jobs.histories,

@@ -79,6 +79,19 @@ describe('millrace batch', () => {
     expect(await millrace('show', 'nothing')).toBe(2);
   });
 
+  it('tries jobs again, the failed ones or others too', async () => {
+    service.on(`POST ${BATCHES}/${ID}/retry`, json(200, { ...BATCH, counts: { queued: 3 } }));
+    expect(await millrace('retry', ID)).toBe(0);
+    expect(host.printed).toMatch(/queued +3/);
+    expect(JSON.parse(String(service.received[0]?.body))).toEqual({ statuses: ['failed'], admission: 'all' });
+    expect(await millrace('retry', ID, '--canceled', '--expired', '--each', '--idempotency-key', 'k1')).toBe(0);
+    expect(service.received[1]?.headers['idempotency-key']).toBe('k1');
+    expect(JSON.parse(String(service.received[1]?.body))).toEqual({
+      statuses: ['failed', 'canceled', 'expired'],
+      admission: 'each',
+    });
+  });
+
   it('prints results as they come, and saves the archive whole or not at all', async () => {
     service.on(`GET ${BATCHES}/${ID}/results`, (response) => void response.writeHead(200).end('{"a":1}\n{"a":2}\n'));
     expect(await millrace('results', ID)).toBe(0);

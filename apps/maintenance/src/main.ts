@@ -18,7 +18,7 @@ import {
   SweepStoppedWorkersLoop,
   WorkerStore,
 } from '@millrace/deployments';
-import { composeMaintenance, composeWebhookJobs } from '@millrace/jobs';
+import { composeMaintenance, composeWebhookReaders } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
   Metrics,
@@ -53,8 +53,8 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('jobs', () => jobs.close());
 
   const { secretKey } = settings;
-  const readJobs = composeWebhookJobs(database, new ContentLinks(secretKey, settings.signedUrlSeconds));
-  const webhooks = composeWebhookDelivery({ database, secretKey, settings, metrics, logger }, readJobs);
+  const readers = composeWebhookReaders(database, new ContentLinks(secretKey, settings.signedUrlSeconds));
+  const webhooks = composeWebhookDelivery({ database, secretKey, settings, metrics, logger }, readers);
   shutdown.add('webhooks', () => webhooks.close());
 
   const billing = composeBilling({ database, logger, metrics, settings });

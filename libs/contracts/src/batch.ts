@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedList } from './bounded-list';
 import { JOB_STATUSES, JobListItemSchema, JobMetadataSchema } from './job';
 
 /** Jobs of one batch. */
@@ -49,6 +50,22 @@ const BatchFaultSchema = z.object({
 });
 export type BatchFault = z.infer<typeof BatchFaultSchema>;
 
+/** Ends after which a job of a batch can be tried again. */
+export const RETRIED_STATUSES = ['failed', 'canceled', 'expired'] as const;
+export type RetriedStatus = (typeof RETRIED_STATUSES)[number];
+
+export const BatchRetrySchema = z
+  .object({
+    statuses: boundedList(z.enum(RETRIED_STATUSES), { min: 1, max: 8 })
+      .default(['failed'])
+      .meta({ description: 'Jobs that ended so are tried again; `failed` alone by default.' }),
+    admission: z.enum(BATCH_ADMISSIONS).default('all').meta({
+      description:
+        '`all`, the default: all of them are accepted or none. `each`: those that can be are, as many as there is room for.',
+    }),
+  })
+  .meta({ id: 'BatchRetry', description: 'Which jobs of a batch are tried again.' });
+
 /** How many jobs are in each state. */
 const CountsSchema = z
   .object(
@@ -72,10 +89,11 @@ export const BatchSchema = z
     job_count: z.int().meta({ description: 'Jobs that were accepted.' }),
     counts: CountsSchema,
     progress: z.number().min(0).max(1).meta({ description: 'The part of the jobs that has ended.' }),
-    charged_micros: z
-      .int()
-      .optional()
-      .meta({ description: 'What the ended jobs cost, in micro-credits; absent where jobs have no price.' }),
+    charged_micros: z.int().optional().meta({
+      description:
+        'What the ended jobs cost, in micro-credits, those that were tried again among them; absent where jobs have no price.',
+    }),
+    retry_count: z.int().meta({ description: 'How often ended jobs of it were tried again.' }),
     refused_count: z.int().meta({ description: 'Jobs that were not accepted, with the admission `each`.' }),
     refused: z.array(BatchFaultSchema).meta({ description: 'Why; the first 100 of them.' }),
     urls: z.object({
@@ -84,6 +102,7 @@ export const BatchSchema = z
       results: z.string(),
       outputs: z.string(),
       cancel: z.string(),
+      retry: z.string(),
     }),
   })
   .meta({ id: 'Batch', description: 'Many jobs under one id.' });

@@ -120,6 +120,11 @@ export const ERROR_CATALOGUE = {
     cause: 'A job that has not ended uses the asset as input, or a retained job produced it.',
     cure: 'Wait until the job that refers to it has ended or expired.',
   },
+  batch_busy: {
+    status: 409,
+    cause: 'Jobs of the batch are being canceled, or tried again by another request. Nothing was changed.',
+    cure: 'Read the batch until its jobs have ended, then send the request again.',
+  },
   deployment_busy: {
     status: 409,
     cause: 'The deployment has jobs that wait or run. It was not deleted.',

@@ -26,6 +26,7 @@ export {
   BATCH_JOBS,
   BatchJobPageSchema,
   BatchPageSchema,
+  BatchRetrySchema,
   BatchSchema,
   BatchSubmissionSchema,
   type BatchAdmission,
@@ -34,6 +35,7 @@ export {
   type BatchJobView,
   type BatchPage,
   type BatchView,
+  type RetriedStatus,
 } from './batch';
 export { boundedList } from './bounded-list';
 export { EstimateSchema, type Estimate } from './estimate';
@@ -125,4 +127,4 @@ export {
 } from './submission';
 export { NO_SUBMISSION_DEFAULTS, SubmissionDefaultsSchema, type SubmissionDefaults } from './submission-defaults';
 export { TimestampSchema } from './timestamps';
-export { WEBHOOK_EVENTS } from './webhooks';
+export { WEBHOOK_EVENTS, type WebhookEvent } from './webhooks';

@@ -1,4 +1,11 @@
 import { TERMINAL_STATUSES } from './job';
 
-/** What an account can have sent to it: the end of a job, named by the status that it ended with (contract, section 3). */
-export const WEBHOOK_EVENTS = TERMINAL_STATUSES.map((status) => `job.${status}` as const);
+/**
+ * What an account can have sent to it: the end of a job, named by the status that it ended with (contract, section 3), and the end of
+ * a batch.
+ */
+export const WEBHOOK_EVENTS = [
+  ...TERMINAL_STATUSES.map((status) => `job.${status}` as const),
+  'batch.completed',
+] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

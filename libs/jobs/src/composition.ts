@@ -13,9 +13,17 @@ import {
   type RedisConnections,
 } from '@millrace/messaging';
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
-import type { ReadJobs } from '@millrace/webhooks';
+import type { MessageReaders } from '@millrace/webhooks';
 import { JobAudit, LaneAudit } from './audit';
-import { BatchStore, BatchSubmissions, Batches, CancelBatchesLoop, SweepExpiredBatchesLoop } from './batches';
+import {
+  BatchStore,
+  CancelBatchesLoop,
+  CompleteBatchesLoop,
+  SweepExpiredBatchesLoop,
+  WebhookBatches,
+  composeBatches,
+  type ComposedBatches,
+} from './batches';
 import {
   DispatchLoop,
   Dispatcher,
@@ -94,11 +102,9 @@ interface SubmissionParts extends JobsParts {
 }
 
 /** What a process has that accepts jobs and shows them. */
-export interface JobSubmission {
+export interface JobSubmission extends ComposedBatches {
   submissions: SubmissionService;
   submissionEstimates: SubmissionEstimates;
-  batchSubmissions: BatchSubmissions;
-  batches: Batches;
   operatorJobs: OperatorJobs;
   histories: JobHistories;
   lifecycle: Lifecycle;
@@ -149,25 +155,14 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     quota,
     settings,
   );
-  const batchStore = new BatchStore();
-  const batchSubmissions = new BatchSubmissions(
-    database,
-    batchStore,
-    groupStore,
-    ledger,
-    queueStore,
-    checks,
-    examiner,
-    dispatcher,
-    parts.defaults,
-    metrics,
-    settings,
-  );
+  const batches = composeBatches({
+    ...{ database, ledger, checks, examiner, dispatcher, metrics, settings, reads, lifecycle },
+    ...{ groups: groupStore, queues: queueStore, jobs: jobStore, defaults: parts.defaults },
+  });
   return {
     submissions,
     submissionEstimates,
-    batchSubmissions,
-    batches: new Batches(database, batchStore, jobStore, reads, lifecycle),
+    ...batches,
     histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
@@ -235,6 +230,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),
       new CancelBatchesLoop(database, lifecycle),
+      new CompleteBatchesLoop(database),
       new SweepExpiredJobsLoop(database),
       new SweepExpiredBatchesLoop(database),
       new SweepIdempotencyKeysLoop(database),
@@ -245,9 +241,12 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
   };
 }
 
-/** Wire what shows jobs to receivers of webhooks. @param links to what they have made. */
-export function composeWebhookJobs(database: Database, links: ContentLinks): ReadJobs {
-  return new WebhookJobs(database, new JobStore(), new JobPresenter(links)).read;
+/** Wire what shows jobs and batches to receivers of webhooks. @param links to what they have made. */
+export function composeWebhookReaders(database: Database, links: ContentLinks): MessageReaders {
+  return {
+    jobs: new WebhookJobs(database, new JobStore(), new JobPresenter(links)).read,
+    batches: new WebhookBatches(database, new BatchStore()).read,
+  };
 }
 
 /** What a process has that proves what always holds of jobs. */

@@ -1,11 +1,11 @@
 export { JobAudit } from './audit';
-export { BatchSubmissions, Batches, type BatchJob, type BatchRecord } from './batches';
+export { BatchRetries, BatchSubmissions, Batches, presentBatch, type BatchJob } from './batches';
 export {
   composeAudits,
   composeExecution,
   composeMaintenance,
   composeSubmission,
-  composeWebhookJobs,
+  composeWebhookReaders,
   type JobExecution,
   type JobSubmission,
 } from './composition';

@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/database';
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
-import { DeliverWebhooksLoop, Deliverer, Lanes, type ReadJobs } from './delivery';
+import { DeliverWebhooksLoop, Deliverer, Lanes, type MessageReaders } from './delivery';
 import { EndpointSecrets, EndpointStore, ResealWebhookSecretsLoop, WebhookEndpoints } from './endpoints';
 import {
   MeasureWebhooksLoop,
@@ -39,7 +39,7 @@ export interface WebhookDelivery {
 /** Wire what sends messages. @param resolve how hosts are looked up, where a test decides that. */
 export function composeWebhookDelivery(
   { database, secretKey, settings, metrics, logger }: WebhookParts & { metrics: Metrics; logger: Logger },
-  readJobs: ReadJobs,
+  readers: MessageReaders,
   resolve?: ResolveHost,
 ): WebhookDelivery {
   const { webhookAllowedNetworks, webhookTimeoutSeconds, webhookRetentionSeconds } = settings;
@@ -51,7 +51,7 @@ export function composeWebhookDelivery(
     secrets,
     client,
     new Lanes(),
-    readJobs,
+    readers,
     metrics,
     logger,
     webhookTimeoutSeconds,

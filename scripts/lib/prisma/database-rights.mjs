@@ -30,6 +30,7 @@ export const RIGHTS = {
   assets: [ALL, WRITE, ALL],
   audit_log: [APPEND, NOTHING, NOTHING],
   balances: [WRITE, WRITE, WRITE],
+  batch_retries: [APPEND, NOTHING, REMOVE],
   batches: [WRITE, NOTHING, SWEEP],
   blobs: [WRITE, WRITE, ALL],
   catalogues: [READ, WRITE, SWEEP],

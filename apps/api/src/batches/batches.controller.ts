@@ -1,14 +1,14 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Refusal } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
-import { BatchSubmissions, Batches, JobPresenter } from '@millrace/jobs';
+import { BatchRetries, BatchSubmissions, Batches, JobPresenter, presentBatch } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, presentPage, retryPolicyOf, spendLimitOf, type AnswerOf, type InputOf } from '../endpoints';
 import { readBytes } from '../http';
 import { Destinations } from '../jobs';
-import { presentBatch, presentBatchJob } from './batch.presenter';
-import { cancelBatch, getBatch, listBatchJobs, listBatches, postBatches } from './batches.endpoints';
+import { presentBatchJob } from './batch.presenter';
+import { cancelBatch, getBatch, listBatchJobs, listBatches, postBatches, retryBatch } from './batches.endpoints';
 
 /** Many jobs under one id. */
 @Controller()
@@ -16,6 +16,7 @@ export class BatchesController {
   constructor(
     private readonly destinations: Destinations,
     private readonly submissions: BatchSubmissions,
+    private readonly retries: BatchRetries,
     private readonly batches: Batches,
     private readonly presenter: JobPresenter,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'maxBatchBytes'>,
@@ -34,18 +35,18 @@ export class BatchesController {
     const target = (): Promise<Target> => this.destinations.of(surface);
     const { batch, isRepeat } = await this.submissions.submit({ ...submission, target });
     response.status(isRepeat ? 200 : 201);
-    return presentBatch(visitor, batch);
+    return presentBatch(visitor.surface, batch);
   }
 
   @Serves(listBatches)
   async list({ visitor, query }: InputOf<typeof listBatches>): Promise<AnswerOf<typeof listBatches>> {
     const page = await this.batches.list(visitor.scope, query);
-    return presentPage('batches', page, (batch) => presentBatch(visitor, batch));
+    return presentPage('batches', page, (batch) => presentBatch(visitor.surface, batch));
   }
 
   @Serves(getBatch)
   async get({ visitor, params }: InputOf<typeof getBatch>): Promise<AnswerOf<typeof getBatch>> {
-    return presentBatch(visitor, await this.batches.get(visitor.scope, params.id));
+    return presentBatch(visitor.surface, await this.batches.get(visitor.scope, params.id));
   }
 
   @Serves(listBatchJobs)
@@ -55,8 +56,22 @@ export class BatchesController {
     return presentPage('jobs', jobs, (job) => presentBatchJob(this.presenter, visitor, job));
   }
 
+  @Serves(retryBatch)
+  async retry({
+    visitor,
+    params,
+    body,
+    idempotencyKey,
+  }: InputOf<typeof retryBatch>): Promise<AnswerOf<typeof retryBatch>> {
+    const { caller, scope, surface } = visitor;
+    const target = (): Promise<Target> => this.destinations.of(surface);
+    const asked = { ...body, batchId: params.id, idempotencyKey, traceparent: currentTraceparent() };
+    await this.retries.retry({ ...asked, caller, scope, target });
+    return presentBatch(surface, await this.batches.get(scope, params.id));
+  }
+
   @Serves(cancelBatch)
   async cancel({ visitor, params }: InputOf<typeof cancelBatch>): Promise<AnswerOf<typeof cancelBatch>> {
-    return presentBatch(visitor, await this.batches.cancel(visitor.scope, params.id));
+    return presentBatch(visitor.surface, await this.batches.cancel(visitor.scope, params.id));
   }
 }

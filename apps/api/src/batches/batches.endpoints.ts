@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { BatchJobPageSchema, BatchPageSchema, BatchSchema, BatchSubmissionSchema } from '@millrace/contracts';
+import {
+  BatchJobPageSchema,
+  BatchPageSchema,
+  BatchRetrySchema,
+  BatchSchema,
+  BatchSubmissionSchema,
+} from '@millrace/contracts';
 import { RETRY_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, pageQuery, recordId } from '../endpoints';
 import { jobQuery } from '../jobs';
 
@@ -138,4 +144,33 @@ export const cancelBatch = defineEndpoint({
     'Cancels every job that has not ended, each as if it were canceled alone. Of a large batch some are canceled in the seconds after ' +
     'the answer.',
   answers: { 200: { description: 'The batch.', schema: BatchSchema } },
+});
+
+export const retryBatch = defineEndpoint({
+  ...writes,
+  id: 'retryBatch',
+  path: '/api/v2/batches/{id}/retry',
+  params: batchParams,
+  summary: 'Retry the failed jobs of a batch',
+  description:
+    'Each job that failed gets a new job in its place, with the same graph, metadata and limits; with `statuses` those that were ' +
+    'canceled or have expired, too. They are checked, take their holds and wait as jobs of a new batch do. An earlier job can still be ' +
+    'read by its id, and its cost stays that of the batch. The new ones can be read until `expires_at` of the batch.\n\n' +
+    'With an `Idempotency-Key` a repeat changes nothing, also after a job of the retry has failed.',
+  idempotencyKey: 'accepts-repeats',
+  body: BatchRetrySchema,
+  example: { statuses: ['failed', 'canceled'] },
+  answers: { 200: { description: 'The batch. Where no job ended so, it is as it was.', schema: BatchSchema } },
+  errors: [
+    'invalid_field',
+    'batch_busy',
+    'batch_refused',
+    'idempotency_key_reuse',
+    'deployment_stopped',
+    'insufficient_credits',
+    'queue_full',
+    'storage_full',
+    'missing_asset',
+    'deployment_not_ready',
+  ],
 });

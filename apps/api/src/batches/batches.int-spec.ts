@@ -238,6 +238,51 @@ describe('a batch', () => {
     expect(again.body).toEqual(canceled);
   });
 
+  it('has its canceled jobs tried again, once for a key, and nothing where there are none', async () => {
+    const { body } = await submit({ ...colors(3), metadata: { user: 'ada' } });
+    const before = await jobsOf(body.id);
+    await client.call('POST', `${PATH}/${body.id}/cancel`);
+    const again = (json: object, key?: string, id = body.id): Promise<Answer<BatchView & ErrorEnvelope>> =>
+      client.call('POST', `${PATH}/${id}/retry`, {
+        json,
+        headers: key === undefined ? {} : { 'Idempotency-Key': key },
+      });
+    expect((await again({})).body).toMatchObject({ status: 'completed', retry_count: 0, counts: { canceled: 3 } });
+    const key = randomUUID();
+    const { status, body: retried } = await again({ statuses: ['canceled'] }, key);
+    expect([status, retried]).toEqual([
+      200,
+      expect.objectContaining({ status: 'active', retry_count: 1, completed_at: null, job_count: 3 }),
+    ]);
+    expect(retried.counts).toMatchObject({ queued: 3, canceled: 0 });
+    const { jobs } = await jobsOf(body.id);
+    expect(jobs.map((job) => [job.batch_index, job.metadata])).toEqual([0, 1, 2].map((at) => [at, { user: 'ada' }]));
+    const [first] = before.jobs;
+    expect(jobs.map(({ id }) => id)).not.toContain(first?.id);
+    const earlier = await client.call<Job>('GET', `/api/v2/jobs/${first?.id ?? ''}`);
+    expect(earlier.body.status).toBe('canceled');
+    const graphOf = async (id = ''): Promise<string> => (await client.call('GET', `/api/v2/jobs/${id}/workflow`)).text;
+    expect(await graphOf(jobs[0]?.id)).toBe(await graphOf(first?.id));
+    await client.call('POST', `${PATH}/${body.id}/cancel`);
+    expect((await again({ statuses: ['canceled'] }, key)).body).toMatchObject({
+      retry_count: 1,
+      counts: { canceled: 3 },
+    });
+    const reused = await again({ statuses: ['expired'] }, key);
+    expect([reused.status, reused.body.error.code]).toEqual([422, 'idempotency_key_reuse']);
+    const wrong = await again({ statuses: ['succeeded'] });
+    expect([wrong.status, wrong.body.error.code]).toEqual([422, 'invalid_request']);
+  });
+
+  it('that is being canceled is not tried again', async () => {
+    const { body } = await submit(colors(1));
+    await client.call('POST', `${PATH}/${body.id}/cancel`);
+    await api.test.database.models.batch.update({ where: { id: body.id }, data: { canceling: true } });
+    const json = { statuses: ['canceled'] };
+    const busy = await client.call('POST', `${PATH}/${body.id}/retry`, { json });
+    expect([busy.status, busy.body.error.code]).toEqual([409, 'batch_busy']);
+  });
+
   it('is listed, newest first, page by page, and so are its jobs', async () => {
     const first = (await submit(colors(5))).body;
     const second = (await submit(colors(1))).body;
@@ -261,6 +306,7 @@ describe('a batch', () => {
       ['GET', '/results'],
       ['GET', '/outputs.zip'],
       ['POST', '/cancel'],
+      ['POST', '/retry'],
     ]) {
       expect((await other.call(method ?? '', `${PATH}/${body.id}${path}`)).status).toBe(404);
     }

@@ -32,6 +32,7 @@ export function presentWebhookMessage(message: LoggedMessage): z.output<typeof W
     id: message.id,
     type: message.type,
     job_id: message.jobId,
+    batch_id: message.batchId,
     state: message.state,
     created_at: message.createdAt.toISOString(),
     ended_at: message.endedAt?.toISOString() ?? null,

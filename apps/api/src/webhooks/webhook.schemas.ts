@@ -102,6 +102,7 @@ export const WebhookMessageSchema = z
     id: z.uuid().meta({ description: 'Sent as `webhook-id`.' }),
     type: z.string().meta({ description: 'The event, or `webhook.test`.' }),
     job_id: z.uuid().nullable(),
+    batch_id: z.uuid().nullable(),
     state: z.enum(MESSAGE_STATES).meta({ description: '`failed`: no attempt succeeded, and there is no other.' }),
     created_at: TimestampSchema.meta({ description: 'When the event happened.' }),
     ended_at: TimestampSchema.nullable().meta({ description: 'When it was delivered or given up.' }),

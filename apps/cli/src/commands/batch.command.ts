@@ -12,6 +12,13 @@ import type { Bind, CommandContext } from './command-context';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './typed-value';
 
+interface RetryFlags {
+  canceled?: boolean;
+  expired?: boolean;
+  each?: boolean;
+  idempotencyKey?: string;
+}
+
 interface SubmitFlags {
   table?: string;
   combine?: string;
@@ -49,6 +56,15 @@ export function addBatch(program: Command, bind: Bind): void {
     .argument('<batch>', BATCH)
     .action(bind(wait));
   batch.command('cancel').description('cancel its jobs').argument('<batch>', BATCH).action(bind(cancel));
+  batch
+    .command('retry')
+    .description('try its failed jobs again, each in its place')
+    .argument('<batch>', BATCH)
+    .option('--canceled', 'those that were canceled, too')
+    .option('--expired', 'those that did not start in time, too')
+    .option('--each', 'accept the jobs that can be, not all or none')
+    .option('--idempotency-key <key>', 'sending it again with this key changes nothing')
+    .action(bind(retry));
   batch
     .command('results')
     .description('its jobs with their outputs, a line of JSON for each')
@@ -134,6 +150,22 @@ async function wait(context: CommandContext, id: string): Promise<ExitCode> {
 async function cancel(context: CommandContext, id: string): Promise<void> {
   const { api } = await context.clients();
   context.print(await api.json(at(api, id, '/cancel'), { method: 'POST', tries: 3 }), batchLines);
+}
+
+async function retry(context: CommandContext, id: string, flags: RetryFlags): Promise<void> {
+  const { api } = await context.clients();
+  const key = idempotencyKey(flags.idempotencyKey ?? randomUUID());
+  const body = JSON.stringify({
+    statuses: [
+      'failed',
+      ...(flags.canceled === true ? ['canceled'] : []),
+      ...(flags.expired === true ? ['expired'] : []),
+    ],
+    admission: flags.each === true ? 'each' : 'all',
+  });
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+  const options = { method: 'POST', headers, body, tries: 3, headWithinMs: SUBMIT_WITHIN_MS } as const;
+  context.print(await api.json(at(api, id, '/retry'), options), batchLines);
 }
 
 function batchLines(batch: unknown): string[] {

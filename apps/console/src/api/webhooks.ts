@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { WEBHOOK_EVENTS } from '@millrace/contracts';
+import type { WebhookEvent } from '@millrace/contracts';
 import { queryOf, send, sendForJson } from './client';
 
 const PAGE_SIZE = 25;
@@ -8,7 +8,7 @@ const POLL_MS = 5_000;
 const LOG_POLL_MS = 2_000;
 const ENDPOINTS = '/platform/v1/webhook-endpoints';
 
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+export type { WebhookEvent };
 export type MessageState = 'pending' | 'delivered' | 'failed';
 
 /** Where the account has its events sent. */
@@ -55,6 +55,7 @@ export interface WebhookMessage {
   /** The event, or `webhook.test`. */
   type: string;
   job_id: string | null;
+  batch_id: string | null;
   state: MessageState;
   created_at: string;
   ended_at: string | null;

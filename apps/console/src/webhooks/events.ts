@@ -6,6 +6,7 @@ export const EVENT_TEXTS: Record<WebhookEvent, string> = {
   'job.failed': 'A job ended with an error',
   'job.canceled': 'A job was canceled',
   'job.expired': 'A job did not start in time',
+  'batch.completed': 'All jobs of a batch have ended',
 };
 
 export const ALL_EVENTS = Object.keys(EVENT_TEXTS) as WebhookEvent[];

@@ -24,7 +24,16 @@ interface MessageItemProps {
 
 /** A message, its attempts, and how to send it again. */
 export function MessageItem({ endpointId, message, mayWrite }: MessageItemProps): ReactNode {
-  const { id, type, job_id: job, state, created_at: createdAt, next_attempt_at: next, attempts } = message;
+  const {
+    id,
+    type,
+    job_id: job,
+    batch_id: batch,
+    state,
+    created_at: createdAt,
+    next_attempt_at: next,
+    attempts,
+  } = message;
   const name = useId();
   const last = attempts.at(-1);
   return (
@@ -38,6 +47,11 @@ export function MessageItem({ endpointId, message, mayWrite }: MessageItemProps)
           <Link to="/jobs/$jobId" params={{ jobId: job }} className="mono" title={job}>
             {shortId(job)}
           </Link>
+        )}
+        {batch !== null && (
+          <span className="mono" title={batch}>
+            {shortId(batch)}
+          </span>
         )}
         <span className="small soft">
           <Ago at={createdAt} />

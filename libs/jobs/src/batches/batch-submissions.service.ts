@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { AccountSubmissionDefaults } from '@millrace/accounts';
 import type { AssetSettings } from '@millrace/assets';
-import { INSUFFICIENT_CREDITS, type BillingSettings, type LedgerStore } from '@millrace/billing';
+import type { BillingSettings, LedgerStore } from '@millrace/billing';
 import { Refusal, newId, type RetryPolicy } from '@millrace/contracts';
-import { RefusedError, type Database, type Statements } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import { Turns, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
@@ -13,9 +13,7 @@ import {
   assertWithinSpendLimit,
   draftOf,
   graphTextOf,
-  insufficientCredits,
   keyReused,
-  refusalOf,
   retryOf,
   type GroupStore,
   type JobDraft,
@@ -26,21 +24,11 @@ import {
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-admission';
 import { fitBatch } from './batch-fit';
+import { FITS, LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, refusalOfBatch } from './batch-groups';
 import type { BatchStore } from './batch.store';
 
 /** Of one account: a batch takes seconds of a thread and of PostgreSQL. */
 const BATCHES_AT_A_TIME = 1;
-/** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
-const GROUP_JOBS = 128;
-/** Graphs of one statement together, unless a single one is larger. */
-const GROUP_BYTES = 2_097_152;
-/** How long a statement waits for a row that another one of the account has locked. */
-const LOCK_WAIT_MS = 5_000;
-/** 10,000 jobs take some seconds, and more where other work keeps PostgreSQL busy. */
-const TRANSACTION_TIMEOUT_MS = 60_000;
-/** How often the jobs that fit are counted again, when others of the account took their room meanwhile. */
-const FITS = 3;
-
 /** A batch as it arrives: who, where to, and the body. */
 export interface BatchSubmission extends Omit<Submitter, 'retry'> {
   /** JSON in UTF-8. */
@@ -154,7 +142,7 @@ export class BatchSubmissions {
       try {
         return await this.record(submission, target, contents, fitting, requestHash);
       } catch (error) {
-        const known = await this.refusalOf(error, terms, fitting.accepted.length);
+        const known = await refusalOfBatch(error, terms, fitting.accepted.length, this.ledger, this.database);
         if (contents.admission === 'all' || fits === FITS || !(known instanceof Refusal) || known === error)
           throw known;
       }
@@ -211,12 +199,6 @@ export class BatchSubmissions {
       batch: { id, index: item.index },
     }));
   }
-
-  private async refusalOf(error: unknown, terms: JobDraft, jobs: number): Promise<unknown> {
-    if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
-    const { availableMicros } = await this.ledger.balance(this.database, terms.accountId);
-    return insufficientCredits(terms.holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
-  }
 }
 
 /** Names what a request asks for: its body, and what its headers say of its jobs. */
@@ -225,21 +207,6 @@ function hashOf({ body, retry, spendLimitMicros }: BatchSubmission): Buffer {
   if (retry !== undefined) hash.update(JSON.stringify(retry));
   if (spendLimitMicros !== null) hash.update(`limit ${spendLimitMicros}`);
   return hash.digest();
-}
-
-/** Items in their order, as many together as one statement records. */
-function* groupsOf(items: readonly AdmittedItem[]): Generator<AdmittedItem[]> {
-  let group: AdmittedItem[] = [];
-  let bytes = 0;
-  for (const item of items) {
-    if (group.length === GROUP_JOBS || (group.length > 0 && bytes + item.graphBytes > GROUP_BYTES)) {
-      yield group;
-      [group, bytes] = [[], 0];
-    }
-    group.push(item);
-    bytes += item.graphBytes;
-  }
-  if (group.length > 0) yield group;
 }
 
 function tooManyBytes(limit: number): Refusal {

@@ -4,7 +4,7 @@ import type { Statements } from '@millrace/database';
 import type { JobScope } from '../state';
 import type { BatchDraft, BatchPlace, BatchRecord } from './batch';
 
-/** The jobs of a batch that are in one state. */
+/** The jobs of a batch that are in one state, and what these and earlier ones that were tried again cost. */
 interface StatusRow {
   status: JobStatus;
   jobs: number;
@@ -12,7 +12,7 @@ interface StatusRow {
   endedAt: string | null;
 }
 
-type BatchRow = Pick<BatchRecord, 'id' | 'itemCount' | 'jobCount' | 'refused' | 'createdAt' | 'expiresAt'> &
+type BatchRow = Pick<BatchRecord, 'id' | 'itemCount' | 'jobCount' | 'refused' | 'retries' | 'createdAt' | 'expiresAt'> &
   JobScope & { states: StatusRow[] };
 
 /** A batch that a key names. */
@@ -21,18 +21,23 @@ export interface KeyedBatch extends JobScope {
   requestHash: Uint8Array;
 }
 
-/** Its counts come from its jobs, by one index: nothing is written for them when a job moves. */
+/**
+ * Its counts come from its jobs, by one index: nothing is written for them when a job moves. A job that was tried again has no index
+ * any more: it counts for the cost alone.
+ */
 const columns = Prisma.sql`
-  b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.refused, b.created_at, b.expires_at,
+  b.id, b.account_id, b.surface, b.deployment_id, b.item_count, b.job_count, b.refused, b.retries, b.created_at, b.expires_at,
   coalesce((
     SELECT json_agg(json_build_object('status', s.status, 'jobs', s.jobs, 'charged', s.charged, 'endedAt', s.ended_at))
     FROM (
-      SELECT j.status, count(*) AS jobs, coalesce(sum(j.charged_micros), 0) AS charged, max(j.completed_at) AS ended_at
+      SELECT j.status, count(j.batch_index) AS jobs, coalesce(sum(j.charged_micros), 0) AS charged,
+        max(j.completed_at) FILTER (WHERE j.batch_index IS NOT NULL) AS ended_at
       FROM jobs j WHERE j.batch_id = b.id GROUP BY j.status
     ) s
   ), '[]'::json) AS states`;
 
-function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
+/** The condition on the row `b` of a batch that can be read there. */
+export function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
   return Prisma.sql`b.account_id = ${accountId}::uuid AND b.surface = ${surface}
     AND b.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND b.expires_at > now()`;
 }
@@ -66,6 +71,14 @@ export class BatchStore {
 
   async find(statements: Statements, scope: JobScope, id: string): Promise<BatchRecord | null> {
     const [row] = await statements.rows<BatchRow>(this.findSql(scope, id));
+    return row === undefined ? null : recordOf(row);
+  }
+
+  /** On any surface of the account. */
+  async findOfAccount(statements: Statements, accountId: string, id: string): Promise<BatchRecord | null> {
+    const [row] = await statements.rows<BatchRow>(Prisma.sql`
+      SELECT ${columns} FROM batches b
+      WHERE b.id = ${id}::uuid AND b.account_id = ${accountId}::uuid AND b.expires_at > now()`);
     return row === undefined ? null : recordOf(row);
   }
 
@@ -121,7 +134,7 @@ function recordOf({ states, ...row }: BatchRow): BatchRecord {
   const times = ended.flatMap(({ endedAt }) => (endedAt === null ? [] : [new Date(endedAt).getTime()]));
   return {
     ...row,
-    counts: Object.fromEntries(states.map(({ status, jobs }) => [status, jobs])),
+    counts: Object.fromEntries(states.flatMap(({ status, jobs }) => (jobs === 0 ? [] : [[status, jobs] as const]))),
     chargedMicros: ended.reduce((sum, { charged }) => sum + charged, 0),
     ended: endedJobs,
     completedAt: endedJobs === allJobs && times.length > 0 ? new Date(Math.max(...times)) : null,

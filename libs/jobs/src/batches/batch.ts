@@ -22,11 +22,13 @@ export interface BatchRecord extends JobScope {
   itemCount: number;
   jobCount: number;
   refused: BatchFault[];
+  /** How often jobs of it were tried again. */
+  retries: number;
   createdAt: Date;
   expiresAt: Date;
   /** Jobs in each state that any is in. */
   counts: Partial<Record<JobStatus, number>>;
-  /** What the ended jobs cost, in micro-credits. */
+  /** What the ended jobs cost, those that were tried again among them, in micro-credits. */
   chargedMicros: number;
   /** Jobs that have ended. */
   ended: number;

@@ -110,6 +110,7 @@ function isIndex(position: string): boolean {
   return /^\d{1,5}$/.test(position);
 }
 
-function noBatch(id: string): Refusal {
+/** The refusal of a batch that is not there. */
+export function noBatch(id: string): Refusal {
   return new Refusal('not_found', `There is no batch ${id} here; it may have expired, or belong to another surface.`);
 }

@@ -1,6 +1,10 @@
-export { type BatchRecord } from './batch';
+export { BatchRetries } from './batch-retries.service';
 export { BatchStore } from './batch.store';
+export { presentBatch } from './batch.presenter';
 export { BatchSubmissions } from './batch-submissions.service';
 export { Batches, type BatchJob } from './batches.service';
 export { CancelBatchesLoop } from './cancel-batches.loop';
+export { CompleteBatchesLoop } from './complete-batches.loop';
+export { composeBatches, type ComposedBatches } from './compose-batches';
 export { SweepExpiredBatchesLoop } from './sweep-expired-batches.loop';
+export { WebhookBatches } from './webhook-batches';

@@ -4,7 +4,7 @@ import { liveSecrets, type EndpointSecrets } from '../endpoints';
 import { claimMessages, pauseSeconds, recordOutcome, type ClaimedMessage, type Outcome } from '../messages';
 import type { ReceiverClient, SendResult } from '../receivers';
 import type { Lanes } from './lanes';
-import { bodyOf, readData, type ReadJobs } from './message-body';
+import { bodyOf, readData, type MessageReaders } from './message-body';
 import { signedHeaders } from './signature';
 
 const USER_AGENT = 'Millrace-Webhooks/1';
@@ -15,7 +15,7 @@ const GONE = 410;
 const CLOSE_MS = 5_000;
 
 const NOT_SENT = { status: null, durationMs: 0, answer: '' };
-const EXPIRED: SendResult = { ...NOT_SENT, error: 'The job is past its retention.' };
+const EXPIRED: SendResult = { ...NOT_SENT, error: 'What it is about is past its retention.' };
 const UNSIGNED: SendResult = {
   ...NOT_SENT,
   error: 'There is no secret to sign with. Rotate the secret of the endpoint.',
@@ -33,7 +33,7 @@ export class Deliverer {
     private readonly secrets: EndpointSecrets,
     private readonly client: ReceiverClient,
     private readonly lanes: Lanes,
-    private readonly readJobs: ReadJobs,
+    private readonly readers: MessageReaders,
     private readonly metrics: Pick<Metrics, 'webhookAttempts'>,
     private readonly logger: Pick<Logger, 'warn'>,
     private readonly timeoutSeconds: number,
@@ -49,7 +49,7 @@ export class Deliverer {
     const beganMs = performance.now();
     const messages = await this.claim();
     if (messages.length === 0) return 0;
-    const [data, secrets] = await Promise.all([readData(this.readJobs, messages), this.openSecrets(messages)]);
+    const [data, secrets] = await Promise.all([readData(this.readers, messages), this.openSecrets(messages)]);
     // A process that was frozen meanwhile may have lost its leases.
     if (performance.now() - beganMs > (LEASE_MARGIN_SECONDS * 1_000) / 2) return 0;
     messages.forEach((message, at) => {

@@ -1,11 +1,20 @@
 import type { ClaimedMessage } from '../messages';
 
-/** The job whose end is sent, and where the links lead. */
-export interface JobOfMessage {
+/** Whose it is, and where the links lead. */
+interface Addressed {
   accountId: string;
-  jobId: string;
   /** Of links, such as `https://api.example.com`. */
   origin: string;
+}
+
+/** The job whose end is sent. */
+export interface JobOfMessage extends Addressed {
+  jobId: string;
+}
+
+/** The batch whose end is sent. */
+export interface BatchOfMessage extends Addressed {
+  batchId: string;
 }
 
 /**
@@ -14,16 +23,34 @@ export interface JobOfMessage {
  */
 export type ReadJobs = (jobs: readonly JobOfMessage[]) => Promise<(object | null)[]>;
 
+/** The same of batches. */
+export type ReadBatches = (batches: readonly BatchOfMessage[]) => Promise<(object | null)[]>;
+
+/** What messages are about, read when they are sent. */
+export interface MessageReaders {
+  jobs: ReadJobs;
+  batches: ReadBatches;
+}
+
 /** The data of each message, in their order; null where there is nothing to send any more. */
-export async function readData(readJobs: ReadJobs, messages: readonly ClaimedMessage[]): Promise<(object | null)[]> {
+export async function readData(
+  readers: MessageReaders,
+  messages: readonly ClaimedMessage[],
+): Promise<(object | null)[]> {
   const ofJobs = messages.flatMap(({ accountId, jobId, origin }) =>
     jobId === null ? [] : { accountId, jobId, origin },
   );
-  const jobs = ofJobs.length === 0 ? [] : await readJobs(ofJobs);
-  let next = 0;
-  return messages.map(({ jobId, endpointId }) =>
-    jobId === null ? { endpoint_id: endpointId } : (jobs[next++] ?? null),
+  const ofBatches = messages.flatMap(({ accountId, batchId, origin }) =>
+    batchId === null ? [] : { accountId, batchId, origin },
   );
+  const jobs = ofJobs.length === 0 ? [] : await readers.jobs(ofJobs);
+  const batches = ofBatches.length === 0 ? [] : await readers.batches(ofBatches);
+  const next = { job: 0, batch: 0 };
+  return messages.map(({ jobId, batchId, data, endpointId }) => {
+    if (jobId !== null) return jobs[next.job++] ?? null;
+    if (batchId !== null) return batches[next.batch++] ?? null;
+    return data ?? { endpoint_id: endpointId };
+  });
 }
 
 /** What is sent: the text that is signed. */

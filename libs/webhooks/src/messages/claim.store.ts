@@ -11,6 +11,9 @@ export interface ClaimedMessage {
   origin: string;
   type: string;
   jobId: string | null;
+  batchId: string | null;
+  /** What is sent, where it is neither a job nor a batch. */
+  data: object | null;
   createdAt: Date;
   /** Names the attempt: its result counts while no later one has begun. */
   attempt: number;
@@ -74,5 +77,5 @@ export function claimSql({ total, perEndpoint, exceptions, after }: ClaimRoom, l
     UPDATE webhook_messages m
     SET attempt = m.attempt + 1, tries = m.tries + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
     FROM due WHERE m.id = due.id AND m.state = 'pending' AND m.due_at <= now()
-    RETURNING m.id, m.endpoint_id, due.account_id, due.url, due.origin, m.type, m.job_id, m.created_at, m.attempt, m.tries`;
+    RETURNING m.id, m.endpoint_id, due.account_id, due.url, due.origin, m.type, m.job_id, m.batch_id, m.data, m.created_at, m.attempt, m.tries`;
 }

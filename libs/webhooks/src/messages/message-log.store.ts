@@ -20,6 +20,7 @@ export interface LoggedMessage {
   id: string;
   type: string;
   jobId: string | null;
+  batchId: string | null;
   state: MessageState;
   createdAt: Date;
   endedAt: Date | null;
@@ -34,7 +35,7 @@ type MessageRow = Omit<LoggedMessage, 'attempts'> & { attempts: (Omit<LoggedAtte
 const ATTEMPTS_SHOWN = 20;
 
 const columns = Prisma.sql`
-  m.id, m.type, m.job_id, m.state, m.created_at, m.ended_at, CASE WHEN m.state = 'pending' THEN m.due_at END AS due_at,
+  m.id, m.type, m.job_id, m.batch_id, m.state, m.created_at, m.ended_at, CASE WHEN m.state = 'pending' THEN m.due_at END AS due_at,
   coalesce((
     SELECT json_agg(json_build_object('attempt', a.attempt, 'at', a.at, 'status', a.status, 'error', a.error,
       'durationMs', a.duration_ms, 'answer', a.answer) ORDER BY a.attempt)

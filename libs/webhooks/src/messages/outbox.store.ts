@@ -14,3 +14,16 @@ export function recordJobEndPart(job: StatementPart<'id' | 'account_id' | 'statu
     WHERE 'job.' || job.status = ANY (e.event_types)
     ON CONFLICT (endpoint_id, job_id, type) DO NOTHING`;
 }
+
+/**
+ * Record the end of batches for each endpoint of their accounts that wants to know, in the statement that records it.
+ *
+ * @param batch the rows of which an end was recorded; it makes sure that each end is one of them once.
+ */
+export function recordBatchEndPart(batch: StatementPart<'id' | 'account_id'>): StatementPart {
+  return statementPart('webhook_messages_of_batch')`
+    INSERT INTO webhook_messages (endpoint_id, type, batch_id)
+    SELECT e.id, 'batch.completed', batch.id FROM ${batch} batch
+    JOIN webhook_endpoints e ON e.account_id = batch.account_id AND e.deleted_at IS NULL
+    WHERE 'batch.completed' = ANY (e.event_types)`;
+}

@@ -1,3 +1,4 @@
+import { BATCH_GUARDS } from './batches.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
@@ -20,5 +21,6 @@ export const GUARDS = [
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
   ...WEBHOOK_GUARDS,
+  ...BATCH_GUARDS,
   ...DATABASE_GUARDS,
 ];

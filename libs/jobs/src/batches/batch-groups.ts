@@ -1,0 +1,42 @@
+import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
+import { RefusedError, type Statements } from '@millrace/database';
+import { insufficientCredits, refusalOf, type JobDraft } from '../submission';
+
+/** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
+export const GROUP_JOBS = 128;
+/** Graphs of one statement together, unless a single one is larger. */
+export const GROUP_BYTES = 2_097_152;
+/** How long a statement waits for a row that another one of the account has locked. */
+export const LOCK_WAIT_MS = 5_000;
+/** 10,000 jobs take some seconds, and more where other work keeps PostgreSQL busy. */
+export const TRANSACTION_TIMEOUT_MS = 60_000;
+/** How often the jobs that fit are counted again, when others of the account took their room meanwhile. */
+export const FITS = 3;
+
+/** Items in their order, as many together as one statement records. */
+export function* groupsOf<Item extends { graphBytes: number }>(items: readonly Item[]): Generator<Item[]> {
+  let group: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (group.length === GROUP_JOBS || (group.length > 0 && bytes + item.graphBytes > GROUP_BYTES)) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push(item);
+    bytes += item.graphBytes;
+  }
+  if (group.length > 0) yield group;
+}
+
+/** What a refusal by the statement that records jobs of a batch means to its caller; every other error as it is. */
+export async function refusalOfBatch(
+  error: unknown,
+  terms: JobDraft,
+  jobs: number,
+  ledger: Pick<LedgerStore, 'balance'>,
+  statements: Statements,
+): Promise<unknown> {
+  if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
+  const { availableMicros } = await ledger.balance(statements, terms.accountId);
+  return insufficientCredits(terms.holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '@millrace/accounts';
+import type { AssetSettings } from '@millrace/assets';
+import type { BillingSettings, LedgerStore } from '@millrace/billing';
+import { Refusal, type BatchAdmission, type RetriedStatus } from '@millrace/contracts';
+import type { Database, Statements } from '@millrace/database';
+import type { Target } from '@millrace/deployments';
+import { Turns } from '@millrace/platform';
+import type { Dispatcher } from '../dispatch';
+import type { JobSettings } from '../job.settings';
+import type { AccountQueueStore } from '../rotation';
+import type { JobScope } from '../state';
+import {
+  assertWithinSpendLimit,
+  draftOf,
+  keyReused,
+  type ExaminedItem,
+  type GroupStore,
+  type JobDraft,
+  type SubmissionChecks,
+  type SubmissionExaminer,
+  type Submitter,
+} from '../submission';
+import { BatchContents, type AdmittedItem } from './batch-admission';
+import { fitBatch } from './batch-fit';
+import { FITS, LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, refusalOfBatch } from './batch-groups';
+import type { BatchRetryStore, RetriedJob } from './batch-retry.store';
+import type { BatchStore } from './batch.store';
+import { noBatch } from './batches.service';
+
+/** Of one account, as batches are submitted. */
+const RETRIES_AT_A_TIME = 1;
+
+/** What is asked for: which jobs of a batch run again. */
+export interface BatchRetry {
+  caller: Caller;
+  scope: JobScope;
+  batchId: string;
+  statuses: readonly RetriedStatus[];
+  /** `all`: all of them or none. `each`: those that can be accepted, and that there is room for. */
+  admission: BatchAdmission;
+  idempotencyKey: string | undefined;
+  traceparent: string | null;
+  /** Finds where they run. @throws Refusal when nothing takes jobs there now. */
+  target: () => Promise<Target>;
+}
+
+/** The jobs to be tried again, examined, and which job each was. */
+interface Retried {
+  contents: BatchContents;
+  earlier: Map<number, string>;
+}
+
+/** Others changed the jobs since they were read. */
+class ChangedMeanwhile extends Error {}
+
+/**
+ * Runs ended jobs of a batch again, as new jobs in their places: an end is an end. They are examined as they would be now, then one
+ * transaction takes the places from the earlier jobs and records the new ones.
+ */
+export class BatchRetries {
+  private readonly turns = new Turns(RETRIES_AT_A_TIME, 'retries of batches');
+
+  constructor(
+    private readonly database: Pick<Database, 'transaction'> & Statements,
+    private readonly batches: Pick<BatchStore, 'exists'>,
+    private readonly store: BatchRetryStore,
+    private readonly groups: Pick<GroupStore, 'record'>,
+    private readonly ledger: Pick<LedgerStore, 'balance'>,
+    private readonly queues: Pick<AccountQueueStore, 'waitingIn'>,
+    private readonly checks: Pick<SubmissionChecks, 'ownedAssets' | 'assertRoom'>,
+    private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
+    private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
+    private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
+  ) {}
+
+  /**
+   * Try jobs of a batch again, or refuse it and leave everything as it is. A repeat with the key changes nothing.
+   *
+   * @returns how many jobs were recorded.
+   * @throws Refusal `not_found`, `batch_busy` while it is being canceled, `idempotency_key_reuse`, and as a batch is refused.
+   */
+  async retry(request: BatchRetry): Promise<number> {
+    return this.turns.run(request.scope.accountId, async () => {
+      for (let looks = 1; ; looks += 1) {
+        try {
+          return (await this.isRepeat(request)) ? 0 : await this.tryAgain(request);
+        } catch (error) {
+          if (!(error instanceof ChangedMeanwhile)) throw error;
+          if (looks === FITS) throw busy(request.batchId);
+        }
+      }
+    });
+  }
+
+  private async isRepeat({ scope, batchId, idempotencyKey, ...asked }: BatchRetry): Promise<boolean> {
+    if (!(await this.batches.exists(this.database, scope, batchId))) throw noBatch(batchId);
+    if (idempotencyKey === undefined) return false;
+    const earlier = await this.store.hashOfKey(this.database, batchId, idempotencyKey);
+    if (earlier !== null && !hashOf(asked).equals(earlier)) throw keyReused();
+    return earlier !== null;
+  }
+
+  private async tryAgain(request: BatchRetry): Promise<number> {
+    const target = await request.target();
+    const retried = await this.examine(request, target);
+    const { accountId } = request.scope;
+    const { contents } = retried;
+    const items = contents.withAssets(await this.checks.ownedAssets(accountId, contents.assetIds()));
+    if (contents.itemCount === 0) return this.record(request, target, retried, []);
+    contents.assertAdmissible(items.length);
+    const submitter = await this.submitterOf(request);
+    const terms = this.draftFor(submitter, target, items[0] as AdmittedItem, '');
+    assertWithinSpendLimit(terms);
+    await this.checks.assertRoom(target, items.length);
+    const waiting = await this.queues.waitingIn(this.database, target.poolId, accountId);
+    const { availableMicros } = await this.ledger.balance(this.database, accountId);
+    const { accepted } = fitBatch(items, contents, terms, { waiting, availableMicros });
+    try {
+      return await this.record(request, target, retried, accepted, submitter);
+    } catch (error) {
+      const known = await refusalOfBatch(error, terms, accepted.length, this.ledger, this.database);
+      // Others of the account took the room: as many are looked for as there is room for now.
+      if (request.admission === 'each' && known instanceof Refusal && known !== error) throw new ChangedMeanwhile();
+      throw known;
+    }
+  }
+
+  /** Graphs are not kept: they are read again where they are recorded, some at a time. */
+  private async examine({ batchId, statuses, admission }: BatchRetry, target: Target): Promise<Retried> {
+    const contents = new BatchContents();
+    contents.admission = admission;
+    const earlier = new Map<number, string>();
+    for (let after = -1; !contents.isDecided;) {
+      const page = await this.store.page(this.database, batchId, { statuses, after });
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.index;
+      contents.itemCount += page.length;
+      for (const { index, jobId } of page) earlier.set(index, jobId);
+      await this.examinePage(contents, page, target);
+    }
+    return { contents, earlier };
+  }
+
+  private async examinePage(contents: BatchContents, page: readonly RetriedJob[], target: Target): Promise<void> {
+    const indexOf = (at: number): number => (page[at] as RetriedJob).index;
+    await this.examiner.examineBatch(bodyOf(page), target, ({ items, faults, faultCount }) => {
+      for (const item of items) contents.items.push({ ...item, index: indexOf(item.index), graph: '' });
+      contents.addFaults(
+        faults.map((fault) => ({ ...fault, index: indexOf(fault.index) })),
+        faultCount,
+      );
+      return !contents.isDecided;
+    });
+  }
+
+  private async submitterOf({ caller, scope, traceparent, batchId }: BatchRetry): Promise<Submitter> {
+    return { caller, scope, traceparent, ...(await this.store.terms(this.database, batchId)) };
+  }
+
+  private async record(
+    request: BatchRetry,
+    target: Target,
+    { contents, earlier }: Retried,
+    accepted: readonly AdmittedItem[],
+    submitter?: Submitter,
+  ): Promise<number> {
+    const { scope, batchId, idempotencyKey } = request;
+    this.dispatcher.expectDispatch(target.poolId);
+    await this.database.transaction(async (tx) => {
+      if (idempotencyKey !== undefined) {
+        const key = { key: idempotencyKey, hash: hashOf(request), jobs: accepted.length };
+        if (!(await this.store.claimKey(tx, batchId, key))) throw new ChangedMeanwhile();
+      }
+      if (submitter === undefined || accepted.length === 0) return;
+      const secondsLeft = await this.store.reopen(tx, scope, batchId);
+      if (secondsLeft === null) throw busy(batchId);
+      for (const group of groupsOf(accepted)) {
+        const ids = group.map(({ index }) => earlier.get(index) as string);
+        if ((await this.store.vacate(tx, batchId, ids)) !== ids.length) throw new ChangedMeanwhile();
+        const graphs = await this.store.graphs(tx, ids);
+        const drafts = group.map((item, at) => {
+          const draft = this.draftFor(submitter, target, item, graphs.get(ids[at] as string) as string);
+          // They end with the batch, whose other jobs are there as long.
+          const retentionSeconds = Math.min(draft.retentionSeconds, secondsLeft);
+          return { ...draft, retentionSeconds, batch: { id: batchId, index: item.index } };
+        });
+        await this.groups.record(tx, drafts, LOCK_WAIT_MS);
+      }
+    }, TRANSACTION_TIMEOUT_MS);
+    if (contents.itemCount > 0) this.dispatcher.requestDispatch(target.poolId);
+    return accepted.length;
+  }
+
+  private draftFor(
+    submitter: Submitter,
+    target: Target,
+    item: AdmittedItem | ExaminedItem,
+    workflow: string,
+  ): JobDraft {
+    const inputs = 'inputAssetIds' in item ? item.inputAssetIds : [];
+    return draftOf(submitter, target, { ...item, workflow }, inputs, this.settings);
+  }
+}
+
+/** As the jobs would be submitted together. Graphs are joined as texts: no digit is lost. */
+function bodyOf(jobs: readonly RetriedJob[]): Buffer {
+  const items = jobs.map(({ workflow, metadata }) => `{"workflow":${workflow},"metadata":${JSON.stringify(metadata)}}`);
+  return Buffer.from(`{"jobs":[${items.join(',')}]}`);
+}
+
+/** Names what a request asks for. */
+function hashOf({ statuses, admission }: Pick<BatchRetry, 'statuses' | 'admission'>): Buffer {
+  const asked = JSON.stringify([[...new Set(statuses)].sort(), admission]);
+  return createHash('sha256').update(asked).digest();
+}
+
+function busy(id: string): Refusal {
+  return new Refusal('batch_busy', `The jobs of batch ${id} are being canceled or tried again by another request.`);
+}

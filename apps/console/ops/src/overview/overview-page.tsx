@@ -27,9 +27,8 @@ export function OverviewPage(): ReactNode {
   return (
     <Page title="Overview" beside={<Updated of={[queues, workers, failures]} />}>
       {fault !== undefined && <ErrorNote error={fault.error} onRetry={() => void fault.refetch()} />}
-      {queues.data === undefined || workers.data === undefined ? (
-        <Skeleton lines={4} />
-      ) : (
+      {(queues.isLoading || workers.isLoading) && <Skeleton lines={4} />}
+      {queues.data !== undefined && workers.data !== undefined && (
         <>
           <section className="panel panel-body" aria-label="Now">
             <Now queues={queues.data} workers={workers.data} />

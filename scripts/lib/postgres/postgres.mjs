@@ -28,9 +28,15 @@ const SETTINGS = {
 const THROWAWAY_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**
- * `throwaway` trades safety against a crash for speed; `seed` is data to begin with.
+ * `throwaway` trades safety against a crash for speed; `seed` is data to begin with; `settings` are more of the server's own.
  *
- * @typedef {{ password: string, preferredPort?: number, throwaway?: boolean, seed?: string }} PostgresOptions
+ * @typedef {{
+ *   password: string,
+ *   preferredPort?: number,
+ *   throwaway?: boolean,
+ *   seed?: string,
+ *   settings?: Record<string, string>,
+ * }} PostgresOptions
  */
 
 /**
@@ -49,7 +55,7 @@ export function dataIn(folder) {
  * @param {PostgresOptions} options
  * @returns {Promise<{ port: number, url: (database: string) => string }>}
  */
-export async function startPostgres(fleet, { password, preferredPort, throwaway = false, seed }) {
+export async function startPostgres(fleet, { password, preferredPort, throwaway = false, seed, settings: more }) {
   const { scope, folder } = fleet;
   const dir = dataIn(folder);
   const programs = postgresPrograms();
@@ -59,7 +65,12 @@ export async function startPostgres(fleet, { password, preferredPort, throwaway 
   assertVersion(programs, dir);
   await giveTo(scope, launcher, dir);
   const port = await freePort(preferredPort);
-  const settings = Object.entries({ ...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : {}), port: String(port) });
+  const settings = Object.entries({
+    ...SETTINGS,
+    ...(throwaway ? THROWAWAY_SETTINGS : {}),
+    ...more,
+    port: String(port),
+  });
   const flags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   await fleet.start([
     {

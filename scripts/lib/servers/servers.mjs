@@ -26,8 +26,8 @@ export async function startServers(fleet, env, { secrets, throwaway }) {
   const seed = databaseUrl || existsSync(dataIn(fleet.folder)) ? undefined : await seedFolder(fleet.scope);
   return task(fleet.scope, `Starting ${missing.join(' and ')}`, async () => {
     const [ownDatabaseUrl, ownRedisUrl] = await Promise.all([
-      databaseUrl ?? startOwnPostgres(fleet, { password: secrets.postgresPassword, throwaway, seed }),
-      redisUrl ?? startOwnRedis(fleet, secrets.redisPassword),
+      databaseUrl || startOwnPostgres(fleet, { password: secrets.postgresPassword, throwaway, seed }),
+      redisUrl || startOwnRedis(fleet, secrets.redisPassword),
     ]);
     return { databaseUrl: ownDatabaseUrl, redisUrl: ownRedisUrl };
   });

@@ -1,0 +1,1 @@
+export { runDrill } from './drill.mjs';

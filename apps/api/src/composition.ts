@@ -128,6 +128,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.submissionEstimates,
     jobs.batchSubmissions,
     jobs.batchRetries,
+    jobs.batchStreams,
     jobs.batches,
     jobs.operatorJobs,
     jobs.histories,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '@millrace/contracts';
 import { FakeHost } from './fixtures/fake-host';
-import { json, StandInService } from './fixtures/stand-in-service';
+import { events, json, refusal, StandInService } from './fixtures/stand-in-service';
 import { runCli } from './program';
 
 const BATCHES = '/api/v2/batches';
@@ -77,6 +77,26 @@ describe('millrace batch', () => {
     );
     expect(await millrace('wait', ID)).toBe(1);
     expect(await millrace('show', 'nothing')).toBe(2);
+  });
+
+  it('watches a batch: a line for each job that ends, through streams that break', async () => {
+    const ended = (index: number): [string, unknown] => [
+      'job',
+      { id: newId(), batch_index: index, status: 'succeeded' },
+    ];
+    const completed = { ...BATCH, status: 'completed', progress: 1, counts: { succeeded: 3 } };
+    let opened = 0;
+    service.on(`GET ${BATCHES}/${ID}/events`, (response, ...rest) => {
+      opened += 1;
+      const first = events([['status', BATCH], ended(0)], 'cut');
+      const second = events([['status', BATCH], ended(1), ['progress', { progress: 0.9 }], ['status', completed]]);
+      return (opened === 1 ? first : second)(response, ...rest);
+    });
+    service.on(`GET ${BATCHES}/${ID}`, json(200, BATCH));
+    expect(await millrace('watch', ID)).toBe(0);
+    expect(host.printed).toMatch(/^0 {2}\S+ {2}succeeded\n1 {2}\S+ {2}succeeded\n +status +completed/);
+    service.on(`GET ${BATCHES}/${ID}/events`, refusal(404, 'not_found', 'There is no such batch.'));
+    expect(await millrace('watch', ID)).toBe(3);
   });
 
   it('tries jobs again, the failed ones or others too', async () => {

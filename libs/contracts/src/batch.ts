@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedList } from './bounded-list';
-import { JOB_STATUSES, JobListItemSchema, JobMetadataSchema } from './job';
+import { JOB_STATUSES, JobListItemSchema, JobMetadataSchema, TERMINAL_STATUSES } from './job';
 
 /** Jobs of one batch. */
 export const BATCH_JOBS = 10_000;
@@ -99,6 +99,7 @@ export const BatchSchema = z
     urls: z.object({
       self: z.string(),
       jobs: z.string(),
+      events: z.string(),
       results: z.string(),
       outputs: z.string(),
       cancel: z.string(),
@@ -122,3 +123,23 @@ export const BatchJobPageSchema = z
   .object({ jobs: z.array(BatchJobSchema), next_cursor: z.string().optional() })
   .meta({ id: 'BatchJobPage', description: 'A page of the jobs of a batch, in its order.' });
 export type BatchJobPage = z.infer<typeof BatchJobPageSchema>;
+
+/** Events of the stream of a batch, by name. */
+export type BatchEventName = 'status' | 'progress' | 'job';
+
+/** The data of each event. */
+export const BatchEventSchemas = {
+  status: BatchSchema,
+  progress: BatchSchema.pick({ counts: true, progress: true, charged_micros: true, retry_count: true }).meta({
+    id: 'BatchProgress',
+    description: 'How far a batch is.',
+  }),
+  job: z
+    .object({
+      id: z.uuid(),
+      batch_index: z.int().meta({ description: 'Place of the job in the batch, from 0.' }),
+      status: z.enum(TERMINAL_STATUSES),
+      completed_at: z.iso.datetime(),
+    })
+    .meta({ id: 'EndedBatchJob', description: 'A job of a batch that has ended.' }),
+} as const satisfies Record<BatchEventName, z.ZodType>;

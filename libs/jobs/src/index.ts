@@ -1,5 +1,13 @@
 export { JobAudit } from './audit';
-export { BatchRetries, BatchSubmissions, Batches, presentBatch, type BatchJob } from './batches';
+export {
+  BatchRetries,
+  BatchStreams,
+  BatchSubmissions,
+  type BatchStreamItem,
+  Batches,
+  presentBatch,
+  type BatchJob,
+} from './batches';
 export {
   composeAudits,
   composeExecution,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  BatchEventSchemas,
   BatchJobPageSchema,
   BatchPageSchema,
   BatchRetrySchema,
@@ -94,6 +95,27 @@ export const listBatchJobs = defineEndpoint({
   query: z.object({ ...pageQuery, status: jobQuery.shape.status }),
   answers: { 200: { description: 'A page of jobs.', schema: BatchJobPageSchema } },
   errors: ['invalid_cursor'],
+});
+
+export const getBatchEvents = defineEndpoint({
+  ...reads,
+  id: 'getBatchEvents',
+  path: '/api/v2/batches/{id}/events',
+  params: batchParams,
+  summary: 'Follow a batch',
+  description:
+    'Server-sent events, live. On connecting: a `status`. After that a `job` for each job that ends, and `progress` when the counts ' +
+    'have changed, every second or less often. The stream ends with another `status`, after every `job`, when all jobs have ended. ' +
+    'Nothing is replayed and events carry no id: what ended while nobody listened is in the list of jobs. ' +
+    'A comment line comes at least every 15 seconds.',
+  answers: { 200: { description: 'The events, until all jobs have ended; see `x-sse-events`.' } },
+  events: {
+    status: { description: 'The batch, on connecting and at its end.', schema: BatchEventSchemas.status },
+    progress: { description: 'The latest counts, progress and cost.', schema: BatchEventSchemas.progress },
+    job: { description: 'A job has ended.', schema: BatchEventSchemas.job },
+  },
+  raw: true,
+  errors: ['too_many_streams'],
 });
 
 export const getBatchResults = defineEndpoint({

@@ -274,6 +274,42 @@ describe('a batch', () => {
     expect([wrong.status, wrong.body.error.code]).toEqual([422, 'invalid_request']);
   });
 
+  it('is one stream of events: each job that ends, the counts, and its end last', async () => {
+    const account = await api.account(LIMITS);
+    client = api.client(account.key);
+    const { body } = await submit(colors(3));
+    const { jobs } = await jobsOf(body.id);
+    const { key } = await api.account(LIMITS);
+    expect((await api.client(key).call('GET', `${PATH}/${body.id}/events`)).status).toBe(404);
+    await client.call('POST', `/api/v2/jobs/${jobs[0]?.id ?? ''}/cancel`);
+    const answer = await fetch(`${api.publicUrl}${PATH}/${body.id}/events`, {
+      headers: { authorization: `Bearer ${account.key}` },
+    });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    let text = '';
+    let isCanceled = false;
+    // The first frame is the state in which the stream begins.
+    for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      if (isCanceled || !text.includes('\n\n')) continue;
+      isCanceled = true;
+      await client.call('POST', `${PATH}/${body.id}/cancel`);
+    }
+    const frames = text
+      .split('\n\n')
+      .filter((frame) => frame.startsWith('event: '))
+      .map((frame) => frame.split('\n'))
+      .map(([event = '', data = '']) => ({
+        event: event.slice('event: '.length),
+        data: JSON.parse(data.slice('data: '.length)) as BatchView & { batch_index?: number },
+      }));
+    expect(frames[0]).toMatchObject({ event: 'status', data: { id: body.id, job_count: 3 } });
+    expect(frames.at(-1)).toMatchObject({ event: 'status', data: { status: 'completed', counts: { canceled: 3 } } });
+    const ended = frames.filter(({ event }) => event === 'job');
+    expect(ended.map(({ data }) => data.batch_index).sort()).toEqual([1, 2]);
+    expect(ended[0]?.data).toMatchObject({ status: 'canceled' });
+  });
+
   it('that is being canceled is not tried again', async () => {
     const { body } = await submit(colors(1));
     await client.call('POST', `${PATH}/${body.id}/cancel`);
@@ -304,6 +340,7 @@ describe('a batch', () => {
       ['GET', ''],
       ['GET', '/jobs'],
       ['GET', '/results'],
+      ['GET', '/events'],
       ['GET', '/outputs.zip'],
       ['POST', '/cancel'],
       ['POST', '/retry'],

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import type { JobEventName } from '@millrace/contracts';
+import type { BatchEventName, JobEventName } from '@millrace/contracts';
 import { OpenStreams, type StreamHolder } from './open-streams';
 
 /** Clients give up a silent stream after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
@@ -10,7 +10,7 @@ const HEARTBEAT_MS = 12_000;
 const STALLED_MS = 120_000;
 
 export interface StreamEvent {
-  event: JobEventName;
+  event: JobEventName | BatchEventName;
   data: object;
 }
 

@@ -8,6 +8,7 @@ import { Option, type Command } from 'commander';
 import { type ApiClient, recordOf, recordsOf } from '../client';
 import { EXIT, type ExitCode, isDiskFault, ServiceFailure, UsageFailure } from '../process';
 import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
+import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './typed-value';
@@ -55,6 +56,11 @@ export function addBatch(program: Command, bind: Bind): void {
     .description('wait until all jobs of a batch have ended; exit code 1 if any did not succeed')
     .argument('<batch>', BATCH)
     .action(bind(wait));
+  batch
+    .command('watch')
+    .description('print each job of a batch as it ends, until all have; exit code 1 if any did not succeed')
+    .argument('<batch>', BATCH)
+    .action(bind(watch));
   batch.command('cancel').description('cancel its jobs').argument('<batch>', BATCH).action(bind(cancel));
   batch
     .command('retry')
@@ -139,12 +145,26 @@ async function wait(context: CommandContext, id: string): Promise<ExitCode> {
   const { api } = await context.clients();
   for (;;) {
     const batch = recordOf(await api.json(at(api, id)));
-    if (batch.status === 'completed') {
-      context.print(batch, batchLines);
-      return recordOf(batch.counts).succeeded === batch.job_count ? EXIT.succeeded : EXIT.failed;
-    }
+    if (batch.status === 'completed') return endedAs(context, batch);
     await context.host.wait(POLL_MS);
   }
+}
+
+async function watch(context: CommandContext, id: string): Promise<ExitCode> {
+  const { api } = await context.clients();
+  const { printer } = context;
+  let shown = '';
+  const noteProgress = (progress: unknown): void => {
+    if (percent(progress) !== shown) printer.notes(printer.paintNote.faint(percent(progress)));
+    shown = percent(progress);
+  };
+  const where = { events: at(api, id, '/events'), self: at(api, id), pauseMs: POLL_MS };
+  return endedAs(context, await watchBatch(context, api, { ...where, noteProgress }));
+}
+
+function endedAs(context: CommandContext, batch: Record<string, unknown>): ExitCode {
+  context.print(batch, batchLines);
+  return recordOf(batch.counts).succeeded === batch.job_count ? EXIT.succeeded : EXIT.failed;
 }
 
 async function cancel(context: CommandContext, id: string): Promise<void> {

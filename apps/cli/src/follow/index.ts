@@ -1,3 +1,4 @@
+export { readEvents } from './event-stream';
 export { INTERRUPT_POLICIES, InterruptGuard, type InterruptPolicy } from './interrupt-guard';
 export { JobFollower } from './job-follower';
 export { SHOW_CURSOR } from './live.progress-view';

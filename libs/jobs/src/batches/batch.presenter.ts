@@ -23,6 +23,7 @@ export function presentBatch({ prefix }: Pick<LinkBase, 'prefix'>, batch: BatchR
     urls: {
       self,
       jobs: `${self}/jobs`,
+      events: `${self}/events`,
       results: `${self}/results`,
       outputs: `${self}/outputs.zip`,
       cancel: `${self}/cancel`,

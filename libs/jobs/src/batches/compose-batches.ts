@@ -11,6 +11,7 @@ import type { AccountQueueStore } from '../rotation';
 import type { GroupStore, SubmissionChecks, SubmissionExaminer } from '../submission';
 import { BatchRetries } from './batch-retries.service';
 import { BatchRetryStore } from './batch-retry.store';
+import { BatchStreams } from './batch-streams';
 import { BatchSubmissions } from './batch-submissions.service';
 import { BatchStore } from './batch.store';
 import { Batches } from './batches.service';
@@ -37,16 +38,19 @@ export interface ComposedBatches {
   batchSubmissions: BatchSubmissions;
   batchRetries: BatchRetries;
   batches: Batches;
+  batchStreams: BatchStreams;
 }
 
 /** Wire what accepts batches and shows them. */
 export function composeBatches(parts: BatchParts): ComposedBatches {
   const { database, groups, ledger, queues, checks, examiner, dispatcher, defaults, metrics, settings } = parts;
   const store = new BatchStore();
+  const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle);
   const both = [groups, ledger, queues, checks, examiner, dispatcher] as const;
   return {
     batchSubmissions: new BatchSubmissions(database, store, ...both, defaults, metrics, settings),
     batchRetries: new BatchRetries(database, store, new BatchRetryStore(), ...both, settings),
-    batches: new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle),
+    batches,
+    batchStreams: new BatchStreams(database, batches),
   };
 }

@@ -1,6 +1,7 @@
 export { BatchRetries } from './batch-retries.service';
 export { BatchStore } from './batch.store';
 export { presentBatch } from './batch.presenter';
+export { BatchStreams, type BatchStreamItem } from './batch-streams';
 export { BatchSubmissions } from './batch-submissions.service';
 export { Batches, type BatchJob } from './batches.service';
 export { CancelBatchesLoop } from './cancel-batches.loop';

@@ -1,3 +1,5 @@
+export { CoalescedReads } from './coalesced-reads';
+export { InterruptibleSleep } from './interruptible-sleep';
 export { JobPresenter, presentAttempts, presentLogs, showsLogs } from './job.presenter';
 export { JobPolls } from './job-polls.service';
 export { JobReads } from './job-reads.service';

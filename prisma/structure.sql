@@ -271,6 +271,7 @@ CREATE TABLE api_keys (
     last_used_at timestamp(3) with time zone,
     rotated_to uuid,
     parent_id uuid,
+    labels jsonb,
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32))
 );
@@ -286,6 +287,7 @@ CREATE TABLE assets (
     job_id uuid,
     created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     expires_at timestamp(3) with time zone,
+    labels jsonb,
     CONSTRAINT assets_pkey PRIMARY KEY (id)
 );
 
@@ -338,6 +340,7 @@ CREATE TABLE batches (
     expires_at timestamp(3) with time zone NOT NULL,
     completed_at timestamp(3) with time zone,
     retries integer DEFAULT 0 NOT NULL,
+    labels jsonb,
     CONSTRAINT batches_pkey PRIMARY KEY (id),
     CONSTRAINT batches_count_check CHECK (((job_count >= 0) AND (item_count >= job_count) AND (item_count > 0))),
     CONSTRAINT batches_surface_check CHECK (((surface = 'deployment'::text) = (deployment_id IS NOT NULL)))
@@ -877,6 +880,7 @@ CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_ha
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
 CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX assets_labels_idx ON public.assets USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 CREATE INDEX assets_outputs_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NOT NULL);
 CREATE INDEX assets_uploads_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NULL);
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
@@ -886,6 +890,7 @@ CREATE INDEX batches_active_idx ON public.batches USING btree (id) WHERE (comple
 CREATE INDEX batches_canceling_idx ON public.batches USING btree (id) WHERE canceling;
 CREATE INDEX batches_expires_at_idx ON public.batches USING btree (expires_at);
 CREATE UNIQUE INDEX batches_key ON public.batches USING btree (account_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX batches_labels_idx ON public.batches USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 CREATE INDEX blobs_orphaned_idx ON public.blobs USING btree (orphaned_at) WHERE (orphaned_at IS NOT NULL);
 CREATE INDEX console_sessions_account_id_idx ON public.console_sessions USING btree (account_id, id);
 CREATE INDEX console_sessions_expires_at_idx ON public.console_sessions USING btree (expires_at);

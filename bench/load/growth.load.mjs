@@ -188,7 +188,7 @@ export async function listsPerSecond({ url, seconds }) {
   let turns = 0;
   return rateOf(seconds, async () => {
     /** @type {import('../../libs/jobs/src/state/job').JobScope} */
-    const scope = { accountId: anyOf(accounts), surface: 'cloud', deploymentId: null };
+    const scope = { accountId: anyOf(accounts), surface: 'cloud', deploymentId: null, labels: null };
     const finished = ++turns % 2 === 0;
     const limit = finished ? FINISHED_PAGE : PAGE;
     const { jobs } = await reads.list(scope, {

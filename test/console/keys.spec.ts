@@ -16,6 +16,7 @@ function apiKey(id: string, facts: Partial<ApiKey> = {}): ApiKey {
     last_used_at: null,
     rotated_to: null,
     parent_id: null,
+    labels: null,
     ...facts,
   };
 }

@@ -27,6 +27,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       webhooks: 'Webhooks',
       mcp: 'The MCP server',
       credits: 'Credits',
+      partners: 'Partners',
       deployments: 'Deployments',
     },
   },

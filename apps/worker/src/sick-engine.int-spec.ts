@@ -177,8 +177,15 @@ class Pool {
     const ids: string[] = [];
     for (let index = 0; index < count; index += 1) {
       const { job } = await submission.submissions.submit({
-        caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: DEFAULT_LIMITS },
-        scope: { accountId, surface: 'self_hosted', deploymentId: null },
+        caller: {
+          accountId,
+          apiKeyId: null,
+          scopes: new Set(),
+          labels: null,
+          accountStatus: 'active',
+          limits: DEFAULT_LIMITS,
+        },
+        scope: { accountId, surface: 'self_hosted', deploymentId: null, labels: null },
         body: Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: {} } } })),
         target: () => Promise.resolve({ poolId: this.id, catalogue, queueLimit: null, priceMicrosPerSecond: 0n }),
         idempotencyKey: undefined,

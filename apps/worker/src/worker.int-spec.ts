@@ -14,7 +14,7 @@ import {
   composeSubmission,
   jobSettings,
   type JobExecution,
-  type JobRecord,
+  type JobScope,
   type JobSubmission,
 } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
@@ -154,9 +154,16 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
 }
 
 async function submitTo(worker: PoolWorker, poolId: string, accountId: string, image: object): Promise<World> {
-  const scope = { accountId, surface: 'cloud', deploymentId: null } as const;
+  const scope = { accountId, surface: 'cloud', deploymentId: null, labels: null } as const;
   const { job } = await submission.submissions.submit({
-    caller: { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: DEFAULT_LIMITS },
+    caller: {
+      accountId,
+      apiKeyId: null,
+      scopes: new Set(),
+      labels: null,
+      accountStatus: 'active',
+      limits: DEFAULT_LIMITS,
+    },
     scope,
     body: Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } })),
     target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE }),
@@ -189,7 +196,7 @@ class World {
   constructor(
     readonly worker: PoolWorker,
     private readonly message: DispatchMessage,
-    private readonly scope: Pick<JobRecord, 'accountId' | 'surface' | 'deploymentId'>,
+    private readonly scope: JobScope,
     /** Submit another job, for the same worker. */
     readonly another: () => Promise<World>,
   ) {}

@@ -1,4 +1,4 @@
-import type { Scope } from '@millrace/contracts';
+import type { JobMetadata, Scope } from '@millrace/contracts';
 
 /** A key as it is stored, without its hash. */
 export interface ApiKeyRecord {
@@ -7,6 +7,8 @@ export interface ApiKeyRecord {
   name: string;
   lastFour: string;
   scopes: Scope[];
+  /** Of a sub-key, at least one: its jobs carry them, and it sees no others. Null for a key that is none. */
+  labels: JobMetadata | null;
   createdAt: Date;
   expiresAt: Date | null;
   /** From then on it is refused; in the future during the overlap of a rotation. */

@@ -1,9 +1,10 @@
 import { Prisma, type ApiKey } from '@prisma/client';
-import { ACCOUNT_LIMITS, SCOPES, newId, type Scope } from '@millrace/contracts';
+import { ACCOUNT_LIMITS, SCOPES, newId, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { limitsOf, type AccountLimits } from './account-limits';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Caller } from './caller';
+import { scopesOf, storedScopes } from './key-labels';
 
 /** Who presents a key, and how much longer the key works in milliseconds; null means that its end is not known. */
 export interface KeyHolder {
@@ -13,7 +14,7 @@ export interface KeyHolder {
 
 type HolderRow = Pick<Caller, 'accountId' | 'accountStatus'> &
   Pick<KeyHolder, 'validMs'> &
-  AccountLimits & { apiKeyId: string; scopes: Scope[] };
+  AccountLimits & { apiKeyId: string; scopes: string[]; labels: JobMetadata | null };
 
 /** The limits of the account `a`, as columns. */
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
@@ -27,14 +28,17 @@ export interface ApiKeyDraft {
   hash: Buffer;
   lastFour: string;
   scopes: Scope[];
+  labels: JobMetadata | null;
   expiresAt: Date | null;
   parentId: string | null;
 }
 
 /** The SQL of API keys. */
 export class ApiKeyStore {
-  async create(tx: Statements, { hash, ...draft }: ApiKeyDraft): Promise<ApiKeyRecord> {
-    return recordOf(await tx.models.apiKey.create({ data: { ...draft, id: newId(), keyHash: new Uint8Array(hash) } }));
+  async create(tx: Statements, { hash, labels, ...draft }: ApiKeyDraft): Promise<ApiKeyRecord> {
+    const scopes = storedScopes(draft.scopes, labels);
+    const data = { ...draft, scopes, labels: labels ?? Prisma.DbNull, id: newId(), keyHash: new Uint8Array(hash) };
+    return recordOf(await tx.models.apiKey.create({ data }));
   }
 
   /** A key of the account, held against changes until the transaction ends. */
@@ -46,10 +50,11 @@ export class ApiKeyStore {
     return row && recordOf(row);
   }
 
-  /** How many of the account's keys work now. */
-  async countLive(tx: Statements, accountId: string): Promise<number> {
+  /** How many of the account's keys work now: of its sub-keys, or of all others. */
+  async countLive(tx: Statements, accountId: string, kind: { subKeys: boolean }): Promise<number> {
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`
-      SELECT count(*)::int AS count FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND ${isLive}`);
+      SELECT count(*)::int AS count FROM api_keys k
+      WHERE k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL) = ${kind.subKeys} AND ${isLive}`);
     return row?.count ?? 0;
   }
 
@@ -105,13 +110,14 @@ export class ApiKeyStore {
   /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<KeyHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT k.id AS api_key_id, k.account_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns},
+      SELECT k.id AS api_key_id, k.account_id, k.scopes, k.labels, a.status AS account_status, a.weight, ${limitColumns},
              (extract(epoch FROM least(k.expires_at, k.revoked_at) - now()) * 1000)::float8 AS valid_ms
       FROM api_keys k JOIN accounts a ON a.id = k.account_id
       WHERE k.key_hash = ${hash} AND ${isLive}`);
     if (row === undefined) return null;
-    const { apiKeyId, accountId, accountStatus, validMs } = row;
-    const caller = { apiKeyId, accountId, accountStatus, scopes: new Set(row.scopes), limits: limitsOf(row) };
+    const { apiKeyId, accountId, accountStatus, labels, validMs } = row;
+    const scopes = new Set(scopesOf(SCOPES, row.scopes, labels));
+    const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row) };
     return { caller, validMs };
   }
 
@@ -125,13 +131,16 @@ export class ApiKeyStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Newest first. @param endedLimit of the keys that do not work now, how many. */
-  async list(tx: Statements, accountId: string, endedLimit: number): Promise<ApiKeyRecord[]> {
+  /** Newest first. @param limit of the sub-keys that work now, and of all keys that do not, how many each. */
+  async list(tx: Statements, accountId: string, limit: number): Promise<ApiKeyRecord[]> {
     const shown = await tx.rows<{ id: string }>(Prisma.sql`
-      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND ${isLive})
+      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND k.labels IS NULL AND ${isLive})
+      UNION ALL
+      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND k.labels IS NOT NULL AND ${isLive}
+       ORDER BY k.id DESC LIMIT ${limit})
       UNION ALL
       (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND NOT (${isLive})
-       ORDER BY k.id DESC LIMIT ${endedLimit})`);
+       ORDER BY k.id DESC LIMIT ${limit})`);
     const where = { id: { in: shown.map(({ id }) => id) } };
     return (await tx.models.apiKey.findMany({ where, orderBy: { id: 'desc' } })).map(recordOf);
   }
@@ -149,5 +158,6 @@ export class ApiKeyStore {
 
 /** The hash stays here. */
 function recordOf({ keyHash: _, scopes, ...row }: ApiKey): ApiKeyRecord {
-  return { ...row, scopes: SCOPES.filter((scope) => scopes.includes(scope)) };
+  const labels = row.labels as JobMetadata | null;
+  return { ...row, labels, scopes: scopesOf(SCOPES, scopes, labels) };
 }

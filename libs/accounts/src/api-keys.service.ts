@@ -1,4 +1,4 @@
-import { Refusal, SCOPES, type Scope } from '@millrace/contracts';
+import { Refusal, SCOPES, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { noAccount } from './accounts.service';
 import type { AccountStore } from './account.store';
@@ -7,14 +7,17 @@ import { apiKeyState, type ApiKeyRecord } from './api-key-record';
 import type { ApiKeyStore } from './api-key.store';
 import type { Act, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
+import { subKeyScopes } from './key-labels';
 import { earlier, endOf, expiryUnder, grantedScopes, type KeyIssuer } from './key-parent';
 
 /** Live keys that one account may have: more are not managed by people, and each takes a place in the caches. */
 const KEYS_PER_ACCOUNT = 100;
+/** Live sub-keys that one account may have beside them: programs make those, one for each end user. */
+const SUB_KEYS_PER_ACCOUNT = 10_000;
 /** And with those that overlap with their successors: rotating is possible with as many keys as there may be, but not without end. */
-const KEYS_WHILE_ROTATING = 2 * KEYS_PER_ACCOUNT;
-/** Ended keys that a list shows, the latest: an account may end as many as it likes. */
-const ENDED_KEYS_LISTED = 1_000;
+const WHILE_ROTATING = 2;
+/** Sub-keys that a list shows, and ended keys, the latest: an account may end as many as it likes. */
+const KEYS_LISTED = 1_000;
 
 /** A key just made. */
 export interface IssuedApiKey extends ApiKeyRecord {
@@ -26,9 +29,11 @@ export interface IssuedApiKey extends ApiKeyRecord {
 export interface KeyWish {
   name: string;
   /** Default: all that the issuer may grant. */
-  scopes?: readonly Scope[];
+  scopes?: readonly Scope[] | undefined;
+  /** Makes it a sub-key, whose jobs carry them. Null: no sub-key. */
+  labels?: JobMetadata | null | undefined;
   /** Default: with the key that makes it, else never. */
-  expiresAt?: Date | null;
+  expiresAt?: Date | null | undefined;
 }
 
 /** An operator of the service may grant everything. */
@@ -49,9 +54,9 @@ export class ApiKeysService {
     private readonly onChange: () => void,
   ) {}
 
-  /** The account's keys, newest first: all that work, and the latest of those that no longer do. */
+  /** The account's keys, newest first: all that work, of sub-keys the latest, and the latest of those that no longer do. */
   async list(accountId: string): Promise<ApiKeyRecord[]> {
-    return this.keys.list(this.database, accountId, ENDED_KEYS_LISTED);
+    return this.keys.list(this.database, accountId, KEYS_LISTED);
   }
 
   /** Which of these keys no longer let anyone in: expired, revoked, or of a suspended account. */
@@ -67,22 +72,26 @@ export class ApiKeysService {
    * when the issuing key has just ended.
    */
   async issue(issuer: KeyIssuer, accountId: string, wish: KeyWish): Promise<IssuedApiKey> {
-    const scopes = grantedScopes(issuer, wish.scopes ?? [...issuer.grantable]);
+    const { labels = null } = wish;
+    const asked =
+      labels === null ? (wish.scopes ?? [...issuer.grantable]) : subKeyScopes(wish.scopes, issuer.grantable);
+    const scopes = grantedScopes(issuer, asked);
     const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
     return this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
-      await this.assertRoom(tx, accountId, KEYS_PER_ACCOUNT);
+      await this.assertRoom(tx, accountId, labels);
       const parentId = issuer.keyId;
       const expiresAt = expiryUnder(await this.issuingKey(tx, accountId, issuer), wish.expiresAt);
       const { name } = wish;
-      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, expiresAt, parentId });
-      note({ ...actOn(made, 'api_key.create'), details: { name: made.name, scopes, expiresAt: isoOf(expiresAt) } });
+      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, labels, expiresAt, parentId });
+      const details = { name: made.name, scopes, expiresAt: isoOf(expiresAt), ...(labels !== null && { labels }) };
+      note({ ...actOn(made, 'api_key.create'), details });
       return { ...made, key };
     });
   }
 
   /**
-   * Replace a key: a new one of the same name, scopes and expiry, while the old one goes on for `overlapSeconds`. The keys that
+   * Replace a key: a new one of the same name, scopes, labels and expiry, while the old one goes on for `overlapSeconds`. The keys that
    * it made go on with the new one. A key that replaces itself keeps its parent; one that replaces another becomes the parent
    * of the new one.
    *
@@ -96,12 +105,12 @@ export class ApiKeysService {
       const old = await this.lock(tx, accountId, id);
       grantedScopes(issuer, old.scopes);
       assertRotatable(old);
-      if (overlapSeconds > 0) await this.assertRoom(tx, accountId, KEYS_WHILE_ROTATING);
-      const { name, scopes } = old;
+      if (overlapSeconds > 0) await this.assertRoom(tx, accountId, old.labels, WHILE_ROTATING);
+      const { name, scopes, labels } = old;
       const parent = await this.parentOfSuccessor(tx, issuer, old);
       const expiresAt = parent === null ? old.expiresAt : earlier(old.expiresAt, endOf(parent));
       const parentId = parent?.id ?? null;
-      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, expiresAt, parentId });
+      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, labels, expiresAt, parentId });
       await this.keys.supersede(tx, accountId, id, made.id, overlapSeconds);
       note({ ...actOn(old, 'api_key.rotate'), details: { successor: made.id, overlapSeconds } });
       return { ...made, key };
@@ -126,8 +135,10 @@ export class ApiKeysService {
   }
 
   /** The account's row is held, so that no other request counts meanwhile. @throws Refusal `invalid_request`. */
-  private async assertRoom(tx: Statements, accountId: string, limit: number): Promise<void> {
-    if ((await this.keys.countLive(tx, accountId)) >= limit) throw tooManyKeys(limit);
+  private async assertRoom(tx: Statements, accountId: string, labels: JobMetadata | null, times = 1): Promise<void> {
+    const subKeys = labels !== null;
+    const limit = times * (subKeys ? SUB_KEYS_PER_ACCOUNT : KEYS_PER_ACCOUNT);
+    if ((await this.keys.countLive(tx, accountId, { subKeys })) >= limit) throw tooManyKeys(limit, subKeys);
   }
 
   /** A key of the account. All keys of the account are held, so that none is made by one that is being revoked. */
@@ -175,7 +186,8 @@ function noKey(id: string): Refusal {
   return new Refusal('not_found', `There is no API key ${id} of this account.`);
 }
 
-function tooManyKeys(limit: number): Refusal {
-  const message = `This account has ${limit} live API keys, which is the limit; revoke one first.`;
+function tooManyKeys(limit: number, subKeys: boolean): Refusal {
+  const what = subKeys ? 'live API keys with labels' : 'live API keys';
+  const message = `This account has ${limit} ${what}, which is the limit; revoke one first.`;
   return new Refusal('invalid_request', message);
 }

@@ -18,7 +18,13 @@ let authenticator: Authenticator;
 beforeEach(() => {
   lookups = 0;
   real = ours.make('live');
-  const caller = { apiKeyId: null, accountId: 'a', accountStatus: 'active' as const, scopes: new Set<never>() };
+  const caller = {
+    apiKeyId: null,
+    accountId: 'a',
+    labels: null,
+    accountStatus: 'active' as const,
+    scopes: new Set<never>(),
+  };
   const holder: KeyHolder = { caller: { ...caller, limits: DEFAULT_LIMITS }, validMs: null };
   const keys = {
     findHolder: async (_: Statements, hash: Buffer) => {

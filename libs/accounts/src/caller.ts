@@ -1,4 +1,4 @@
-import { Refusal, SCOPES, type AccountStatus, type Scope } from '@millrace/contracts';
+import { Refusal, SCOPES, type AccountStatus, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Account } from './account';
 import { limitsOf, type AccountLimits } from './account-limits';
 
@@ -10,6 +10,8 @@ export interface Caller {
   /** The console session by which it was sent. Absent where a credential came with the request, or none was asked for. */
   sessionId?: string | undefined;
   scopes: ReadonlySet<Scope>;
+  /** Of a sub-key: what it submits carries them, and it sees nothing else of its account. Null: no sub-key. */
+  labels: JobMetadata | null;
   accountStatus: AccountStatus;
   limits: AccountLimits;
   /** What this caller makes is kept no longer. Absent: as long as the service keeps it. */
@@ -24,6 +26,7 @@ export function callerOfAccount(account: Account, apiKeyId: string | null): Call
     accountId: account.id,
     apiKeyId,
     scopes: new Set(SCOPES),
+    labels: null,
     accountStatus: account.status,
     limits: limitsOf(account),
   };

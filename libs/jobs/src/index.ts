@@ -46,6 +46,7 @@ export {
   type Fence,
   type JobFailure,
   type JobRecord,
+  type JobPlace,
   type JobScope,
   type NodeTiming,
 } from './state';

@@ -79,6 +79,20 @@ export function keys(shared: ConsoleStack): void {
       await page.getByRole('row').filter({ hasText: 'ci' }).nth(1).waitFor();
     });
 
+    it('are made with labels for those who see no other jobs, and show them', async () => {
+      const page = await browser.openSignedIn(account, '/keys');
+      await press(page, 'New key');
+      await page.getByLabel('Name', { exact: true }).fill('an end user');
+      await page.getByLabel('Labels', { exact: true }).fill('user=ada');
+      expect(await seriousFaults(page)).toEqual([]);
+      await press(page, 'Create the key');
+      const key = await shownKey(page, 'an end user');
+      await press(page, 'I have stored it');
+      await page.getByRole('row').filter({ hasText: 'user=ada' }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      expect([await answerTo(key), await answerTo(key, '/platform/v1/deployments')]).toEqual([200, 403]);
+    });
+
     it('end the session that acts as one, after a warning', async () => {
       const page = await browser.openSignedIn(account, '/keys');
       const own = page.getByRole('row').filter({ hasText: 'This session' });

@@ -9,6 +9,7 @@ export function presentApiKey(key: ApiKeyRecord): z.output<typeof ApiKeySchema> 
     name: key.name,
     last_four: key.lastFour,
     scopes: key.scopes,
+    labels: key.labels,
     status: apiKeyState(key, new Date()),
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt?.toISOString() ?? null,

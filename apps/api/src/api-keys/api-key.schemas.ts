@@ -1,18 +1,52 @@
 import { z } from 'zod';
 import { API_KEY_STATES } from '@millrace/accounts';
-import { SCOPES, TimestampSchema, boundedList } from '@millrace/contracts';
+import {
+  JobMetadataSchema,
+  METADATA_KEY,
+  SCOPES,
+  TimestampSchema,
+  boundedList,
+  faultOfMetadataValue,
+} from '@millrace/contracts';
 import { expiry, recordName } from '../endpoints';
 
 const DAY_SECONDS = 86_400;
 /** Repeated ones included. */
 const SCOPES_SENT = 64;
 
+/** The more there are, the fewer a job of the key can have of its own. */
+const LABELS_OF_A_KEY = 4;
+
+const newLabels = z
+  .record(z.string(), z.string())
+  .superRefine((labels, context) => {
+    const named = Object.entries(labels);
+    if (named.length === 0 || named.length > LABELS_OF_A_KEY) {
+      context.addIssue({ code: 'custom', message: `must have 1 to ${LABELS_OF_A_KEY} labels` });
+      return;
+    }
+    for (const [key, value] of named) {
+      const fault = METADATA_KEY.test(key)
+        ? faultOfMetadataValue(value)
+        : 'a key is 1 to 40 letters, digits, "_", "." or "-"';
+      if (fault !== null) context.addIssue({ code: 'custom', path: [key.slice(0, 80)], message: fault });
+    }
+  })
+  .nullable();
+
 export const ApiKeyCreateSchema = z
   .object({
     name: recordName.meta({ description: 'What the key is for, 1 to 200 characters.' }),
-    scopes: boundedList(z.enum(SCOPES), { min: 1, max: SCOPES_SENT })
-      .optional()
-      .meta({ description: 'What the key may do. Absent: all that its creator may grant.' }),
+    scopes: boundedList(z.enum(SCOPES), { min: 1, max: SCOPES_SENT }).optional().meta({
+      description:
+        'What the key may do. Absent: all that its creator may grant, and with labels of that what concerns jobs, assets and usage.',
+    }),
+    labels: newLabels.optional().meta({
+      description:
+        'Makes a sub-key, for an end user: every job that it submits carries these labels, and it finds only jobs that carry them, their ' +
+        'outputs, and its own uploads. It can do nothing with the account. 1 to 4 labels; null or absent: no sub-key.',
+      example: { user: 'ada' },
+    }),
     expires_at: expiry.meta({
       description:
         'When the key expires; null or absent means with the key that makes it, if that expires, else never.',
@@ -36,6 +70,7 @@ const keyShape = {
   name: z.string(),
   last_four: z.string().meta({ description: 'The last four characters of the key.' }),
   scopes: z.array(z.enum(SCOPES)),
+  labels: JobMetadataSchema.nullable().meta({ description: 'Of a sub-key; null for a key that is none.' }),
   status: z.enum(API_KEY_STATES).meta({ description: 'Whether the key works, and why not.' }),
   created_at: TimestampSchema,
   expires_at: TimestampSchema.nullable(),
@@ -59,4 +94,4 @@ export const IssuedApiKeySchema = z
 
 export const ApiKeyListSchema = z
   .object({ api_keys: z.array(ApiKeySchema) })
-  .meta({ id: 'ApiKeyList', description: 'All keys of the account, newest first.' });
+  .meta({ id: 'ApiKeyList', description: 'Keys of the account, newest first.' });

@@ -14,8 +14,8 @@ export class ApiKeysAdminController {
 
   @Serves(issueApiKey)
   async issue({ operator, params, body }: InputOf<typeof issueApiKey>): Promise<AnswerOf<typeof issueApiKey>> {
-    const { name, scopes, expires_at: expiresAt } = body;
-    return presentIssuedKey(await this.keys.issue(issuerOf(operator), params.id, { name, scopes, expiresAt }));
+    const { expires_at: expiresAt, ...wish } = body;
+    return presentIssuedKey(await this.keys.issue(issuerOf(operator), params.id, { ...wish, expiresAt }));
   }
 
   @Serves(listAccountApiKeys)

@@ -24,7 +24,8 @@ export const listAccountApiKeys = defineEndpoint({
   path: '/admin/v1/accounts/{id}/api-keys',
   params: { id },
   summary: "List an account's API keys",
-  description: 'All keys that work, and the latest thousand that no longer do, newest first.',
+  description:
+    'All keys that work, of those with labels the latest thousand, and the latest thousand that no longer do, newest first.',
   answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
 });
 

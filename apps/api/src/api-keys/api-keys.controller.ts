@@ -17,9 +17,9 @@ export class ApiKeysController {
 
   @Serves(createApiKey)
   async create({ visitor, body, request }: InputOf<typeof createApiKey>): Promise<AnswerOf<typeof createApiKey>> {
-    const { name, scopes, expires_at: expiresAt } = body;
+    const { expires_at: expiresAt, ...wish } = body;
     const { accountId } = visitor.caller;
-    return presentIssuedKey(await this.keys.issue(issuerOf(visitor, request), accountId, { name, scopes, expiresAt }));
+    return presentIssuedKey(await this.keys.issue(issuerOf(visitor, request), accountId, { ...wish, expiresAt }));
   }
 
   @Serves(rotateApiKey)

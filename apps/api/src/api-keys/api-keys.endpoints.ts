@@ -10,7 +10,8 @@ export const listApiKeys = defineEndpoint({
   method: 'get',
   path: '/platform/v1/api-keys',
   summary: 'List API keys',
-  description: 'All keys that work, and the latest thousand that no longer do, newest first.',
+  description:
+    'All keys that work, of those with labels the latest thousand, and the latest thousand that no longer do, newest first.',
   answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
 });
 
@@ -38,7 +39,7 @@ export const rotateApiKey = defineEndpoint({
   params,
   summary: 'Replace an API key',
   description:
-    'Creates a key of the same name, scopes and expiry. Keys that the old one made go on with the new one. The old one keeps working for `overlap_seconds`, so that clients can ' +
+    'Creates a key of the same name, scopes, labels and expiry. Keys that the old one made go on with the new one. The old one keeps working for `overlap_seconds`, so that clients can ' +
     'change over. A key is rotated once; after that, rotate its successor.',
   body: ApiKeyRotateSchema,
   answers: { 201: { description: 'The new key.', schema: IssuedApiKeySchema } },

@@ -76,7 +76,7 @@ export class AssetsController {
       createdAfter: query.created_after ?? null,
       createdBefore: query.created_before ?? null,
     };
-    const page = await this.assets.list(visitor.caller.accountId, filter);
+    const page = await this.assets.list(visitor.scope, filter);
     return presentPage('assets', page, (asset) => this.presenter.present(visitor.surface, asset));
   }
 
@@ -84,9 +84,9 @@ export class AssetsController {
   async fromHash(input: InputOf<typeof assetFromHash>): Promise<AnswerOf<typeof assetFromHash>> {
     const { visitor, body, response } = input;
     const hash = readHash(body.hash);
-    const { caller } = visitor;
+    const { caller, scope } = visitor;
     const fields = keptFor(caller, readAssetFields(body), this.settings);
-    const { asset, createdNew } = await this.uploads.fromHash(caller.accountId, hash, fields);
+    const { asset, createdNew } = await this.uploads.fromHash(scope, hash, fields);
     response.status(createdNew ? 201 : 200);
     return this.presenter.present(visitor.surface, asset, createdNew);
   }
@@ -94,18 +94,18 @@ export class AssetsController {
   @Serves(headAssetByHash)
   async byHash({ visitor, params, response }: InputOf<typeof headAssetByHash>): Promise<void> {
     const hash = parseBlobHash(params.hash);
-    const known = hash !== null && (await this.uploads.hasBlob(visitor.caller.accountId, hash));
+    const known = hash !== null && (await this.uploads.hasBlob(visitor.scope, hash));
     if (!known) response.status(404);
   }
 
   @Serves(getAsset)
   async get({ visitor, params }: InputOf<typeof getAsset>): Promise<AnswerOf<typeof getAsset>> {
-    return this.presenter.present(visitor.surface, await this.assets.get(visitor.caller.accountId, params.id));
+    return this.presenter.present(visitor.surface, await this.assets.get(visitor.scope, params.id));
   }
 
   @Serves(deleteAsset)
   async remove({ visitor, params }: InputOf<typeof deleteAsset>): Promise<void> {
-    await this.assets.remove(visitor.caller.accountId, params.id);
+    await this.assets.remove(visitor.scope, params.id);
   }
 }
 

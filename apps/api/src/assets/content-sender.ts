@@ -1,12 +1,12 @@
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AssetService, ContentLinks, ContentService } from '@millrace/assets';
+import { AssetService, ContentLinks, ContentService, type AssetScope } from '@millrace/assets';
 import type { Surface } from '../http';
 
 /** Whose bytes, and which. */
 interface AssetName {
-  accountId: string;
+  scope: AssetScope;
   id: string;
 }
 
@@ -20,8 +20,8 @@ export class ContentSender {
   ) {}
 
   /** Answer with the bytes: all, a part, or none where the client has them. @throws Refusal `not_found`. */
-  async sendBytes(request: Request, response: Response, { accountId, id }: AssetName): Promise<void> {
-    const { status, headers, body } = await this.content.open(accountId, id, {
+  async sendBytes(request: Request, response: Response, { scope, id }: AssetName): Promise<void> {
+    const { status, headers, body } = await this.content.open(scope, id, {
       method: methodOf(request),
       range: request.headers.range,
       ifRange: request.headers['if-range'] as string | undefined,
@@ -47,16 +47,16 @@ export class ContentSender {
    * @throws Refusal `not_found`.
    */
   async sendFromStore(request: Request, response: Response, asset: AssetName, until: Date): Promise<void> {
-    const location = await this.content.location(asset.accountId, asset.id, methodOf(request), until);
+    const location = await this.content.location(asset.scope, asset.id, methodOf(request), until);
     if (location === null) await this.sendBytes(request, response, asset);
     else redirect(response, location);
   }
 
   /** Redirect to the store's own link where it has one, else to our signed link. @throws Refusal `not_found`. */
   async redirectToLink(request: Request, response: Response, surface: Surface, asset: AssetName): Promise<void> {
-    const { accountId, id } = asset;
-    const stored = await this.content.location(accountId, id, methodOf(request));
-    redirect(response, stored ?? this.links.toContent(surface, await this.assets.get(accountId, id)).url);
+    const { scope, id } = asset;
+    const stored = await this.content.location(scope, id, methodOf(request));
+    redirect(response, stored ?? this.links.toContent(surface, await this.assets.get(scope, id)).url);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { AccountStanding } from '@millrace/accounts';
-import { ContentLinks } from '@millrace/assets';
+import { ContentLinks, wholeAccount } from '@millrace/assets';
 import { Serves, type InputOf } from '../endpoints';
 import { ContentSender } from './content-sender';
 import { getAssetContent, getSignedContent } from './content.endpoints';
@@ -17,7 +17,7 @@ export class ContentController {
   /** Self-hosted: the bytes. Elsewhere: a redirect to a link that needs no credential. */
   @Serves(getAssetContent)
   async content({ visitor, params, request, response }: InputOf<typeof getAssetContent>): Promise<void> {
-    const asset = { accountId: visitor.caller.accountId, id: params.id };
+    const asset = { scope: visitor.scope, id: params.id };
     if (visitor.surface.kind === 'self_hosted') await this.sender.sendBytes(request, response, asset);
     else await this.sender.redirectToLink(request, response, visitor.surface, asset);
   }
@@ -28,6 +28,6 @@ export class ContentController {
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     const { accountId, expiresAt } = this.links.verify(request.method, pathname, searchParams);
     await this.standing.assertActive(accountId);
-    await this.sender.sendFromStore(request, response, { accountId, id: params.id }, expiresAt);
+    await this.sender.sendFromStore(request, response, { scope: wholeAccount(accountId), id: params.id }, expiresAt);
   }
 }

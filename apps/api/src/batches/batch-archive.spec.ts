@@ -6,7 +6,7 @@ import type { JobStatus } from '@millrace/contracts';
 import type { BatchJob, Batches, JobScope } from '@millrace/jobs';
 import { BatchArchive } from './batch-archive';
 
-const scope: JobScope = { accountId: 'an account', surface: 'cloud', deploymentId: null };
+const scope: JobScope = { accountId: 'an account', surface: 'cloud', deploymentId: null, labels: null };
 
 function jobWith(index: number, status: JobStatus, outputs: string[]): BatchJob {
   const job = {

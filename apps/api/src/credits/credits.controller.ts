@@ -33,7 +33,7 @@ export class CreditsController {
   @Serves(getUsage)
   async usage({ visitor, query, ...http }: InputOf<typeof getUsage>): Promise<AnswerOf<typeof getUsage>> {
     const span = usageSpan(query);
-    const report = await this.reads.usage(visitor.caller.accountId, span, query.group_by.grouping);
+    const report = await this.reads.usage(visitor.caller, span, query.group_by.grouping);
     const groupBy = query.group_by.text;
     if (wantsCsv(http.request)) return asCsv(http.response, usageCsv(report, groupBy));
     return presentUsage(report, { ...span, groupBy });

@@ -27,10 +27,12 @@ export const listLedger = defineEndpoint({
 
 export const getUsage = defineEndpoint({
   ...common,
+  access: { ...common.access, subKeys: true },
   id: 'getUsage',
   path: '/platform/v1/usage',
   summary: 'Read usage',
-  description: 'What jobs were charged, by the time at which they ended. All times are UTC.',
+  description:
+    'What jobs were charged, by the time at which they ended. All times are UTC. A key with labels sees that of jobs with its labels.',
   query: usageQuery,
   answers: {
     200: {

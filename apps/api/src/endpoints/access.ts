@@ -6,6 +6,7 @@ import type { Scope } from '@millrace/contracts';
  * - `surface`: callers with the scope, by the rules of the surface: an API key on the cloud and on deployments, the one token
  *   (or none) on a self-hosted surface, anyone on a demo deployment (contract, section 5).
  * - `api_key`: an API key with the scope, on any surface; a self-hosted surface has no keys and lets in all its callers.
+ *   A sub-key is let in where `subKeys` says that the handler shows and does nothing beyond its labels.
  * - `session`: who is signed in to the console, with any scopes.
  * - `admin_token`: the one admin token, or a session of the operators' console that was made with it.
  * - `signed_link`: the link itself; its handler verifies the signature in the query.
@@ -13,5 +14,6 @@ import type { Scope } from '@millrace/contracts';
  * - `nothing`: anyone.
  */
 export type Access =
-  | { readonly by: 'surface' | 'api_key'; readonly scope: Scope }
+  | { readonly by: 'surface'; readonly scope: Scope }
+  | { readonly by: 'api_key'; readonly scope: Scope; readonly subKeys?: true }
   | { readonly by: 'session' | 'admin_token' | 'signed_link' | 'signed_body' | 'nothing' };

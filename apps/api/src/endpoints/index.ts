@@ -22,6 +22,7 @@ export {
   type InputOf,
   type Method,
 } from './endpoint';
+export { claimedKey } from './idempotency-key';
 export { EndpointsModule } from './endpoints.module';
 export { dayOrTime, expiry, recordName, time } from './fields';
 export { pageQuery, pageSchema, presentPage } from './page';

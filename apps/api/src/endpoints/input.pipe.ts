@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { parseFields, readJson } from '../http';
 import type { Endpoint } from './endpoint';
-import { idempotencyKeyOf } from './idempotency-key';
+import { claimedKey, idempotencyKeyOf } from './idempotency-key';
 import { pathParametersOf, type PathParameter } from './path-parameters';
 import { guestOf } from './visitor';
 
@@ -32,7 +32,8 @@ export class InputPipe implements PipeTransform<Exchange, Promise<object>> {
       operator: guest?.operator,
       params: this.readParams(request),
       query: query === undefined ? undefined : parseFields(query, request.query, 400),
-      idempotencyKey: idempotencyKey === undefined ? undefined : idempotencyKeyOf(request),
+      idempotencyKey:
+        idempotencyKey === undefined ? undefined : claimedKey(guest?.visitor?.caller, idempotencyKeyOf(request)),
       body: body === undefined ? undefined : await readJson(request, body, this.absentBody),
       request,
       response,

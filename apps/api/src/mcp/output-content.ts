@@ -41,7 +41,7 @@ export class OutputContent {
   private async read({ visitor, request }: ToolCall, { id, size_bytes: sizeBytes }: Output): Promise<Buffer | null> {
     try {
       holdBytes(request, sizeBytes * COPIES);
-      const { body } = await this.content.open(visitor.caller.accountId, id, { method: 'GET' });
+      const { body } = await this.content.open(visitor.scope, id, { method: 'GET' });
       return body === null ? null : await buffer(body);
     } catch (error) {
       if (!(error instanceof Refusal)) {

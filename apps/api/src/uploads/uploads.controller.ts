@@ -28,23 +28,23 @@ export class UploadsController {
 
   @Serves(getUpload)
   async get({ visitor, params }: InputOf<typeof getUpload>): Promise<AnswerOf<typeof getUpload>> {
-    return this.present(visitor.surface, await this.uploads.get(visitor.caller.accountId, params.id));
+    return this.present(visitor.surface, await this.uploads.get(visitor.scope, params.id));
   }
 
   @Serves(completeUpload)
   async complete(input: InputOf<typeof completeUpload>): Promise<AnswerOf<typeof completeUpload>> {
     const { visitor, params, response } = input;
-    const { accountId, limits, sharedUploads } = visitor.caller;
+    const { limits, sharedUploads } = visitor.caller;
     const { uploadBytesPerDay } = limits;
     const terms = { uploadBytesPerDay, sharedUploads };
-    const { asset, createdNew } = await this.uploads.complete(accountId, params.id, terms);
+    const { asset, createdNew } = await this.uploads.complete(visitor.scope, params.id, terms);
     response.status(createdNew ? 201 : 200);
     return this.assets.present(visitor.surface, asset, createdNew);
   }
 
   @Serves(abortUpload)
   async abort({ visitor, params }: InputOf<typeof abortUpload>): Promise<void> {
-    await this.uploads.abort(visitor.caller.accountId, params.id);
+    await this.uploads.abort(visitor.scope, params.id);
   }
 
   private async present(surface: Surface, upload: ResumableUpload): Promise<AnswerOf<typeof getUpload>> {

@@ -1,4 +1,5 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, SCOPES } from '@millrace/contracts';
+import { parseLabels } from './assignment';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './typed-value';
 
 /** A field of a request, and how it is given on the command line. */
@@ -28,6 +29,9 @@ export interface AdminVerb {
   takesKey?: boolean;
 }
 export type AdminMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** `user=ada,team=x` as an object. */
+const labelsOf: ReadValue = (text) => Object.fromEntries(parseLabels(text.split(',')));
 
 /** The highest value of a limit. */
 const MAX_LIMIT = 2_000_000_000;
@@ -74,6 +78,7 @@ const WORKER_FLAGS = [
 ];
 const KEY_FLAGS = [
   flag('scopes', '<scopes...>', 'what it may do; by default everything', oneOf(SCOPES)),
+  flag('labels', '<key=value,...>', 'make a sub-key: its jobs have these labels, and it sees no others', labelsOf),
   flag('expires_at', '<time>', 'when it stops working; by default never', timestamp),
 ];
 const GRANT_FLAGS = [

@@ -2,11 +2,13 @@ import { SCOPES } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
+import { parseLabels } from './assignment';
 import type { Bind, CommandContext } from './command-context';
-import { parserOf, timestamp, wholeNumber } from './typed-value';
+import { collect, parserOf, timestamp, wholeNumber } from './typed-value';
 
 interface CreateFlags {
   scope?: string[];
+  label?: string[];
   expiresAt?: string;
 }
 
@@ -24,6 +26,7 @@ export function addKeys(program: Command, bind: Bind): void {
     .description('a new key, shown only this once')
     .argument('<name>', 'what it is for')
     .addOption(new Option('--scope <scopes...>', 'what it may do; by default what the service grants').choices(SCOPES))
+    .option('-l, --label <key=value>', 'make a sub-key: its jobs have this label, and it sees no others', collect)
     .option(
       '--expires-at <time>',
       'when it stops working, such as 2030-01-31T00:00:00Z',
@@ -48,9 +51,15 @@ async function list(context: CommandContext): Promise<void> {
   context.printRecords(await api.json(api.platform('/api-keys')), 'No keys.');
 }
 
-async function create(context: CommandContext, name: string, { scope, expiresAt }: CreateFlags): Promise<void> {
+async function create(context: CommandContext, name: string, { scope, label, expiresAt }: CreateFlags): Promise<void> {
+  const labels = label && Object.fromEntries(parseLabels(label));
   const { api } = await context.clients();
-  const body = { name, ...(scope && { scopes: scope }), ...(expiresAt && { expires_at: expiresAt }) };
+  const body = {
+    name,
+    ...(scope && { scopes: scope }),
+    ...(labels && { labels }),
+    ...(expiresAt && { expires_at: expiresAt }),
+  };
   showSecret(context, await api.json(api.platform('/api-keys'), { method: 'POST', json: body }));
 }
 

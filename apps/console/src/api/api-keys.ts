@@ -11,6 +11,8 @@ export interface ApiKey {
   name: string;
   last_four: string;
   scopes: Scope[];
+  /** Of a sub-key: its jobs carry them, and it sees no others. Null: no sub-key. */
+  labels: Record<string, string> | null;
   status: 'live' | 'expired' | 'revoked';
   created_at: string;
   expires_at: string | null;
@@ -30,6 +32,8 @@ export interface IssuedApiKey extends ApiKey {
 export interface ApiKeyWish {
   name: string;
   scopes: Scope[];
+  /** Null: no sub-key. */
+  labels: Record<string, string> | null;
   /** Null: with the key that makes it, if that ends, else never. */
   expires_at: string | null;
 }

@@ -8,6 +8,7 @@ import { ErrorNote } from '../ui/display/error-note';
 import { Field } from '../ui/controls/field';
 import { EndsWithSession } from './ends-with-session';
 import { KeyDialog } from './key-dialog';
+import { readLabels } from './key-labels';
 import { ScopeField } from './scope-field';
 import { USUAL_SCOPES } from './scopes';
 
@@ -18,6 +19,7 @@ export function CreateKey({ own, onClose }: { own: ApiKey | null; onClose: () =>
   const { may } = useSession();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<Scope[]>(USUAL_SCOPES.filter(may));
+  const [labels, setLabels] = useState('');
   const [expiry, setExpiry] = useState('');
   const formId = useId();
   const client = useQueryClient();
@@ -27,7 +29,8 @@ export function CreateKey({ own, onClose }: { own: ApiKey | null; onClose: () =>
   });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    create.mutate({ name: name.trim(), scopes, expires_at: expiry === '' ? null : new Date(expiry).toISOString() });
+    const expiresAt = expiry === '' ? null : new Date(expiry).toISOString();
+    create.mutate({ name: name.trim(), scopes, labels: readLabels(labels), expires_at: expiresAt });
   };
   return (
     <KeyDialog
@@ -61,6 +64,21 @@ export function CreateKey({ own, onClose }: { own: ApiKey | null; onClose: () =>
           )}
         </Field>
         <ScopeField scopes={scopes} onScopes={setScopes} />
+        <Field
+          label="Labels"
+          note="Optional, such as user=ada. For a key that you hand to one of your users: its jobs carry these labels, and it sees no others."
+        >
+          {(ids) => (
+            <input
+              {...ids}
+              className="input mono"
+              value={labels}
+              onChange={(event) => setLabels(event.target.value)}
+              autoComplete="off"
+              spellCheck={false}
+            />
+          )}
+        </Field>
         <Field label="Expires" note="Optional, in your time zone.">
           {(ids) => (
             <input

@@ -25,6 +25,11 @@ export function KeyRow({ apiKey, own, onRotate, onRevoke }: KeyRowProps): ReactN
           {name}
         </span>
         <span className="mono small faint">…{lastFour}</span>
+        {Object.entries(apiKey.labels ?? {}).map(([label, value]) => (
+          <span key={label} className="key-scope mono clip" title="Its jobs carry this label, and it sees no others.">
+            {label}={value}
+          </span>
+        ))}
         {own && <Sign tone="busy">This session</Sign>}
       </span>
       <span role="cell" className="key-scopes">

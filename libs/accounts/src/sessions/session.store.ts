@@ -30,7 +30,7 @@ const end = Prisma.sql`least(s.expires_at, k.expires_at, k.revoked_at)`;
 /** The SQL of console sessions. One that has ended is deleted. */
 export class SessionStore {
   /**
-   * Record a session of an active account and a key of it that works.
+   * Record a session of an active account and a key of it that works. A sub-key has none: a console shows an account.
    *
    * @returns its id; null when account or key let nobody in.
    */
@@ -46,7 +46,7 @@ export class SessionStore {
       SELECT ${id}::uuid, a.id, k.id, ${hash}, now() + make_interval(secs => ${lifeSeconds})
       FROM accounts a LEFT JOIN api_keys k ON k.account_id = a.id AND k.id = ${apiKeyId}::uuid
       WHERE a.id = ${accountId}::uuid AND a.status = 'active'
-        AND (k.id IS NOT NULL OR ${apiKeyId}::uuid IS NULL) AND ${isLive}`);
+        AND (k.id IS NOT NULL OR ${apiKeyId}::uuid IS NULL) AND k.labels IS NULL AND ${isLive}`);
     return count === 0 ? null : id;
   }
 
@@ -60,7 +60,7 @@ export class SessionStore {
     const { id, accountId, apiKeyId, accountStatus, validMs } = row;
     if (apiKeyId === null) return { sessionId: id, caller: null, validMs };
     const scopes = new Set(row.scopes);
-    const caller = { accountId, apiKeyId, sessionId: id, accountStatus, scopes, limits: limitsOf(row) };
+    const caller = { accountId, apiKeyId, sessionId: id, accountStatus, scopes, labels: null, limits: limitsOf(row) };
     return { sessionId: id, caller, validMs };
   }
 

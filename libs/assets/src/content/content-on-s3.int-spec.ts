@@ -3,6 +3,7 @@ import { makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { createTestBucket } from '../fixtures/test-bucket';
 import { S3BlobStore } from '../store/s3/s3.blob-store';
+import { wholeAccount } from '../records/asset-scope.store';
 
 let world: AssetWorld;
 let store: S3BlobStore;
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 async function follow(id: string, method: 'GET' | 'HEAD', range?: string): Promise<Response> {
-  const location = await here.content.location(accountId, id, method);
+  const location = await here.content.location(wholeAccount(accountId), id, method);
   if (location === null) throw new Error('the store has no link');
   return fetch(location, { method, headers: range === undefined ? {} : { range } });
 }
@@ -54,7 +55,7 @@ describe('the content of an asset in a bucket', () => {
   it('has presigned links that end with ours, and that never last longer than a new one of ours', async () => {
     const { asset } = await here.upload(accountId, randomBytes(100));
     const secondsOf = async (until?: Date): Promise<number> => {
-      const location = await here.content.location(accountId, asset.id, 'GET', until);
+      const location = await here.content.location(wholeAccount(accountId), asset.id, 'GET', until);
       return Number(new URL(location ?? '').searchParams.get('X-Amz-Expires'));
     };
     const longest = await secondsOf();
@@ -68,9 +69,11 @@ describe('the content of an asset in a bucket', () => {
 
   it('is not linked to once it is deleted, and its bytes go with the sweep', async () => {
     const { asset } = await here.upload(accountId, randomBytes(100));
-    const location = (await here.content.location(accountId, asset.id, 'GET')) ?? '';
-    await here.assets.remove(accountId, asset.id);
-    await expect(here.content.location(accountId, asset.id, 'GET')).rejects.toMatchObject({ code: 'not_found' });
+    const location = (await here.content.location(wholeAccount(accountId), asset.id, 'GET')) ?? '';
+    await here.assets.remove(wholeAccount(accountId), asset.id);
+    await expect(here.content.location(wholeAccount(accountId), asset.id, 'GET')).rejects.toMatchObject({
+      code: 'not_found',
+    });
     await world.passGrace(accountId);
     expect(await here.runLoop('sweep-blobs')).toBe(1);
     expect((await fetch(location)).status).toBe(404);

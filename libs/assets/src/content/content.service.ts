@@ -1,7 +1,14 @@
 import type { Readable } from 'node:stream';
 import { isUuid } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import { noAsset, type AssetRecord, type AssetService, type AssetStore, type BlobService } from '../records';
+import {
+  noAsset,
+  type AssetRecord,
+  type AssetScope,
+  type AssetService,
+  type AssetStore,
+  type BlobService,
+} from '../records';
 import type { AssetSettings } from '../assets.settings';
 import { dispositionOf, isShown, planContent, type ContentPlan, type ContentRequest } from './content-answer';
 
@@ -25,8 +32,8 @@ export class ContentService {
    *
    * @throws Refusal `not_found`, or `invalid_request` with status 416; BlobStoreError.
    */
-  async open(accountId: string, id: string, request: ContentRequest): Promise<ContentAnswer> {
-    const asset = await this.assets.get(accountId, id);
+  async open(scope: AssetScope, id: string, request: ContentRequest): Promise<ContentAnswer> {
+    const asset = await this.assets.get(scope, id);
     const { status, headers, bytes } = planContent(asset, await this.sniffed(asset), request);
     return { status, headers, body: bytes === null ? null : await this.blobs.open(asset.blob, bytes) };
   }
@@ -37,9 +44,9 @@ export class ContentService {
    * @param until the store's link works no longer than this: the end of our own link, where one led here.
    * @throws Refusal `not_found`.
    */
-  async location(accountId: string, id: string, method: 'GET' | 'HEAD', until?: Date): Promise<string | null> {
+  async location(scope: AssetScope, id: string, method: 'GET' | 'HEAD', until?: Date): Promise<string | null> {
     if (!this.blobs.presigns) return null;
-    const asset = await this.assets.get(accountId, id);
+    const asset = await this.assets.get(scope, id);
     return this.blobs.presign(asset.blob, {
       method,
       contentType: asset.contentType,

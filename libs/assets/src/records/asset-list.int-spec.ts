@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import { AssetListStore, LOOKED_AT, type AssetFilter } from './asset-list.store';
 import type { AssetRecord } from './asset';
+import { wholeAccount } from './asset-scope.store';
 
 /** Enough that PostgreSQL prefers an index wherever there is one that serves. */
 const OUTPUTS = 20_000;
@@ -93,7 +94,7 @@ async function pagesOf(filter: Partial<AssetFilter>): Promise<AssetRecord[][]> {
   const pages: AssetRecord[][] = [];
   let from: AssetFilter['from'] = null;
   do {
-    const { assets, next } = await store.list(test.database, accountId, filterOf({ ...filter, from }));
+    const { assets, next } = await store.list(test.database, wholeAccount(accountId), filterOf({ ...filter, from }));
     pages.push(assets);
     from = next;
   } while (from !== null);
@@ -113,13 +114,13 @@ describe('a page of assets', () => {
     ['of a common type', { contentType: 'text/' }],
     ['of uploads of a type', { kind: 'upload', contentType: 'image/' }],
   ])('%s is read by an index, at the price of the rows it shows', async (_what, filter) => {
-    const readings = await readingsOf(store.listSql(accountId, filterOf(filter)));
+    const readings = await readingsOf(store.listSql(wholeAccount(accountId), filterOf(filter)));
     expect(readings.filter(isOfAssets).map((reading) => reading['Node Type'])).toEqual(['Index Scan']);
     expect(seenBy(readings.filter(isOfAssets))).toBeLessThan(4 * PAGE);
   });
 
   it('of a type that is rare looks at a thousand rows, and says where it goes on', async () => {
-    const sql = store.listSql(accountId, filterOf({ contentType: 'image/' }));
+    const sql = store.listSql(wholeAccount(accountId), filterOf({ contentType: 'image/' }));
     expect(seenBy((await readingsOf(sql)).filter(isOfAssets))).toBeLessThan(LOOKED_AT + 2);
     const pages = await pagesOf({ contentType: 'image/' });
     expect(pages).toHaveLength(OUTPUTS / LOOKED_AT + 1);

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { AssetRecord } from './asset';
+import { isListed, type AssetScope } from './asset-scope.store';
 import { assetColumns, recordOf, unexpired, type AssetRow } from './asset.store';
 
 export const ASSET_KINDS = ['upload', 'output'] as const;
@@ -40,10 +41,10 @@ export class AssetListStore {
   /** Newest first. @returns with them where the next page begins; null on the last. */
   async list(
     statements: Statements,
-    accountId: string,
+    scope: AssetScope,
     filter: AssetFilter,
   ): Promise<{ assets: AssetRecord[]; next: AssetPosition | null }> {
-    const rows = await statements.rows<AssetRow & { nth: number }>(this.listSql(accountId, filter));
+    const rows = await statements.rows<AssetRow & { nth: number }>(this.listSql(scope, filter));
     const assets = rows.map(({ nth: _, ...row }) => recordOf(row));
     const last = rows.at(-1);
     const isMore = rows.length > filter.limit || last?.nth === LOOKED_AT + 1;
@@ -54,8 +55,9 @@ export class AssetListStore {
    * The statement of `list`, whose plans a test checks. It walks the index of the kind, and stops at the row behind the page: the
    * one beyond the limit, or beyond those that it looks at.
    */
-  listSql(accountId: string, { kind, contentType, createdAfter, createdBefore, from, limit }: AssetFilter): Prisma.Sql {
-    const within = [Prisma.sql`a.account_id = ${accountId}::uuid`, IS_OF[kind]];
+  listSql(scope: AssetScope, { kind, contentType, createdAfter, createdBefore, from, limit }: AssetFilter): Prisma.Sql {
+    const within = [Prisma.sql`a.account_id = ${scope.accountId}::uuid`, IS_OF[kind]];
+    if (scope.labels !== null) within.push(isListed[kind](scope));
     if (from !== null)
       within.push(Prisma.sql`(a.created_at, a.id) <= (${from.createdAt}::timestamptz, ${from.id}::uuid)`);
     if (createdAfter !== null) within.push(Prisma.sql`a.created_at >= ${createdAfter}::timestamptz`);

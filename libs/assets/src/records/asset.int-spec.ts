@@ -6,6 +6,7 @@ import { makeAccount } from '@millrace/testing';
 import type { AssetRecord } from './asset';
 import type { StoredOutput } from './asset.service';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
+import { wholeAccount } from './asset-scope.store';
 
 let world: AssetWorld;
 let here: AssetProcess;
@@ -24,40 +25,42 @@ const upload = async (): Promise<AssetRecord> => (await here.upload(accountId, r
 
 describe('an asset', () => {
   it.each(['nonsense', '0199aaaa-0000-7000-8000-00000000000', newId()])('is not found as %p', async (id) => {
-    await expect(here.assets.get(accountId, id)).rejects.toEqual(code('not_found'));
-    await expect(here.assets.remove(accountId, id)).rejects.toEqual(code('not_found'));
-    await expect(here.content.open(accountId, id, { method: 'GET' })).rejects.toEqual(code('not_found'));
+    await expect(here.assets.get(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
+    await expect(here.assets.remove(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
+    await expect(here.content.open(wholeAccount(accountId), id, { method: 'GET' })).rejects.toEqual(code('not_found'));
     await expect(here.content.openInput(accountId, id)).rejects.toEqual(code('not_found'));
   });
 
   it('is not found once it has expired, even before it is swept', async () => {
     const { id } = await upload();
     await world.letExpire([id]);
-    await expect(here.assets.get(accountId, id)).rejects.toEqual(code('not_found'));
-    await expect(here.assets.remove(accountId, id)).rejects.toEqual(code('not_found'));
-    expect(await here.assets.resolveForJob(accountId, [id])).toEqual(new Set());
+    await expect(here.assets.get(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
+    await expect(here.assets.remove(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
+    expect(await here.assets.resolveForJob(wholeAccount(accountId), [id])).toEqual(new Set());
   });
 
   it('is deleted once, and its bytes are then an orphan', async () => {
     const { id, blob } = await upload();
-    await here.assets.remove(accountId, id);
-    await expect(here.assets.remove(accountId, id)).rejects.toEqual(code('not_found'));
-    await expect(here.assets.get(accountId, id)).rejects.toEqual(code('not_found'));
+    await here.assets.remove(wholeAccount(accountId), id);
+    await expect(here.assets.remove(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
+    await expect(here.assets.get(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
     expect(await world.blobs(accountId)).toEqual([{ hash: blob.hash, state: 'orphaned', assets: 0 }]);
   });
 
   it('is not deleted by another account', async () => {
     const { id } = await upload();
-    await expect(here.assets.remove(await makeAccount(world.database), id)).rejects.toEqual(code('not_found'));
-    expect((await here.assets.get(accountId, id)).id).toBe(id);
+    await expect(here.assets.remove(wholeAccount(await makeAccount(world.database)), id)).rejects.toEqual(
+      code('not_found'),
+    );
+    expect((await here.assets.get(wholeAccount(accountId), id)).id).toBe(id);
   });
 
   it('is in use while a job reads it, and no longer', async () => {
     const asset = await upload();
     const jobId = await world.jobReading(asset);
-    await expect(here.assets.remove(accountId, asset.id)).rejects.toEqual(code('asset_in_use'));
+    await expect(here.assets.remove(wholeAccount(accountId), asset.id)).rejects.toEqual(code('asset_in_use'));
     await world.dropJob(jobId);
-    await here.assets.remove(accountId, asset.id);
+    await here.assets.remove(wholeAccount(accountId), asset.id);
   });
 
   it('that is deleted while it becomes the input of a job is either deleted or in use', async () => {
@@ -65,14 +68,14 @@ describe('an asset', () => {
       const asset = await upload();
       const [submitted, removed] = await Promise.allSettled([
         world.jobReading(asset),
-        here.assets.remove(accountId, asset.id),
+        here.assets.remove(wholeAccount(accountId), asset.id),
       ]);
       if (submitted.status === 'fulfilled') {
         expect(removed).toMatchObject({ status: 'rejected', reason: code('asset_in_use') });
         expect(await here.read(asset)).toHaveLength(100);
       } else {
         expect(removed.status).toBe('fulfilled');
-        await expect(here.assets.get(accountId, asset.id)).rejects.toEqual(code('not_found'));
+        await expect(here.assets.get(wholeAccount(accountId), asset.id)).rejects.toEqual(code('not_found'));
       }
     }
   });
@@ -82,8 +85,8 @@ describe('an asset', () => {
       const { id, blob } = await upload();
       const named = { filePath: `copy-${round}`, tags: [], expiresInSeconds: null };
       const [copied] = await Promise.all([
-        here.uploads.fromHash(accountId, blob.hash, named),
-        here.assets.remove(accountId, id),
+        here.uploads.fromHash(wholeAccount(accountId), blob.hash, named),
+        here.assets.remove(wholeAccount(accountId), id),
       ]);
       expect(await here.read(copied.asset)).toHaveLength(100);
       expect(await world.blobs(accountId)).toContainEqual({ hash: blob.hash, state: 'live', assets: 1 });
@@ -97,7 +100,7 @@ describe('an asset', () => {
         await here.upload(accountId, bytes, { filePath: 'one' }),
         await here.upload(accountId, bytes, { filePath: 'other' }),
       ];
-      await Promise.all([one, other].map(({ asset }) => here.assets.remove(accountId, asset.id)));
+      await Promise.all([one, other].map(({ asset }) => here.assets.remove(wholeAccount(accountId), asset.id)));
       expect(await world.blobs(accountId)).toContainEqual({ hash: one.asset.blob.hash, state: 'orphaned', assets: 0 });
     }
   });
@@ -109,8 +112,8 @@ describe('the assets that a submission names', () => {
     const foreign = (await here.upload(await makeAccount(world.database), randomBytes(10))).asset;
     const shouted = mine.id.toUpperCase();
     const ids = [mine.id, shouted, foreign.id, newId(), 'nonsense', ''];
-    expect(await here.assets.resolveForJob(accountId, ids)).toEqual(new Set([mine.id, shouted]));
-    expect(await here.assets.resolveForJob(accountId, [])).toEqual(new Set());
+    expect(await here.assets.resolveForJob(wholeAccount(accountId), ids)).toEqual(new Set([mine.id, shouted]));
+    expect(await here.assets.resolveForJob(wholeAccount(accountId), [])).toEqual(new Set());
   });
 
   it('stay readable for the job when they expire meanwhile', async () => {
@@ -139,7 +142,7 @@ describe('an output', () => {
     const stored = await store(bytes, 'picture.txt');
     expect(stored.contentType).toBe('image/png');
     const id = await minted(jobId, { ...stored, name: 'picture.png' });
-    const asset = await here.assets.get(accountId, id);
+    const asset = await here.assets.get(wholeAccount(accountId), id);
     const { expiresAt } = await world.database.models.job.findUniqueOrThrow({ where: { id: jobId } });
     expect(asset).toMatchObject({ jobId, filePath: 'picture.png', contentType: 'image/png', expiresAt });
     expect(await here.read(asset)).toEqual(bytes);
@@ -160,9 +163,9 @@ describe('an output', () => {
     const assetId = await minted(jobId, { ...(await store(randomBytes(10))), name: 'a' });
     const place = { nodeId: '1', nodeIndex: 0, attempt: 1, ordinal: 0 };
     await world.database.models.jobOutput.create({ data: { jobId, ...place, name: 'a', type: 'image', assetId } });
-    await expect(here.assets.remove(accountId, assetId)).rejects.toEqual(code('asset_in_use'));
+    await expect(here.assets.remove(wholeAccount(accountId), assetId)).rejects.toEqual(code('asset_in_use'));
     await world.dropJob(jobId);
-    await here.assets.remove(accountId, assetId);
+    await here.assets.remove(wholeAccount(accountId), assetId);
   });
 
   it('of more bytes than its job may store is refused', async () => {

@@ -3,6 +3,7 @@ import { Refusal, isUuid } from '@millrace/contracts';
 import { ConstraintError, decodeCursor, encodeCursor, type Database, type Page } from '@millrace/database';
 import type { AssetRecord } from './asset';
 import type { AssetFilter, AssetListStore, AssetPosition } from './asset-list.store';
+import { type AssetScope } from './asset-scope.store';
 import type { AssetStore } from './asset.store';
 import type { StoredBlob } from './blob';
 import type { BlobService } from './blob.service';
@@ -43,9 +44,9 @@ export class AssetService {
     private readonly blobs: BlobService,
   ) {}
 
-  /** @throws Refusal `not_found`: no such asset, another account's, or expired. */
-  async get(accountId: string, id: string): Promise<AssetRecord> {
-    const asset = isUuid(id) ? await this.assets.find(this.database, accountId, id) : null;
+  /** @throws Refusal `not_found`: no such asset, another account's or sub-key's, or expired. */
+  async get(scope: AssetScope, id: string): Promise<AssetRecord> {
+    const asset = isUuid(id) ? await this.assets.find(this.database, scope, id) : null;
     if (asset === null) throw noAsset(id);
     return asset;
   }
@@ -55,20 +56,20 @@ export class AssetService {
    *
    * @throws Refusal `invalid_cursor`.
    */
-  async list(accountId: string, { cursor, ...filter }: AssetListFilter): Promise<Page<AssetRecord>> {
+  async list(scope: AssetScope, { cursor, ...filter }: AssetListFilter): Promise<Page<AssetRecord>> {
     const from = cursor === null ? null : positionOf(decodeCursor(LIST, cursor, isPosition));
-    const { assets, next } = await this.lists.list(this.database, accountId, { ...filter, from });
+    const { assets, next } = await this.lists.list(this.database, scope, { ...filter, from });
     if (next === null) return { items: assets };
     return { items: assets, nextCursor: encodeCursor(LIST, `${next.createdAt.getTime()} ${next.id}`) };
   }
 
   /** @throws Refusal `not_found`; `asset_in_use` while a job's inputs or outputs refer to it. */
-  async remove(accountId: string, id: string): Promise<void> {
+  async remove(scope: AssetScope, id: string): Promise<void> {
     if (!isUuid(id)) throw noAsset(id);
     try {
       await this.database.transaction(async (tx) => {
-        const blob = await this.assets.lockBlobOf(tx, accountId, id);
-        if (blob === null || !(await this.assets.remove(tx, accountId, id))) throw noAsset(id);
+        const blob = await this.assets.lockBlobOf(tx, scope, id);
+        if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) throw noAsset(id);
         await this.records.orphanUnlessUsed(tx, [blob]);
       });
     } catch (error) {
@@ -78,13 +79,13 @@ export class AssetService {
   }
 
   /**
-   * Those of the ids, as they are written, that are assets of the account and have not expired. One statement. A submission
+   * Those of the ids, as they are written, that are assets of the scope and have not expired. One statement. A submission
    * refers to them by foreign key: from then on they stay, and one that was removed before makes the key fail.
    */
-  async resolveForJob(accountId: string, ids: string[]): Promise<Set<string>> {
+  async resolveForJob(scope: AssetScope, ids: string[]): Promise<Set<string>> {
     const wellFormed = ids.filter(isUuid);
     if (wellFormed.length === 0) return new Set();
-    const owned = new Set(await this.assets.owned(this.database, accountId, wellFormed));
+    const owned = new Set(await this.assets.owned(this.database, scope, wellFormed));
     return new Set(wellFormed.filter((id) => owned.has(id.toLowerCase())));
   }
 

@@ -1,6 +1,8 @@
 import { Prisma } from '@prisma/client';
+import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { AssetRecord } from './asset';
+import { isInScope, type AssetScope } from './asset-scope.store';
 import type { BlobRef, StoredBlob } from './blob';
 import { isThis } from './blob-record.store';
 
@@ -11,6 +13,7 @@ export interface AssetDraft {
   contentType: string;
   filePath: string | null;
   tags: string[];
+  labels: JobMetadata | null;
 }
 
 /** An asset past its expiry, and its turn among those: what a sweep goes on from. */
@@ -43,49 +46,56 @@ export class AssetStore {
   }
 
   /** An asset that a customer can see: not expired. */
-  async find(tx: Statements, accountId: string, id: string): Promise<AssetRecord | null> {
+  async find(tx: Statements, scope: AssetScope, id: string): Promise<AssetRecord | null> {
     const [row] = await tx.rows<AssetRow>(Prisma.sql`
       SELECT ${assetColumns} FROM ${assetsAndBlobs}
-      WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}`);
+      WHERE ${isInScope(scope)} AND a.id = ${id}::uuid AND ${unexpired}`);
     return row === undefined ? null : recordOf(row);
   }
 
-  /** Ids of the account's unexpired assets among `ids`. */
-  async owned(tx: Statements, accountId: string, ids: string[]): Promise<string[]> {
+  /** Ids of the scope's unexpired assets among `ids`. */
+  async owned(tx: Statements, scope: AssetScope, ids: string[]): Promise<string[]> {
     const rows = await tx.rows<{ id: string }>(Prisma.sql`
-      SELECT a.id FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
+      SELECT a.id FROM assets a WHERE ${isInScope(scope)} AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
     return rows.map((row) => row.id);
   }
 
-  /** The upload with the same content, path and tags, and the same content type where one is given; locked. */
+  /** The upload with the same content, path, tags and labels, and the same content type where one is given; locked. */
   async findIdentical(
     tx: Statements,
     { accountId, hash }: BlobRef,
-    like: { filePath: string | null; tags: string[]; contentType: string | null },
+    like: Pick<AssetDraft, 'filePath' | 'tags' | 'labels'> & { contentType: string | null },
   ): Promise<string | null> {
     const [row] = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT a.id FROM assets a
       WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash} AND a.job_id IS NULL AND ${unexpired}
         AND a.file_path IS NOT DISTINCT FROM ${like.filePath} AND a.tags @> ${like.tags}::text[]
-        AND a.tags <@ ${like.tags}::text[] AND a.content_type = coalesce(${like.contentType}, a.content_type)
+        AND a.labels IS NOT DISTINCT FROM ${like.labels && JSON.stringify(like.labels)}::jsonb AND a.tags <@ ${like.tags}::text[] AND a.content_type = coalesce(${like.contentType}, a.content_type)
       ORDER BY a.id LIMIT 1 FOR NO KEY UPDATE`);
     return row?.id ?? null;
   }
 
-  /** The content type of the latest asset over this content. */
-  async contentTypeOf(tx: Statements, { accountId, hash }: BlobRef): Promise<string | null> {
+  /** The content type of the latest asset of the scope over this content. */
+  async contentTypeOf(tx: Statements, scope: AssetScope, hash: string): Promise<string | null> {
     const [row] = await tx.rows<{ contentType: string }>(Prisma.sql`
-      SELECT a.content_type FROM assets a WHERE a.account_id = ${accountId}::uuid AND a.hash = ${hash}
+      SELECT a.content_type FROM assets a WHERE ${isInScope(scope)} AND a.hash = ${hash}
       ORDER BY a.id DESC LIMIT 1`);
     return row?.contentType ?? null;
+  }
+
+  /** True when the scope has an unexpired asset over this content. */
+  async has(tx: Statements, scope: AssetScope, hash: string): Promise<boolean> {
+    const rows = await tx.query(Prisma.sql`
+      SELECT 1 FROM assets a WHERE ${isInScope(scope)} AND a.hash = ${hash} AND ${unexpired} LIMIT 1`);
+    return rows.length > 0;
   }
 
   /** Record an upload. The blob must have been adopted in `tx`. @param keepSeconds null: without an end. */
   async insertUpload(tx: Statements, draft: AssetDraft, keepSeconds: number | null): Promise<void> {
     await tx.execute(Prisma.sql`
-      INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, expires_at)
+      INSERT INTO assets (id, account_id, hash, size_bytes, content_type, file_path, tags, labels, expires_at)
       SELECT ${draft.id}::uuid, b.account_id, b.hash, b.size_bytes, ${draft.contentType}, ${draft.filePath},
-        ${draft.tags}::text[], now() + make_interval(secs => ${keepSeconds})
+        ${draft.tags}::text[], ${draft.labels && JSON.stringify(draft.labels)}::jsonb, now() + make_interval(secs => ${keepSeconds})
       FROM blobs b WHERE ${isThis(draft.blob)}`);
   }
 
@@ -98,12 +108,12 @@ export class AssetStore {
   }
 
   /** Lock the blob of an unexpired asset until the transaction ends. @returns null when there is no such asset. */
-  async lockBlobOf(tx: Statements, accountId: string, id: string): Promise<Pick<BlobRef, 'accountId' | 'hash'> | null> {
+  async lockBlobOf(tx: Statements, scope: AssetScope, id: string): Promise<Pick<BlobRef, 'accountId' | 'hash'> | null> {
     const [row] = await tx.rows<{ hash: string }>(Prisma.sql`
       SELECT b.hash FROM ${assetsAndBlobs}
-      WHERE a.account_id = ${accountId}::uuid AND a.id = ${id}::uuid AND ${unexpired}
+      WHERE ${isInScope(scope)} AND a.id = ${id}::uuid AND ${unexpired}
       FOR NO KEY UPDATE OF b`);
-    return row === undefined ? null : { accountId, hash: row.hash };
+    return row === undefined ? null : { accountId: scope.accountId, hash: row.hash };
   }
 
   /** @returns false when it was gone. @throws ConstraintError `foreign_key` while a job refers to it. */

@@ -1,3 +1,4 @@
+import type { JobMetadata } from '@millrace/contracts';
 import type { StoredBlob } from './blob';
 
 /** A record over a blob, which customers refer to by its id. */
@@ -19,6 +20,8 @@ export interface AssetRecord {
 export interface AssetFields {
   filePath: string | null;
   tags: string[];
+  /** Of the sub-key that makes it; null: it belongs to the account alone. */
+  labels: JobMetadata | null;
   /** Null: as long as the service keeps uploads. */
   expiresInSeconds: number | null;
 }

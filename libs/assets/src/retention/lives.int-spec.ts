@@ -4,6 +4,7 @@ import { makeAccount } from '@millrace/testing';
 import type { AssetRecord } from '../records/asset';
 import { BlobStoreError } from '../store/blob-store';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
+import { wholeAccount } from '../records/asset-scope.store';
 
 const CONTENTS = ['one', 'two'].map((text) => Buffer.from(text.repeat(50)));
 const ACTIONS = ['upload', 'reference', 'delete', 'sweep', 'expire'] as const;
@@ -75,10 +76,10 @@ async function act(accountId: string, known: Known[], action: Action, bytes: Buf
   if (action === 'upload') known.push({ bytes, ...(await here.upload(accountId, bytes, { filePath })) });
   else if (action === 'sweep') await here.runLoop('sweep-blobs');
   else if (some === undefined) return;
-  else if (action === 'delete') await here.assets.remove(accountId, some.asset.id);
+  else if (action === 'delete') await here.assets.remove(wholeAccount(accountId), some.asset.id);
   else if (action === 'reference') {
     const fields = { filePath, tags: [], expiresInSeconds: null };
-    const { asset } = await here.uploads.fromHash(accountId, some.asset.blob.hash, fields);
+    const { asset } = await here.uploads.fromHash(wholeAccount(accountId), some.asset.blob.hash, fields);
     known.push({ bytes: some.bytes, asset });
   } else {
     await world.letExpire([some.asset.id]);

@@ -6,7 +6,14 @@ import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixture
 import { FaultyBlobStore } from '../fixtures/faulty-blob-store';
 import { SweepStagingLoop } from './sweep-staging.loop';
 
-const fields = { contentType: 'text/plain', filePath: null, tags: [], expiresInSeconds: null, expectedHash: null };
+const fields = {
+  contentType: 'text/plain',
+  filePath: null,
+  tags: [],
+  expiresInSeconds: null,
+  labels: null,
+  expectedHash: null,
+};
 
 let world: AssetWorld;
 let here: AssetProcess;

@@ -6,6 +6,7 @@ import type { AssetRecord, MintedAsset } from '../records/asset';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { FaultyBlobStore, type Point } from '../fixtures/faulty-blob-store';
 import { dropStaged } from '../fixtures/drop-staged';
+import { wholeAccount } from '../records/asset-scope.store';
 
 let world: AssetWorld;
 let here: AssetProcess;
@@ -22,7 +23,7 @@ beforeEach(async () => {
 const sound = { strayKeys: [], lostBlobs: [], corruptBlobs: [] };
 const orphan = async (bytes: Buffer = randomBytes(100)): Promise<AssetRecord> => {
   const { asset } = await here.upload(accountId, bytes);
-  await here.assets.remove(accountId, asset.id);
+  await here.assets.remove(wholeAccount(accountId), asset.id);
   return asset;
 };
 const keysHere = async (): Promise<string[]> => {
@@ -87,10 +88,10 @@ describe('the sweep', () => {
   it('spares bytes that were asked for by their hash, so that the mint that follows finds them', async () => {
     const { blob } = await orphan();
     await world.passGrace(accountId);
-    expect(await here.uploads.hasBlob(accountId, blob.hash)).toBe(true);
+    expect(await here.uploads.hasBlob(wholeAccount(accountId), blob.hash)).toBe(true);
     expect(await here.runLoop('sweep-blobs')).toBe(0);
     const fields = { filePath: 'again', tags: [], expiresInSeconds: null };
-    const { asset } = await here.uploads.fromHash(accountId, blob.hash, fields);
+    const { asset } = await here.uploads.fromHash(wholeAccount(accountId), blob.hash, fields);
     expect(await here.read(asset)).toHaveLength(100);
   });
 
@@ -186,7 +187,7 @@ describe('a process that freezes', () => {
     expect(await world.mintOutput(jobId, { ...output, name: 'a' })).toBeNull();
     goOn();
     await expect(uploading).rejects.toMatchObject({ name: 'BlobStoreError', fault: 'missing' });
-    expect(await here.uploads.hasBlob(accountId, output.blob.hash)).toBe(false);
+    expect(await here.uploads.hasBlob(wholeAccount(accountId), output.blob.hash)).toBe(false);
     wake();
     await sweeping;
     expect(await world.blobs(accountId)).toEqual([]);

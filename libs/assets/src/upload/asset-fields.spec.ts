@@ -22,13 +22,14 @@ describe('the fields of an upload', () => {
       contentType: 'text/plain; charset=utf-8',
       filePath: 'a/b',
       tags: ['a', 'b'],
+      labels: null,
       expiresInSeconds: 60,
       expectedHash: `blake3:${hash.toLowerCase()}`,
     });
   });
 
   it('need only say what the bytes are and where they belong', () => {
-    const nothing = { tags: [], expiresInSeconds: null, expectedHash: null };
+    const nothing = { tags: [], labels: null, expiresInSeconds: null, expectedHash: null };
     expect(readUploadFields(sound)).toEqual({ contentType: 'image/png', filePath: 'cat.png', ...nothing });
     expect(faultsOf(() => readUploadFields({}))).toEqual(['content_type', 'file_path']);
   });
@@ -74,7 +75,7 @@ describe('the fields of an upload', () => {
 
 describe('the fields of a mint from a hash', () => {
   it('may all be absent', () => {
-    expect(readAssetFields({})).toEqual({ filePath: null, tags: [], expiresInSeconds: null });
+    expect(readAssetFields({})).toEqual({ filePath: null, tags: [], labels: null, expiresInSeconds: null });
   });
 
   it('name the hash in either case, and no other thing', () => {

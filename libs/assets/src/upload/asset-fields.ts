@@ -56,7 +56,12 @@ function readShared(raw: RawAssetFields, faults: FieldError[]): AssetFields {
   const tags = [...new Set(raw.tags ?? [])];
   const fault = faultOfTags(tags);
   if (fault !== null) faults.push({ field: 'tags', reason: fault });
-  return { filePath: pathOf(raw.file_path, faults), tags, expiresInSeconds: expiryOf(raw.expires_in, faults) };
+  return {
+    filePath: pathOf(raw.file_path, faults),
+    tags,
+    labels: null,
+    expiresInSeconds: expiryOf(raw.expires_in, faults),
+  };
 }
 
 function pathOf(text: string | undefined, faults: FieldError[]): string | null {

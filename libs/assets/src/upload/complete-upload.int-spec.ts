@@ -9,9 +9,17 @@ import { TRIPS, Tripwire, type Trip } from '../fixtures/tripwire';
 import type { BlobStore } from '../store';
 import { S3BlobStore } from '../store/s3/s3.blob-store';
 import { dropStaged } from '../fixtures/drop-staged';
+import { wholeAccount } from '../records/asset-scope.store';
 
 const noLimit = { uploadBytesPerDay: null };
-const fields = { contentType: 'text/plain', filePath: 'a.txt', tags: [], expiresInSeconds: null, expectedHash: null };
+const fields = {
+  contentType: 'text/plain',
+  filePath: 'a.txt',
+  tags: [],
+  expiresInSeconds: null,
+  labels: null,
+  expectedHash: null,
+};
 /** More calls than completing an upload makes. */
 const MOST_CALLS = 40;
 
@@ -46,7 +54,7 @@ async function completeBroken(store: BlobStore, id: string, at: number, trip: Tr
   const wire = new Tripwire(at, trip);
   const parts = { database: wire.wrap(world.database), store: wire.wrap(store), settings: ASSET_WORLD_SETTINGS };
   await composeAssets(parts)
-    .resumable.complete(accountId, id, noLimit)
+    .resumable.complete(wholeAccount(accountId), id, noLimit)
     .catch((error: unknown) => {
       if (!(error instanceof Error) || !error.message.includes('Connection terminated')) throw error;
     });
@@ -65,9 +73,9 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
         const id = await sent(here, bytes);
         if (!(await completeBroken(stores[kind](), id, at, trip))) break;
         await letHoldsEnd();
-        const { asset } = await here.resumable.complete(accountId, id, noLimit);
+        const { asset } = await here.resumable.complete(wholeAccount(accountId), id, noLimit);
         expect((await here.read(asset)).equals(bytes)).toBe(true);
-        expect((await here.resumable.complete(accountId, id, noLimit)).asset.id).toBe(asset.id);
+        expect((await here.resumable.complete(wholeAccount(accountId), id, noLimit)).asset.id).toBe(asset.id);
         expect(await world.database.models.asset.count({ where: { accountId } })).toBe(1);
         expect(await world.blobs(accountId)).toEqual([expect.objectContaining({ state: 'live', assets: 1 })]);
       }
@@ -78,9 +86,9 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
 
   it('shows all parts as received once they were joined, so that nobody sends them again', async () => {
     const here = world.process(stores[kind]());
-    const { id, handle } = await here.resumable.get(accountId, await sent(here, randomBytes(1_000)));
+    const { id, handle } = await here.resumable.get(wholeAccount(accountId), await sent(here, randomBytes(1_000)));
     await (await stores[kind]().parts.assemble(handle, 1)).release();
-    const parts = await here.resumable.partsOf(await here.resumable.get(accountId, id));
+    const parts = await here.resumable.partsOf(await here.resumable.get(wholeAccount(accountId), id));
     expect(parts).toEqual([{ number: 1, sizeBytes: 1_000, received: true, link: null }]);
   });
 
@@ -88,8 +96,8 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
     const here = world.process(stores[kind]());
     await dropStaged(stores[kind]());
     const id = await sent(here, randomBytes(1_000), `blake3:${'0'.repeat(64)}`);
-    await expect(here.resumable.complete(accountId, id, noLimit)).rejects.toEqual(code('hash_mismatch'));
-    await expect(here.resumable.get(accountId, id)).rejects.toEqual(code('not_found'));
+    await expect(here.resumable.complete(wholeAccount(accountId), id, noLimit)).rejects.toEqual(code('hash_mismatch'));
+    await expect(here.resumable.get(wholeAccount(accountId), id)).rejects.toEqual(code('not_found'));
     expect(await dropStaged(stores[kind]())).toBe(0);
   });
 
@@ -97,8 +105,8 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
     const here = world.process(stores[kind]());
     const id = await sent(here, randomBytes(1_000));
     const tooFew = { uploadBytesPerDay: 999 };
-    await expect(here.resumable.complete(accountId, id, tooFew)).rejects.toEqual(code('rate_limited'));
-    expect((await here.resumable.complete(accountId, id, noLimit)).createdNew).toBe(true);
+    await expect(here.resumable.complete(wholeAccount(accountId), id, tooFew)).rejects.toEqual(code('rate_limited'));
+    expect((await here.resumable.complete(wholeAccount(accountId), id, noLimit)).createdNew).toBe(true);
   });
 
   it('is decided by the mint when two requests think that they hold it: one asset, and none for a dropped upload', async () => {
@@ -109,11 +117,11 @@ describe.each(['folder', 'bucket'] as const)('completing an upload in a %s', (ki
       const staged = await here.uploads.stage(accountId, Readable.from([bytes]), noLimit);
       return here.uploads.commit(accountId, staged, fields, { ...noLimit, resumableId: id });
     };
-    const first = await here.resumable.complete(accountId, id, noLimit);
+    const first = await here.resumable.complete(wholeAccount(accountId), id, noLimit);
     await expect(mint()).rejects.toMatchObject({ reason: 'upload_over' });
-    await here.resumable.abort(accountId, id);
+    await here.resumable.abort(wholeAccount(accountId), id);
     await expect(mint()).rejects.toMatchObject({ reason: 'upload_over' });
-    expect((await here.assets.get(accountId, first.asset.id)).id).toBe(first.asset.id);
+    expect((await here.assets.get(wholeAccount(accountId), first.asset.id)).id).toBe(first.asset.id);
     expect(await world.database.models.asset.count({ where: { accountId } })).toBe(1);
   });
 });

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { eventually, makeAccount } from '@millrace/testing';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import type { ResumableUpload } from './resumable-upload.store';
+import { wholeAccount } from '../records/asset-scope.store';
 
 const noLimit = { uploadBytesPerDay: null };
 const fields = {
@@ -10,6 +11,7 @@ const fields = {
   filePath: 'a.txt',
   tags: [],
   expiresInSeconds: null,
+  labels: null,
   expectedHash: null,
 };
 let world: AssetWorld;
@@ -37,16 +39,16 @@ describe('an upload in parts', () => {
     const past = new Date(Date.now() - 1_000);
     await world.database.models.resumableUpload.update({ where: { id: old.id }, data: { expiresAt: past } });
     expect(await here.runLoop('sweep-uploads')).toBe(1);
-    await expect(here.resumable.get(accountId, old.id)).rejects.toEqual(code('not_found'));
+    await expect(here.resumable.get(wholeAccount(accountId), old.id)).rejects.toEqual(code('not_found'));
     expect(await world.store.parts.list(old.handle)).toEqual([]);
-    expect((await here.resumable.get(accountId, young.id)).id).toBe(young.id);
+    expect((await here.resumable.get(wholeAccount(accountId), young.id)).id).toBe(young.id);
   });
 
   it('is completed by one of many requests at once; the others are refused, or get its asset', async () => {
     const { id } = await begin();
     await send(id, randomBytes(1_000));
     const all = await Promise.allSettled(
-      Array.from({ length: 5 }, () => here.resumable.complete(accountId, id, noLimit)),
+      Array.from({ length: 5 }, () => here.resumable.complete(wholeAccount(accountId), id, noLimit)),
     );
     const made = all.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
     expect(made.filter(({ createdNew }) => createdNew)).toHaveLength(1);
@@ -58,7 +60,7 @@ describe('an upload in parts', () => {
     const limited = { uploadBytesPerDay: 1_500 };
     const { id } = await here.resumable.begin(accountId, 1_000, fields, limited);
     await send(id, randomBytes(1_000));
-    await here.resumable.complete(accountId, id, limited);
+    await here.resumable.complete(wholeAccount(accountId), id, limited);
     await expect(here.resumable.begin(accountId, 1_000, fields, limited)).rejects.toEqual(code('rate_limited'));
   });
 
@@ -69,7 +71,7 @@ describe('an upload in parts', () => {
       await new Promise<void>((resolve) => ends.push(resolve));
       return [];
     });
-    const missing = expect(here.resumable.complete(accountId, upload.id, noLimit)).rejects.toEqual(
+    const missing = expect(here.resumable.complete(wholeAccount(accountId), upload.id, noLimit)).rejects.toEqual(
       code('upload_incomplete'),
     );
     const reads = Array.from({ length: 3 }, () => here.resumable.partsOf(upload));
@@ -89,15 +91,15 @@ describe('an upload in parts', () => {
   it('is one of at most twenty that an account has open', async () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => begin()));
     await expect(begin()).rejects.toEqual(code('rate_limited'));
-    await here.resumable.abort(accountId, open[0]?.id ?? '');
+    await here.resumable.abort(wholeAccount(accountId), open[0]?.id ?? '');
     expect((await begin()).accountId).toBe(accountId);
   });
 
   it('that was completed outlives its row: the asset stays when the upload is dropped', async () => {
     const { id } = await begin();
     await send(id, randomBytes(1_000));
-    const { asset } = await here.resumable.complete(accountId, id, noLimit);
-    await here.resumable.abort(accountId, id);
-    expect((await here.assets.get(accountId, asset.id)).id).toBe(asset.id);
+    const { asset } = await here.resumable.complete(wholeAccount(accountId), id, noLimit);
+    await here.resumable.abort(wholeAccount(accountId), id);
+    expect((await here.assets.get(wholeAccount(accountId), asset.id)).id).toBe(asset.id);
   });
 });

@@ -2,7 +2,14 @@ import type { Readable } from 'node:stream';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
 import { RefusedError, type Database } from '@millrace/database';
 import { Turns } from '@millrace/platform';
-import type { AssetService, MintedAsset, StorageQuota, UploadFields } from '../records';
+import {
+  wholeAccount,
+  type AssetScope,
+  type AssetService,
+  type MintedAsset,
+  type StorageQuota,
+  type UploadFields,
+} from '../records';
 import type { AssetSettings } from '../assets.settings';
 import { fileTooLarge, type PartSpec, type PartStore } from '../store';
 import type { ResumableUpload, ResumableUploadStore } from './resumable-upload.store';
@@ -72,8 +79,8 @@ export class ResumableUploadService {
   }
 
   /** @throws Refusal `not_found`. */
-  async get(accountId: string, id: string): Promise<ResumableUpload> {
-    const upload = isUuid(id) ? await this.store.find(this.database, accountId, id) : null;
+  async get(scope: AssetScope, id: string): Promise<ResumableUpload> {
+    const upload = isUuid(id) ? await this.store.find(this.database, scope, id) : null;
     if (upload === null) throw new Refusal('not_found', `There is no upload ${id.slice(0, 64)}.`);
     return upload;
   }
@@ -100,7 +107,7 @@ export class ResumableUploadService {
 
   /** Store one part, where the store has no links of its own. @throws Refusal `not_found`, `invalid_request`. */
   async receive(accountId: string, id: string, number: number, source: Readable): Promise<void> {
-    const upload = await this.get(accountId, id);
+    const upload = await this.get(wholeAccount(accountId), id);
     const spec = specsOf(upload).find((part) => part.number === number);
     if (spec === undefined || upload.assetId !== null) {
       throw new Refusal('not_found', `Upload ${id} has no part ${number} to send.`);
@@ -115,19 +122,19 @@ export class ResumableUploadService {
    * @throws Refusal `not_found`, `upload_incomplete`, `hash_mismatch`, `rate_limited`; BlobStoreError.
    */
   async complete(
-    accountId: string,
+    scope: AssetScope,
     id: string,
     terms: Pick<UploadTerms, 'uploadBytesPerDay' | 'sharedUploads'>,
   ): Promise<MintedAsset> {
-    const before = await this.completed(accountId, id);
+    const { accountId } = scope;
+    const before = await this.completed(scope, id);
     if (before !== null) return before;
     const hold = await this.hold(accountId, id);
-    if (hold === null) return this.ofOtherRequest(accountId, id);
+    if (hold === null) return this.ofOtherRequest(scope, id);
     try {
-      return await this.assemble(await this.get(accountId, id), terms);
+      return await this.assemble(await this.get(scope, id), terms);
     } catch (error) {
-      if (error instanceof RefusedError && error.reason === UPLOAD_OVER)
-        return await this.ofOtherRequest(accountId, id);
+      if (error instanceof RefusedError && error.reason === UPLOAD_OVER) return await this.ofOtherRequest(scope, id);
       throw error;
     } finally {
       await hold.end();
@@ -145,7 +152,8 @@ export class ResumableUploadService {
       const minted = await this.uploads.record(
         accountId,
         bytes,
-        fields,
+        // An upload that was begun before there were sub-keys does not say that it belongs to none.
+        { ...fields, labels: fields.labels ?? null },
         { uploadBytesPerDay, sharedUploads, resumableId: id },
         id,
       );
@@ -160,14 +168,14 @@ export class ResumableUploadService {
   }
 
   /** @returns the asset that an upload became; null while it is open. @throws Refusal `not_found`. */
-  private async completed(accountId: string, id: string): Promise<MintedAsset | null> {
-    const { assetId } = await this.get(accountId, id);
-    return assetId === null ? null : { asset: await this.assets.get(accountId, assetId), createdNew: false };
+  private async completed(scope: AssetScope, id: string): Promise<MintedAsset | null> {
+    const { assetId } = await this.get(scope, id);
+    return assetId === null ? null : { asset: await this.assets.get(scope, assetId), createdNew: false };
   }
 
   /** @throws Refusal `not_found`; `upload_incomplete` while the other request is still at work. */
-  private async ofOtherRequest(accountId: string, id: string): Promise<MintedAsset> {
-    const minted = await this.completed(accountId, id);
+  private async ofOtherRequest(scope: AssetScope, id: string): Promise<MintedAsset> {
+    const minted = await this.completed(scope, id);
     if (minted === null) throw beingCompleted();
     return minted;
   }
@@ -192,13 +200,13 @@ export class ResumableUploadService {
   }
 
   /** Drop an upload and what has arrived of it. @throws Refusal `not_found`, `upload_incomplete` while it is completed. */
-  async abort(accountId: string, id: string): Promise<void> {
-    const upload = await this.get(accountId, id);
+  async abort(scope: AssetScope, id: string): Promise<void> {
+    const upload = await this.get(scope, id);
     if (upload.assetId !== null) {
       await this.drop(upload);
       return;
     }
-    const hold = await this.hold(accountId, id);
+    const hold = await this.hold(scope.accountId, id);
     if (hold === null) throw beingCompleted();
     try {
       await this.drop(upload);

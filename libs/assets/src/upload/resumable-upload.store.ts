@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import type { UploadFields } from '../records';
+import type { AssetScope, UploadFields } from '../records';
 
 /** A large file on its way in, part by part. */
 export interface ResumableUpload {
@@ -21,7 +21,7 @@ export interface ResumableUpload {
 const columns = Prisma.sql`
   u.id, u.account_id, u.handle, u.size_bytes::float8, u.part_bytes, u.fields, u.asset_id, u.created_at, u.expires_at`;
 
-/** The SQL of resumable uploads. Every method takes the account: another's upload is not found. */
+/** The SQL of resumable uploads. Every method takes the account: another's upload is not found, nor for a sub-key another sub-key's. */
 export class ResumableUploadStore {
   /** Record an upload, unless the account has `openLimit` open ones. @returns null then. */
   async insert(
@@ -39,10 +39,12 @@ export class ResumableUploadStore {
     return upload ?? null;
   }
 
-  async find(tx: Statements, accountId: string, id: string): Promise<ResumableUpload | null> {
+  async find(tx: Statements, { accountId, labels }: AssetScope, id: string): Promise<ResumableUpload | null> {
+    const own = labels && JSON.stringify(labels);
     const [upload] = await tx.rows<ResumableUpload>(Prisma.sql`
       SELECT ${columns} FROM resumable_uploads u
-      WHERE u.account_id = ${accountId}::uuid AND u.id = ${id}::uuid AND u.expires_at > now()`);
+      WHERE u.account_id = ${accountId}::uuid AND u.id = ${id}::uuid AND u.expires_at > now()
+        AND (${own}::jsonb IS NULL OR u.fields -> 'labels' @> ${own}::jsonb)`);
     return upload ?? null;
   }
 

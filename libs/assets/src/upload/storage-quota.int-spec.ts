@@ -7,11 +7,19 @@ import { makeAccount } from '@millrace/testing';
 import { StorageStore } from '../records';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { FaultyBlobStore } from '../fixtures/faulty-blob-store';
+import { wholeAccount } from '../records/asset-scope.store';
 
 const SIZE = 10_000;
 const bytes = (sizeBytes = SIZE): Buffer => randomBytes(sizeBytes);
 const full: unknown = expect.objectContaining({ name: 'Refusal', code: 'storage_full', status: 422 });
-const fields = { contentType: 'text/plain', filePath: null, tags: [], expiresInSeconds: null, expectedHash: null };
+const fields = {
+  contentType: 'text/plain',
+  filePath: null,
+  tags: [],
+  expiresInSeconds: null,
+  labels: null,
+  expectedHash: null,
+};
 
 let world: AssetWorld;
 let here: AssetProcess;
@@ -118,7 +126,7 @@ describe('an upload beyond the limit', () => {
 describe('room', () => {
   it('is given back when the bytes are swept, not when the asset goes', async () => {
     const id = await upload(bytes(), SIZE);
-    await here.assets.remove(accountId, id);
+    await here.assets.remove(wholeAccount(accountId), id);
     await expect(upload(bytes(), SIZE)).rejects.toEqual(full);
     await world.passGrace(accountId);
     await here.runLoop('sweep-blobs');
@@ -164,7 +172,7 @@ describe('room', () => {
     ]);
     await expect(here.resumable.begin(accountId, 1, fields, terms)).rejects.toEqual(full);
     await expect(upload(bytes(1), 2 * SIZE)).rejects.toEqual(full);
-    await here.resumable.abort(accountId, first.id);
+    await here.resumable.abort(wholeAccount(accountId), first.id);
     expect(await used()).toBe(SIZE);
     await world.database.execute(Prisma.sql`UPDATE resumable_uploads SET expires_at = now() - interval '1 s'`);
     await here.runLoop('sweep-uploads');
@@ -175,7 +183,7 @@ describe('room', () => {
     const terms = { uploadBytesPerDay: null, storageBytes: SIZE };
     const { id } = await here.resumable.begin(accountId, SIZE, fields, terms);
     await here.resumable.receive(accountId, id, 1, Readable.from([bytes()]));
-    await here.resumable.complete(accountId, id, terms);
+    await here.resumable.complete(wholeAccount(accountId), id, terms);
     expect(await used()).toBe(SIZE);
     await expect(upload(bytes(1), SIZE)).rejects.toEqual(full);
   });

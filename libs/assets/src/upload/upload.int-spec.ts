@@ -4,6 +4,7 @@ import { makeAccount } from '@millrace/testing';
 import { BlobRecordStore } from '../records/blob-record.store';
 import { MAX_UPLOAD_BYTES, createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { dropStaged } from '../fixtures/drop-staged';
+import { wholeAccount } from '../records/asset-scope.store';
 
 let world: AssetWorld;
 let here: AssetProcess;
@@ -29,7 +30,7 @@ describe('an upload', () => {
     const { asset, createdNew } = await here.upload(accountId, sent, fields);
     expect(createdNew).toBe(true);
     expect(asset).toMatchObject({ ...fields, accountId, jobId: null, expiresAt: null, blob: { sizeBytes: 1_000 } });
-    expect(await here.assets.get(accountId, asset.id)).toEqual(asset);
+    expect(await here.assets.get(wholeAccount(accountId), asset.id)).toEqual(asset);
     expect(await here.read(asset)).toEqual(sent);
   });
 
@@ -98,12 +99,14 @@ describe('an upload', () => {
     const sent = bytes();
     const { asset } = await here.upload(accountId, sent);
     const other = await makeAccount(world.database);
-    expect(await here.uploads.hasBlob(other, asset.blob.hash)).toBe(false);
-    await expect(here.uploads.fromHash(other, asset.blob.hash, fields)).rejects.toEqual(code('blob_not_found'));
-    await expect(here.assets.get(other, asset.id)).rejects.toEqual(code('not_found'));
+    expect(await here.uploads.hasBlob(wholeAccount(other), asset.blob.hash)).toBe(false);
+    await expect(here.uploads.fromHash(wholeAccount(other), asset.blob.hash, fields)).rejects.toEqual(
+      code('blob_not_found'),
+    );
+    await expect(here.assets.get(wholeAccount(other), asset.id)).rejects.toEqual(code('not_found'));
     const theirs = await here.upload(other, sent);
     expect(theirs.createdNew).toBe(true);
-    await here.assets.remove(accountId, asset.id);
+    await here.assets.remove(wholeAccount(accountId), asset.id);
     await world.passGrace(accountId);
     await here.runLoop('sweep-blobs');
     expect(await here.read(theirs.asset)).toEqual(sent);
@@ -209,27 +212,27 @@ describe('a mint from a hash', () => {
   it('makes a reference, then finds it, and calls the bytes what they were called', async () => {
     const { asset } = await here.upload(accountId, bytes(), { contentType: 'text/markdown' });
     const named = { ...fields, filePath: 'copy.md', tags: ['copy'] };
-    const made = await here.uploads.fromHash(accountId, asset.blob.hash, named);
+    const made = await here.uploads.fromHash(wholeAccount(accountId), asset.blob.hash, named);
     expect(made).toMatchObject({ createdNew: true, asset: { contentType: 'text/markdown', filePath: 'copy.md' } });
-    const found = await here.uploads.fromHash(accountId, asset.blob.hash, named);
+    const found = await here.uploads.fromHash(wholeAccount(accountId), asset.blob.hash, named);
     expect(found).toEqual({ asset: made.asset, createdNew: false });
   });
 
   it('lets the reference that it finds live longer, never shorter', async () => {
     const { asset } = await here.upload(accountId, bytes(), { expiresInSeconds: 3_600 });
     const { hash } = asset.blob;
-    const shorter = await here.uploads.fromHash(accountId, hash, { ...fields, expiresInSeconds: 60 });
+    const shorter = await here.uploads.fromHash(wholeAccount(accountId), hash, { ...fields, expiresInSeconds: 60 });
     expect(shorter.asset).toEqual(asset);
-    const longer = await here.uploads.fromHash(accountId, hash, { ...fields, expiresInSeconds: 7_200 });
+    const longer = await here.uploads.fromHash(wholeAccount(accountId), hash, { ...fields, expiresInSeconds: 7_200 });
     expect(longer.asset.id).toBe(asset.id);
     expect(longer.asset.expiresAt?.getTime()).toBeGreaterThan((asset.expiresAt?.getTime() ?? 0) + 3_000_000);
   });
 
   it('finds bytes whose last asset went, and knows by them what they are', async () => {
     const { asset } = await here.upload(accountId, Buffer.from('GIF89a, or so it says'), { contentType: 'image/gif' });
-    await here.assets.remove(accountId, asset.id);
-    expect(await here.uploads.hasBlob(accountId, asset.blob.hash)).toBe(true);
-    const made = await here.uploads.fromHash(accountId, asset.blob.hash, { ...fields, filePath: null });
+    await here.assets.remove(wholeAccount(accountId), asset.id);
+    expect(await here.uploads.hasBlob(wholeAccount(accountId), asset.blob.hash)).toBe(true);
+    const made = await here.uploads.fromHash(wholeAccount(accountId), asset.blob.hash, { ...fields, filePath: null });
     expect(made).toMatchObject({ createdNew: true, asset: { contentType: 'image/gif', filePath: null } });
   });
 
@@ -237,16 +240,16 @@ describe('a mint from a hash', () => {
     const jobId = await world.jobFor(accountId);
     const output = await here.assets.storeOutput(accountId, Readable.from([bytes()]), { name: 'a.txt' });
     const id = await world.mintOutput(jobId, { ...output, name: 'a.txt' });
-    const made = await here.uploads.fromHash(accountId, output.blob.hash, fields);
+    const made = await here.uploads.fromHash(wholeAccount(accountId), output.blob.hash, fields);
     expect(made).toMatchObject({ createdNew: true, asset: { jobId: null, expiresAt: null } });
     expect(made.asset.id).not.toBe(id);
   });
 
   it('finds nothing where there never was anything, or where the bytes never arrived', async () => {
     const hash = `blake3:${randomBytes(32).toString('hex')}`;
-    await expect(here.uploads.fromHash(accountId, hash, fields)).rejects.toEqual(code('blob_not_found'));
+    await expect(here.uploads.fromHash(wholeAccount(accountId), hash, fields)).rejects.toEqual(code('blob_not_found'));
     await new BlobRecordStore().announce(world.database, accountId, hash, 5_000_000_000);
-    expect(await here.uploads.hasBlob(accountId, hash)).toBe(false);
-    await expect(here.uploads.fromHash(accountId, hash, fields)).rejects.toEqual(code('blob_not_found'));
+    expect(await here.uploads.hasBlob(wholeAccount(accountId), hash)).toBe(false);
+    await expect(here.uploads.fromHash(wholeAccount(accountId), hash, fields)).rejects.toEqual(code('blob_not_found'));
   });
 });

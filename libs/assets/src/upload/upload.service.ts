@@ -3,8 +3,10 @@ import { Refusal, newId } from '@millrace/contracts';
 import { RefusedError, claimKey, isKeyClaimed, type Database, type Statements } from '@millrace/database';
 import {
   blobGone,
+  wholeAccount,
   type AssetFields,
   type AssetRecord,
+  type AssetScope,
   type AssetStore,
   type BlobRecordStore,
   type BlobService,
@@ -176,29 +178,36 @@ export class UploadService {
     }
     const blob = await this.blobs.keep(accountId, staged, reservationId);
     const { contentType } = fields;
-    const { asset, wasOrphan } = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
-    return { asset, createdNew: wasOrphan };
+    const minted = await this.mint({ blob, fields, contentType, anyContentType: false, upload: terms });
+    // Whether others of the account have these bytes is not a sub-key's to know.
+    return { asset: minted.asset, createdNew: fields.labels === null ? minted.wasOrphan : minted.isNew };
   }
 
   /**
-   * Mint an asset over bytes that the account has, or find the identical one. Its content type is that of the latest asset
+   * Mint an asset over bytes that the account has, for a sub-key over those of an asset of its own, or find the identical one. Its content type is that of the latest asset
    * over these bytes, else the type of the bytes themselves.
    *
    * @param hash canonical; see `readHash`.
    * @throws Refusal `blob_not_found`.
    */
-  async fromHash(accountId: string, hash: string, fields: AssetFields): Promise<MintedAsset> {
-    const blob = await this.blobs.find(accountId, hash);
+  async fromHash(scope: AssetScope, hash: string, asked: Omit<AssetFields, 'labels'>): Promise<MintedAsset> {
+    const blob = await this.findBlob(scope, hash);
     if (blob === null) throw new Refusal('blob_not_found', `This account has no bytes with the hash ${hash}.`);
-    const known = await this.assets.contentTypeOf(this.database, blob);
+    const fields = { ...asked, labels: scope.labels };
+    const known = await this.assets.contentTypeOf(this.database, scope, blob.hash);
     const contentType = known ?? (await this.blobs.sniff(blob, fields.filePath));
     const { asset, isNew } = await this.mint({ blob, fields, contentType, anyContentType: true });
     return { asset, createdNew: isNew };
   }
 
-  /** True when the account has bytes of this hash; `fromHash` then finds them throughout the grace. */
-  async hasBlob(accountId: string, hash: string): Promise<boolean> {
-    return (await this.blobs.find(accountId, hash)) !== null;
+  /** True when the account has bytes of this hash; `fromHash` then finds them throughout the grace. A sub-key has those of its assets. */
+  async hasBlob(scope: AssetScope, hash: string): Promise<boolean> {
+    return (await this.findBlob(scope, hash)) !== null;
+  }
+
+  private async findBlob(scope: AssetScope, hash: string): Promise<StoredBlob | null> {
+    if (scope.labels !== null && !(await this.assets.has(this.database, scope, hash))) return null;
+    return this.blobs.find(scope.accountId, hash);
   }
 
   private async mint(mint: Mint): Promise<{ asset: AssetRecord; wasOrphan: boolean; isNew: boolean }> {
@@ -214,17 +223,18 @@ export class UploadService {
     { blob, fields, contentType, anyContentType, upload }: Mint,
   ): Promise<{ asset: AssetRecord; wasOrphan: boolean; isNew: boolean }> {
     const { accountId } = blob;
-    const { filePath, tags } = fields;
+    const { filePath, tags, labels } = fields;
     const keepSeconds = fields.expiresInSeconds ?? this.settings.assetRetentionSeconds ?? null;
     const before = await this.records.adopt(tx, blob);
     if (before === null) throw blobGone(blob);
-    const like = { filePath, tags, contentType: anyContentType ? null : contentType };
+    const like = { filePath, tags, labels, contentType: anyContentType ? null : contentType };
     const found = await this.assets.findIdentical(tx, blob, like);
     const id = found ?? newId();
-    if (found === null) await this.assets.insertUpload(tx, { id, blob, contentType, filePath, tags }, keepSeconds);
+    if (found === null)
+      await this.assets.insertUpload(tx, { id, blob, contentType, filePath, tags, labels }, keepSeconds);
     else await this.assets.extend(tx, accountId, id, keepSeconds);
     if (upload !== undefined) await this.settle(tx, blob, id, upload);
-    const asset = await this.assets.find(tx, accountId, id);
+    const asset = await this.assets.find(tx, wholeAccount(accountId), id);
     if (asset === null) throw new Error(`asset ${id} is not there, although this transaction recorded or held it`);
     return { asset, wasOrphan: before === 'orphaned', isNew: found === null };
   }

@@ -1,7 +1,7 @@
 import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import type { Balance, LedgerPosition, LedgerReadsStore, LedgerRecord, LedgerStore, Statement } from '../ledger';
-import type { UsageGrouping, UsageReport } from './usage';
+import type { UsageGrouping, UsageReport, UsageScope } from './usage';
 import type { UsageStore } from './usage.store';
 
 /** Of one account. A report over 300,000 jobs takes half a second of the database. */
@@ -45,8 +45,8 @@ export class CreditReads {
   }
 
   /** Use by jobs that ended in [from, to). @throws Refusal `rate_limited`. */
-  usage(accountId: string, span: { from: Date; to: Date }, grouping: UsageGrouping): Promise<UsageReport> {
-    return this.turns.run(accountId, () => this.usageStore.report(this.database, accountId, span, grouping));
+  usage(scope: UsageScope, span: { from: Date; to: Date }, grouping: UsageGrouping): Promise<UsageReport> {
+    return this.turns.run(scope.accountId, () => this.usageStore.report(this.database, scope, span, grouping));
   }
 }
 

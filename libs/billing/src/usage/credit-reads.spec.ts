@@ -19,11 +19,11 @@ describe('reports of one account', () => {
     );
     const span = { from: new Date(0), to: new Date(1) };
     const all = [
-      reads.usage('a', span, { by: 'label', label: 'user' }),
+      reads.usage({ accountId: 'a', labels: null }, span, { by: 'label', label: 'user' }),
       reads.statement('a', span),
       reads.ledgerPage('a', { cursor: null, limit: 10 }),
       reads.balance('a'),
-      reads.usage('b', span, { by: 'day' }),
+      reads.usage({ accountId: 'b', labels: null }, span, { by: 'day' }),
     ];
     expect(begun).toEqual(['usage', 'balance', 'usage']);
     for (let answered = 0; answered < all.length; answered += 1) {

@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
+import { USAGE_ROWS, type UsageGrouping, type UsageReport, type UsageRow, type UsageScope } from './usage';
 
 /** The SQL of usage: sums over what jobs were charged when they ended. */
 export class UsageStore {
@@ -14,21 +14,22 @@ export class UsageStore {
   }
 
   /**
-   * Use of an account by jobs that ended in [from, to). Days come in order, other groups by charge.
+   * Use of an account, or of its sub-key, by jobs that ended in [from, to). Days come in order, other groups by charge.
    */
   async report(
     tx: Statements,
-    accountId: string,
+    { accountId, labels }: UsageScope,
     span: { from: Date; to: Date },
     grouping: UsageGrouping,
   ): Promise<UsageReport> {
+    const counted = labels === null ? Prisma.empty : Prisma.sql`AND labels @> ${JSON.stringify(labels)}::jsonb`;
     const order = grouping.by === 'day' ? Prisma.sql`"group"` : Prisma.sql`charged_micros DESC, "group" NULLS LAST`;
     const [total, ...groups] = await tx.rows<UsageRow>(Prisma.sql`
       SELECT g AS "group", count(*)::int AS jobs, coalesce(sum(billable_ms), 0)::bigint AS billable_ms,
         coalesce(sum(charged_micros), 0)::bigint AS charged_micros
       FROM (
         SELECT ${groupOf(grouping)} AS g, billable_ms, charged_micros FROM usage_records
-        WHERE account_id = ${accountId}::uuid AND finished_at >= ${span.from} AND finished_at < ${span.to}
+        WHERE account_id = ${accountId}::uuid AND finished_at >= ${span.from} AND finished_at < ${span.to} ${counted}
       ) u
       GROUP BY GROUPING SETS ((g), ())
       ORDER BY grouping(g) DESC, ${order} LIMIT ${USAGE_ROWS + 2}`);

@@ -1,5 +1,13 @@
+import type { JobMetadata } from '@millrace/contracts';
+
 /** What usage can be summed by; `label` by the value of one label of the caller's jobs. */
 export type UsageGrouping = { by: 'day' | 'key' | 'deployment' } | { by: 'label'; label: string };
+
+/** Whose usage: of all jobs of an account, or of those with the labels of a sub-key. */
+export interface UsageScope {
+  accountId: string;
+  labels: JobMetadata | null;
+}
 
 /** Use of one group within the span. */
 export interface UsageRow {

@@ -1,6 +1,6 @@
-import { Refusal, type BatchAdmission, type BatchFault } from '@millrace/contracts';
+import { Refusal, type BatchAdmission, type BatchFault, type JobMetadata } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
-import { ITEM_FAULTS, idsOf, inputAssetsOf, itemFaultOf, type ExaminedItem } from '../submission';
+import { ITEM_FAULTS, idsOf, inputAssetsOf, itemFaultOf, withOwnLabels, type ExaminedItem } from '../submission';
 
 /** A job of a batch that can be recorded. */
 export interface AdmittedItem extends ExaminedItem {
@@ -25,11 +25,21 @@ export class BatchContents {
     return [...new Set(this.items.flatMap(({ assets }) => idsOf(assets)))];
   }
 
+  /** Keep the jobs that have the labels of the sub-key that submits them, or can have them. @param own null: no sub-key. */
+  withLabels(own: JobMetadata | null): ExaminedItem[] {
+    return this.acceptable(this.items, (item) => ({ ...item, metadata: withOwnLabels(own, item.metadata) }));
+  }
+
   /** Keep the jobs whose assets the account has. */
-  withAssets(owned: ReadonlySet<string>): AdmittedItem[] {
-    return this.items.flatMap((item) => {
+  withAssets(items: readonly ExaminedItem[], owned: ReadonlySet<string>): AdmittedItem[] {
+    return this.acceptable(items, (item) => ({ ...item, inputAssetIds: inputAssetsOf(item.assets, owned) }));
+  }
+
+  /** @param read throws a refusal for what is not acceptable. */
+  private acceptable<T extends { index: number }, U>(items: readonly T[], read: (item: T) => U): U[] {
+    return items.flatMap((item) => {
       try {
-        return [{ ...item, inputAssetIds: inputAssetsOf(item.assets, owned) }];
+        return [read(item)];
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         this.refuse(item.index, error);

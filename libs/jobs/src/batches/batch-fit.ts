@@ -7,6 +7,8 @@ export interface AccountRoom {
   /** Its jobs that wait in the pool. */
   waiting: number;
   availableMicros: bigint;
+  /** Whether a refusal may say how much that is. */
+  isBalanceShown: boolean;
 }
 
 /** The jobs of a batch that are to be recorded, and why others are not: the first of those. */
@@ -26,14 +28,15 @@ export function fitBatch(
   items: readonly AdmittedItem[],
   { admission, faults }: Pick<BatchContents, 'admission' | 'faults'>,
   { queueLimit, holdMicros }: Pick<JobDraft, 'queueLimit' | 'holdMicros'>,
-  { waiting, availableMicros }: AccountRoom,
+  { waiting, availableMicros, isBalanceShown }: AccountRoom,
 ): FittingBatch {
   const places = Math.max(0, queueLimit - waiting);
   const paid = holdMicros === 0n ? items.length : Number(availableMicros / holdMicros);
   const fitting = Math.min(items.length, places, paid);
   if (fitting === items.length) return { accepted: [...items], refused: [...faults] };
+  const shownMicros = isBalanceShown ? availableMicros : null;
   const refusal =
-    places <= paid ? queueRefusal(items.length, queueLimit) : creditRefusal(items.length, holdMicros, availableMicros);
+    places <= paid ? queueRefusal(items.length, queueLimit) : creditRefusal(items.length, holdMicros, shownMicros);
   if (admission === 'all' || fitting === 0) throw refusal;
   const unfit = items.slice(fitting, fitting + ITEM_FAULTS).map(({ index }) => itemFaultOf(index, refusal));
   const refused = [...faults, ...unfit].sort((a, b) => a.index - b.index).slice(0, ITEM_FAULTS);
@@ -46,6 +49,6 @@ function queueRefusal(jobs: number, queueLimit: number): Refusal {
   return Refusal.ofFields([{ field: 'jobs', reason }]);
 }
 
-function creditRefusal(jobs: number, holdMicros: bigint, availableMicros: bigint): Refusal {
+function creditRefusal(jobs: number, holdMicros: bigint, availableMicros: bigint | null): Refusal {
   return insufficientCredits(holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
 }

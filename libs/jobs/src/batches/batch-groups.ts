@@ -1,3 +1,4 @@
+import type { JobMetadata } from '@millrace/contracts';
 import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
 import { RefusedError, type Statements } from '@millrace/database';
 import { insufficientCredits, refusalOf, type JobDraft } from '../submission';
@@ -32,11 +33,12 @@ export function* groupsOf<Item extends { graphBytes: number }>(items: readonly I
 export async function refusalOfBatch(
   error: unknown,
   terms: JobDraft,
-  jobs: number,
+  { jobs, labels }: { jobs: number; labels: JobMetadata | null },
   ledger: Pick<LedgerStore, 'balance'>,
   statements: Statements,
 ): Promise<unknown> {
   if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
   const { availableMicros } = await ledger.balance(statements, terms.accountId);
-  return insufficientCredits(terms.holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
+  const shownMicros = labels === null ? availableMicros : null;
+  return insufficientCredits(terms.holdMicros * BigInt(jobs), shownMicros, `Running these ${jobs} jobs needs`);
 }

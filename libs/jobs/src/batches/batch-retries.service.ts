@@ -104,9 +104,10 @@ export class BatchRetries {
   private async tryAgain(request: BatchRetry): Promise<number> {
     const target = await request.target();
     const retried = await this.examine(request, target);
-    const { accountId } = request.scope;
+    const { accountId, labels } = request.scope;
     const { contents } = retried;
-    const items = contents.withAssets(await this.checks.ownedAssets(accountId, contents.assetIds()));
+    const owned = await this.checks.ownedAssets(request.scope, contents.assetIds());
+    const items = contents.withAssets(contents.withLabels(labels), owned);
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
     contents.assertAdmissible(items.length);
     const submitter = await this.submitterOf(request);
@@ -115,11 +116,15 @@ export class BatchRetries {
     await this.checks.assertRoom(target, items.length);
     const waiting = await this.queues.waitingIn(this.database, target.poolId, accountId);
     const { availableMicros } = await this.ledger.balance(this.database, accountId);
-    const { accepted } = fitBatch(items, contents, terms, { waiting, availableMicros });
+    const { accepted } = fitBatch(items, contents, terms, {
+      waiting,
+      availableMicros,
+      isBalanceShown: labels === null,
+    });
     try {
       return await this.record(request, target, retried, accepted, submitter);
     } catch (error) {
-      const known = await refusalOfBatch(error, terms, accepted.length, this.ledger, this.database);
+      const known = await refusalOfBatch(error, terms, { jobs: accepted.length, labels }, this.ledger, this.database);
       // Others of the account took the room: as many are looked for as there is room for now.
       if (request.admission === 'each' && known instanceof Refusal && known !== error) throw new ChangedMeanwhile();
       throw known;

@@ -128,8 +128,9 @@ export class BatchSubmissions {
     contents: BatchContents,
     requestHash: Buffer,
   ): Promise<string | null> {
-    const { accountId } = submission.scope;
-    const items = contents.withAssets(await this.checks.ownedAssets(accountId, contents.assetIds()));
+    const { accountId, labels } = submission.scope;
+    const owned = await this.checks.ownedAssets(submission.scope, contents.assetIds());
+    const items = contents.withAssets(contents.withLabels(labels), owned);
     contents.assertAdmissible(items.length);
     const [terms] = this.draftsOf(submission, target, contents, items.slice(0, 1), '');
     if (terms === undefined) throw new Error('an admissible batch has a job');
@@ -138,11 +139,18 @@ export class BatchSubmissions {
     for (let fits = 1; ; fits += 1) {
       const waiting = await this.queues.waitingIn(this.database, target.poolId, accountId);
       const { availableMicros } = await this.ledger.balance(this.database, accountId);
-      const fitting = fitBatch(items, contents, terms, { waiting, availableMicros });
+      const room = { waiting, availableMicros, isBalanceShown: labels === null };
+      const fitting = fitBatch(items, contents, terms, room);
       try {
         return await this.record(submission, target, contents, fitting, requestHash);
       } catch (error) {
-        const known = await refusalOfBatch(error, terms, fitting.accepted.length, this.ledger, this.database);
+        const known = await refusalOfBatch(
+          error,
+          terms,
+          { jobs: fitting.accepted.length, labels },
+          this.ledger,
+          this.database,
+        );
         if (contents.admission === 'all' || fits === FITS || !(known instanceof Refusal) || known === error)
           throw known;
       }

@@ -1,9 +1,9 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import type { JobScope } from '../state';
+import type { JobPlace } from '../state';
 
 /** A job that is to be canceled with its batch. */
-export interface CancelableJob extends JobScope {
+export interface CancelableJob extends JobPlace {
   id: string;
 }
 

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { isTerminal, type JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobScope } from '../state';
+import type { JobPlace, JobScope } from '../state';
 import type { BatchDraft, BatchPlace, BatchRecord } from './batch';
 
 /** The jobs of a batch that are in one state, and what these and earlier ones that were tried again cost. */
@@ -13,10 +13,10 @@ interface StatusRow {
 }
 
 type BatchRow = Pick<BatchRecord, 'id' | 'itemCount' | 'jobCount' | 'refused' | 'retries' | 'createdAt' | 'expiresAt'> &
-  JobScope & { states: StatusRow[] };
+  JobPlace & { states: StatusRow[] };
 
 /** A batch that a key names. */
-export interface KeyedBatch extends JobScope {
+export interface KeyedBatch extends JobPlace {
   id: string;
   requestHash: Uint8Array;
 }
@@ -36,10 +36,11 @@ const columns = Prisma.sql`
     ) s
   ), '[]'::json) AS states`;
 
-/** The condition on the row `b` of a batch that can be read there. */
-export function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
+/** The condition on the row `b` of a batch that can be read there; by a sub-key, one that was submitted with its labels. */
+export function isInScope({ accountId, surface, deploymentId, labels }: JobScope): Prisma.Sql {
+  const hasLabels = labels === null ? Prisma.sql`true` : Prisma.sql`b.labels @> ${JSON.stringify(labels)}::jsonb`;
   return Prisma.sql`b.account_id = ${accountId}::uuid AND b.surface = ${surface}
-    AND b.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND b.expires_at > now()`;
+    AND b.deployment_id IS NOT DISTINCT FROM ${deploymentId}::uuid AND b.expires_at > now() AND ${hasLabels}`;
 }
 
 /** The SQL of batches, beside that which records and moves their jobs. */
@@ -53,9 +54,10 @@ export class BatchStore {
   async create(tx: Statements, batch: BatchDraft): Promise<boolean> {
     const created = await tx.execute(Prisma.sql`
       INSERT INTO batches (id, account_id, surface, deployment_id, idempotency_key, request_hash, item_count, job_count, refused,
-        expires_at)
+        labels, expires_at)
       VALUES (${batch.id}::uuid, ${batch.accountId}::uuid, ${batch.surface}, ${batch.deploymentId}::uuid, ${batch.idempotencyKey},
         ${batch.requestHash}, ${batch.itemCount}, ${batch.jobCount}, ${JSON.stringify(batch.refused)}::jsonb,
+        ${batch.labels && JSON.stringify(batch.labels)}::jsonb,
         now() + make_interval(secs => ${batch.retentionSeconds}))
       ON CONFLICT (account_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`);
     return created === 1;

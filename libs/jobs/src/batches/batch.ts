@@ -1,5 +1,5 @@
 import type { BatchFault, JobStatus } from '@millrace/contracts';
-import type { JobScope } from '../state';
+import type { JobPlace, JobScope } from '../state';
 
 /** What is recorded of a batch beside its jobs. */
 export interface BatchDraft extends JobScope {
@@ -17,7 +17,7 @@ export interface BatchDraft extends JobScope {
 }
 
 /** A batch with the present state of its jobs. */
-export interface BatchRecord extends JobScope {
+export interface BatchRecord extends JobPlace {
   id: string;
   itemCount: number;
   jobCount: number;

@@ -22,8 +22,8 @@ export class CancelBatchesLoop implements Loop {
       concurrency: CONCURRENCY,
       page: (after, limit) => listCancelable(database, { after, limit }),
       keyOf: ({ id }) => id,
-      work: async ({ id, ...scope }) => {
-        await lifecycle.cancel(scope, id);
+      work: async ({ id, ...place }) => {
+        await lifecycle.cancel({ ...place, labels: null }, id);
         return true;
       },
     });

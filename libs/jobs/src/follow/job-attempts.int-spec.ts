@@ -12,7 +12,7 @@ afterAll(() => test.drop());
 it('the attempts of a job are read in order, with how each ended, and what of them was charged', async () => {
   const jobs = new JobWorld(test);
   const job = await jobs.submit();
-  const scope = { accountId: job.accountId, surface: 'cloud', deploymentId: null } as const;
+  const scope = { accountId: job.accountId, surface: 'cloud', deploymentId: null, labels: null } as const;
   const read = async (): Promise<unknown[]> => {
     const row = await findAttempts(test.database, scope, job.id);
     if (row === null) throw new Error('the job is not found');

@@ -1,6 +1,6 @@
 import type { LivePublisher } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
-import type { JobRecord, JobScope } from '../state';
+import { scopeText, type JobRecord, type JobScope } from '../state';
 import { CoalescedReads } from './coalesced-reads';
 import type { JobReads } from './job-reads.service';
 import { factsOf, versionOf, type JobVersion } from './job-version';
@@ -64,6 +64,6 @@ export class JobPolls {
   }
 }
 
-function keyOf({ accountId, surface, deploymentId }: JobScope, id: string, withLogs: boolean): string {
-  return [id, withLogs, accountId, surface, deploymentId].join(' ');
+function keyOf(scope: JobScope, id: string, withLogs: boolean): string {
+  return [id, withLogs, scopeText(scope)].join(' ');
 }

@@ -5,7 +5,7 @@ import type { StreamItem } from './stream-state';
 import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord } from '../state/job';
 import { JobStreams } from './job-streams';
 
-const SCOPE: JobScope = { accountId: newId(), surface: 'cloud', deploymentId: null };
+const SCOPE: JobScope = { accountId: newId(), surface: 'cloud', deploymentId: null, labels: null };
 const TIMING = { rereadMs: 12, rereadAtLatestMs: 20, positionMs: 8, progressMs: 2, previewMs: 2, subscribeMs: 5 };
 
 /** A job that moves, with events that may be lost, repeated and delayed. */

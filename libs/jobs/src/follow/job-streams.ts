@@ -1,7 +1,7 @@
 import { isTerminal, Refusal } from '@millrace/contracts';
 import type { ReceivedEvent, LivePublisher, LiveSubscriber } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
-import type { JobRecord, JobScope, JobTransitionRecord } from '../state';
+import { scopeText, type JobRecord, type JobScope, type JobTransitionRecord } from '../state';
 import { CoalescedReads } from './coalesced-reads';
 import { InterruptibleSleep } from './interruptible-sleep';
 import type { JobReads } from './job-reads.service';
@@ -114,7 +114,7 @@ export class JobStreams {
   }
 
   private readSince(scope: JobScope, jobId: string, seq: number): Promise<Reading> {
-    const key = [jobId, seq, scope.accountId, scope.surface, scope.deploymentId].join(' ');
+    const key = [jobId, seq, scopeText(scope)].join(' ');
     return this.readings.get(key, async () => {
       const [transitions, job] = await this.reads.sinceTransition(scope, jobId, seq);
       return { transitions, job, place: await this.reads.queuePlace(job) };

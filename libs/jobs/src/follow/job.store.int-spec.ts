@@ -33,8 +33,10 @@ async function makeCustomer(): Promise<JobScope> {
   const accountId = await makeAccount(test.database);
   await test.database.execute(Prisma.sql`
     INSERT INTO account_queues (pool_id, account_id, running_limit) VALUES (${poolId}, ${accountId}::uuid, 1)`);
-  return { accountId, surface: 'cloud', deploymentId: null };
+  return { accountId, surface: 'cloud', deploymentId: null, labels: null };
 }
+
+const labelled = (project: string): JobScope => ({ ...cloud, labels: { project } });
 
 /** Make jobs that count up in their ids. */
 async function fill(scope: JobScope, status: JobStatus, count: number, metadata: object = {}): Promise<void> {
@@ -115,6 +117,11 @@ describe('a page of a list', () => {
     ['with a label that few have', () => cloud, { metadata: { project: 'rare' } }],
     ['with a label that most have', () => cloud, { metadata: { project: 'common' } }],
     ['with a label that none has', () => cloud, { metadata: { project: 'none' } }],
+    ['of a sub-key that has few', () => labelled('rare'), {}],
+    ['of a sub-key that has most', () => labelled('common'), {}],
+    ['of a sub-key that has none', () => labelled('none'), {}],
+    ['of a sub-key, with a status', () => labelled('rare'), { status: 'succeeded' }],
+    ['of a sub-key, with a label of another one', () => labelled('common'), { metadata: { project: 'rare' } }],
   ];
 
   it.each(pages)('%s is read by an index, at the price of the rows it shows', async (_what, scope, filter) => {
@@ -142,8 +149,11 @@ describe('jobs that are asked for together', () => {
       asked(cloud, newId()),
       asked(cloud, last),
       asked(cloud, mine),
+      asked(labelled('common'), mine),
+      asked(labelled('rare'), mine),
+      asked({ ...cloud, labels: { project: 'common', user: 'ada' } }, mine),
     ];
-    const found = [deployed, null, mine, null, null, null, null, last, mine];
+    const found = [deployed, null, mine, null, null, null, null, last, mine, mine, null, null];
     expect((await store.findAsked(test.database, asks)).map((job) => job?.id ?? null)).toEqual(found);
     expect((await store.factsAsked(test.database, asks)).map((job) => job?.id ?? null)).toEqual(found);
   });

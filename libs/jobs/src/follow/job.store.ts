@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { isTerminal, type JobMetadata, type JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
+  hasLabels,
   isInScope,
   isInScopeAsked,
   type JobLog,
@@ -151,13 +152,14 @@ export class JobStore {
    * whole table.)
    */
   listSql(
-    { accountId, surface, deploymentId }: JobScope,
+    { accountId, surface, deploymentId, labels }: JobScope,
     { before, since, status, metadata, limit }: JobFilter,
   ): Prisma.Sql {
     const conditions = [
       Prisma.sql`j.account_id = ${accountId}::uuid AND j.surface = ${surface} AND j.expires_at > now()`,
       deploymentId === null ? Prisma.sql`j.deployment_id IS NULL` : Prisma.sql`j.deployment_id = ${deploymentId}::uuid`,
     ];
+    if (labels !== null) conditions.push(hasLabels(labels));
     if (before !== null) conditions.push(Prisma.sql`j.id < ${before}::uuid`);
     if (since !== null) conditions.push(Prisma.sql`j.id >= ${since}::uuid`);
     if (status !== null) conditions.push(hasStatus(status));
@@ -243,8 +245,8 @@ function rowsOf(asks: readonly AskedJob[]): Prisma.Sql {
   return Prisma.sql`unnest(
     ${asks.map(({ id }) => id)}::uuid[], ${asks.map(({ scope }) => scope.accountId)}::uuid[],
     ${asks.map(({ scope }) => scope.surface)}::text[], ${asks.map(({ scope }) => scope.deploymentId)}::uuid[],
-    ${asks.map(({ withLogs }) => withLogs)}::boolean[]
-  ) WITH ORDINALITY AS asked (id, account_id, surface, deployment_id, with_logs, at)`;
+    ${asks.map(({ scope: { labels } }) => labels && JSON.stringify(labels))}::text[], ${asks.map(({ withLogs }) => withLogs)}::boolean[]
+  ) WITH ORDINALITY AS asked (id, account_id, surface, deployment_id, labels, with_logs, at)`;
 }
 
 function inOrder<Row extends { at: number }, T>(
@@ -260,11 +262,6 @@ function inOrder<Row extends { at: number }, T>(
 function hasStatus(status: JobStatus): Prisma.Sql {
   const indexed = isTerminal(status) ? Prisma.sql`j.delivery = 'done'` : Prisma.sql`j.delivery <> 'done'`;
   return Prisma.sql`j.status = ${status} AND ${indexed}`;
-}
-
-/** Here too: `jobs_metadata_idx` leaves jobs without labels out. */
-function hasLabels(metadata: JobMetadata): Prisma.Sql {
-  return Prisma.sql`j.metadata @> ${JSON.stringify(metadata)}::jsonb AND j.metadata <> '{}'::jsonb`;
 }
 
 function recordOf({ chargedMicros, logs, ...row }: JobRow): JobRecord {

@@ -7,7 +7,7 @@ import { JobPolls } from './job-polls.service';
 import { JobReads } from './job-reads.service';
 import type { AskedJob, JobStore } from './job.store';
 
-const scope: JobScope = { accountId: randomUUID(), surface: 'cloud', deploymentId: null };
+const scope: JobScope = { accountId: randomUUID(), surface: 'cloud', deploymentId: null, labels: null };
 
 /** Reads from a store that answers when the test says so. */
 class HeldStore {

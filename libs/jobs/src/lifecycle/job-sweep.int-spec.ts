@@ -51,7 +51,11 @@ const lost: MakeDue = async (secondsAgo) => {
 };
 const canceled: MakeDue = async () => {
   const job = await started();
-  await requestCancel(test.database, { accountId: job.accountId, surface: 'cloud', deploymentId: null }, job.id);
+  await requestCancel(
+    test.database,
+    { accountId: job.accountId, surface: 'cloud', deploymentId: null, labels: null },
+    job.id,
+  );
   await sql(Prisma.sql`
     UPDATE jobs SET delivery = 'waiting', worker_id = NULL, lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL
     WHERE id = ${job.id}::uuid`);

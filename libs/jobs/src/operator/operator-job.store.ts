@@ -1,10 +1,10 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata, JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
-import type { JobScope } from '../state';
+import type { JobPlace } from '../state';
 
 /** What an operator's act on a job needs to know of it. */
-export interface OperatorJob extends JobScope {
+export interface OperatorJob extends JobPlace {
   id: string;
   status: JobStatus;
   hasSecrets: boolean;

@@ -24,8 +24,8 @@ export class OperatorJobs {
   }
 
   /** Ask for a job's end, as its owner would. @returns what is to be announced when the transaction has committed. */
-  async cancel(tx: Statements, { id, ...scope }: OperatorJob): Promise<MovedJob[]> {
-    return this.lifecycle.cancelIn(tx, scope, id);
+  async cancel(tx: Statements, { id, ...place }: OperatorJob): Promise<MovedJob[]> {
+    return this.lifecycle.cancelIn(tx, { ...place, labels: null }, id);
   }
 
   /** Publish a committed cancellation. @returns the job's status now. */
@@ -61,7 +61,7 @@ export class OperatorJobs {
     const { accountId, surface, deploymentId } = job;
     return this.submissions.submit({
       caller,
-      scope: { accountId, surface, deploymentId },
+      scope: { accountId, surface, deploymentId, labels: null },
       target,
       body: Buffer.from(`{"workflow":${job.workflow},"metadata":${JSON.stringify(job.metadata)}}`),
       idempotencyKey: undefined,

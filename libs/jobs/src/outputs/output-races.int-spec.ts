@@ -6,6 +6,7 @@ import { SEED } from '../fixtures/operations';
 import { OutputJobs } from '../fixtures/output-jobs';
 import type { ClaimedAttempt } from '../state/job';
 import { JobAudit } from '../audit/job-audit';
+import { wholeAccount } from '@millrace/assets';
 
 const TEXTS = ['one', 'two'];
 const PLACES = 2;
@@ -101,7 +102,7 @@ class Race {
     } else {
       const ids = kind === 'delete' ? this.uploaded : await world.keptAssets(attempt.jobId);
       const id = ids[nth % ids.length];
-      if (id !== undefined) await world.assets.assets.remove(world.jobs.accountId, id);
+      if (id !== undefined) await world.assets.assets.remove(wholeAccount(world.jobs.accountId), id);
     }
   }
 

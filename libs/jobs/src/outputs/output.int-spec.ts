@@ -10,6 +10,7 @@ import { requestCancel } from '../lifecycle/cancel.store';
 import { endJob } from '../lifecycle/end.store';
 import { takeBackAttempt } from '../lifecycle/release.store';
 import type { OutputDraft } from './output-recorder';
+import { wholeAccount } from '@millrace/assets';
 
 const MISSING = { name: 'BlobStoreError', fault: 'missing' };
 
@@ -85,7 +86,7 @@ describe('an output', () => {
     expect(await world.record(run, 'made')).toBe(true);
     const [output] = await world.outputs(run.jobId);
     expect(output).toMatchObject({ nodeIndex: 0, attempt: 1, text: 'made' });
-    const asset = await world.assets.assets.get(world.jobs.accountId, output?.assetId ?? '');
+    const asset = await world.assets.assets.get(wholeAccount(world.jobs.accountId), output?.assetId ?? '');
     const job = await test.database.models.job.findUniqueOrThrow({ where: { id: run.jobId } });
     expect(asset).toMatchObject({ jobId: run.jobId, filePath: '0.txt', expiresAt: job.expiresAt });
     expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
@@ -284,7 +285,7 @@ describe('an output that is recorded while', () => {
     const row = rowOf(await world.stored('made'));
     await behind(
       (tx) => world.store.record(tx, run, row),
-      () => world.assets.assets.remove(accountId, assetId),
+      () => world.assets.assets.remove(wholeAccount(accountId), assetId),
     );
     expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);
 
@@ -324,7 +325,7 @@ describe('the last output of a job', () => {
     expect(await jobOf(run.jobId)).toMatchObject({ status: 'succeeded', delivery: 'done', chargedMicros: 3n });
     expect(await world.jobs.balance()).toEqual({ availableMicros: 97n, heldMicros: 0n });
     const [assetId] = await world.keptAssets(run.jobId);
-    const asset = await world.assets.assets.get(world.jobs.accountId, assetId ?? '');
+    const asset = await world.assets.assets.get(wholeAccount(world.jobs.accountId), assetId ?? '');
     const { expiresAt } = await test.database.models.job.findUniqueOrThrow({ where: { id: run.jobId } });
     expect(asset).toMatchObject({ jobId: run.jobId, filePath: '0.txt', expiresAt });
     expect(await world.blobs()).toEqual([{ live: true, assets: 1 }]);

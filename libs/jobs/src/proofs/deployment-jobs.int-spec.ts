@@ -33,7 +33,7 @@ async function makeDeployment(): Promise<Place> {
   const { poolId } = await makePool(test.database);
   const deploymentId = newId();
   await test.database.models.deployment.create({ data: { id: deploymentId, accountId, name: 'a test', poolId } });
-  return { accountId, surface: 'deployment', deploymentId, poolId };
+  return { accountId, surface: 'deployment', deploymentId, labels: null, poolId };
 }
 
 const submit = async (place: Omit<Place, 'deploymentId'> & { deploymentId: string | null }): Promise<string> =>
@@ -110,7 +110,7 @@ describe('the log of a job of a deployment', () => {
 
   it('is kept on no other surface', async () => {
     const { poolId, accountId } = await makeDeployment();
-    const place = { accountId, poolId, surface: 'cloud', deploymentId: null } as const;
+    const place = { accountId, poolId, surface: 'cloud', deploymentId: null, labels: null } as const;
     const id = await submit(place);
     await cancel(place, id);
     expect(await test.database.models.jobLog.count({ where: { jobId: id } })).toBe(0);

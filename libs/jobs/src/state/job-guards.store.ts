@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { RetryCode } from '@millrace/contracts';
+import type { JobMetadata, RetryCode } from '@millrace/contracts';
 import type { Fence, JobScope } from './job';
 
 /*
@@ -7,19 +7,23 @@ import type { Fence, JobScope } from './job';
  * statement has no row and changes nothing.
  */
 
-/** The job is on the surface that it was made on, and has not expired. */
-export function isInScope({ accountId, surface, deploymentId }: JobScope): Prisma.Sql {
-  return isIn(Prisma.sql`${accountId}::uuid`, Prisma.sql`${surface}`, Prisma.sql`${deploymentId}::uuid`);
+/** The job is on the surface that it was made on, has the labels of the sub-key that asks, and has not expired. */
+export function isInScope({ accountId, surface, deploymentId, labels }: JobScope): Prisma.Sql {
+  const isIn = isAt(Prisma.sql`${accountId}::uuid`, Prisma.sql`${surface}`, Prisma.sql`${deploymentId}::uuid`);
+  return labels === null ? isIn : Prisma.sql`${isIn} AND ${hasLabels(labels)}`;
 }
 
 /** The same of the scope that a row `asked` names. */
-export const isInScopeAsked = isIn(
-  Prisma.sql`asked.account_id`,
-  Prisma.sql`asked.surface`,
-  Prisma.sql`asked.deployment_id`,
-);
+export const isInScopeAsked = Prisma.sql`
+  ${isAt(Prisma.sql`asked.account_id`, Prisma.sql`asked.surface`, Prisma.sql`asked.deployment_id`)}
+  AND (asked.labels IS NULL OR j.metadata @> asked.labels::jsonb)`;
 
-function isIn(accountId: Prisma.Sql, surface: Prisma.Sql, deploymentId: Prisma.Sql): Prisma.Sql {
+/** For lists, too: the second half follows from the first, but it is the predicate of `jobs_metadata_idx`, which leaves jobs without labels out. */
+export function hasLabels(labels: JobMetadata): Prisma.Sql {
+  return Prisma.sql`j.metadata @> ${JSON.stringify(labels)}::jsonb AND j.metadata <> '{}'::jsonb`;
+}
+
+function isAt(accountId: Prisma.Sql, surface: Prisma.Sql, deploymentId: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`j.account_id = ${accountId} AND j.surface = ${surface}
     AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId} AND j.expires_at > now()`;
 }

@@ -10,15 +10,26 @@ import type {
 import type { Delivery } from './job-state';
 
 /** The surface that a job was made on, and is found on: no other shows it. */
-export interface JobScope {
+export interface JobPlace {
   accountId: string;
   surface: SurfaceKind;
   /** Set exactly on the surface `deployment`. */
   deploymentId: string | null;
 }
 
+/** Which jobs a caller finds: those of a place, and of them, if labels are named, those that have these labels. */
+export interface JobScope extends JobPlace {
+  /** Of the sub-key that asks; null: all jobs of the place. */
+  labels: JobMetadata | null;
+}
+
+/** A text for each scope: what was read for one is shown in no other. */
+export function scopeText({ accountId, surface, deploymentId, labels }: JobScope): string {
+  return JSON.stringify([accountId, surface, deploymentId, labels && Object.entries(labels).sort()]);
+}
+
 /** A job as it is read: the row, and what belongs to it. */
-export interface JobRecord extends JobScope {
+export interface JobRecord extends JobPlace {
   id: string;
   poolId: string;
   status: JobStatus;

@@ -12,4 +12,5 @@ export { ITEM_FAULTS, itemFaultOf } from './item-fault';
 export { draftOf, retryOf, type Submitter } from './job-draft';
 export { accountQueueFull, assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
 export { type JobDraft } from './submission';
+export { withOwnLabels } from './own-labels';
 export { idsOf, inputAssetsOf } from './submission-checks';

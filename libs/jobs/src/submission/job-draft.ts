@@ -8,6 +8,7 @@ import type { JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
 import type { JobDraft } from './submission';
 import { termsOf } from './terms';
+import { withOwnLabels } from './own-labels';
 import { workKeyOf } from './work-key';
 
 /** Who submits, from where, and on which policy. */
@@ -29,7 +30,12 @@ export async function retryOf(
   return retry === undefined ? (await defaults.of(caller.accountId)).retry : retry;
 }
 
-/** An examined job as it is to be recorded, without a key, credentials or a batch. */
+/**
+ * An examined job as it is to be recorded, without a key, credentials or a batch. The one way to a draft: no job of a sub-key is
+ * without its labels.
+ *
+ * @throws Refusal `metadata_invalid` when it names them otherwise.
+ */
 export function draftOf(
   { caller, scope, traceparent, retry, spendLimitMicros }: Submitter,
   target: Target,
@@ -40,7 +46,9 @@ export function draftOf(
   const { workflow, nodeCount, metadata, models } = job;
   const { limits } = caller;
   return {
-    ...scope,
+    accountId: scope.accountId,
+    surface: scope.surface,
+    deploymentId: scope.deploymentId,
     ...termsOf(caller, scope, target, settings),
     id: null,
     apiKeyId: caller.apiKeyId,
@@ -49,7 +57,7 @@ export function draftOf(
     nodeCount,
     workKey: workKeyOf(scope.accountId, target.poolId, job.work),
     inputAssetIds,
-    metadata,
+    metadata: withOwnLabels(scope.labels, metadata),
     idempotencyKey: null,
     weight: limits.weight,
     runningLimit: limits.runningLimit ?? settings.runningLimitPerAccount,

@@ -16,14 +16,22 @@ export function keyReused(): Refusal {
   );
 }
 
-/** @param what needs them. */
+/**
+ * @param availableMicros null: not the caller's to know; a sub-key sees nothing of its account's balance.
+ * @param what needs them.
+ */
 export function insufficientCredits(
   requiredMicros: bigint,
-  availableMicros: bigint,
+  availableMicros: bigint | null,
   what = 'Running this job needs',
 ): Refusal {
+  const needs = `${what} ${creditsText(requiredMicros)} credits set aside`;
+  if (availableMicros === null) {
+    const message = `${needs}, and the account has not so many. Ask who gave you this API key.`;
+    return new Refusal('insufficient_credits', message, { details: { required_micros: Number(requiredMicros) } });
+  }
   const message =
-    `${what} ${creditsText(requiredMicros)} credits set aside, and ${creditsText(availableMicros)} are ` +
+    `${needs}, and ${creditsText(availableMicros)} are ` +
     'available. Add credits, or wait until running jobs give back what they hold and do not use.';
   const details = { required_micros: Number(requiredMicros), available_micros: Number(availableMicros) };
   return new Refusal('insufficient_credits', message, { details });

@@ -1,4 +1,4 @@
-import type { AssetService } from '@millrace/assets';
+import type { AssetScope, AssetService } from '@millrace/assets';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import type { QueueEstimates } from '../rotation';
@@ -16,16 +16,16 @@ export class SubmissionChecks {
     private readonly settings: Pick<JobSettings, 'queueLimitPerPool'>,
   ) {}
 
-  /** @returns the ids of the assets, each once. @throws Refusal `missing_asset` when the account lacks one. */
-  async inputAssets(accountId: string, assets: ReferredAssets): Promise<string[]> {
-    return inputAssetsOf(assets, await this.ownedAssets(accountId, idsOf(assets)));
+  /** @returns the ids of the assets, each once. @throws Refusal `missing_asset` when the account lacks one, or its sub-key. */
+  async inputAssets(scope: AssetScope, assets: ReferredAssets): Promise<string[]> {
+    return inputAssetsOf(assets, await this.ownedAssets(scope, idsOf(assets)));
   }
 
-  /** Those of the assets that the account has. */
-  async ownedAssets(accountId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  /** Those of the assets that the account has, or its sub-key. */
+  async ownedAssets(scope: AssetScope, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const owned = new Set<string>();
     for (let from = 0; from < ids.length; from += ASSETS_AT_A_TIME) {
-      const found = await this.assets.resolveForJob(accountId, ids.slice(from, from + ASSETS_AT_A_TIME));
+      const found = await this.assets.resolveForJob(scope, ids.slice(from, from + ASSETS_AT_A_TIME));
       for (const id of found) owned.add(id);
     }
     return owned;

@@ -79,7 +79,14 @@ async function estimate(body: string, changes: Partial<Target> = {}): Promise<Su
   const { database } = test;
   const ledger = new LedgerStore();
   const estimates = new SubmissionEstimates(database, examiner, checks, runTimes, queues, ledger, quota, settings);
-  const caller: Caller = { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits: LIMITS };
+  const caller: Caller = {
+    accountId,
+    apiKeyId: null,
+    scopes: new Set(),
+    labels: null,
+    accountStatus: 'active',
+    limits: LIMITS,
+  };
   const target = { poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE, ...changes };
   return estimates.estimate({
     caller,
@@ -194,7 +201,7 @@ it('the run times of a kind of job are found by their key, however many jobs the
     await tx.execute(Prisma.sql`UPDATE job_graphs SET work_key = ('x' || left(job_id::text, 8))::bit(32)::int8`);
   });
   await test.database.execute(Prisma.sql`ANALYZE job_graphs`);
-  const explain = Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${runTimes.findSql(7n)}`;
+  const explain = Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${runTimes.findSql(7n, null)}`;
   const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(explain);
   const root = row?.['QUERY PLAN'][0]?.Plan;
   const indexes = root === undefined ? [] : nodesOf(root).map((node) => node['Index Name']);

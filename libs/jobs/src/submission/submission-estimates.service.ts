@@ -8,6 +8,7 @@ import type { JobSettings } from '../job.settings';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
+import { withOwnLabels } from './own-labels';
 import { accountQueueFull, insufficientCredits } from './refusals';
 import type { RunTimes, RunTimesStore } from './run-times.store';
 import type { SubmissionChecks } from './submission-checks';
@@ -66,20 +67,21 @@ export class SubmissionEstimates {
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
     const terms = termsOf(request.caller, request.scope, known, this.settings);
     if (examined instanceof Refusal) return { ...NOTHING, refusal: examined, terms };
-    return this.estimateOf(request.caller, known, terms, examined);
+    return this.estimateOf(request.scope, known, terms, examined);
   }
 
   private async estimateOf(
-    { accountId }: Caller,
+    scope: JobScope,
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
   ): Promise<SubmissionEstimate> {
     const { poolId } = target;
+    const { accountId, labels } = scope;
     const ahead = await this.queues.waitingOf(poolId, accountId);
     const [refusal, times, place] = await Promise.all([
-      this.refusalOf(accountId, target, terms, job, ahead),
-      this.runTimes.find(this.database, workKeyOf(accountId, poolId, job.work)),
+      this.refusalOf(scope, target, terms, job, ahead),
+      this.runTimes.find(this.database, workKeyOf(accountId, poolId, job.work), labels),
       this.queues.place(poolId, accountId, ahead),
     ]);
     const cost = (ms: number): bigint => costMicros(BigInt(ms), terms.priceMicrosPerSecond);
@@ -89,22 +91,25 @@ export class SubmissionEstimates {
 
   /** The first reason to refuse it, in the order in which a submission finds them. */
   private async refusalOf(
-    accountId: string,
+    scope: JobScope,
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
     waiting: number,
   ): Promise<Refusal | null> {
+    const { accountId, labels } = scope;
     const found = await refusalOr(async () => {
-      await this.checks.inputAssets(accountId, job.assets);
+      await this.checks.inputAssets(scope, job.assets);
       await this.checks.assertRoom(target);
+      withOwnLabels(scope.labels, job.metadata);
     });
     if (found instanceof Refusal) return found;
     if ((await this.quota.usedBytes(accountId)) >= terms.storageBytes) return storageFull(terms.storageBytes);
     if (waiting >= terms.queueLimit) return accountQueueFull(terms.queueLimit);
     if (terms.holdMicros === 0n) return null;
     const { availableMicros } = await this.ledger.balance(this.database, accountId);
-    return availableMicros < terms.holdMicros ? insufficientCredits(terms.holdMicros, availableMicros) : null;
+    if (availableMicros >= terms.holdMicros) return null;
+    return insufficientCredits(terms.holdMicros, labels === null ? availableMicros : null);
   }
 }
 

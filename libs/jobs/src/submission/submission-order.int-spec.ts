@@ -68,7 +68,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   ({ poolId } = await makePool(test.database));
   const accountId = await makeAccount(test.database, { micros: 1_000_000_000n });
-  scope = { accountId, surface: 'cloud', deploymentId: null };
+  scope = { accountId, surface: 'cloud', deploymentId: null, labels: null };
 });
 afterEach(() => jest.restoreAllMocks());
 afterAll(async () => {
@@ -81,7 +81,14 @@ async function submitThrough(clockOffsetMs: number): Promise<string> {
   const now = Date.now;
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + clockOffsetMs);
   const { job } = await service.submit({
-    caller: { accountId: scope.accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits },
+    caller: {
+      accountId: scope.accountId,
+      apiKeyId: null,
+      scopes: new Set(),
+      labels: null,
+      accountStatus: 'active',
+      limits,
+    },
     scope,
     body: Buffer.from('{"workflow":{"1":{"class_type":"Show","inputs":{}}}}'),
     target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),

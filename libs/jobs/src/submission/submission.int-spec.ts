@@ -115,11 +115,18 @@ type Changes = Partial<Omit<Submission, 'body'>> & { body?: string };
 
 async function submission({ body = BODY, ...changes }: Changes = {}, micros = 1_000_000_000n): Promise<Submission> {
   const accountId = await makeAccount(test.database, { micros });
-  const caller: Caller = { accountId, apiKeyId: null, scopes: new Set(), accountStatus: 'active', limits };
+  const caller: Caller = {
+    accountId,
+    apiKeyId: null,
+    scopes: new Set(),
+    labels: null,
+    accountStatus: 'active',
+    limits,
+  };
   sent = [];
   return {
     caller,
-    scope: { accountId, surface: 'cloud', deploymentId: null },
+    scope: { accountId, surface: 'cloud', deploymentId: null, labels: null },
     body: Buffer.from(body),
     target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),
     idempotencyKey: randomUUID(),

@@ -92,7 +92,7 @@ export class SubmissionService {
 
   private async accept(submission: Submission): Promise<AcceptedJob> {
     const { job, target } = await this.examiner.examine(submission.body, submission.target);
-    const inputAssetIds = await this.checks.inputAssets(submission.caller.accountId, job.assets);
+    const inputAssetIds = await this.checks.inputAssets(submission.scope, job.assets);
     await this.checks.assertRoom(target);
     return this.record(submission, target, job, inputAssetIds);
   }
@@ -138,7 +138,7 @@ export class SubmissionService {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
         if (extraData !== null && id !== null) void this.secrets.delete(id);
       }
-      throw await this.refusalOf(error, draft);
+      throw await this.refusalOf(error, draft, submission.scope);
     }
     this.dispatcher.requestDispatch(draft.poolId);
     return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded) };
@@ -149,10 +149,10 @@ export class SubmissionService {
     return this.estimates.place(poolId, accountId, ahead).catch(() => ({ position: ahead + 1, waitMs: null }));
   }
 
-  private async refusalOf(error: unknown, draft: JobDraft): Promise<unknown> {
+  private async refusalOf(error: unknown, draft: JobDraft, { labels }: JobScope): Promise<unknown> {
     if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, draft);
     const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
-    return insufficientCredits(draft.holdMicros, availableMicros);
+    return insufficientCredits(draft.holdMicros, labels === null ? availableMicros : null);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { JobMetadata, RetryPolicy } from '@millrace/contracts';
-import type { JobScope } from '../state';
+import type { JobPlace } from '../state';
 
 /** A submission that passed every check: what the one writing statement records. */
-export interface JobDraft extends JobScope {
+export interface JobDraft extends JobPlace {
   /**
    * The jobs of an account run, and are listed, in the order of their ids, so PostgreSQL makes them, of its clock: the hosts
    * that submit have different ones. Null: the statement that records the job makes it. Where something is written under the

@@ -6,6 +6,7 @@ import { LOOP_GUARDS } from './loops.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { RETRY_GUARDS } from './retries.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
+import { SUB_KEY_GUARDS } from './sub-keys.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
 import { WEBHOOK_GUARDS } from './webhooks.mjs';
 import { WORKER_GUARDS } from './workers.mjs';
@@ -20,6 +21,7 @@ export const GUARDS = [
   ...FLEET_GUARDS,
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
+  ...SUB_KEY_GUARDS,
   ...WEBHOOK_GUARDS,
   ...BATCH_GUARDS,
   ...DATABASE_GUARDS,

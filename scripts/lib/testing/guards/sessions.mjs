@@ -14,7 +14,7 @@ export const SESSION_GUARDS = [
   of(
     'nobody signs in as a key that has ended',
     STORE,
-    'AND (k.id IS NOT NULL OR ${apiKeyId}::uuid IS NULL) AND ${isLive}`);',
+    'AND (k.id IS NOT NULL OR ${apiKeyId}::uuid IS NULL) AND k.labels IS NULL AND ${isLive}`);',
     '`);',
     LINKS,
   ),

@@ -80,7 +80,7 @@ export const UPLOAD_GUARDS = [
   of(
     'a list of assets is that of one account',
     'libs/assets/src/records/asset-list.store.ts',
-    'a.account_id = ${accountId}::uuid`, IS_OF',
+    'a.account_id = ${scope.accountId}::uuid`, IS_OF',
     'true`, IS_OF',
     ['apps/api/src/assets/asset-list.int-spec'],
   ),

@@ -6,6 +6,7 @@ import {
   assertActive,
   assertScope,
   bearerOf,
+  labelsText,
   noSession,
   type Caller,
 } from '@millrace/accounts';
@@ -48,10 +49,11 @@ export class Callers {
    * @throws Refusal 401 `unauthorized`; 403 `forbidden`, also for a demo deployment of a suspended account; 404 `not_found`
    * for a deployment that is not the caller's; 429 `rate_limited`.
    */
-  async identify(request: Request, access: Access & { scope: Scope }): Promise<Visitor> {
+  async identify(request: Request, access: Extract<Access, { scope: Scope }>): Promise<Visitor> {
     const { caller, demo } = await (access.by === 'surface'
       ? this.onSurface(request, access.scope)
       : this.withKey(request));
+    assertAdmits(access, caller);
     assertScope(caller, access.scope);
     return visitorOf(request, caller, demo);
   }
@@ -140,8 +142,21 @@ export class Callers {
   }
 }
 
+/**
+ * What is on a surface is found by its scope, labels included. All else is the account's: no sub-key gets there, except where the
+ * endpoint says that it goes by the labels, too.
+ *
+ * @throws Refusal `forbidden`.
+ */
+function assertAdmits(access: Extract<Access, { scope: Scope }>, { labels }: Caller): void {
+  if (labels === null || access.by === 'surface' || access.subKeys === true) return;
+  const message = `This API key is for jobs with the labels ${labelsText(labels)} alone; use a key of the account for this.`;
+  throw new Refusal('forbidden', message, { details: { labels } });
+}
+
 function visitorOf(request: Request, caller: Caller, demo: boolean): Visitor {
   const { requestId, surface } = contextOf(request);
   const { kind, deploymentId } = surface;
-  return { caller, scope: { accountId: caller.accountId, surface: kind, deploymentId }, surface, demo, requestId };
+  const { accountId, labels } = caller;
+  return { caller, scope: { accountId, surface: kind, deploymentId, labels }, surface, demo, requestId };
 }

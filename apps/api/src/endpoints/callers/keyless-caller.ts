@@ -7,6 +7,7 @@ export function keylessCaller(accountId: string, scopes: readonly Scope[]): Call
     accountId,
     apiKeyId: null,
     scopes: new Set(scopes),
+    labels: null,
     accountStatus: 'active',
     limits: DEFAULT_LIMITS,
   };

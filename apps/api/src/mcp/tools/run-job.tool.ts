@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isTerminal } from '@millrace/contracts';
 import { SubmissionService, type JobRecord } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
+import { claimedKey } from '../../endpoints';
 import { inTurn } from '../../http';
 import { Destinations } from '../../jobs';
 import { graphBody, graphInput, metadataInput } from '../graph-body';
@@ -68,14 +69,14 @@ export class RunJobTool implements Tool<typeof definition> {
 
   private async submit(input: Input, call: ToolCall): Promise<JobRecord> {
     const { caller, scope, surface } = call.visitor;
-    const { spend_limit_micros: wanted, idempotency_key: idempotencyKey } = input;
+    const { spend_limit_micros: wanted, idempotency_key: key } = input;
     const body = graphBody(call, input.metadata);
     const most = call.spendLimitMicros;
     const submission = {
       caller,
       scope,
       body,
-      idempotencyKey,
+      idempotencyKey: claimedKey(caller, key),
       traceparent: currentTraceparent(),
       spendLimitMicros: wanted === undefined || BigInt(wanted) > most ? most : BigInt(wanted),
       target: () => this.destinations.of(surface),

@@ -153,7 +153,7 @@ describe('a job of a sub-key', () => {
     expect(canceled.body.status).toBe('canceled');
   });
 
-  it('is listed in pages that skip and repeat none of its own, whatever others submit', async () => {
+  it('is listed in pages that skip and repeat none of its own, also while others submit', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) {
       ids.unshift((await ada.client.run(GRAPH)).id);

@@ -1,7 +1,7 @@
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { CoalescedReads, InterruptibleSleep } from '../follow';
-import type { JobScope } from '../state';
+import { scopeText, type JobScope } from '../state';
 import type { BatchRecord } from './batch';
 import { endedLately, forgetBefore, type EndedJob } from './batch-follow.store';
 import type { Batches } from './batches.service';
@@ -107,7 +107,7 @@ export class BatchStreams {
   }
 
   private read(scope: JobScope, id: string): Promise<BatchRecord> {
-    const key = [id, scope.accountId, scope.surface, scope.deploymentId].join(' ');
+    const key = [id, scopeText(scope)].join(' ');
     return this.readings.get(key, () => this.batches.get(scope, id));
   }
 }

@@ -48,12 +48,8 @@ export const PLACES = {
 
 /** Keeps a running stack restorable: a base backup, and rounds that add the WAL and the bytes since. */
 export class Backup {
-  /**
-   * The last round that is whole: the stack can be restored to this moment.
-   *
-   * @type {RestorePoint | undefined}
-   */
-  point;
+  /** @type {RestorePoint | undefined} */
+  #point;
   #stopping = new AbortController();
   /** @type {Promise<void> | undefined} */
   #rounds;
@@ -139,7 +135,13 @@ export class Backup {
       this.#shipped.add(name);
     }
     await this.buckets.copyMissing(this.from, this.to, PLACES.blobs);
-    this.point = point;
+    this.#point = point;
+  }
+
+  /** The last round that is whole: the stack can be restored to this moment. @throws {Failure} when there is none */
+  get point() {
+    if (this.#point === undefined) throw new Failure('No round of the backup is whole yet.');
+    return this.#point;
   }
 
   /** @param {string} segment */

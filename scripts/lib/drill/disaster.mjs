@@ -1,4 +1,4 @@
-import { Failure, task } from '../command/index.mjs';
+import { task } from '../command/index.mjs';
 import { DATABASE, dataIn, seedFolder, startPostgres } from '../postgres/index.mjs';
 import { onDatabase } from '../prisma/index.mjs';
 import { readSecrets } from '../servers/index.mjs';
@@ -45,22 +45,20 @@ export async function runUntilLost(scope, path, store, options) {
     await buckets.putFile(to, PLACES.secrets, folder.at('secrets.json'));
     load.begin();
     try {
-      await task(own, 'Taking a base backup under load', () => backup.takeBase());
+      await task(own, 'Taking a base backup under load', async () => {
+        await backup.takeBase();
+        await backup.round();
+      });
       backup.keepUp(options.roundSeconds * 1_000);
-      const point = await task(
-        own,
-        `Serving for ${options.seconds} s, backed up every ${options.roundSeconds} s`,
-        async () => {
-          await own.pause(options.seconds * 1_000);
-          return options.disaster === 'mistake' ? mistake(backup, databaseUrl) : backup.point;
-        },
-      );
+      const serving = `Serving for ${options.seconds} s, backed up every ${options.roundSeconds} s`;
+      const point = await task(own, serving, async () => {
+        await own.pause(options.seconds * 1_000);
+        return options.disaster === 'mistake' ? mistake(backup, databaseUrl) : backup.point;
+      });
       const lostAtMs = Date.now();
       await task(own, 'Losing all of it', () => destroy(fleet, store));
       await load.stop();
       await backup.stop().catch(() => undefined);
-      if (point === undefined)
-        throw new Failure('No round of the backup was whole before the disaster: give it more --seconds.');
       return { acknowledged: load.acknowledged, lostAtMs, point };
     } finally {
       await load.stop();

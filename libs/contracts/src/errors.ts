@@ -105,6 +105,12 @@ export const ERROR_CATALOGUE = {
     cause: 'The account has no bytes with this hash.',
     cure: 'Upload the bytes instead.',
   },
+  content_lost: {
+    status: 410,
+    cause:
+      'The service has lost the bytes of the asset. Its record stands; the request is right, and will be answered the same again.',
+    cure: 'Upload the file again, or run the job again, and give the request id to support.',
+  },
   method_not_allowed: {
     status: 405,
     cause: 'The path exists, but not with this method.',

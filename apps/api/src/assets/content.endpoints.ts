@@ -55,6 +55,7 @@ export const getAssetContent = defineEndpoint({
   parameters: [RANGE],
   answers,
   raw: true,
+  errors: ['content_lost'],
 });
 
 export const getSignedContent = defineEndpoint({
@@ -71,5 +72,5 @@ export const getSignedContent = defineEndpoint({
   parameters: [...signedQuery('asset', 'key'), RANGE],
   answers,
   raw: true,
-  errors: ['forbidden'],
+  errors: ['forbidden', 'content_lost'],
 });

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { makeAccount } from '@millrace/testing';
 import type { AssetRecord } from '../records/asset';
+import { blobKey } from '../records/blob';
 import { createAssetWorld, type AssetProcess, type AssetWorld } from '../fixtures/asset-world';
 import { wholeAccount } from '../records/asset-scope.store';
 
@@ -49,6 +50,18 @@ describe('the content of an asset', () => {
     const { headers } = await here.content.open(wholeAccount(accountId), id, { method: 'HEAD' });
     expect(headers['Content-Type']).toBe(contentType);
     expect(headers['Content-Disposition']).toBe(`${disposition}; filename="a.txt"`);
+  });
+
+  it('that the store has lost is answered as lost until its owner uploads it again', async () => {
+    const { id, blob } = await upload(Buffer.from('bytes of a disk that broke'), 'text/plain');
+    await world.store.delete(blobKey(blob));
+    const lost = { code: 'content_lost', status: 410, message: expect.stringContaining(id) as string };
+    await expect(here.content.open(wholeAccount(accountId), id, { method: 'GET' })).rejects.toMatchObject(lost);
+    await expect(here.content.open(wholeAccount(accountId), id, { method: 'GET' })).rejects.toMatchObject(lost);
+    // Its owner can mend it.
+    await upload(Buffer.from('bytes of a disk that broke'), 'text/plain');
+    const whole = await here.content.open(wholeAccount(accountId), id, { method: 'GET' });
+    expect((await buffer(whole.body as Readable)).toString()).toBe('bytes of a disk that broke');
   });
 
   it('lies nowhere but here when the store is a folder', async () => {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { isUuid } from '@millrace/contracts';
+import { Refusal, isUuid } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
   noAsset,
@@ -9,6 +9,7 @@ import {
   type AssetStore,
   type BlobService,
 } from '../records';
+import { BlobStoreError } from '../store';
 import type { AssetSettings } from '../assets.settings';
 import { dispositionOf, isShown, planContent, type ContentPlan, type ContentRequest } from './content-answer';
 
@@ -30,19 +31,21 @@ export class ContentService {
   /**
    * Answer a request for an asset's content, bytes included. The caller must read or destroy the body.
    *
-   * @throws Refusal `not_found`, or `invalid_request` with status 416; BlobStoreError.
+   * @throws Refusal `not_found`, `content_lost` when the store has nothing of it, or `invalid_request` with status 416; BlobStoreError.
    */
   async open(scope: AssetScope, id: string, request: ContentRequest): Promise<ContentAnswer> {
     const asset = await this.assets.get(scope, id);
-    const { status, headers, bytes } = planContent(asset, await this.sniffed(asset), request);
-    return { status, headers, body: bytes === null ? null : await this.blobs.open(asset.blob, bytes) };
+    return withContentOf(asset, async () => {
+      const { status, headers, bytes } = planContent(asset, await this.sniffed(asset), request);
+      return { status, headers, body: bytes === null ? null : await this.blobs.open(asset.blob, bytes) };
+    });
   }
 
   /**
    * Where the store itself serves an asset's content, for the one method given; null when it does not, and `open` must.
    *
    * @param until the store's link works no longer than this: the end of our own link, where one led here.
-   * @throws Refusal `not_found`.
+   * @throws Refusal `not_found`, `content_lost` as far as it is noticed: most links are made without asking the store.
    */
   async location(scope: AssetScope, id: string, method: 'GET' | 'HEAD', until?: Date): Promise<string | null> {
     if (!this.blobs.presigns) return null;
@@ -50,7 +53,7 @@ export class ContentService {
     return this.blobs.presign(asset.blob, {
       method,
       contentType: asset.contentType,
-      disposition: dispositionOf(asset, await this.sniffed(asset)),
+      disposition: dispositionOf(asset, await withContentOf(asset, () => this.sniffed(asset))),
       expiresSeconds: this.secondsUntil(until),
     });
   }
@@ -82,5 +85,18 @@ export class ContentService {
   private async sniffed(asset: AssetRecord): Promise<string> {
     const known = asset.jobId !== null || !isShown(asset.contentType);
     return known ? asset.contentType : this.blobs.sniff(asset.blob, null);
+  }
+}
+
+/** Do what reads an asset's bytes. @throws Refusal `content_lost` when its record promises bytes that the store does not have. */
+async function withContentOf<T>({ id }: AssetRecord, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof BlobStoreError && error.fault === 'missing')) throw error;
+    throw new Refusal(
+      'content_lost',
+      `The bytes of asset ${id} are lost. Upload the file again, or run the job again.`,
+    );
   }
 }

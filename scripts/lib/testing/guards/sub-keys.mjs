@@ -61,6 +61,20 @@ export const SUB_KEY_GUARDS = [
     SUB_KEYS,
   ),
   of(
+    'a sub-key lists only outputs of its own jobs',
+    ASSET_SCOPE,
+    'WHERE j.account_id = ${accountId}::uuid AND j.metadata @> ${JSON.stringify(labels)}::jsonb',
+    'WHERE j.account_id = ${accountId}::uuid AND ${JSON.stringify(labels)}::jsonb IS NOT NULL',
+    ['libs/assets/src/records/asset-scope.int-spec'],
+  ),
+  of(
+    'what was read for one sub-key is shown to no other',
+    'libs/jobs/src/state/job.ts',
+    'labels && Object.entries(labels).sort()',
+    'labels === null',
+    ['libs/jobs/src/state/job.spec'],
+  ),
+  of(
     'equal uploads of two sub-keys are two assets',
     'libs/assets/src/records/asset.store.ts',
     'AND a.labels IS NOT DISTINCT FROM ${like.labels && JSON.stringify(like.labels)}::jsonb',

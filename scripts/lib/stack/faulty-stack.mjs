@@ -22,6 +22,8 @@ const SETTINGS = {
   MILLRACE_DATABASE_POOL_SIZE: '4',
   MILLRACE_DRAIN_SECONDS: '1',
   MILLRACE_STOP_SECONDS: '5',
+  // The receiver of webhooks is on loopback.
+  MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
 };
 
 /** A fleet whose processes are started again however often they end: nothing gives up on them. */

@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import { JobWorld, cloudScope, endingOf, type TestDraft } from '../fixtures/job-world';
+import { nodesOf, type PlanNode } from '../fixtures/plans';
 import { canceledEnding, deadlinePassed, attemptsUsedUp } from '../lifecycle/job-ending';
 import { requestCancel } from '../lifecycle/cancel.store';
 import { endJob } from '../lifecycle/end.store';
@@ -83,4 +84,34 @@ it('an end that is undone leaves no message', async () => {
   });
   await expect(undone).rejects.toThrow('undone');
   expect(await messagesOf(job.id)).toEqual([]);
+});
+
+it('an end looks for the endpoints of its account alone, however many there are', async () => {
+  const job = await submitted();
+  const fence = await world.start(job);
+  await test.database.transaction(async (tx) => {
+    await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+    await tx.execute(Prisma.sql`
+      INSERT INTO webhook_endpoints (id, account_id, url, event_types, origin)
+      SELECT gen_random_uuid(), gen_random_uuid(), 'https://receiver.example.com/', '{job.succeeded}', 'https://api.example.com'
+      FROM generate_series(1, 100000)`);
+    await tx.execute(Prisma.sql`ANALYZE webhook_endpoints`);
+  });
+  const sent: Prisma.Sql[] = [];
+  const query = (sql: Prisma.Sql): Promise<never[]> => {
+    sent.push(sql);
+    return Promise.resolve([]);
+  };
+  const statements = { query, rows: query, execute: () => Promise.resolve(0), models: test.database.models };
+  await endJob(statements, { kind: 'fence', fence }, endingOf('succeeded'));
+  const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+    Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${sent[0] ?? Prisma.empty}`,
+  );
+  const readings = (row?.['QUERY PLAN'] ?? [])
+    .flatMap(({ Plan }) => nodesOf(Plan))
+    .filter((node) => node['Relation Name'] === 'webhook_endpoints');
+  expect(readings.map((node) => [node['Index Name'], node['Actual Rows'] * node['Actual Loops']])).toEqual([
+    ['webhook_endpoints_account_idx', 1],
+  ]);
+  expect(await messagesOf(job.id)).toEqual(['job.succeeded']);
 });

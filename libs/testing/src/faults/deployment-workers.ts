@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import pg from 'pg';
 import { childProcesses } from './child-processes';
 import type { Member } from './member';
-import type { Verdict } from './verdict';
+import type { Verdict } from './verdict-of';
 
 const REST_MS = 60_000;
 const POLL_MS = 250;

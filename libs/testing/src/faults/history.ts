@@ -20,6 +20,15 @@ export interface SubmissionHistory {
   tries: SubmissionTry[];
 }
 
+/** A batch, and what it was answered as. */
+export interface BatchHistory {
+  key: string;
+  accountId: string;
+  /** Jobs that were asked for. */
+  size: number;
+  ids: Set<string>;
+}
+
 /** What was seen of one job, over all requests of its client, in order. */
 interface Sighting {
   status: JobStatus;
@@ -42,6 +51,7 @@ const RANK: Record<JobStatus, number> = {
 /** What clients asked and what they were answered, to be compared with the database. */
 export class History {
   readonly submissions: SubmissionHistory[] = [];
+  readonly batches: BatchHistory[] = [];
   /** Uploads by asset id, with the hash that was answered. */
   readonly uploads = new Map<string, { accountId: string; hash: string }>();
   /** What a client saw that must not be seen. */
@@ -54,6 +64,12 @@ export class History {
   submission(label: string, accountId: string, key: string | null): SubmissionHistory {
     const made: SubmissionHistory = { label, accountId, key, tries: [] };
     this.submissions.push(made);
+    return made;
+  }
+
+  batch(key: string, accountId: string, size: number): BatchHistory {
+    const made: BatchHistory = { key, accountId, size, ids: new Set() };
+    this.batches.push(made);
     return made;
   }
 

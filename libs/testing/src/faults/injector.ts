@@ -3,6 +3,7 @@ import { LockHolder } from './lock-holder';
 import type { DeploymentWorkers } from './deployment-workers';
 import type { FaultProxy } from './fault-proxy';
 import type { History } from './history';
+import type { HookReceiver } from './hook-receiver';
 import type { Member } from './member';
 import type { Random } from './random';
 
@@ -18,6 +19,8 @@ export interface Victims {
   redisUrl: string;
   /** As well past its proxy. */
   databaseUrl: string;
+  /** Of webhooks. */
+  receiver: Pick<HookReceiver, 'behave'>;
   proxies: Record<'postgres' | 'redis' | 's3', FaultProxy>;
   leaseMs: number;
 }
@@ -36,6 +39,8 @@ export const FAULT_KINDS = [
   'empty redis',
   'restart redis',
   'restart postgres',
+  'lose receiver',
+  'slow receiver',
   'locked account',
   'connection pool at its end',
   'slow postgres',
@@ -73,6 +78,7 @@ const PACE = {
   loseNode: [5_000, 9_000],
   lock: [1_500, 3_500],
   network: [300, 1_000],
+  receiver: [500, 2_000],
 } as const;
 
 const SPARE_LAST = 0.85;
@@ -113,8 +119,10 @@ export class Injector {
       this.every('restartPostgres', () => this.restartPostgres()),
       this.every('network', () => this.hitNetwork()),
       this.every('lock', () => this.holdLock()),
+      this.every('receiver', () => this.hitReceiver()),
     ]);
     await Promise.all(this.thawing);
+    this.victims.receiver.behave({ kind: 'open' });
     for (const proxy of Object.values(this.victims.proxies)) {
       proxy.cutReplies(0, 0);
       proxy.behave({ kind: 'open' });
@@ -236,6 +244,16 @@ export class Injector {
     this.count(kind);
     await this.pause(this.random.whole(200, 2_500));
     await holder.close();
+  }
+
+  /** A receiver of webhooks is gone for a while, or takes its time. */
+  private async hitReceiver(): Promise<void> {
+    const kind = this.random.pick(['lose receiver', 'slow receiver'] as const);
+    this.count(kind);
+    const slow = { kind: 'slow', ms: this.random.whole(500, 3_000) } as const;
+    this.victims.receiver.behave(kind === 'lose receiver' ? { kind: 'down' } : slow);
+    await this.pause(this.random.whole(500, 3_000));
+    this.victims.receiver.behave({ kind: 'open' });
   }
 
   private async hitNetwork(): Promise<void> {

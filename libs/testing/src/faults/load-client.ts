@@ -1,33 +1,18 @@
-import { RETRY_CODES, isTerminal, type Asset, type ErrorEnvelope, type Job, type Progress } from '@millrace/contracts';
+import { RETRY_CODES, isTerminal, type Asset, type Job, type Progress } from '@millrace/contracts';
 import type { History, SubmissionHistory } from './history';
+import { LoadCalls, codeOf, type LoadTarget } from './load-calls';
 import type { Random } from './random';
 import { makeGraph, makePicture } from './workload';
 
-const CALL_MS = 10_000;
 const STREAM_MS = 30_000;
 const POLL_MS = 250;
-const UNKNOWN_PAUSE_MS = 200;
 /** Of a retry policy: all that may be tried again. */
 const RETRIED = `on=(${RETRY_CODES.join(' ')})`;
-
-/** Where clients find the service, and as whom. */
-export interface LoadTarget {
-  /** Origins of the API processes; each call goes to any of them. */
-  origins: string[];
-  accountId: string;
-  apiKey: string;
-  /** Sent as a credential with some jobs: must be found nowhere afterwards. */
-  canary: string;
-}
-
-interface Answer<T> {
-  status: number;
-  body: T;
-}
 
 /** One client under way: submits, watches, cancels, uploads, repeats itself. It records only what it was answered. */
 export class LoadClient {
   private readonly assets: string[] = [];
+  private readonly calls: LoadCalls;
   private count = 0;
 
   constructor(
@@ -36,7 +21,9 @@ export class LoadClient {
     private readonly history: History,
     private readonly random: Random,
     private readonly until: AbortSignal,
-  ) {}
+  ) {
+    this.calls = new LoadCalls(target, history, random);
+  }
 
   /** Go on until the signal aborts. */
   async run(): Promise<void> {
@@ -78,7 +65,7 @@ export class LoadClient {
   ): Promise<string | null> {
     const headers: Record<string, string> = submission.key === null ? {} : { 'Idempotency-Key': submission.key };
     if (retry !== null) headers['Millrace-Retry'] = retry;
-    const answer = await this.call<Job>('POST', '/api/v2/jobs', { text: body, headers });
+    const answer = await this.calls.call<Job>('POST', '/api/v2/jobs', { text: body, headers });
     if (answer?.status === 201) {
       submission.tries.push({ outcome: 'ok', code: null, jobId: answer.body.id });
       this.history.saw(answer.body.id, answer.body.status, null);
@@ -95,9 +82,9 @@ export class LoadClient {
     if (dice < 0.15) return;
     if (dice < 0.35) {
       await pause(this.random.whole(0, 2_000));
-      const answer = await this.call<Job>('POST', `/api/v2/jobs/${jobId}/cancel`);
+      const answer = await this.calls.call<Job>('POST', `/api/v2/jobs/${jobId}/cancel`);
       if (answer?.status === 200) this.see(answer.body);
-      if (this.random.chance(0.3)) await this.call<Job>('POST', `/api/v2/jobs/${jobId}/cancel`);
+      if (this.random.chance(0.3)) await this.calls.call<Job>('POST', `/api/v2/jobs/${jobId}/cancel`);
     }
     if (dice < 0.7) await this.poll(jobId);
     else await this.stream(jobId);
@@ -110,7 +97,7 @@ export class LoadClient {
   private async poll(jobId: string): Promise<void> {
     const deadline = Date.now() + this.random.whole(1_000, 15_000);
     while (!this.until.aborted && Date.now() < deadline) {
-      const answer = await this.call<Job>('GET', `/api/v2/jobs/${jobId}`);
+      const answer = await this.calls.call<Job>('GET', `/api/v2/jobs/${jobId}`);
       if (answer?.status === 404) this.history.breach('acknowledged-is-found', jobId, 'was accepted and is not found');
       if (answer?.status === 200) {
         this.see(answer.body);
@@ -129,7 +116,7 @@ export class LoadClient {
         await pause(POLL_MS);
         continue;
       }
-      const again = await this.call<Job>('GET', `/api/v2/jobs/${jobId}`);
+      const again = await this.calls.call<Job>('GET', `/api/v2/jobs/${jobId}`);
       if (again?.status === 200) this.see(again.body);
       return;
     }
@@ -138,7 +125,7 @@ export class LoadClient {
   /** @returns whether the stream sent the end of the job. */
   private async readStream(jobId: string): Promise<boolean> {
     const signal = AbortSignal.any([this.until, AbortSignal.timeout(STREAM_MS)]);
-    const response = await this.send(`/api/v2/jobs/${jobId}/events`, {
+    const response = await this.calls.send(`/api/v2/jobs/${jobId}/events`, {
       headers: { authorization: `Bearer ${this.target.apiKey}` },
       signal,
     });
@@ -176,72 +163,12 @@ export class LoadClient {
     form.set('content_type', 'image/png');
     form.set('file_path', `${this.name}.png`);
     form.set('file', new Blob([await makePicture(this.random)]), `${this.name}.png`);
-    const answer = await this.call<Asset>('POST', '/api/v2/assets', { form });
+    const answer = await this.calls.call<Asset>('POST', '/api/v2/assets', { form });
     if (answer === null || answer.status >= 300) return;
     const { id, hash } = answer.body;
     this.assets.push(id);
     this.history.uploads.set(id, { accountId: this.target.accountId, hash: hash ?? '' });
   }
-
-  /** @returns null when there was no answer: the outcome is unknown. */
-  private async call<T>(
-    method: string,
-    path: string,
-    { text, form, headers = {} }: { text?: string; form?: FormData; headers?: Record<string, string> } = {},
-  ): Promise<Answer<T> | null> {
-    const json: Record<string, string> = text === undefined ? {} : { 'content-type': 'application/json' };
-    try {
-      const response = await this.send(path, {
-        method,
-        headers: { authorization: `Bearer ${this.target.apiKey}`, ...json, ...headers },
-        body: text ?? form ?? null,
-        signal: AbortSignal.timeout(CALL_MS),
-      });
-      const answer = { status: response.status, body: (await response.json()) as T };
-      this.note(method, path, answer);
-      return answer;
-    } catch (error) {
-      this.history.counts.unknown += 1;
-      // Most often a process is on its way back; asking it without pause would only slow it down.
-      await pause(UNKNOWN_PAUSE_MS);
-      if (error instanceof SyntaxError) this.history.breach('answers-are-json', path, `${method}: ${error.message}`);
-      return null;
-    }
-  }
-
-  /** To any of the processes; to the next where one refuses the connection, as a load balancer does. */
-  private async send(path: string, init: RequestInit): Promise<Response> {
-    const first = this.random.whole(0, this.target.origins.length - 1);
-    const origins = [...this.target.origins.slice(first), ...this.target.origins.slice(0, first)];
-    for (const origin of origins.slice(0, -1)) {
-      try {
-        return await fetch(origin + path, init);
-      } catch (error) {
-        if (!isRefused(error)) throw error;
-      }
-    }
-    return fetch(origins.at(-1) + path, init);
-  }
-
-  private note(method: string, path: string, { status, body }: Answer<unknown>): void {
-    if (status < 400) this.history.counts.ok += 1;
-    else if (status < 500) this.history.counts.refused += 1;
-    else this.history.counts.unknown += 1;
-    if (status < 400) return;
-    const code = codeOf(body);
-    const sound = code !== null && (status < 500 || code === 'upstream_error');
-    if (!sound) this.history.breach('errors-are-envelopes', path, `${method} answered ${status} with code ${code}`);
-  }
-}
-
-function isRefused(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause as { code?: string } | undefined) : undefined;
-  return cause?.code === 'ECONNREFUSED';
-}
-
-function codeOf(body: unknown): string | null {
-  const { error } = body as Partial<ErrorEnvelope>;
-  return error !== undefined && typeof error.message === 'string' ? error.code : null;
 }
 
 function pause(ms: number): Promise<void> {

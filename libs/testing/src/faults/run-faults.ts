@@ -6,17 +6,21 @@ import { Database } from '@millrace/database';
 import { composeAudits, jobSettings } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
+import { BatchClient } from './batch-client';
 import { DeploymentWorkers } from './deployment-workers';
 import { History } from './history';
 import { Injector, type FaultKind, type Victims } from './injector';
-import { LoadClient, type LoadTarget } from './load-client';
+import { HookReceiver } from './hook-receiver';
+import type { LoadTarget } from './load-calls';
+import { LoadClient } from './load-client';
 import type { Member } from './member';
 import { Random } from './random';
-import { judge, type Verdict } from './verdict';
+import { judge } from './verdict';
+import type { Verdict } from './verdict-of';
 
 /** A stack that is up, and may be harmed. */
 export interface FaultyStack {
-  victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers'>;
+  victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers' | 'receiver'>;
   origins: string[];
   opsUrl: string;
   adminToken: string;
@@ -58,14 +62,17 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   ]);
   const { target: deployed, poolId } = await makeDeployment(stack, rich);
   const deploymentWorkers = new DeploymentWorkers(poolId, stack.victims.fleet, stack.databaseUrl);
+  const receiver = await makeEndpoint(rich);
   const stop = new AbortController();
   const { databaseUrl, leaseMs } = stack;
-  const victims = { ...stack.victims, databaseUrl, leaseMs, deploymentWorkers };
+  const victims = { ...stack.victims, databaseUrl, leaseMs, deploymentWorkers, receiver };
   const injector = new Injector(victims, history, new Random(random.whole(1, 1e9)), stop.signal);
   const load = Array.from({ length: clients }, (_, index) => {
     const target = [rich, deployed, rich, poor][index % 4] ?? rich;
     return new LoadClient(`c${seed}-${index}`, target, history, new Random(random.whole(1, 1e9)), stop.signal).run();
   });
+  const batches = new BatchClient(`b${seed}`, rich, history, new Random(random.whole(1, 1e9)), stop.signal);
+  load.push(batches.run());
   const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
   const ending = setTimeout(() => stop.abort(), seconds * 1_000);
   await injector.run();
@@ -88,6 +95,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
       auditors: auditing.auditors,
       faults: injector.total,
       collapses,
+      hooks: { accountId: rich.accountId, receiver },
       canary,
       folder,
     };
@@ -96,6 +104,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
     return { faults, outcomes: outcomesOf(history), statuses: await statuses(stack), drainSeconds, verdicts };
   } finally {
     await auditing.close();
+    await receiver.close();
   }
 }
 
@@ -110,12 +119,13 @@ async function settled(look: () => Promise<Verdict[]>): Promise<Verdict[]> {
   }
 }
 
-function outcomesOf({ counts, submissions }: History): Record<string, number> {
+function outcomesOf({ counts, submissions, batches }: History): Record<string, number> {
   const tries = submissions.flatMap((submission) => submission.tries);
   return {
     'calls answered': counts.ok,
     'calls refused': counts.refused,
     'calls unknown': counts.unknown,
+    'batches acknowledged': batches.filter(({ ids }) => ids.size > 0).length,
     'jobs acknowledged': tries.filter(({ jobId }) => jobId !== null).length,
     'submissions unknown': tries.filter(({ outcome }) => outcome === 'unknown').length,
   };
@@ -160,6 +170,18 @@ async function makeTarget(stack: FaultyStack, canary: string, micros: number): P
   await admin(stack, `accounts/${id}/credits`, { amount_micros: micros, reason: 'to be spent' });
   const { key = '' } = await admin(stack, `accounts/${id}/api-keys`, { name: 'under faults' });
   return { origins: stack.origins, accountId: id, apiKey: key, canary };
+}
+
+/** The account has all its events sent, from before its first job on. */
+async function makeEndpoint({ origins, apiKey }: LoadTarget): Promise<HookReceiver> {
+  const receiver = await HookReceiver.start();
+  const response = await fetch(`${origins[0]}/platform/v1/webhook-endpoints`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url }),
+  });
+  if (!response.ok) throw new Error(`a webhook endpoint was refused: ${response.status} ${await response.text()}`);
+  return receiver;
 }
 
 /** A deployment of the account, whose workers come and go by themselves. */

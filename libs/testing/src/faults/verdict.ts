@@ -2,15 +2,10 @@ import { createReadStream, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Auditor, Finding } from '@millrace/platform';
+import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
 import type { History } from './history';
-
-/** One invariant after a run: on how much it was checked, and what broke it. */
-export interface Verdict {
-  invariant: string;
-  /** Things that were looked at; 0 where the check itself does not count them. */
-  checked: number;
-  breaches: Finding[];
-}
+import type { HookReceiver } from './hook-receiver';
+import { verdictOf, type Verdict } from './verdict-of';
 
 /** What the checks need to know of the run. */
 export interface Evidence {
@@ -20,10 +15,15 @@ export interface Evidence {
   faults: number;
   /** Ends of processes that nobody caused. */
   collapses: string[];
+  /** Of the account that has its events sent, and where. */
+  hooks: { accountId: string; receiver: HookReceiver };
   /** Must be in none of the files below `folder`. */
   canary: string;
   folder: string;
 }
+
+/** What waits for its next attempt is sent in this time, in attempts of a few seconds. */
+const WEBHOOKS_LIMIT_MS = 60_000;
 
 interface JobRow {
   id: string;
@@ -40,6 +40,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
   const client = new pg.Client({ connectionString: evidence.databaseUrl });
   await client.connect();
   try {
+    await drainWebhooks(client, WEBHOOKS_LIMIT_MS);
     const { rows } = await client.query<JobRow>(
       `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt, retries, retry_max FROM jobs`,
     );
@@ -53,6 +54,8 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       retries(rows),
       drained(rows),
       await uploads(client, history),
+      ...(await batchVerdicts(client, history)),
+      ...(await webhookVerdicts(client, evidence.hooks.accountId, evidence.hooks.receiver)),
       ...seen(history),
       { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },
       await secrets(evidence),
@@ -61,10 +64,6 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
   } finally {
     await client.end();
   }
-}
-
-function verdict(invariant: string, checked: number, broken: { subject: string; detail: string }[]): Verdict {
-  return { invariant, checked, breaches: broken.map((one) => ({ check: invariant, ...one })) };
 }
 
 function acknowledged(history: History, rows: JobRow[]): Verdict {
@@ -76,7 +75,7 @@ function acknowledged(history: History, rows: JobRow[]): Verdict {
     const row = byId.get(jobId);
     return row === undefined || row.label !== submission.label || row.account_id !== submission.accountId;
   });
-  return verdict(
+  return verdictOf(
     'one row per acknowledged 201',
     answered.length,
     broken.map(({ jobId, submission }) => ({ subject: jobId, detail: `${submission.label} was answered 201` })),
@@ -90,7 +89,7 @@ function refused(history: History, rows: JobRow[]): Verdict {
     ({ tries }) => tries.length > 0 && tries.every(({ outcome }) => outcome === 'refused'),
   );
   const broken = all.filter(({ label }) => made.has(label));
-  return verdict(
+  return verdictOf(
     'a 4xx created nothing',
     all.length,
     broken.map(({ label, tries }) => ({
@@ -113,7 +112,7 @@ function keys(history: History, rows: JobRow[]): Verdict {
     if (reused && count === 0)
       broken.push({ subject: label, detail: 'was refused because its key is used, and has no job' });
   }
-  return verdict('one job per key', history.submissions.length, broken);
+  return verdictOf('one job per key', history.submissions.length, broken);
 }
 
 function sightings(history: History, rows: JobRow[]): Verdict {
@@ -121,7 +120,7 @@ function sightings(history: History, rows: JobRow[]): Verdict {
   const terminal = new Set(['succeeded', 'canceled', 'failed', 'expired']);
   const last = [...history.lastSeen()];
   const broken = last.filter(([id, status]) => terminal.has(status) && byId.get(id) !== status);
-  return verdict(
+  return verdictOf(
     'a terminal status that was seen stands',
     last.length,
     broken.map(([id, status]) => ({ subject: id, detail: `was seen ${status} and is ${byId.get(id)}` })),
@@ -130,7 +129,7 @@ function sightings(history: History, rows: JobRow[]): Verdict {
 
 function attempts(rows: JobRow[], faults: number): Verdict {
   const broken = rows.filter((row) => row.attempt - row.retries - 1 > faults);
-  return verdict(
+  return verdictOf(
     'attempts - retries - 1 <= faults',
     rows.length,
     broken.map((row) => ({ subject: row.id, detail: `has ${row.attempt} attempts after ${faults} faults` })),
@@ -141,7 +140,7 @@ function attempts(rows: JobRow[], faults: number): Verdict {
 function retries(rows: JobRow[]): Verdict {
   const retried = rows.filter((row) => row.retries > 0);
   const broken = retried.filter((row) => row.retries > row.retry_max || row.attempt <= row.retries);
-  return verdict(
+  return verdictOf(
     'retries <= the policy of the job',
     retried.length,
     broken.map((row) => ({
@@ -153,7 +152,7 @@ function retries(rows: JobRow[]): Verdict {
 
 function drained(rows: JobRow[]): Verdict {
   const broken = rows.filter((row) => ['queued', 'running', 'canceling'].includes(row.status));
-  return verdict(
+  return verdictOf(
     'everything ends',
     rows.length,
     broken.map((row) => ({ subject: row.id, detail: `is still ${row.status} at attempt ${row.attempt}` })),
@@ -171,7 +170,7 @@ async function uploads(client: pg.Client, history: History): Promise<Verdict> {
     const sound = row?.account_id === accountId && row.hash === hash;
     if (!sound) broken.push({ subject: id, detail: `was answered with ${hash}, and is ${row?.hash}` });
   }
-  return verdict('an upload that was answered is there', history.uploads.size, broken);
+  return verdictOf('an upload that was answered is there', history.uploads.size, broken);
 }
 
 /** What clients saw themselves, by check. */
@@ -207,7 +206,7 @@ async function secrets({ folder, canary }: Evidence): Promise<Verdict> {
   for (const file of files) {
     if (await contains(file, canary)) broken.push({ subject: file, detail: 'a forwarded credential is in this file' });
   }
-  return verdict('no secret on any disk', files.length, broken);
+  return verdictOf('no secret on any disk', files.length, broken);
 }
 
 async function contains(file: string, text: string): Promise<boolean> {

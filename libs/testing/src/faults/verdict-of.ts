@@ -1,0 +1,14 @@
+import type { Finding } from '@millrace/platform';
+
+/** One invariant after a run: on how much it was checked, and what broke it. */
+export interface Verdict {
+  invariant: string;
+  /** Things that were looked at; 0 where the check itself does not count them. */
+  checked: number;
+  breaches: Finding[];
+}
+
+/** @param broken what broke the invariant. */
+export function verdictOf(invariant: string, checked: number, broken: { subject: string; detail: string }[]): Verdict {
+  return { invariant, checked, breaches: broken.map((one) => ({ ...one, check: invariant })) };
+}

@@ -70,7 +70,7 @@ const ROOMS = {
     ['state'],
     ['rotation', 'audit'],
     ['lifecycle'],
-    ['dispatch', 'outputs'],
+    ['dispatch', 'outputs', 'reuse'],
     ['submission', 'follow'],
     ['operator', 'batches'],
   ],

@@ -479,6 +479,7 @@ CREATE TABLE job_graphs (
     workflow text NOT NULL,
     node_count integer NOT NULL,
     work_key bigint,
+    reuse_key bytea,
     CONSTRAINT job_graphs_pkey PRIMARY KEY (job_id)
 );
 
@@ -521,7 +522,7 @@ CREATE TABLE job_transitions (
     at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     CONSTRAINT job_transitions_pkey PRIMARY KEY (job_id, seq),
     CONSTRAINT job_transitions_seq_check CHECK (((seq = 1) = (from_status IS NULL))),
-    CONSTRAINT job_transitions_table_check CHECK ((((COALESCE(from_status, ''::text) || '>'::text) || to_status) = ANY (ARRAY['>queued'::text, 'queued>running'::text, 'queued>canceled'::text, 'queued>expired'::text, 'running>succeeded'::text, 'running>failed'::text, 'running>expired'::text, 'running>canceling'::text, 'canceling>canceled'::text])))
+    CONSTRAINT job_transitions_table_check CHECK ((((COALESCE(from_status, ''::text) || '>'::text) || to_status) = ANY (ARRAY['>queued'::text, 'queued>running'::text, 'queued>canceled'::text, 'queued>expired'::text, 'queued>succeeded'::text, 'running>succeeded'::text, 'running>failed'::text, 'running>expired'::text, 'running>canceling'::text, 'canceling>canceled'::text])))
 );
 
 CREATE TABLE jobs (
@@ -567,8 +568,10 @@ CREATE TABLE jobs (
     retry_pause_seconds integer DEFAULT 0 NOT NULL,
     retries smallint DEFAULT 0 NOT NULL,
     retry_at timestamp(3) with time zone,
+    reused_from uuid,
+    cached_nodes integer,
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
-    CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0)))),
+    CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0) OR ((status = 'succeeded'::text) AND (reused_from IS NOT NULL))))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
     CONSTRAINT jobs_deadline_check CHECK ((deadline_at <= expires_at)),
     CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text, 'leased'::text, 'paused'::text, 'done'::text]))),
@@ -578,6 +581,7 @@ CREATE TABLE jobs (
     CONSTRAINT jobs_lease_check CHECK ((((delivery = 'leased'::text) = (lease_token IS NOT NULL)) AND ((delivery = 'leased'::text) = (lease_expires_at IS NOT NULL)) AND ((delivery <> 'leased'::text) OR (worker_id IS NOT NULL)))),
     CONSTRAINT jobs_money_check CHECK (((price_micros_per_second >= 0) AND (held_micros >= 0) AND (billable_ms >= 0) AND ((charged_micros >= 0) AND (charged_micros <= held_micros)) AND ((delivery = 'done'::text) = (charged_micros IS NOT NULL)))),
     CONSTRAINT jobs_retries_check CHECK (((retries >= 0) AND (retries <= retry_max) AND ((delivery <> 'paused'::text) OR ((retry_at IS NOT NULL) AND (retries > 0))))),
+    CONSTRAINT jobs_reuse_check CHECK (((reused_from IS NULL) OR ((status = 'succeeded'::text) AND (attempt = 0) AND (held_micros = 0) AND (billable_ms = 0)))),
     CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'canceling'::text, 'canceled'::text, 'failed'::text, 'expired'::text]))),
     CONSTRAINT jobs_surface_check CHECK (((surface = ANY (ARRAY['self_hosted'::text, 'cloud'::text, 'deployment'::text])) AND ((surface = 'deployment'::text) = (deployment_id IS NOT NULL))))
 ) WITH (fillfactor=70);
@@ -900,6 +904,7 @@ CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_a
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
 CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
+CREATE INDEX job_graphs_reuse_key_idx ON public.job_graphs USING btree (reuse_key, job_id) WHERE (reuse_key IS NOT NULL);
 CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (work_key, job_id);
 CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id);
 CREATE UNIQUE INDEX job_outputs_asset_id_key ON public.job_outputs USING btree (asset_id);

@@ -57,6 +57,7 @@ function draftOf(accountId, poolId) {
     workflow: GRAPH,
     nodeCount: NODES,
     workKey: 0n,
+    reuseKey: null,
     inputAssetIds: [],
     metadata: METADATA,
     idempotencyKey: randomUUID(),

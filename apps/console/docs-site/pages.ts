@@ -24,6 +24,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       cli: 'The command line',
       errors: 'Errors',
       retries: 'Retries',
+      reuse: 'Reuse',
       webhooks: 'Webhooks',
       mcp: 'The MCP server',
       credits: 'Credits',

@@ -187,7 +187,14 @@ class Pool {
         },
         scope: { accountId, surface: 'self_hosted', deploymentId: null, labels: null },
         body: Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: {} } } })),
-        target: () => Promise.resolve({ poolId: this.id, catalogue, queueLimit: null, priceMicrosPerSecond: 0n }),
+        target: () =>
+          Promise.resolve({
+            poolId: this.id,
+            catalogue,
+            catalogueDigest: 'test',
+            queueLimit: null,
+            priceMicrosPerSecond: 0n,
+          }),
         idempotencyKey: undefined,
         traceparent: null,
       });

@@ -166,7 +166,8 @@ async function submitTo(worker: PoolWorker, poolId: string, accountId: string, i
     },
     scope,
     body: Buffer.from(JSON.stringify({ workflow: { '1': { class_type: 'Show', inputs: image } } })),
-    target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE }),
+    target: () =>
+      Promise.resolve({ poolId, catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: PRICE }),
     idempotencyKey: undefined,
     traceparent: null,
   });

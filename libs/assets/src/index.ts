@@ -16,6 +16,7 @@ export {
   type AssetRecord,
   type AssetScope,
   type BlobRef,
+  type InputContent,
   type OutputAsset,
   type StoredBlob,
   type StoredOutput,

@@ -29,6 +29,16 @@ export const EstimateSchema = z
     wait_ms: milliseconds
       .nullable()
       .meta({ description: 'Until it starts. Null where there is nothing to estimate from.' }),
+    reuse: z
+      .object({
+        job_id: z.uuid().nullable().meta({ description: 'The job that ran; null when the submission would run.' }),
+        reason: z.string().nullable().meta({ description: 'Why it would run; null when it would not.' }),
+      })
+      .nullable()
+      .meta({
+        id: 'EstimatedReuse',
+        description: 'Whether it would be answered with the outputs of an earlier job. Null unless it asks for that.',
+      }),
   })
   .meta({ id: 'Estimate', description: 'What a submission would come to. Credits in millionths.' });
 export type Estimate = z.infer<typeof EstimateSchema>;

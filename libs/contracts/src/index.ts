@@ -113,6 +113,7 @@ export {
 } from './node-catalogue';
 export { NodeClassesSchema, type NodeClasses, type NodeClassView, type NodeInputView } from './node-class-views';
 export { OUTPUT_TYPES, OutputSchema, type OutputType, type Output } from './output';
+export { REUSE_MODES, REUSE_OUTPUT_LIMIT, ReuseSchema, type Reuse } from './reuse';
 export { RETRY_CODES, RETRY_LIMITS, RetryPolicySchema, type RetryCode, type RetryPolicy } from './retry-policy';
 export {
   RESERVED_FIELDS,

@@ -123,6 +123,14 @@ export const JobSchema = z
     metadata: JobMetadataSchema,
     metrics: JobMetricsSchema,
     urls: JobUrlsSchema,
+    reused_from: z
+      .uuid()
+      .optional()
+      .meta({
+        description:
+          'The job that ran and made these outputs; present only where this one was answered with them and did not run itself. It ' +
+          'may be gone by now.',
+      }),
     logs: JobLogsSchema.optional().meta({
       description: 'Only of jobs of deployments, and only in `GET /api/v2/jobs/{id}`.',
     }),

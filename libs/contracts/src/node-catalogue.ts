@@ -39,6 +39,8 @@ export const NodeClassSchema = z.object({
   outputNode: z.boolean(),
   /** Input names beyond `inputs` are accepted if they match (autogrow and dynamic inputs of newer node packs). */
   acceptsUnknownInputs: z.boolean().optional(),
+  /** True where equal inputs make equal outputs, by the engine's own declaration. Absent: not known. */
+  deterministic: z.boolean().optional(),
 });
 export type NodeClass = z.infer<typeof NodeClassSchema>;
 

@@ -33,6 +33,10 @@ const NodeClassViewSchema = z
     outputs: z.array(OutputSpecSchema),
     output_node: z.boolean().meta({ description: 'A run computes it and what it depends on.' }),
     accepts_unknown_inputs: z.boolean().optional(),
+    deterministic: z.boolean().optional().meta({
+      description:
+        'True where equal inputs make equal outputs; only jobs whose nodes all declare it are answered with earlier outputs.',
+    }),
   })
   .meta({ id: 'NodeClass' });
 

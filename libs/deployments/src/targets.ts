@@ -10,6 +10,8 @@ import type { Pool, PoolStore } from './pool.store';
 export interface Target {
   poolId: string;
   catalogue: NodeCatalogue;
+  /** Names the version of the catalogue. */
+  catalogueDigest: string;
   /** Jobs that may wait in the whole pool; null means the service's limit. */
   queueLimit: number | null;
   priceMicrosPerSecond: bigint;
@@ -54,6 +56,7 @@ export class Targets {
     return {
       poolId,
       catalogue: await this.catalogues.read(pool.catalogueDigest),
+      catalogueDigest: pool.catalogueDigest,
       queueLimit: pool.queueLimit,
       priceMicrosPerSecond: this.defaultPriceMicrosPerSecond,
     };
@@ -67,11 +70,13 @@ export class Targets {
    */
   async deployment(id: string, { wake = true }: { wake?: boolean } = {}): Promise<Target> {
     const deployment = await this.readyDeployment(id, wake);
+    const catalogueDigest = deployment.catalogueDigest ?? '';
     if (deployment.idle && wake) await this.deployments.noteWanted(id);
     return {
       poolId: deployment.poolId,
       // A deployment is ready only after a worker has published what it can run.
-      catalogue: await this.catalogues.read(deployment.catalogueDigest ?? ''),
+      catalogue: await this.catalogues.read(catalogueDigest),
+      catalogueDigest,
       queueLimit: deployment.queueLimit,
       priceMicrosPerSecond: deployment.priceMicrosPerSecond ?? this.defaultPriceMicrosPerSecond,
     };

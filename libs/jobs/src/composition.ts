@@ -57,6 +57,7 @@ import {
 } from './lifecycle';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
+import { JobReuse, ReuseStore } from './reuse';
 import {
   AccountQueueStore,
   AccountQueues,
@@ -123,14 +124,14 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
   const queueStore = new AccountQueueStore();
   const estimates = new QueueEstimates(database, queueStore, new WorkerStore());
-  const ranks = new QueueRanks(database, new QueueEndsStore());
   const jobStore = new JobStore();
-  const reads = new JobReads(database, jobStore, estimates, ranks);
+  const reads = new JobReads(database, jobStore, estimates, new QueueRanks(database, new QueueEndsStore()));
   const examiner = new SubmissionExaminer();
   const store = new SubmissionStore(settings);
   const checks = new SubmissionChecks(assets, estimates, settings);
   const ledger = new LedgerStore();
   const groupStore = new GroupStore(settings);
+  const reuse = new JobReuse(database, new ReuseStore(settings), assets, parts.defaults, metrics);
   const submissions = new SubmissionService(
     database,
     store,
@@ -142,6 +143,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     dispatcher,
     examiner,
     parts.defaults,
+    reuse,
     metrics,
     settings,
   );
@@ -153,6 +155,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     estimates,
     ledger,
     quota,
+    reuse,
     settings,
   );
   const batches = composeBatches({

@@ -39,6 +39,7 @@ export {
   type ReportedEnding,
 } from './lifecycle';
 export { JobHistories, OperatorJobs, type FailedJob, type JobHistory, type OperatorJob } from './operator';
+export { type ReuseOutcome } from './reuse';
 export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
 export { AccountQueues, PoolDemandStore } from './rotation';
 export {

@@ -59,6 +59,12 @@ export class Metrics {
     labelNames: ['pool'],
     registers: [this.registry],
   });
+  readonly jobsReused = new Counter({
+    name: 'millrace_jobs_reused_total',
+    help: 'Jobs that were answered with the outputs of an earlier one; they did not run and are in no other count of jobs that ended.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
   readonly queueDepth = new Gauge({
     name: 'millrace_queue_depth',
     help: 'Jobs by pool and delivery state: waiting, dispatched, leased.',

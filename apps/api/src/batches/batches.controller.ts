@@ -4,7 +4,15 @@ import type { Target } from '@millrace/deployments';
 import { BatchRetries, BatchSubmissions, Batches, JobPresenter, presentBatch } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, presentPage, retryPolicyOf, spendLimitOf, type AnswerOf, type InputOf } from '../endpoints';
+import {
+  Serves,
+  assertNoReuse,
+  presentPage,
+  retryPolicyOf,
+  spendLimitOf,
+  type AnswerOf,
+  type InputOf,
+} from '../endpoints';
 import { readBytes } from '../http';
 import { Destinations } from '../jobs';
 import { presentBatchJob } from './batch.presenter';
@@ -27,6 +35,7 @@ export class BatchesController {
     const { visitor, idempotencyKey, request, response } = input;
     const { caller, scope, surface, demo } = visitor;
     if (demo) throw new Refusal('forbidden', 'A demo deployment takes no batches; submit single jobs.');
+    assertNoReuse(request, 'batches');
     const retry = retryPolicyOf(request);
     const spendLimitMicros = spendLimitOf(request) ?? null;
     const body = await readBytes(request, this.settings.maxBatchBytes);

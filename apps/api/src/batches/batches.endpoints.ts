@@ -35,7 +35,7 @@ export const postBatches = defineEndpoint({
     'its own status, outputs and price; their holds are taken together, and they wait in the queue of the account, in the order of ' +
     'the batch.\n\n' +
     'All jobs are accepted or none: `batch_refused` then lists what is wrong with each, and nothing is recorded. With `"admission": ' +
-    '"each"` those that can be accepted are, and `refused` of the answer lists the others.\n\n' +
+    '"each"` those that can be accepted are, and `refused` of the answer lists the others. `Millrace-Reuse` is refused: jobs of batches always run.\n\n' +
     'With an `Idempotency-Key` the same body with the same headers is answered with the same batch, for as long as the batch can be read.',
   idempotencyKey: 'accepts-repeats',
   parameters: [RETRY_HEADER, SPEND_LIMIT_HEADER],

@@ -2,7 +2,7 @@ import type { Estimate } from '@millrace/contracts';
 import type { SubmissionEstimate } from '@millrace/jobs';
 
 /** What an estimate looks like on the wire. */
-export function presentEstimate({ refusal, terms, times, costMicros, place }: SubmissionEstimate): Estimate {
+export function presentEstimate({ refusal, terms, times, costMicros, place, reuse }: SubmissionEstimate): Estimate {
   return {
     accepted: refusal === null,
     error: refusal && { code: refusal.code, message: refusal.message, details: refusal.details },
@@ -13,5 +13,6 @@ export function presentEstimate({ refusal, terms, times, costMicros, place }: Su
     cost_micros: costMicros && { p50: Number(costMicros.p50), p90: Number(costMicros.p90) },
     queue_position: place && place.position,
     wait_ms: place && place.waitMs,
+    reuse: reuse && { job_id: reuse.reusedFrom, reason: reuse.reason },
   };
 }

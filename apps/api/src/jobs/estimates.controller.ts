@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Target } from '@millrace/deployments';
 import { SubmissionEstimates } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
+import { Serves, reuseOf, type AnswerOf, type InputOf } from '../endpoints';
 import { inTurn, readBytes } from '../http';
 import { Destinations } from './destinations';
 import { presentEstimate } from './estimate.presenter';
@@ -19,9 +19,12 @@ export class EstimatesController {
 
   @Serves(postEstimates)
   async estimate({ visitor, request }: InputOf<typeof postEstimates>): Promise<AnswerOf<typeof postEstimates>> {
-    const { caller, scope, surface } = visitor;
+    const { caller, scope, surface, demo } = visitor;
+    const reuse = demo ? null : reuseOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
     const target = (): Promise<Target> => this.destinations.of(surface, { wake: false });
-    return presentEstimate(await inTurn(request, body, () => this.estimates.estimate({ caller, scope, body, target })));
+    return presentEstimate(
+      await inTurn(request, body, () => this.estimates.estimate({ caller, scope, body, target, reuse })),
+    );
   }
 }

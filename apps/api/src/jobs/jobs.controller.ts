@@ -14,7 +14,16 @@ import {
 import type { Target } from '@millrace/deployments';
 import { currentTraceparent, namesTag } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, retryPolicyOf, spendLimitOf, type AnswerOf, type InputOf } from '../endpoints';
+import {
+  Serves,
+  assertNoReuse,
+  retryPolicyOf,
+  reuseAnswer,
+  reuseOf,
+  spendLimitOf,
+  type AnswerOf,
+  type InputOf,
+} from '../endpoints';
 import { holdBytes, inTurn, readBytes, sendText } from '../http';
 import { Destinations } from './destinations';
 import { readMetadataFilter } from './job-query';
@@ -49,15 +58,25 @@ export class JobsController {
   ) {}
 
   @Serves(postJobs)
-  async submit({ visitor, idempotencyKey, request }: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
-    const { caller, scope, surface } = visitor;
+  async submit({
+    visitor,
+    idempotencyKey,
+    request,
+    response,
+  }: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
+    const { caller, scope, surface, demo } = visitor;
     const retry = retryPolicyOf(request);
+    // Callers of a demo share an account: one would be shown the job of another.
+    if (demo) assertNoReuse(request, 'demo deployments');
+    const reuse = demo ? null : reuseOf(request);
     const spendLimitMicros = spendLimitOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
     const traceparent = currentTraceparent();
-    const submission = { caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
+    const submission = { caller, scope, body, idempotencyKey, retry, reuse, spendLimitMicros, traceparent };
     const target = (): Promise<Target> => this.destinations.of(surface);
-    const { job, place } = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
+    const accepted = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
+    const { job, place } = accepted;
+    if (accepted.reuse !== null) response.setHeader(...reuseAnswer(accepted.reuse.reason));
     return this.presenter.present(visitor, job, place);
   }
 

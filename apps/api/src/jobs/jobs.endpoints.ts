@@ -7,7 +7,7 @@ import {
   JobSubmissionSchema,
   JobWorkflowSchema,
 } from '@millrace/contracts';
-import { RETRY_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, recordId } from '../endpoints';
+import { RETRY_HEADER, REUSE_ANSWER, REUSE_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, recordId } from '../endpoints';
 import { jobQuery, metadataFilter } from './job-query';
 
 const reads = { method: 'get', tag: 'jobs', access: { by: 'surface', scope: 'jobs:read' } } as const;
@@ -38,10 +38,16 @@ export const postJobs = defineEndpoint({
     '`webhook_url` and `inputs` are reserved and refused. Other unknown fields are ignored; `extra_data` takes only the ' +
     'listed keys, and their values are forwarded to the run and not stored.',
   idempotencyKey: 'refuses-repeats',
-  parameters: [RETRY_HEADER, SPEND_LIMIT_HEADER],
+  parameters: [RETRY_HEADER, REUSE_HEADER, SPEND_LIMIT_HEADER],
   rawBody: { contentType: 'application/json', schema: JobSubmissionSchema },
   example: EXAMPLE_SUBMISSION,
-  answers: { 201: { description: 'The job is recorded and queued.', schema: JobSchema } },
+  answers: {
+    201: {
+      description: 'The job is recorded and queued; one that is answered with earlier outputs has succeeded.',
+      schema: JobSchema,
+      headers: { 'Millrace-Reuse': REUSE_ANSWER },
+    },
+  },
   errors: [
     'invalid_field',
     'payload_too_large',

@@ -97,7 +97,7 @@ describe('Millrace-Retry', () => {
 describe('the defaults of an account', () => {
   it('apply to submissions that say nothing, of this account alone, and a header goes before them', async () => {
     const caller = await client();
-    expect((await caller.call<SubmissionDefaults>('GET', DEFAULTS)).body).toEqual({ retry: null });
+    expect((await caller.call<SubmissionDefaults>('GET', DEFAULTS)).body).toEqual({ retry: null, reuse: null });
     expect((await caller.call('PUT', DEFAULTS, { json: { retry: POLICY } })).status).toBe(200);
     expect(await retryOf(caller)).toMatchObject(POLICY);
     expect(await retryOf(caller, { 'Millrace-Retry': 'max=1, on=(worker_lost)' })).toMatchObject({ max: 1 });

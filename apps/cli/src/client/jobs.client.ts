@@ -28,6 +28,8 @@ export interface SubmitOptions {
   key: string;
   /** The header `Millrace-Retry`. */
   retry?: string | undefined;
+  /** The header `Millrace-Reuse`. */
+  reuse?: string | undefined;
   /** The header `Millrace-Spend-Limit-Micros`. */
   spendLimitMicros?: number | undefined;
 }
@@ -48,9 +50,10 @@ export class JobsClient {
   constructor(private readonly api: ApiClient) {}
 
   /** `body` is the request's JSON text, sent unchanged. */
-  async submit(body: string, { key, retry, spendLimitMicros }: SubmitOptions): Promise<Job> {
+  async submit(body: string, { key, retry, reuse, spendLimitMicros }: SubmitOptions): Promise<Job> {
     const options = {
       ...(retry === undefined ? {} : { 'millrace-retry': retry }),
+      ...reuseHeader(reuse),
       ...(spendLimitMicros === undefined ? {} : { 'millrace-spend-limit-micros': String(spendLimitMicros) }),
     };
     const headers = { 'content-type': 'application/json', 'idempotency-key': key, ...options };
@@ -58,8 +61,8 @@ export class JobsClient {
   }
 
   /** What a submission of this body would come to. */
-  async estimate(body: string, signal?: AbortSignal): Promise<Estimate> {
-    const headers = { 'content-type': 'application/json' };
+  async estimate(body: string, reuse?: string, signal?: AbortSignal): Promise<Estimate> {
+    const headers = { 'content-type': 'application/json', ...reuseHeader(reuse) };
     const url = this.api.platformHere('/estimates');
     return readAs(EstimateSchema, await this.api.json(url, { method: 'POST', headers, body, signal }), 'estimate');
   }
@@ -134,6 +137,10 @@ export class JobsClient {
       throw new UsageFailure(`${JSON.stringify(id)} is not a job id.`, 'List your jobs: millrace jobs ls');
     return this.api.api(`/jobs/${id}${rest}`);
   }
+}
+
+function reuseHeader(reuse: string | undefined): Record<string, string> {
+  return reuse === undefined ? {} : { 'millrace-reuse': reuse };
 }
 
 function nullWhenAbsent(error: unknown): null {

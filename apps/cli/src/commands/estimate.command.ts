@@ -3,14 +3,15 @@ import type { Command } from 'commander';
 import { progressView } from '../follow';
 import type { GraphText } from '../graph';
 import { EXIT, type ExitCode, ServiceRefusal } from '../process';
-import { count, credits, duration, failureLines, type Palette, tableLines } from '../terminal';
+import { count, credits, duration, failureLines, type Palette, plainLine, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { guardFor } from './interrupt-option';
-import { graphFlags } from './run.command';
+import { graphFlags, reuseOption } from './run.command';
 import { type GraphFlags, submissionOf } from './submit-graph';
 
 export function addEstimate(program: Command, bind: Bind): void {
   graphFlags(program.command('estimate'))
+    .addOption(reuseOption())
     .description(
       'what a graph would cost, and how long it would run and wait; submits nothing, but uploads what --input names',
     )
@@ -18,7 +19,11 @@ export function addEstimate(program: Command, bind: Bind): void {
 }
 
 /** @returns `refused` when the submission would be refused. */
-async function estimate(context: CommandContext, path: string, flags: GraphFlags): Promise<ExitCode> {
+async function estimate(
+  context: CommandContext,
+  path: string,
+  flags: GraphFlags & { reuse?: string },
+): Promise<ExitCode> {
   const { host, printer } = context;
   const clients = await context.clients();
   const view = progressView(host);
@@ -28,7 +33,7 @@ async function estimate(context: CommandContext, path: string, flags: GraphFlags
     const prepare = (): Promise<void> => Promise.resolve();
     const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
     const { body, graph } = await submissionOf(path, flags, tools);
-    const found = await clients.jobs.estimate(body, guard.signal);
+    const found = await clients.jobs.estimate(body, flags.reuse, guard.signal);
     context.print(found, (shown) => estimateLines(shown, graph, printer.paint));
     return found.accepted ? EXIT.succeeded : EXIT.refused;
   } finally {
@@ -54,6 +59,8 @@ function verdictLines(error: Estimate['error'], graph: GraphText, paint: Palette
 
 function factsOf({ run_ms: run, cost_micros: cost, ...found }: Estimate): [string, string][] {
   const facts: [string, string][] = [];
+  if (found.reuse !== null) facts.push(['reuse', reuseFact(found.reuse)]);
+  if (typeof found.reuse?.job_id === 'string') return facts;
   if (run === null) {
     if (found.accepted) facts.push(['run', 'not known: no earlier job of this kind has succeeded here']);
   } else {
@@ -69,4 +76,10 @@ function factsOf({ run_ms: run, cost_micros: cost, ...found }: Estimate): [strin
   if (found.queue_position !== null) facts.push(['position', String(found.queue_position)]);
   if (found.wait_ms !== null) facts.push(['wait', duration(found.wait_ms)]);
   return facts;
+}
+
+function reuseFact({ job_id: jobId, reason }: NonNullable<Estimate['reuse']>): string {
+  return jobId === null
+    ? `it would run. ${plainLine(reason ?? '')}`
+    : `answered at once with the outputs of job ${jobId}, free`;
 }

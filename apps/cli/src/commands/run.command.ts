@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { REUSE_MODES } from '@millrace/contracts';
+import { Option, type Command } from 'commander';
 import type { Job } from '../client';
 import { type InterruptPolicy, progressView } from '../follow';
 import { EXIT, type ExitCode } from '../process';
@@ -72,6 +73,7 @@ function submissionFlags(command: Command): Command {
       '--retry <policy>',
       'which failures are tried again, such as "max=2, on=(engine_error worker_lost), pause=30"',
     )
+    .addOption(reuseOption())
     .option('--spend-limit <credits>', 'the most that the job may cost, such as 0.5', SPEND_LIMIT)
     .option(
       '--max-wait <seconds>',
@@ -79,6 +81,13 @@ function submissionFlags(command: Command): Command {
       parserOf('--max-wait', MAX_WAIT),
       600,
     );
+}
+
+/** `--reuse` is `exact`; `--reuse off` goes before a default of the account. */
+export function reuseOption(): Option {
+  return new Option('--reuse [mode]', 'take the outputs of an earlier job that asked for exactly the same')
+    .choices([...REUSE_MODES, 'off'])
+    .preset('exact');
 }
 
 /** What makes the body of a submission. */

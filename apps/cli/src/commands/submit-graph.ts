@@ -20,6 +20,8 @@ export interface SubmitFlags extends GraphFlags {
   idempotencyKey?: string;
   /** The header `Millrace-Retry`; the service checks it. */
   retry?: string;
+  /** The header `Millrace-Reuse`. */
+  reuse?: string;
   /** The most that the job may cost, in micro-credits. */
   spendLimit?: number;
   /** For how many seconds in all a refusal with a time to wait (429) is retried. */
@@ -50,7 +52,7 @@ export async function submitGraph(path: string, flags: SubmitFlags, tools: Submi
   const { body, graph } = await submissionOf(path, flags, tools);
   const job = submitWithRetries(
     body,
-    { key, retry: flags.retry, spendLimitMicros: flags.spendLimit },
+    { key, retry: flags.retry, reuse: flags.reuse, spendLimitMicros: flags.spendLimit },
     flags.maxWait,
     tools,
   );

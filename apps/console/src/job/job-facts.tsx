@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 import type { Job } from '@millrace/contracts';
 import { Fact, Facts } from '../ui/display/facts';
-import { formatCredits, formatDuration } from '../ui/format';
+import { formatCredits, formatDuration, shortId } from '../ui/format';
 import { Ago, useNow } from '../ui/display/time';
 
 /** A job's figures: its place, its times, its cost, its labels. */
@@ -21,6 +22,18 @@ export function JobFacts({ job, deployment }: { job: Job; deployment: string | u
       {job.status === 'queued' && (
         <Fact name="Starts in about" lead>
           {typeof waitMs === 'number' ? formatDuration(Math.max(1_000, waitMs)) : 'no estimate yet'}
+        </Fact>
+      )}
+      {job.reused_from !== undefined && (
+        <Fact name="Reused from" lead>
+          <Link
+            to="/jobs/$jobId"
+            params={{ jobId: job.reused_from }}
+            search={deployment === undefined ? {} : { deployment }}
+            title="This job did not run: it has the outputs of the job that asked for exactly the same"
+          >
+            job {shortId(job.reused_from)}
+          </Link>
         </Fact>
       )}
       <Fact name="Submitted">

@@ -4,7 +4,7 @@ import { ConstraintError, decodeCursor, encodeCursor, type Database, type Page }
 import type { AssetRecord } from './asset';
 import type { AssetFilter, AssetListStore, AssetPosition } from './asset-list.store';
 import { type AssetScope } from './asset-scope.store';
-import type { AssetStore } from './asset.store';
+import type { AssetStore, InputContent } from './asset.store';
 import type { StoredBlob } from './blob';
 import type { BlobService } from './blob.service';
 import type { BlobRecordStore } from './blob-record.store';
@@ -87,6 +87,13 @@ export class AssetService {
     if (wellFormed.length === 0) return new Set();
     const owned = new Set(await this.assets.owned(this.database, scope, wellFormed));
     return new Set(wellFormed.filter((id) => owned.has(id.toLowerCase())));
+  }
+
+  /** What assets of the account contain, by id; those that are gone are left out. @param ids UUIDs in lower case. */
+  async contentsForJob(accountId: string, ids: string[]): Promise<Map<string, InputContent>> {
+    if (ids.length === 0) return new Map();
+    const found = await this.assets.contents(this.database, accountId, ids);
+    return new Map(found.map(({ id, ...content }) => [id, content]));
   }
 
   /**

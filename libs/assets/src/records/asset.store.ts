@@ -16,6 +16,13 @@ export interface AssetDraft {
   labels: JobMetadata | null;
 }
 
+/** What a run sees of an input. */
+export interface InputContent {
+  hash: string;
+  contentType: string;
+  filePath: string | null;
+}
+
 /** An asset past its expiry, and its turn among those: what a sweep goes on from. */
 export interface ExpiredAsset extends Pick<BlobRef, 'accountId' | 'hash'> {
   id: string;
@@ -58,6 +65,13 @@ export class AssetStore {
     const rows = await tx.rows<{ id: string }>(Prisma.sql`
       SELECT a.id FROM assets a WHERE ${isInScope(scope)} AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
     return rows.map((row) => row.id);
+  }
+
+  /** What the account's unexpired assets among `ids` contain. */
+  async contents(tx: Statements, accountId: string, ids: string[]): Promise<(InputContent & { id: string })[]> {
+    return tx.rows(Prisma.sql`
+      SELECT a.id, a.hash, a.content_type, a.file_path FROM assets a
+      WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
   }
 
   /** The upload with the same content, path, tags and labels, and the same content type where one is given; locked. */

@@ -1,7 +1,7 @@
 export { AssetService, noAsset, type StoredOutput } from './asset.service';
 export { ASSET_KINDS, AssetListStore } from './asset-list.store';
 export { wholeAccount, type AssetScope } from './asset-scope.store';
-export { AssetStore, type ExpiredAsset } from './asset.store';
+export { AssetStore, type ExpiredAsset, type InputContent } from './asset.store';
 export { type AssetFields, type AssetRecord, type MintedAsset, type UploadFields } from './asset';
 export { BlobRecordStore, type BlobRecord, type CondemnedBlob } from './blob-record.store';
 export { blobGone, BlobService } from './blob.service';

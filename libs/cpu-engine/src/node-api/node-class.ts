@@ -20,6 +20,8 @@ interface Description {
   outputs?: OutputSpec[];
   /** What a run is for: such a node runs always, others only if one of these needs them. */
   outputNode?: boolean;
+  /** False where equal inputs may make other outputs. */
+  deterministic?: false;
 }
 
 /** A node class: its catalogue entry and its function. */
@@ -59,12 +61,28 @@ export function output(type: string, name = type, list = false): OutputSpec {
 }
 
 function described(node: Description & { inputs: Inputs }, takesLists: boolean, run: CpuNode['run']): CpuNode {
-  const { name, displayName = name, category, description, outputs = [], outputNode = false } = node;
+  const {
+    name,
+    displayName = name,
+    category,
+    description,
+    outputs = [],
+    outputNode = false,
+    deterministic = true,
+  } = node;
   const inputs = new Map(Object.entries(node.inputs));
   const specs = Object.fromEntries([...inputs].map(([key, { spec }]) => [key, spec]));
   return {
     name,
-    entry: { displayName, category, description, inputs: specs, outputs, outputNode },
+    entry: {
+      displayName,
+      category,
+      description,
+      inputs: specs,
+      outputs,
+      outputNode,
+      ...(deterministic ? { deterministic } : {}),
+    },
     inputs,
     takesLists,
     run,

@@ -149,6 +149,19 @@ const CHECKS: readonly Check[] = [
         OR l.ends <> CASE WHEN j.delivery = 'done' THEN 1 ELSE 0 END)`,
   },
   {
+    name: 'reused-jobs-are-free-and-whole',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject,
+             format('was answered with outputs of %s and has %s outputs, %s attempts, %s transactions, and was charged %s',
+               j.reused_from, r.outputs, r.attempts, r.transactions, j.charged_micros) AS detail
+      FROM jobs j CROSS JOIN LATERAL (
+        SELECT (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) AS outputs,
+               (SELECT count(*) FROM job_attempts a WHERE a.job_id = j.id) AS attempts,
+               (SELECT count(*) FROM ledger_transactions t WHERE t.job_id = j.id) AS transactions) r
+      WHERE j.reused_from IS NOT NULL
+        AND (j.charged_micros <> 0 OR r.outputs = 0 OR r.attempts > 0 OR r.transactions > 0)`,
+  },
+  {
     name: 'platform-faults-are-free',
     sql: Prisma.sql`
       SELECT j.id::text AS subject, format('failed with %s and was charged %s', j.error ->> 'code', j.charged_micros) AS detail

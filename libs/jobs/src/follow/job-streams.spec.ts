@@ -95,6 +95,8 @@ class MovingJob {
       error: null,
       metadata: {},
       chargedMicros: null,
+      cachedNodes: null,
+      reusedFrom: null,
       outputs: [...this.outputs],
       logs: null,
     };

@@ -51,6 +51,7 @@ export class JobPresenter {
         cancel: `${self}/cancel`,
         ...(showsLogs(viewer) ? { logs: `${self}/logs` } : {}),
       },
+      ...(job.reusedFrom === null ? {} : { reused_from: job.reusedFrom }),
       ...(withLogs && job.logs !== null && showsLogs(viewer) ? { logs: jobLogsOf(job.logs) } : {}),
     };
   }
@@ -136,8 +137,8 @@ function jobLogsOf({ text, truncated, capturedAt }: JobLogRecord): JobLogs {
 }
 
 /**
- * Two are additive: `estimated_wait_ms`, the time until a queued job starts, and `charged_micros`, what the job cost in
- * micro-credits, where there is money at all.
+ * Three are additive: `estimated_wait_ms`, the time until a queued job starts; `cached_nodes`, how many nodes the engine did not
+ * compute again; and `charged_micros`, what the job cost in micro-credits, where there is money at all.
  */
 function metricsOf(job: JobRecord, place: QueuePlace | null): JobMetrics {
   const end = job.completedAt?.getTime();
@@ -147,6 +148,7 @@ function metricsOf(job: JobRecord, place: QueuePlace | null): JobMetrics {
     queue_ms: start === undefined ? null : start - job.createdAt.getTime(),
     execution_ms: ranAndEnded ? end - start : null,
     estimated_wait_ms: place?.waitMs ?? null,
+    cached_nodes: job.cachedNodes,
     ...(job.surface === 'self_hosted' ? {} : { charged_micros: job.chargedMicros }),
   };
 }

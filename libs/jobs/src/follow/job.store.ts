@@ -59,7 +59,8 @@ const outputsColumn = Prisma.sql`
 
 const jobColumns = Prisma.sql`
   j.id, j.account_id, j.pool_id, j.surface, j.deployment_id, j.status, j.delivery, j.attempt, j.seq, j.created_at,
-  j.started_at, j.completed_at, j.deadline_at, j.expires_at, j.updated_at, j.progress, j.error, j.metadata, j.charged_micros`;
+  j.started_at, j.completed_at, j.deadline_at, j.expires_at, j.updated_at, j.progress, j.error, j.metadata, j.charged_micros,
+  j.reused_from, j.cached_nodes`;
 
 /** The SQL that reads jobs. Every method takes the scope: a job of another account or surface is not found. */
 export class JobStore {

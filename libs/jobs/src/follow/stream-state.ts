@@ -112,6 +112,7 @@ function asOf(job: JobRecord, { status, at, seq }: JobTransitionRecord): JobReco
     startedAt: status === 'queued' ? null : job.startedAt,
     completedAt: isTerminal(status) ? job.completedAt : null,
     error: isTerminal(status) ? job.error : null,
+    cachedNodes: isTerminal(status) ? job.cachedNodes : null,
     chargedMicros: isTerminal(status) ? job.chargedMicros : null,
   };
 }

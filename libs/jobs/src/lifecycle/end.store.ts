@@ -45,7 +45,7 @@ export async function endJob(
         delivery = 'done', lease_token = NULL, lease_expires_at = NULL, retry_at = NULL, completed_at = now(), updated_at = now(),
         seq = j.seq + 1, progress = coalesce(${jsonOrNull(ending.progress)}::jsonb, j.progress),
         error = CASE WHEN old.status = 'canceling' THEN NULL ELSE ${jsonOrNull(ending.failure)}::jsonb END,
-        billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
+        cached_nodes = ${cachedNodes(ending)}::int, billable_ms = old.billable_ms, held_micros = old.held_micros, charged_micros = old.charged_micros
     FROM ${charged} old WHERE j.id = old.id
     RETURNING j.*, old.status AS from_status, old.delivery AS from_delivery, old.used_ms, ${withdrawal(ending)} AS withdrawn`;
   return runMove(statements, job, [
@@ -81,6 +81,11 @@ export function runPart(guard: Prisma.Sql, ending: JobEnding): StatementPart<Bil
 export function withdrawal(ending: JobEnding): Prisma.Sql {
   if (SETTLEMENT[ending.ending] === 'billable') return Prisma.sql`NULL`;
   return Prisma.sql`CASE WHEN old.is_waived AND j.price_micros_per_second > 0 THEN withdraw_outputs(j.id) END`;
+}
+
+/** How many nodes the engine had in its cache; null where no worker reports it. */
+function cachedNodes({ nodes }: JobEnding): number | null {
+  return nodes === null ? null : nodes.filter(({ state }) => state === 'cached').length;
 }
 
 /** The attempt that was under way, if there was one. */

@@ -9,6 +9,7 @@ export const TRANSITIONS = [
   { from: 'queued', to: 'running', by: 'the first claim of a worker' },
   { from: 'queued', to: 'canceled', by: 'a cancel request' },
   { from: 'queued', to: 'expired', by: 'the execution deadline' },
+  { from: 'queued', to: 'succeeded', by: 'the outputs of an earlier job, in the statement of the submission' },
   { from: 'running', to: 'succeeded', by: 'the worker that holds the lease' },
   { from: 'running', to: 'failed', by: 'the worker that holds the lease, or the last attempt being lost' },
   { from: 'running', to: 'expired', by: 'the execution deadline' },

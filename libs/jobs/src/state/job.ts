@@ -48,6 +48,10 @@ export interface JobRecord extends JobPlace {
   metadata: JobMetadata;
   /** Micro-credits charged; null until the job has ended. */
   chargedMicros: number | null;
+  /** Nodes that the engine had in its cache; null until the job has ended, and where no worker reported them. */
+  cachedNodes: number | null;
+  /** The job that ran and made these outputs; null when this one runs, or ran, itself. */
+  reusedFrom: string | null;
   outputs: JobOutputRecord[];
   /** Present where it was asked for and captured. */
   logs: JobLogRecord | null;

@@ -23,11 +23,11 @@ const parsed = new Map<number, NodeCatalogue>();
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 /** What a thread of `SubmissionExaminer` runs. */
-export function examineInThread({ body, catalogue }: ExaminationTask): ExaminationResult {
+export function examineInThread({ body, catalogue, forReuse }: ExaminationTask): ExaminationResult {
   try {
     const requested = readSubmission(body);
     if (catalogue === null) return { kind: 'read' };
-    return { kind: 'examined', job: examineSubmission(requested, catalogueOf(catalogue)) };
+    return { kind: 'examined', job: examineSubmission(requested, catalogueOf(catalogue), forReuse) };
   } catch (error) {
     if (error instanceof Refusal) return refusedResult(error);
     throw error;

@@ -9,6 +9,8 @@ export interface ExaminationTask {
   body: Uint8Array;
   /** Null: only the body is read, because nothing takes jobs there. */
   catalogue: SharedCatalogue | null;
+  /** The submission may be answered with earlier outputs. */
+  forReuse: boolean;
 }
 
 /** A catalogue as JSON in memory that all threads share. */

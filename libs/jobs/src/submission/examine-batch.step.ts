@@ -5,7 +5,7 @@ import type { RequestedBatch } from './read-batch.step';
 import { ITEM_FAULTS, itemFaultOf, type ItemFault } from './item-fault';
 
 /** A job of a batch that passed every check but those of the database. */
-export interface ExaminedItem extends Omit<ExaminedJob, 'workflow' | 'extraData'> {
+export interface ExaminedItem extends Omit<ExaminedJob, 'workflow' | 'extraData' | 'exact'> {
   index: number;
   /** Its graph, or its row in the batch's template. */
   graph: string | number[];
@@ -52,7 +52,7 @@ export function examineSlice(
 
 function examineItem(requested: RequestedBatch, catalogue: NodeCatalogue, index: number): ExaminedItem {
   const { row, ...job } = requested.jobAt(index);
-  const { workflow, extraData: _, ...examined } = examineSubmission(job, catalogue);
+  const { workflow, extraData: _, exact: __, ...examined } = examineSubmission(job, catalogue);
   const text = row === null || requested.template === null ? workflow : textOfRow(requested.template, row);
   return { ...examined, index, graph: row ?? text, graphBytes: Buffer.byteLength(text) };
 }

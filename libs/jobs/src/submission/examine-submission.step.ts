@@ -1,5 +1,6 @@
 import { Refusal, type ExtraData, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
 import { assetReferences, modelsOf, sliceOf, workOf, type WorkflowGraph } from '@millrace/workflow';
+import { exactWorkOf, type ExactWork } from '../reuse';
 import type { RequestedJob } from './read-submission.step';
 import { validateGraph } from './validate-workflow.step';
 import { workDigestOf } from './work-key';
@@ -16,6 +17,8 @@ export interface ExaminedJob {
   /** Names the work that it asks for; see `workDigestOf`. */
   work: string;
   assets: ReferredAssets;
+  /** What it asks for exactly; null where its submission does not ask for reuse. */
+  exact: ExactWork | null;
 }
 
 /** The assets that a graph refers to. */
@@ -40,9 +43,10 @@ const MAX_ASSETS = 1_000;
 /**
  * Check the graph of a submission against the nodes that its pool can run, and list what is still to be looked up.
  *
+ * @param forReuse the submission may be answered with earlier outputs.
  * @throws Refusal `invalid_workflow`.
  */
-export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalogue): ExaminedJob {
+export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalogue, forReuse = false): ExaminedJob {
   const { graph, metadata, extraData } = requested;
   validateGraph(graph, catalogue);
   return {
@@ -53,6 +57,7 @@ export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalo
     models: modelsOf(graph, catalogue),
     work: workDigestOf(workOf(graph, catalogue)),
     assets: referredAssets(graph),
+    exact: forReuse ? exactWorkOf(graph, catalogue, extraData !== null) : null,
   };
 }
 

@@ -59,8 +59,8 @@ export class GroupStore {
     const lifetimeSeconds = this.settings.idempotencySeconds;
     const storages = storagesNotFullPart(draft, claimKeysPart({ operation: 'postJobs', lifetimeSeconds }, draft));
     const graphs = statementPart('graphs')`
-      INSERT INTO job_graphs (job_id, workflow, node_count, work_key)
-      SELECT d.id, d.workflow, d.node_count, d.work_key FROM ${draft} d, (SELECT count(*) FROM ${storages}) AS done RETURNING 1`;
+      INSERT INTO job_graphs (job_id, workflow, node_count, work_key, reuse_key)
+      SELECT d.id, d.workflow, d.node_count, d.work_key, d.reuse_key FROM ${draft} d, (SELECT count(*) FROM ${storages}) AS done RETURNING 1`;
     const joined = joinRotationsPart(draft, graphs);
     const jobs = this.jobsPart(draft, joined);
     const transitions = statementPart('transitions')`
@@ -99,7 +99,7 @@ function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): StatementP
   const given = statementPart('given')`
     SELECT g.* FROM ${timeout}, json_to_recordset(${JSON.stringify(drafts.map(rowOf))}::json) AS g (
       place int, given_id uuid, account_id uuid, api_key_id uuid, pool_id text, surface text, deployment_id uuid,
-      workflow text, node_count int, work_key bigint, input_asset_ids uuid[], metadata jsonb, models text[], has_secrets boolean,
+      workflow text, node_count int, work_key bigint, reuse_key bytea, input_asset_ids uuid[], metadata jsonb, models text[], has_secrets boolean,
       traceparent text, idempotency_key text, weight int, running_limit int, queue_limit int, storage_bytes float8,
       retention_seconds float8, price_micros_per_second bigint, hold_micros bigint, hold_id uuid, spend_limit_micros bigint,
       batch_id uuid, batch_index int, retry_max int, retry_codes text[], retry_pause_seconds int)`;
@@ -122,6 +122,7 @@ function rowOf(draft: JobDraft, index: number): Record<string, unknown> {
     workflow: draft.workflow,
     node_count: draft.nodeCount,
     work_key: String(draft.workKey),
+    reuse_key: draft.reuseKey === null ? null : `\\x${draft.reuseKey.toString('hex')}`,
     input_asset_ids: draft.inputAssetIds,
     metadata: draft.metadata,
     idempotency_key: draft.idempotencyKey,

@@ -39,7 +39,7 @@ export async function retryOf(
 export function draftOf(
   { caller, scope, traceparent, retry, spendLimitMicros }: Submitter,
   target: Target,
-  job: Omit<ExaminedJob, 'assets' | 'extraData'>,
+  job: Omit<ExaminedJob, 'assets' | 'extraData' | 'exact'>,
   inputAssetIds: string[],
   settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
 ): JobDraft {
@@ -56,6 +56,7 @@ export function draftOf(
     workflow,
     nodeCount,
     workKey: workKeyOf(scope.accountId, target.poolId, job.work),
+    reuseKey: null,
     inputAssetIds,
     metadata: withOwnLabels(scope.labels, metadata),
     idempotencyKey: null,

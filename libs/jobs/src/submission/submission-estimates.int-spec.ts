@@ -15,6 +15,7 @@ import { RunTimesStore } from './run-times.store';
 import { SubmissionChecks } from './submission-checks';
 import { SubmissionEstimates, type SubmissionEstimate } from './submission-estimates.service';
 import { SubmissionExaminer } from './submission-examiner';
+import { NO_REUSE } from '../fixtures/no-reuse';
 import { workKeyOf } from './work-key';
 
 const settings = {
@@ -78,7 +79,17 @@ async function estimate(body: string, changes: Partial<Target> = {}): Promise<Su
   const quota = { usedBytes: () => Promise.resolve(usedBytes) };
   const { database } = test;
   const ledger = new LedgerStore();
-  const estimates = new SubmissionEstimates(database, examiner, checks, runTimes, queues, ledger, quota, settings);
+  const estimates = new SubmissionEstimates(
+    database,
+    examiner,
+    checks,
+    runTimes,
+    queues,
+    ledger,
+    quota,
+    NO_REUSE,
+    settings,
+  );
   const caller: Caller = {
     accountId,
     apiKeyId: null,
@@ -87,7 +98,14 @@ async function estimate(body: string, changes: Partial<Target> = {}): Promise<Su
     accountStatus: 'active',
     limits: LIMITS,
   };
-  const target = { poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE, ...changes };
+  const target = {
+    poolId,
+    catalogue,
+    catalogueDigest: 'test',
+    queueLimit: null,
+    priceMicrosPerSecond: PRICE,
+    ...changes,
+  };
   return estimates.estimate({
     caller,
     scope: cloudScope(accountId),
@@ -99,7 +117,7 @@ async function estimate(body: string, changes: Partial<Target> = {}): Promise<Su
 /** The work key of what `bodyOf(steps)` submits. */
 async function keyOf(steps: number, owner = accountId): Promise<bigint> {
   const target = (): Promise<Target> =>
-    Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: PRICE });
+    Promise.resolve({ poolId, catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: PRICE });
   const { job } = await examiner.examine(Buffer.from(bodyOf(steps, 9)), target);
   return workKeyOf(owner, poolId, job.work);
 }

@@ -1,10 +1,11 @@
 import type { Caller } from '@millrace/accounts';
 import { storageFull, type AssetSettings, type StorageQuota } from '@millrace/assets';
 import { costMicros, type BillingSettings, type LedgerStore } from '@millrace/billing';
-import { Refusal, type ErrorCode } from '@millrace/contracts';
+import { Refusal, type ErrorCode, type Reuse } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
+import type { JobReuse, ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
@@ -24,6 +25,8 @@ export interface EstimateRequest {
   body: Uint8Array;
   /** Finds where it would run. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
+  /** As of a submission. */
+  reuse?: Reuse | null | undefined;
 }
 
 /** What the same submission would come to now. */
@@ -37,6 +40,8 @@ export interface SubmissionEstimate {
   /** What a job that takes so long costs, in micro-credits. */
   costMicros: { p50: bigint; p90: bigint } | null;
   place: QueuePlace | null;
+  /** Null where it does not ask for earlier outputs, or was not examined. */
+  reuse: ReuseOutcome | null;
 }
 
 /** Refusals of the request for an estimate itself: it was not looked at. */
@@ -55,6 +60,7 @@ export class SubmissionEstimates {
     private readonly queues: Pick<QueueEstimates, 'place' | 'waitingOf'>,
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly quota: Pick<StorageQuota, 'usedBytes'>,
+    private readonly reuse: Pick<JobReuse, 'isWanted' | 'search'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
   ) {}
 
@@ -62,12 +68,31 @@ export class SubmissionEstimates {
   async estimate(request: EstimateRequest): Promise<SubmissionEstimate> {
     let target: Target | null = null;
     const find = async (): Promise<Target> => (target = await request.target());
-    const examined = await refusalOr(async () => (await this.examiner.examine(request.body, find)).job);
+    const forReuse = await this.reuse.isWanted(request.scope.accountId, request.reuse);
+    const examined = await refusalOr(async () => (await this.examiner.examine(request.body, find, forReuse)).job);
     const known = target as Target | null;
     if (known === null) return { ...NOTHING, refusal: examined instanceof Refusal ? examined : null };
     const terms = termsOf(request.caller, request.scope, known, this.settings);
     if (examined instanceof Refusal) return { ...NOTHING, refusal: examined, terms };
-    return this.estimateOf(request.scope, known, terms, examined);
+    const reuse = await this.reuseOf(request, known, examined);
+    if (reuse instanceof Refusal) return { ...NOTHING, refusal: reuse, terms };
+    if (reuse !== null && reuse.reusedFrom !== null) {
+      return { ...NOTHING, refusal: null, terms: { ...terms, holdMicros: 0n }, costMicros: NO_COST, reuse };
+    }
+    return { ...(await this.estimateOf(request.scope, known, terms, examined)), reuse };
+  }
+
+  /** What earlier outputs there are for it; a refusal where its inputs are not there. */
+  private async reuseOf(
+    { scope }: EstimateRequest,
+    target: Target,
+    { exact, assets }: ExaminedJob,
+  ): Promise<ReuseOutcome | Refusal | null> {
+    if (exact === null) return null;
+    return refusalOr(async () => {
+      await this.checks.inputAssets(scope, assets);
+      return (await this.reuse.search({ ...target, scope }, exact))?.outcome ?? null;
+    });
   }
 
   private async estimateOf(
@@ -75,7 +100,7 @@ export class SubmissionEstimates {
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
-  ): Promise<SubmissionEstimate> {
+  ): Promise<Omit<SubmissionEstimate, 'reuse'>> {
     const { poolId } = target;
     const { accountId, labels } = scope;
     const ahead = await this.queues.waitingOf(poolId, accountId);
@@ -113,7 +138,8 @@ export class SubmissionEstimates {
   }
 }
 
-const NOTHING = { terms: null, times: null, costMicros: null, place: null } as const;
+const NOTHING = { terms: null, times: null, costMicros: null, place: null, reuse: null } as const;
+const NO_COST = { p50: 0n, p90: 0n };
 
 async function refusalOr<T>(work: () => Promise<T>): Promise<T | Refusal> {
   try {

@@ -6,7 +6,7 @@ const common = { displayName: '', category: '', description: '', outputs: [], ou
 const x = { type: '*', required: false, multiple: true };
 const catalogue: NodeCatalogue = { Show: { ...common, inputs: { x } } };
 const target = (): Promise<Target> =>
-  Promise.resolve({ poolId: 'p', catalogue, queueLimit: null, priceMicrosPerSecond: 0n });
+  Promise.resolve({ poolId: 'p', catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: 0n });
 const bodyOf = (workflow: string): Buffer => Buffer.from(`{"workflow":${workflow},"metadata":{"a":"b"}}`);
 const node = (inputs: string, classType = 'Show'): string => `{"class_type":"${classType}","inputs":{"x":${inputs}}}`;
 /** Larger than what is examined at once. */

@@ -9,7 +9,7 @@ const x = { type: '*', required: false, multiple: true };
 const show = { displayName: '', category: '', description: '', outputs: [], outputNode: true, inputs: { x } };
 const catalogue: NodeCatalogue = { Show: show };
 const target = (): Promise<Target> =>
-  Promise.resolve({ poolId: 'p', catalogue, queueLimit: null, priceMicrosPerSecond: 0n });
+  Promise.resolve({ poolId: 'p', catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: 0n });
 const bodyOf = (id: string, input: string): Buffer =>
   Buffer.from(`{"workflow":{"${id}":{"class_type":"Show","inputs":{"x":${input}}}}}`);
 

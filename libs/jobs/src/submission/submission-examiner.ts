@@ -80,14 +80,15 @@ export class SubmissionExaminer {
    * Read a body and check its graph against the nodes of where it is to run. `body` is not to be used afterwards.
    *
    * @param target asked only about a body that could be read, unless that is a large one. A fault of the body counts first.
+   * @param forReuse the submission may be answered with earlier outputs: what it asks for exactly is worked out as well.
    * @throws Refusal of the body, the target or the graph; 429 `rate_limited` while too many large bodies wait; 413
    * `payload_too_large` when examining it takes too much memory.
    */
-  async examine(body: Uint8Array, target: () => Promise<Target>): Promise<Examination> {
-    if (body.byteLength > this.limits.inlineBytes) return this.examineAside(body, target);
+  async examine(body: Uint8Array, target: () => Promise<Target>, forReuse = false): Promise<Examination> {
+    if (body.byteLength > this.limits.inlineBytes) return this.examineAside(body, target, forReuse);
     const requested = readSubmission(body);
     const found = await target();
-    return { job: examineSubmission(requested, found.catalogue), target: found };
+    return { job: examineSubmission(requested, found.catalogue, forReuse), target: found };
   }
 
   /**
@@ -120,13 +121,13 @@ export class SubmissionExaminer {
     return this.pool.destroy();
   }
 
-  private async examineAside(body: Uint8Array, target: () => Promise<Target>): Promise<Examination> {
+  private async examineAside(body: Uint8Array, target: () => Promise<Target>, forReuse: boolean): Promise<Examination> {
     const found = await target().catch((error: unknown) => ({ error }));
     const catalogue = 'error' in found ? null : this.share(found.catalogue);
     const { buffer, byteLength } = body;
     // Moved where the body has the memory to itself, else copied.
     const transferList = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
-    const task = { body, catalogue };
+    const task = { body, catalogue, forReuse };
     const result = await this.runInThread<ExaminationResult>(task, 'examineInThread', transferList);
     if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
     if ('error' in found) throw found.error;

@@ -15,6 +15,7 @@ import { SubmissionExaminer } from './submission-examiner';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
 import { SubmissionService } from './submission.service';
+import { NO_REUSE } from '../fixtures/no-reuse';
 import { SubmissionStore } from './submission.store';
 
 /** Ids of the clock as it is, as on hosts of their own: within one process they never go back. */
@@ -61,6 +62,7 @@ beforeAll(async () => {
     { expectDispatch: () => undefined, requestDispatch: () => undefined },
     examiner,
     { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
+    NO_REUSE,
     new Metrics('test'),
     settings,
   );
@@ -91,7 +93,8 @@ async function submitThrough(clockOffsetMs: number): Promise<string> {
     },
     scope,
     body: Buffer.from('{"workflow":{"1":{"class_type":"Show","inputs":{}}}}'),
-    target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),
+    target: () =>
+      Promise.resolve({ poolId, catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: 1_000n }),
     idempotencyKey: undefined,
     traceparent: null,
   });

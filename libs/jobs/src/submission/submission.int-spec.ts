@@ -15,6 +15,7 @@ import { SubmissionExaminer } from './submission-examiner';
 import { SubmissionService, type Submission } from './submission.service';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
+import { NO_REUSE } from '../fixtures/no-reuse';
 import { SubmissionStore } from './submission.store';
 
 const settings = {
@@ -94,6 +95,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
     },
     examiner,
     { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
+    NO_REUSE,
     metrics,
     settings,
   );
@@ -128,7 +130,8 @@ async function submission({ body = BODY, ...changes }: Changes = {}, micros = 1_
     caller,
     scope: { accountId, surface: 'cloud', deploymentId: null, labels: null },
     body: Buffer.from(body),
-    target: () => Promise.resolve({ poolId, catalogue, queueLimit: null, priceMicrosPerSecond: 1_000n }),
+    target: () =>
+      Promise.resolve({ poolId, catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: 1_000n }),
     idempotencyKey: randomUUID(),
     traceparent: null,
     ...changes,
@@ -180,7 +183,13 @@ describe('a submission', () => {
   it('is refused with a time to wait while its pool is full', async () => {
     const full = await makePool(test.database);
     const target = (): Promise<Target> =>
-      Promise.resolve({ poolId: full.poolId, catalogue, queueLimit: 1, priceMicrosPerSecond: 1_000n });
+      Promise.resolve({
+        poolId: full.poolId,
+        catalogue,
+        catalogueDigest: 'test',
+        queueLimit: 1,
+        priceMicrosPerSecond: 1_000n,
+      });
     await service.submit(await submission({ target }));
     await eventually('a new snapshot of the pool', async () => {
       const refused: unknown = await service.submit(await submission({ target })).catch((error: unknown) => error);
@@ -210,7 +219,13 @@ describe('a submission', () => {
     const loads: NodeCatalogue = { Show: { ...show, inputs: { ckpt_name } } };
     const body = '{"workflow":{"1":{"class_type":"Show","inputs":{"ckpt_name":"a.safetensors"}}}}';
     const target = (): Promise<Target> =>
-      Promise.resolve({ poolId, catalogue: loads, queueLimit: null, priceMicrosPerSecond: 1_000n });
+      Promise.resolve({
+        poolId,
+        catalogue: loads,
+        catalogueDigest: 'test',
+        queueLimit: null,
+        priceMicrosPerSecond: 1_000n,
+      });
     const { job } = await service.submit(await submission({ body, target }));
     const row = await test.database.models.job.findUniqueOrThrow({ where: { id: job.id } });
     expect(row.models).toEqual(['a.safetensors']);
@@ -232,7 +247,7 @@ describe('a submission', () => {
       place: () => Promise.reject(new Error('the connection was lost')),
     };
     const { job, place } = await serviceWith(test.database, estimates).submit(await submission());
-    expect([job.status, place.position]).toEqual(['queued', 1]);
+    expect([job.status, place?.position]).toEqual(['queued', 1]);
   });
 
   it('is counted by what came of it', async () => {

@@ -1,13 +1,14 @@
 import type { AssetSettings } from '@millrace/assets';
 import type { AccountSubmissionDefaults, Caller } from '@millrace/accounts';
 import { INSUFFICIENT_CREDITS, type BillingSettings, type LedgerStore } from '@millrace/billing';
-import { Refusal, type RetryPolicy } from '@millrace/contracts';
+import { Refusal, type ExtraData, type RetryPolicy, type Reuse } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError, isKeyClaimed, type Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
+import { notFound, type JobReuse, type ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
@@ -36,6 +37,8 @@ export interface Submission {
   spendLimitMicros?: bigint | undefined;
   /** Which failures are tried again; null: none. Absent: as the account has set it. */
   retry?: RetryPolicy | null | undefined;
+  /** Whether earlier outputs may answer it; null: no. Absent: as the account has set it, and no where `within` is given. */
+  reuse?: Reuse | null | undefined;
   /** Records the job in a transaction with more; by default it commits by itself. */
   within?: RecordWithin;
 }
@@ -49,7 +52,10 @@ export type RecordWithin = <T>(record: (tx: Statements) => Promise<T>, jobId: st
 /** A job just accepted, and its place in the queue. */
 export interface AcceptedJob {
   job: JobRecord;
-  place: QueuePlace;
+  /** Null when it does not wait. */
+  place: QueuePlace | null;
+  /** Null where it was not to be answered with earlier outputs. */
+  reuse: ReuseOutcome | null;
 }
 
 /**
@@ -68,6 +74,7 @@ export class SubmissionService {
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examine'>,
     private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
+    private readonly reuse: Pick<JobReuse, 'isWanted' | 'search' | 'record'>,
     private readonly metrics: Pick<Metrics, 'submissions'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
   ) {}
@@ -91,10 +98,57 @@ export class SubmissionService {
   }
 
   private async accept(submission: Submission): Promise<AcceptedJob> {
-    const { job, target } = await this.examiner.examine(submission.body, submission.target);
-    const inputAssetIds = await this.checks.inputAssets(submission.scope, job.assets);
+    const { scope, body, within } = submission;
+    // What is to be run again runs.
+    const asked = within === undefined ? submission.reuse : null;
+    const forReuse = await this.reuse.isWanted(scope.accountId, asked);
+    const { job, target } = await this.examiner.examine(body, submission.target, forReuse);
+    const inputAssetIds = await this.checks.inputAssets(scope, job.assets);
+    const draft = await this.draftOf(submission, target, job, inputAssetIds);
+    const search = await this.reuse.search({ ...target, scope }, job.exact);
+    if (search === null) return this.run(submission, target, job.extraData, draft, null);
+    const keyed = { ...draft, reuseKey: search.key };
+    const reused = search.sourceId === null ? null : await this.recordReused(keyed, search.sourceId);
+    if (reused !== null) return { job: reused, place: null, reuse: { reusedFrom: reused.reusedFrom, reason: null } };
+    return this.run(submission, target, job.extraData, keyed, search.sourceId === null ? search.outcome : notFound());
+  }
+
+  private async draftOf(
+    submission: Submission,
+    target: Target,
+    job: ExaminedJob,
+    inputAssetIds: string[],
+  ): Promise<JobDraft> {
+    const { spendLimitMicros = null, idempotencyKey = null } = submission;
+    const retry = await retryOf(submission, this.defaults);
+    const draft = draftOf({ ...submission, retry, spendLimitMicros }, target, job, inputAssetIds, this.settings);
+    return { ...draft, idempotencyKey };
+  }
+
+  /** @returns null when the earlier outputs went meanwhile. */
+  private async recordReused(draft: JobDraft, sourceId: string): Promise<JobRecord | null> {
+    try {
+      crashPoint('submission:before-commit');
+      const reused = await this.reuse.record(draft, sourceId);
+      crashPoint('submission:after-commit');
+      return reused;
+    } catch (error) {
+      throw refusalOf(error, draft);
+    }
+  }
+
+  /** Accept a job that is to run. */
+  private async run(
+    submission: Submission,
+    target: Target,
+    extraData: ExtraData | null,
+    draft: JobDraft,
+    reuse: ReuseOutcome | null,
+  ): Promise<AcceptedJob> {
     await this.checks.assertRoom(target);
-    return this.record(submission, target, job, inputAssetIds);
+    assertWithinSpendLimit(draft);
+    const recorded = await this.record(submission, draft, extraData);
+    return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse };
   }
 
   /** A key that was used is refused as such, even when more is wrong with the request that repeats it. */
@@ -105,23 +159,12 @@ export class SubmissionService {
   }
 
   private async record(
-    submission: Submission,
-    target: Target,
-    job: ExaminedJob,
-    inputAssetIds: string[],
-  ): Promise<AcceptedJob> {
-    const { extraData } = job;
-    const { within, spendLimitMicros = null } = submission;
-    const retry = await retryOf(submission, this.defaults);
-    const terms = draftOf({ ...submission, retry, spendLimitMicros }, target, job, inputAssetIds, this.settings);
-    assertWithinSpendLimit(terms);
+    { scope, within }: Submission,
+    terms: JobDraft,
+    extraData: ExtraData | null,
+  ): Promise<RecordedJob> {
     const id = extraData === null && within === undefined ? null : await this.store.newId(this.database);
-    const draft = {
-      ...terms,
-      id,
-      idempotencyKey: submission.idempotencyKey ?? null,
-      hasSecrets: extraData !== null,
-    };
+    const draft = { ...terms, id, hasSecrets: extraData !== null };
     if (extraData !== null && id !== null) {
       const owner = { accountId: draft.accountId, jobId: id };
       await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
@@ -138,10 +181,10 @@ export class SubmissionService {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
         if (extraData !== null && id !== null) void this.secrets.delete(id);
       }
-      throw await this.refusalOf(error, draft, submission.scope);
+      throw await this.refusalOf(error, draft, scope);
     }
     this.dispatcher.requestDispatch(draft.poolId);
-    return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded) };
+    return recorded;
   }
 
   /** The job is committed: where its place cannot be looked up now, it is that among the account's own jobs, not a failure. */
@@ -177,6 +220,8 @@ function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {
     error: null,
     metadata: draft.metadata,
     chargedMicros: null,
+    cachedNodes: null,
+    reusedFrom: null,
     outputs: [],
     logs: null,
   };

@@ -90,13 +90,13 @@ export class SubmissionStore {
 
 /** The graph. Its foreign key is checked at the end of the statement, when the job is there. */
 function graphPart(
-  { workflow, nodeCount, workKey }: JobDraft,
+  { workflow, nodeCount, workKey, reuseKey }: JobDraft,
   id: StatementPart<'id'>,
   after: StatementPart,
 ): StatementPart {
   return statementPart('graph')`
-    INSERT INTO job_graphs (job_id, workflow, node_count, work_key)
-    SELECT i.id, ${workflow}, ${nodeCount}, ${workKey}::bigint FROM ${id} i, ${after} RETURNING 1`;
+    INSERT INTO job_graphs (job_id, workflow, node_count, work_key, reuse_key)
+    SELECT i.id, ${workflow}, ${nodeCount}, ${workKey}::bigint, ${reuseKey}::bytea FROM ${id} i, ${after} RETURNING 1`;
 }
 
 /** What belongs to a job from its start beside the graph: the first transition, the assets that it reads. */

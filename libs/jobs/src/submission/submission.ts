@@ -34,6 +34,8 @@ export interface JobDraft extends JobPlace {
   models: string[];
   /** Finds earlier jobs that asked for the same work; see `workKeyOf`. */
   workKey: bigint;
+  /** Finds earlier jobs that asked for exactly the same; null where they do not count. See `reuseKeyOf`. */
+  reuseKey: Buffer | null;
   traceparent: string | null;
   /** The batch that it is a part of, and its place there. */
   batch: { id: string; index: number } | null;

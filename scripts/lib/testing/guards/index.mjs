@@ -5,6 +5,7 @@ import { JOB_GUARDS } from './jobs.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { RETRY_GUARDS } from './retries.mjs';
+import { REUSE_GUARDS } from './reuse.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
 import { SUB_KEY_GUARDS } from './sub-keys.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
@@ -16,6 +17,7 @@ export const GUARDS = [
   ...JOB_GUARDS,
   ...SETTLEMENT_GUARDS,
   ...RETRY_GUARDS,
+  ...REUSE_GUARDS,
   ...WORKER_GUARDS,
   ...LOOP_GUARDS,
   ...FLEET_GUARDS,

@@ -3,6 +3,7 @@ import type { InputSpec, NodeCatalogue, NodeClass, OutputSpec } from '@millrace/
 import { member, members, parseJson, sliceOf, type JsonNode } from '@millrace/workflow';
 import { toStrictJson } from '../protocol';
 import { isOfRuns } from '../files';
+import { isDeterministic } from './deterministic-classes';
 
 /**
  * Classes known to take inputs that `/object_info` does not name: a video saver whose settings depend on the format.
@@ -70,6 +71,7 @@ function readClass(name: string, info: JsonNode, text: string, open: ReadonlySet
     outputs: readOutputs(info),
     outputNode: isTrue(member(info, 'output_node')),
     ...(acceptsUnknownInputs ? { acceptsUnknownInputs } : {}),
+    ...(isDeterministic(name, stringOf(info, 'python_module')) ? { deterministic: true } : {}),
   };
 }
 

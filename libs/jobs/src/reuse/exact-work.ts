@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import type { NodeCatalogue } from '@millrace/contracts';
+import { exactGraph, undeclaredClasses, type WorkflowGraph } from '@millrace/workflow';
+
+/** What a graph asks for, to the last character, or why no earlier outputs can stand for it. Plain data: it crosses threads. */
+export type ExactWork =
+  | {
+      /** SHA-256 of the canonical text, as hex. */
+      digest: string;
+      /** Assets that count by their content, in the order of the text; see `ExactGraph`. */
+      assetIds: string[];
+    }
+  | { reason: string };
+
+/** Class names that a reason lists. */
+const NAMED_CLASSES = 5;
+/** Pieces that are hashed at once: a call for each costs more than the hash. */
+const PIECES = 4_096;
+
+/** @param hasCredentials what a run makes with them may be another thing each time, and they are not kept to be compared. */
+export function exactWorkOf(graph: WorkflowGraph, catalogue: NodeCatalogue, hasCredentials: boolean): ExactWork {
+  if (hasCredentials) return { reason: 'The submission has credentials (extra_data), and such jobs always run.' };
+  const undeclared = undeclaredClasses(graph, catalogue);
+  if (undeclared.length > 0) return { reason: undeclaredReason(undeclared) };
+  const { text, assetIds } = exactGraph(graph, catalogue);
+  const hash = createHash('sha256');
+  for (let from = 0; from < text.length; from += PIECES) hash.update(text.slice(from, from + PIECES).join(''));
+  return { digest: hash.digest('hex'), assetIds };
+}
+
+function undeclaredReason(names: readonly string[]): string {
+  const more = names.length > NAMED_CLASSES ? `, and ${names.length - NAMED_CLASSES} more` : '';
+  return `Not declared to be deterministic: ${names.slice(0, NAMED_CLASSES).join(', ')}${more}.`;
+}

@@ -158,14 +158,13 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     reuse,
     settings,
   );
-  const batches = composeBatches({
-    ...{ database, ledger, checks, examiner, dispatcher, metrics, settings, reads, lifecycle },
-    ...{ groups: groupStore, queues: queueStore, jobs: jobStore, defaults: parts.defaults },
-  });
   return {
     submissions,
     submissionEstimates,
-    ...batches,
+    ...composeBatches({
+      ...{ database, ledger, checks, examiner, dispatcher, metrics, settings, reads, lifecycle },
+      ...{ groups: groupStore, queues: queueStore, jobs: jobStore, defaults: parts.defaults },
+    }),
     histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,

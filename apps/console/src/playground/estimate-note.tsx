@@ -8,7 +8,8 @@ export function EstimateNote({ estimate }: { estimate: Estimate }): ReactNode {
     const isShownOnNodes = estimate.error.code === 'invalid_workflow';
     return !isShownOnNodes && <p className="estimate estimate-refused">{estimate.error.message}</p>;
   }
-  if (typeof estimate.reuse?.job_id === 'string') return <p className="estimate">Answered at once with earlier outputs, free</p>;
+  if (typeof estimate.reuse?.job_id === 'string')
+    return <p className="estimate">Answered at once with earlier outputs, free</p>;
   const [text, more] = textsOf(estimate);
   return (
     <p className="estimate" title={more}>

@@ -60,6 +60,15 @@ const messagesOf = (batchId: string): Promise<number> =>
   test.database.models.webhookMessage.count({ where: { batchId, type: 'batch.completed' } });
 const countsOf = async (id: string): Promise<Partial<Record<JobStatus, number>>> => (await readBatch(id)).counts;
 
+/** Statements that wait for a lock, at least so many. */
+const waiting = (count: number, text: string): Promise<true> =>
+  eventually(`${count} statements to wait for the batch`, async () => {
+    const [row] = await test.database.rows<{ waits: number }>(Prisma.sql`
+      SELECT count(*)::int AS waits FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+        AND query LIKE ${`%${text}%`}`);
+    return (row?.waits ?? 0) >= count ? true : null;
+  });
+
 describe('failed jobs of a batch that are tried again', () => {
   it('are new jobs with the same graphs in their places, and the others stay', async () => {
     const id = await batchOf(['succeeded', 'failed', 'canceled', 'failed']);
@@ -119,6 +128,26 @@ describe('failed jobs of a batch that are tried again', () => {
     const recorded = await Promise.all([retry(id, key), retry(id), retry(id, key), retry(id)]);
     expect(recorded.reduce((sum, count) => sum + count, 0)).toBe(3);
     expect(await countsOf(id)).toEqual({ queued: 3 });
+  });
+
+  it('are tried again once by requests of which one waits for the other', async () => {
+    const id = await batchOf(['failed', 'failed']);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let hold = (): void => undefined;
+    const held = new Promise<void>((resolve) => (hold = resolve));
+    const record: typeof world.groups.record = async (...args) => {
+      hold();
+      await released;
+      return world.groups.record(...args);
+    };
+    const first = world.retries({ record }).retry(world.retry(id));
+    await held;
+    const second = retry(id);
+    await waiting(1, 'SET retries = b.retries');
+    release();
+    expect(await Promise.all([first, second])).toEqual([2, 0]);
+    expect(await readBatch(id)).toMatchObject({ counts: { queued: 2 }, retries: 1 });
   });
 
   it('are not tried again by a repeat with the key, also when they failed once more', async () => {
@@ -201,6 +230,26 @@ describe('the end of a batch', () => {
     expect(await messagesOf(open.id)).toBe(1);
   });
 
+  it('is recorded once by two that look at it at once', async () => {
+    await endpoint();
+    const id = await batchOf(['succeeded']);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let hold = (): void => undefined;
+    const held = new Promise<void>((resolve) => (hold = resolve));
+    const holding = test.database.transaction(async (tx) => {
+      await tx.rows(Prisma.sql`SELECT id FROM batches WHERE id = ${id}::uuid FOR UPDATE`);
+      hold();
+      await released;
+    });
+    await held;
+    const ends = [recordEnds(test.database, 10), recordEnds(test.database, 10)];
+    await waiting(2, 'webhook_messages_of_batch');
+    release();
+    await Promise.all([holding, ...ends]);
+    expect(await messagesOf(id)).toBe(1);
+  });
+
   it('is recorded again after a retry', async () => {
     await endpoint();
     const id = await batchOf(['failed']);
@@ -232,12 +281,7 @@ describe('the end of a batch', () => {
     await held;
     // It has looked at the jobs, and waits for the batch, which the retry has locked.
     const ends = recordEnds(test.database, 10);
-    await eventually('the other statement to wait for the batch', async () => {
-      const [row] = await test.database.rows<{ waits: boolean }>(Prisma.sql`
-        SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-          AND query LIKE '%webhook_messages_of_batch%') AS waits`);
-      return row?.waits === true ? true : null;
-    });
+    await waiting(1, 'webhook_messages_of_batch');
     release();
     await Promise.all([retried, ends]);
     const { completedAt } = await test.database.models.batch.findUniqueOrThrow({ where: { id } });

@@ -2,7 +2,7 @@ import { RETRY_CODES, isTerminal, type Asset, type Job, type Progress } from '@m
 import type { History, SubmissionHistory } from './history';
 import { LoadCalls, codeOf, type LoadTarget } from './load-calls';
 import type { Random } from './random';
-import { makeGraph, makePicture } from './workload';
+import { makeGraph, makePicture, makeRepeatedGraph } from './workload';
 
 const STREAM_MS = 30_000;
 const POLL_MS = 250;
@@ -42,18 +42,24 @@ export class LoadClient {
     const key = this.random.chance(0.75) ? `key-${label}` : null;
     const submission = this.history.submission(label, this.target.accountId, key);
     const assetId = this.assets.length === 0 ? null : this.random.pick(this.assets);
-    const { graph } = makeGraph(this.random, assetId);
-    const secrets = this.random.chance(0.1) ? { extra_data: { api_key_vendor_org: this.target.canary } } : {};
+    const reuses = this.random.chance(0.2);
+    const graph = reuses ? makeRepeatedGraph(this.random) : makeGraph(this.random, assetId).graph;
+    const secrets =
+      !reuses && this.random.chance(0.1) ? { extra_data: { api_key_vendor_org: this.target.canary } } : {};
     const body = JSON.stringify({ workflow: graph, metadata: { label }, ...secrets });
     const retry = this.random.chance(0.3)
       ? `max=${this.random.whole(1, 3)}, ${RETRIED}, pause=${this.random.whole(0, 2)}`
       : null;
-    let jobId = await this.trySubmission(submission, body, retry);
+    const headers = {
+      ...(retry === null ? {} : { 'Millrace-Retry': retry }),
+      ...(reuses ? { 'Millrace-Reuse': 'exact' } : {}),
+    };
+    let jobId = await this.trySubmission(submission, body, headers);
     const tries = submission.tries;
     for (let again = 0; key !== null && again < 3; again += 1) {
       const unknown = tries.at(-1)?.outcome === 'unknown';
       if (!unknown && !this.random.chance(0.1)) break;
-      jobId = (await this.trySubmission(submission, body, retry)) ?? jobId;
+      jobId = (await this.trySubmission(submission, body, headers)) ?? jobId;
     }
     return jobId;
   }
@@ -61,10 +67,9 @@ export class LoadClient {
   private async trySubmission(
     submission: SubmissionHistory,
     body: string,
-    retry: string | null,
+    policies: Record<string, string>,
   ): Promise<string | null> {
-    const headers: Record<string, string> = submission.key === null ? {} : { 'Idempotency-Key': submission.key };
-    if (retry !== null) headers['Millrace-Retry'] = retry;
+    const headers = submission.key === null ? policies : { ...policies, 'Idempotency-Key': submission.key };
     const answer = await this.calls.call<Job>('POST', '/api/v2/jobs', { text: body, headers });
     if (answer?.status === 201) {
       submission.tries.push({ outcome: 'ok', code: null, jobId: answer.body.id });

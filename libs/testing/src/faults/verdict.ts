@@ -5,6 +5,7 @@ import type { Auditor, Finding } from '@millrace/platform';
 import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
 import type { History } from './history';
 import type { HookReceiver } from './hook-receiver';
+import { reuseVerdict } from './reuse-verdict';
 import { verdictOf, type Verdict } from './verdict-of';
 
 /** What the checks need to know of the run. */
@@ -54,6 +55,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       retries(rows),
       drained(rows),
       await uploads(client, history),
+      await reuseVerdict(client),
       ...(await batchVerdicts(client, history)),
       ...(await webhookVerdicts(client, evidence.hooks.accountId, evidence.hooks.receiver)),
       ...seen(history),

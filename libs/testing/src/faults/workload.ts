@@ -1,6 +1,8 @@
 import sharp from 'sharp';
 import { type Random } from './random';
 
+const REPEATED_GRAPHS = 2;
+
 /** Graphs that clients submit: quick ones, long ones, ones that fail, ones that read an upload. */
 export function makeGraph(random: Random, assetId: string | null): { graph: object; kind: string } {
   const seed = random.whole(1, 2_000_000_000);
@@ -26,6 +28,12 @@ export function makeGraph(random: Random, assetId: string | null): { graph: obje
     return { kind: 'growing', graph: { '1': grow, '2': save('1'), '3': empty(seed), '4': save('3') } };
   }
   return { kind: 'quick', graph: { '1': empty(seed), '2': save('1') } };
+}
+
+/** One of a few graphs that clients submit again and again, asking for earlier outputs. */
+export function makeRepeatedGraph(random: Random): object {
+  const save = { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'same' } };
+  return { '1': empty(random.whole(1, REPEATED_GRAPHS)), '2': save };
 }
 
 function empty(seed: number): object {

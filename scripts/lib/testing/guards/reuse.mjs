@@ -16,13 +16,6 @@ export const REUSE_GUARDS = [
     '${isReusable}\n        AND',
     TESTS,
   ),
-  of(
-    'an earlier job of another account is not taken',
-    STORE,
-    'j.account_id = ${accountId}::uuid AND ${isReusable} FOR',
-    '${isReusable} FOR',
-    TESTS,
-  ),
   of('only what has succeeded is reused', STORE, "j.status = 'succeeded' AND j.expires_at", 'j.expires_at', TESTS),
   of('nothing past its retention is reused', STORE, ' AND j.expires_at > now()`', '`', TESTS),
   of('an earlier job stays until its outputs are the new ones, too', STORE, ' FOR KEY SHARE OF j', '', TESTS),

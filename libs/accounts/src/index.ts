@@ -8,7 +8,7 @@ export { ApiKeyMint } from './api-key-mint';
 export { API_KEY_STATES, apiKeyState, type ApiKeyRecord } from './api-key-record';
 export { ApiKeyStore } from './api-key.store';
 export { ApiKeysService, issuerOf, type IssuedApiKey } from './api-keys.service';
-export { SUB_KEY_SCOPES, labelsText } from './key-labels';
+export { labelsText } from './key-labels';
 export type { KeyIssuer } from './key-parent';
 export type { Act, AuditEntry, Operator } from './audit-log';
 export { AuditLog } from './audit-log.service';

@@ -1,13 +1,7 @@
 import { Refusal, type JobMetadata, type Scope } from '@millrace/contracts';
 
 /** What a sub-key can be granted: its own jobs, assets and usage. Nothing of the account itself is among them. */
-export const SUB_KEY_SCOPES: readonly Scope[] = [
-  'jobs:read',
-  'jobs:write',
-  'assets:read',
-  'assets:write',
-  'usage:read',
-];
+const SUB_KEY_SCOPES: readonly Scope[] = ['jobs:read', 'jobs:write', 'assets:read', 'assets:write', 'usage:read'];
 
 /**
  * In the name of a stored scope of a sub-key: a process of a version without sub-keys knows no such scope, and so lets the key do

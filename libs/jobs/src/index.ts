@@ -47,7 +47,6 @@ export {
   type Fence,
   type JobFailure,
   type JobRecord,
-  type JobPlace,
   type JobScope,
   type NodeTiming,
 } from './state';

@@ -56,7 +56,7 @@ async function draft(changes: Partial<ReusedDraft> = {}): Promise<ReusedDraft> {
 }
 
 const find = (accountId = world.jobs.accountId): ReturnType<ReuseStore['find']> =>
-  store.find(test.database, accountId, key);
+  store.find(test.database, { accountId, labels: null }, key);
 const record = async (sourceId: string, changes: Partial<ReusedDraft> = {}): Promise<ReusedJob> =>
   store.record(test.database, await draft(changes), sourceId);
 
@@ -120,6 +120,17 @@ describe('a job that is answered with earlier outputs', () => {
     const again = await record(reused.id);
     expect(again.reusedFrom).toBe(source);
     expect((await world.outputs(again.id)).map(({ text }) => text)).toEqual(['one']);
+  });
+
+  it('is answered to a sub-key only with what jobs with its labels made', async () => {
+    const { accountId } = world.jobs;
+    const source = await made('one');
+    const ofSubKey = (user: string): ReturnType<ReuseStore['find']> =>
+      store.find(test.database, { accountId, labels: { user } }, key);
+    expect(await ofSubKey('ada')).toBeNull();
+    const { id } = await record(source);
+    expect(await ofSubKey('ada')).toEqual({ id, reusedFrom: source });
+    expect(await ofSubKey('bob')).toBeNull();
   });
 
   it('sends the message of its end to webhooks', async () => {
@@ -238,7 +249,9 @@ describe('the search for an earlier job', () => {
     await test.database.execute(Prisma.sql`ANALYZE jobs, job_graphs`);
     const [{ 'QUERY PLAN': plans } = { 'QUERY PLAN': [] }] = await test.database.query<{
       'QUERY PLAN': { Plan: PlanNode }[];
-    }>(Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${store.findSql(world.jobs.accountId, key)}`);
+    }>(
+      Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${store.findSql({ accountId: world.jobs.accountId, labels: null }, key)}`,
+    );
     const nodes = plans.flatMap(({ Plan }) => nodesOf(Plan));
     expect(nodes.map((node) => node['Index Name'])).toContain('job_graphs_reuse_key_idx');
     expect(

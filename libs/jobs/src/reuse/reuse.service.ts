@@ -52,7 +52,7 @@ export class JobReuse {
     // One that went meanwhile: the statement that records the job refuses it.
     if (inputs.length < exact.assetIds.length) return { key: null, sourceId: null, outcome: notFound() };
     const key = reuseKeyOf(place, exact.digest, inputs);
-    const found = await this.store.find(this.database, accountId, key);
+    const found = await this.store.find(this.database, place.scope, key);
     if (found === null) return { key, sourceId: null, outcome: notFound() };
     return { key, sourceId: found.id, outcome: { reusedFrom: found.reusedFrom, reason: null } };
   }

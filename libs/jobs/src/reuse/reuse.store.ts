@@ -3,7 +3,7 @@ import { REUSE_OUTPUT_LIMIT } from '@millrace/contracts';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { recordJobEndPart } from '@millrace/webhooks';
 import type { JobSettings } from '../job.settings';
-import type { JobOutputRecord, JobPlace } from '../state';
+import { hasLabels, type JobOutputRecord, type JobPlace, type JobScope } from '../state';
 
 /** The reason with which the statement refuses itself when the earlier job is no longer there, or not whole. */
 export const REUSE_GONE = 'reuse_gone';
@@ -47,23 +47,24 @@ export class ReuseStore {
     private readonly settings: Pick<JobSettings, 'idempotencySeconds' | 'jobExecutionDeadlineSeconds' | 'maxAttempts'>,
   ) {}
 
-  /** The latest job of the account with this key that has succeeded, is kept, and has outputs, few enough to be reused. */
+  /** The latest job of the account, for a sub-key of those with its labels, with this key that has succeeded, is kept, and has outputs, few enough to be reused. */
   async find(
     statements: Statements,
-    accountId: string,
+    scope: Pick<JobScope, 'accountId' | 'labels'>,
     key: Buffer,
   ): Promise<{ id: string; reusedFrom: string } | null> {
-    const [found] = await statements.rows<{ id: string; reusedFrom: string }>(this.findSql(accountId, key));
+    const [found] = await statements.rows<{ id: string; reusedFrom: string }>(this.findSql(scope, key));
     return found ?? null;
   }
 
   /** The statement of `find`, whose plan a test checks. */
-  findSql(accountId: string, key: Buffer): Prisma.Sql {
+  findSql({ accountId, labels }: Pick<JobScope, 'accountId' | 'labels'>, key: Buffer): Prisma.Sql {
+    const isOwn = labels === null ? Prisma.sql`true` : hasLabels(labels);
     return Prisma.sql`
       SELECT j.id, coalesce(j.reused_from, j.id) AS reused_from
       FROM (SELECT job_id FROM job_graphs WHERE reuse_key = ${key} ORDER BY job_id DESC LIMIT ${AMONG}) g
       JOIN jobs j ON j.id = g.job_id
-      WHERE j.account_id = ${accountId}::uuid AND ${isReusable}
+      WHERE j.account_id = ${accountId}::uuid AND ${isReusable} AND ${isOwn}
         AND (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) BETWEEN 1 AND ${REUSE_OUTPUT_LIMIT}
       ORDER BY j.id DESC LIMIT 1`;
   }

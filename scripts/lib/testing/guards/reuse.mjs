@@ -12,8 +12,8 @@ export const REUSE_GUARDS = [
   of(
     'an earlier job of another account is not found',
     STORE,
-    'j.account_id = ${accountId}::uuid AND ${isReusable}\n        AND',
-    '${isReusable}\n        AND',
+    'j.account_id = ${accountId}::uuid AND ${isReusable} AND',
+    '${isReusable} AND',
     TESTS,
   ),
   of('only what has succeeded is reused', STORE, "j.status = 'succeeded' AND j.expires_at", 'j.expires_at', TESTS),

@@ -75,6 +75,13 @@ export const SUB_KEY_GUARDS = [
     ['libs/jobs/src/state/job.spec'],
   ),
   of(
+    'a sub-key is answered with earlier outputs of its own jobs alone',
+    'libs/jobs/src/reuse/reuse.store.ts',
+    'AND ${isReusable} AND ${isOwn}',
+    'AND ${isReusable}',
+    ['libs/jobs/src/reuse/reuse.int-spec'],
+  ),
+  of(
     'equal uploads of two sub-keys are two assets',
     'libs/assets/src/records/asset.store.ts',
     'AND a.labels IS NOT DISTINCT FROM ${like.labels && JSON.stringify(like.labels)}::jsonb',

@@ -239,6 +239,14 @@ module.exports = {
       to: { path: '^(apps|libs)/' },
     },
     {
+      name: 'threads-load-little',
+      comment:
+        'Each thread of each process has a copy of what it loads, in a heap of its own: no client of a server is among it.',
+      severity: 'error',
+      from: { path: '\\.thread\\.ts$' },
+      to: { path: 'node_modules/(@prisma|@nestjs|@aws-sdk|pg|bullmq|ioredis)/', reachable: true },
+    },
+    {
       name: 'scripts-run-from-a-fresh-clone',
       comment: 'Before set-up there are no packages: what is loaded at the start of a command imports none.',
       severity: 'error',

@@ -37,7 +37,7 @@ export {
   workOf,
   workflowOf,
   type Combination,
-  type ExactGraph,
+  type ExactWork,
   type GraphNode,
   type GraphTemplate,
   type Link,

@@ -1,3 +1,2 @@
-export { exactWorkOf, type ExactWork } from './exact-work';
 export { JobReuse, notFound, type ReuseOutcome } from './reuse.service';
 export { ReuseStore } from './reuse.store';

@@ -3,8 +3,8 @@ import type { AssetService } from '@millrace/assets';
 import type { Reuse } from '@millrace/contracts';
 import { RefusedError, type Statements } from '@millrace/database';
 import type { Metrics } from '@millrace/platform';
+import type { ExactWork } from '@millrace/workflow';
 import type { JobRecord } from '../state';
-import type { ExactWork } from './exact-work';
 import { reuseKeyOf, type ReusePlace } from './reuse-key';
 import { REUSE_GONE, type ReusedDraft, type ReuseStore } from './reuse.store';
 

@@ -1,6 +1,6 @@
 import { Refusal, type ExtraData, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
-import { assetReferences, modelsOf, sliceOf, workOf, type WorkflowGraph } from '@millrace/workflow';
-import { exactWorkOf, type ExactWork } from '../reuse';
+import { assetReferences, modelsOf, sliceOf, workOf, type ExactWork, type WorkflowGraph } from '@millrace/workflow';
+import { exactWorkOf } from './exact-work';
 import type { RequestedJob } from './read-submission.step';
 import { validateGraph } from './validate-workflow.step';
 import { workDigestOf } from './work-key';

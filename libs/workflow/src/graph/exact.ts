@@ -18,6 +18,16 @@ export interface ExactGraph {
   assetIds: string[];
 }
 
+/** What a graph asks for, to the last character, or why no earlier outputs can stand for it. Plain data: it crosses threads. */
+export type ExactWork =
+  | {
+      /** SHA-256 of the canonical text, as hex. */
+      digest: string;
+      /** Assets that count by their content, in the order of the text; see `ExactGraph`. */
+      assetIds: string[];
+    }
+  | { reason: string };
+
 /** The whole graph, seeds and texts and titles included: two with equal texts whose files are equal ask for exactly the same. */
 export function exactGraph(graph: WorkflowGraph, catalogue: NodeCatalogue): ExactGraph {
   const exact: ExactGraph = { text: [], assetIds: [] };

@@ -2,7 +2,7 @@ export { isAssetObject } from './asset-object';
 export { assetReferences } from './asset-reference';
 export { replaceAssetReferences } from './asset-replacement';
 export { classOf, inputOf, typesMeet } from './catalogue';
-export { exactGraph, undeclaredClasses, type ExactGraph } from './exact';
+export { exactGraph, undeclaredClasses, type ExactWork } from './exact';
 export { neededNodes, outputNodes, topologicalOrder } from './dependencies';
 export { inputTypeOf, type InputType } from './input-type';
 export { GraphLinks, type NodeLink } from './links';

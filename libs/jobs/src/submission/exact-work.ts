@@ -1,16 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NodeCatalogue } from '@millrace/contracts';
-import { exactGraph, undeclaredClasses, type WorkflowGraph } from '@millrace/workflow';
-
-/** What a graph asks for, to the last character, or why no earlier outputs can stand for it. Plain data: it crosses threads. */
-export type ExactWork =
-  | {
-      /** SHA-256 of the canonical text, as hex. */
-      digest: string;
-      /** Assets that count by their content, in the order of the text; see `ExactGraph`. */
-      assetIds: string[];
-    }
-  | { reason: string };
+import { exactGraph, undeclaredClasses, type ExactWork, type WorkflowGraph } from '@millrace/workflow';
 
 /** Class names that a reason lists. */
 const NAMED_CLASSES = 5;

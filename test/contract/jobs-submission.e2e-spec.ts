@@ -69,6 +69,7 @@ describe('POST /jobs', () => {
         execution_ms: null,
         estimated_wait_ms: body.metrics.estimated_wait_ms,
         charged_micros: null,
+        cached_nodes: null,
       },
       urls: {
         self: `/api/v2/jobs/${body.id}`,
@@ -362,6 +363,7 @@ describe('cancel', () => {
       execution_ms: null,
       estimated_wait_ms: null,
       charged_micros: 0,
+      cached_nodes: null,
     });
     const second = await client.call<Job>('POST', `/api/v2/jobs/${id}/cancel`);
     expect([second.status, second.body]).toEqual([200, first.body]);

@@ -39,7 +39,6 @@ export {
   type ReportedEnding,
 } from './lifecycle';
 export { JobHistories, OperatorJobs, type FailedJob, type JobHistory, type OperatorJob } from './operator';
-export { type ReuseOutcome } from './reuse';
 export { OutputRecorder, OutputRefused, type OutputDraft } from './outputs';
 export { AccountQueues, PoolDemandStore } from './rotation';
 export {

@@ -23,7 +23,7 @@ export const bench = {
     const turns = await takeTurns({ pairs: flags.pairs, ours: () => turn(true), floor: () => turn(false) });
     return [
       findingOf({
-        measure: `webhooks p99: from the end of a job to its message at an endpoint that is well, ${jobs * 50} messages to 50 endpoints, one of them dead and one of 3 s (absolute)`,
+        measure: `webhooks p99: from the end of a job to its message at an endpoint that is well, ${jobs * 50} messages at 500 a second to 50 endpoints, one of them dead and one of 3 s (absolute)`,
         unit: 'ms',
         sideUnit: 'ms',
         isHigherBetter: false,

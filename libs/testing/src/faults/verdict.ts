@@ -138,10 +138,15 @@ function attempts(rows: JobRow[], faults: number): Verdict {
   );
 }
 
-/** What each was charged is for the audit of jobs to say. */
+/**
+ * A job may be canceled, or reach its deadline, before the attempt that a retry waits for. What each was charged is for the audit of
+ * jobs to say.
+ */
 function retries(rows: JobRow[]): Verdict {
   const retried = rows.filter((row) => row.retries > 0);
-  const broken = retried.filter((row) => row.retries > row.retry_max || row.attempt <= row.retries);
+  const attemptsDue = ({ retries: done, status }: JobRow): number =>
+    status === 'canceled' || status === 'expired' ? done : done + 1;
+  const broken = retried.filter((row) => row.retries > row.retry_max || row.attempt < attemptsDue(row));
   return verdictOf(
     'retries <= the policy of the job',
     retried.length,

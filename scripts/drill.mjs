@@ -42,7 +42,8 @@ function print({ acknowledged, kept, gone, missing, unfinished, rpoMs, rtoMs, fi
   for (const job of missing.slice(0, 20)) say(`Missing, acknowledged before the restore point: ${job}`);
   if (unfinished > 0) say(`${unfinished} jobs did not end.`);
   for (const finding of findings.slice(0, 20)) say(`Finding: ${finding}`);
-  const broken = missing.length + unfinished + findings.length + (isSound ? 0 : 1);
+  if (kept === 0) say('No job that was acknowledged is there: this drill proves nothing.');
+  const broken = missing.length + unfinished + findings.length + (isSound ? 0 : 1) + (kept === 0 ? 1 : 0);
   say(broken === 0 ? 'Every invariant holds.' : `${broken} breaches.`);
   return broken === 0 ? 0 : 1;
 }

@@ -50,6 +50,8 @@ export const PLACES = {
 export class Backup {
   /** @type {RestorePoint | undefined} */
   #point;
+  /** Why the rounds ended before they were stopped. @type {Error | undefined} */
+  #fault;
   #stopping = new AbortController();
   /** @type {Promise<void> | undefined} */
   #rounds;
@@ -138,8 +140,9 @@ export class Backup {
     this.#point = point;
   }
 
-  /** The last round that is whole: the stack can be restored to this moment. @throws {Failure} when there is none */
+  /** The last round that is whole: the stack can be restored to this moment. @throws {Failure} when there is none, or what a round failed for */
   get point() {
+    if (this.#fault !== undefined) throw this.#fault;
     if (this.#point === undefined) throw new Failure('No round of the backup is whole yet.');
     return this.#point;
   }
@@ -167,7 +170,7 @@ export class Backup {
       }
     };
     this.#rounds = goOn();
-    this.#rounds.catch(() => undefined);
+    this.#rounds.catch((/** @type {Error} */ fault) => (this.#fault = fault));
   }
 
   /** End the rounds, the last of them whole. @throws what a round failed for */

@@ -58,6 +58,7 @@ export async function runUntilLost(scope, path, store, options) {
       const lostAtMs = Date.now();
       await task(own, 'Losing all of it', () => destroy(fleet, store));
       await load.stop();
+      // The round that was under way has lost its database; one that failed before was noticed when the point was read.
       await backup.stop().catch(() => undefined);
       return { acknowledged: load.acknowledged, lostAtMs, point };
     } finally {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { BatchView } from '@millrace/contracts';
 import type { History } from './history';
 import { LoadCalls, type LoadTarget } from './load-calls';
@@ -86,8 +87,4 @@ export class BatchClient {
     const sum = Object.values(counts).reduce((all, count) => all + count, 0);
     if (sum !== jobs) this.history.breach('counts-of-a-batch-agree', id, `${sum} of ${jobs} jobs are counted`);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

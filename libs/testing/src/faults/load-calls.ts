@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorEnvelope } from '@millrace/contracts';
 import type { History } from './history';
 import type { Random } from './random';
@@ -88,8 +89,4 @@ function isRefused(error: unknown): boolean {
 export function codeOf(body: unknown): string | null {
   const { error } = body as Partial<ErrorEnvelope>;
   return error !== undefined && typeof error.message === 'string' ? error.code : null;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { RETRY_CODES, isTerminal, type Asset, type Job, type Progress } from '@millrace/contracts';
 import type { History, SubmissionHistory } from './history';
 import { LoadCalls, codeOf, type LoadTarget } from './load-calls';
@@ -174,8 +175,4 @@ export class LoadClient {
     this.assets.push(id);
     this.history.uploads.set(id, { accountId: this.target.accountId, hash: hash ?? '' });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -104,6 +104,7 @@ export {
   type JobNodes,
 } from './job-views';
 export { DispatchMessageSchema, ControlMessageSchema, type DispatchMessage, type ControlMessage } from './messages';
+export { type ModelFile, type ModelSource } from './models';
 export {
   NodeCatalogueSchema,
   type InputSpec,

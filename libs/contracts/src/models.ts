@@ -1,0 +1,29 @@
+/** A file of the model library, as a worker fetches it. */
+export interface ModelFile {
+  /** ComfyUI's folder: `checkpoints`, `loras`, … */
+  folder: string;
+  /** Path below the folder, as loader nodes name it: `sdxl/base.safetensors`. */
+  name: string;
+  /** blake3 of the content, 64 lower-case hexadecimal digits. */
+  digest: string;
+  sizeBytes: number;
+}
+
+/** What a worker reads models from. */
+export interface ModelSource {
+  /**
+   * The files that an account's graph means by these names, its own before shared ones. One name in two folders gives two
+   * files. Names that the library lacks are left out.
+   */
+  find(accountId: string, names: readonly string[]): Promise<ModelFile[]>;
+
+  /**
+   * Bytes `start` to `end` (exclusive) of a content that is among the account's own or the shared models. Rejects where it cannot be
+   * read; an abort ends the stream with an error.
+   */
+  open(
+    file: Pick<ModelFile, 'digest'> & { accountId: string },
+    range: { start: number; end: number },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>>;
+}

@@ -64,7 +64,7 @@ const ROOMS = {
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'apps/worker/src': [['engines', 'work-files'], ['attempt']],
-  'libs/accounts/src': [['sessions']],
+  'libs/accounts/src': [['expiry', 'sessions']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/jobs/src': [
     ['state'],

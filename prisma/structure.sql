@@ -128,6 +128,53 @@ AS $function$
     FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) clock
 $function$;
 
+CREATE OR REPLACE FUNCTION public.note_low_credits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    NEW.alerted_at := CASE WHEN NEW.available_micros + NEW.held_micros < NEW.alert_below_micros THEN now() END;
+    RETURN NEW;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_low_credits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM record_webhook_event(NEW.account_id, 'credits.low', jsonb_build_object(
+        'available_micros', NEW.available_micros, 'held_micros', NEW.held_micros, 'alert_below_micros', NEW.alert_below_micros));
+    RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_stopped_deployment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM record_webhook_event(NEW.account_id, 'deployment.stopped', jsonb_build_object(
+        'id', NEW.id, 'name', NEW.name, 'reason', CASE WHEN NEW.deleted_at IS NULL THEN 'stopped' ELSE 'deleted' END));
+    RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_webhook_event(account uuid, event text, event_data jsonb)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    recorded integer;
+BEGIN
+    INSERT INTO webhook_messages (endpoint_id, type, data)
+    SELECT e.id, event, event_data FROM webhook_endpoints e
+    WHERE e.account_id = account AND e.deleted_at IS NULL AND event = ANY (e.event_types);
+    GET DIAGNOSTICS recorded = ROW_COUNT;
+    RETURN recorded;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.recount_stored_bytes(account uuid)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -272,6 +319,7 @@ CREATE TABLE api_keys (
     rotated_to uuid,
     parent_id uuid,
     labels jsonb,
+    expiry_notice_days smallint,
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32))
 );
@@ -311,6 +359,8 @@ CREATE TABLE balances (
     updated_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     consumed_micros bigint DEFAULT 0 NOT NULL,
     drawn_micros bigint DEFAULT 0 NOT NULL,
+    alert_below_micros bigint DEFAULT 5000000 NOT NULL,
+    alerted_at timestamp(3) with time zone,
     CONSTRAINT balances_pkey PRIMARY KEY (account_id),
     CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
@@ -880,6 +930,7 @@ CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_
 CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass, account_id) WHERE eligible;
 CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHERE (kind = 'demo_network'::text);
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
+CREATE INDEX api_keys_expiry_idx ON public.api_keys USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash);
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
@@ -955,7 +1006,10 @@ CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at)
 
 CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is only appended to');
 CREATE TRIGGER audit_log_keep_trigger BEFORE DELETE ON public.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
+CREATE TRIGGER balances_low_event_trigger AFTER UPDATE ON public.balances FOR EACH ROW WHEN (((old.alerted_at IS NULL) AND (new.alerted_at IS NOT NULL))) EXECUTE FUNCTION record_low_credits();
+CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW WHEN ((((new.alerted_at IS NULL) AND ((new.available_micros + new.held_micros) < new.alert_below_micros) AND ((new.available_micros + new.held_micros) < (old.available_micros + old.held_micros))) OR ((new.alerted_at IS NOT NULL) AND ((new.available_micros + new.held_micros) >= new.alert_below_micros) AND (((new.available_micros + new.held_micros) > (old.available_micros + old.held_micros)) OR (new.alert_below_micros <> old.alert_below_micros))))) EXECUTE FUNCTION note_low_credits();
 CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();
+CREATE TRIGGER deployments_stopped_trigger AFTER UPDATE ON public.deployments FOR EACH ROW WHEN (((old.desired_state <> 'stopped'::text) AND (old.deleted_at IS NULL) AND ((new.desired_state = 'stopped'::text) OR (new.deleted_at IS NOT NULL)))) EXECUTE FUNCTION record_stopped_deployment();
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');

@@ -38,6 +38,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+const DAY_MS = 86_400_000;
 const ENDPOINTS = '/platform/v1/webhook-endpoints';
 const GRAPH = {
   '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
@@ -93,6 +94,43 @@ it('a maintenance process that is killed in the middle of an attempt loses no me
     const message = await stack.test.database.models.webhookMessage.findFirst({ where: { jobId } });
     return message?.state === 'delivered' && message.attempt === 2;
   });
+  await client.call('DELETE', `${ENDPOINTS}/${id}`);
+});
+
+it('what happens to the account is sent: low credits, a key that expires, a deployment that stops', async () => {
+  const { id, secret } = await makeEndpoint({ events: ['credits.low', 'key.expiring', 'deployment.stopped'] });
+  const from = received.length;
+  const verified = async (part: string): Promise<unknown> => {
+    const { headers, body } = await messageOf(part, from);
+    return new Webhook(secret).verify(body, headers);
+  };
+  const balance = (await client.call<{ available_micros: number }>('GET', '/platform/v1/credits')).body;
+  const below = { json: { below_micros: balance.available_micros } };
+  expect((await client.call('PUT', '/platform/v1/credits/alert', below)).body).toEqual(below.json);
+  expect((await client.call('GET', '/platform/v1/credits/alert')).body).toEqual(below.json);
+  await stack.admin('POST', `/accounts/${account.id}/credits`, { amount_micros: -1, reason: 'a test' });
+  expect(await verified('credits.low')).toMatchObject({
+    type: 'credits.low',
+    data: { available_micros: balance.available_micros - 1, alert_below_micros: balance.available_micros },
+  });
+
+  const { apiKey: models } = stack.test.database.models;
+  const { id: keyId } = await models.findFirstOrThrow({ where: { accountId: account.id } });
+  const [createdAt, expiresAt] = [new Date(Date.now() - 9 * DAY_MS), new Date(Date.now() + 6 * DAY_MS)];
+  await models.update({ where: { id: keyId }, data: { createdAt, expiresAt } });
+  // The loop runs once a minute, and when its process starts.
+  await stack.maintenance.end();
+  stack.maintenance = await stack.spawn('maintenance');
+  expect(await verified('key.expiring')).toMatchObject({ data: { id: keyId, days: 7 } });
+
+  const make = { account_id: account.id, name: 'Renders', engine: 'cpu' };
+  const deployment = await stack.admin<{ id: string }>('POST', '/deployments', make);
+  for (let time = 0; time < 2; time += 1) await stack.admin('POST', `/deployments/${deployment.id}/stop`);
+  expect(await verified('deployment.stopped')).toMatchObject({
+    data: { id: deployment.id, name: 'Renders', reason: 'stopped' },
+  });
+  const types = received.slice(from).map((message) => (JSON.parse(message.body) as Message).type);
+  expect(types.sort()).toEqual(['credits.low', 'deployment.stopped', 'key.expiring']);
   await client.call('DELETE', `${ENDPOINTS}/${id}`);
 });
 

@@ -144,6 +144,9 @@ describe('the user of a process', () => {
     ['worker', 'DELETE FROM jobs'],
     ['worker', `INSERT INTO jobs DEFAULT VALUES`],
     ['maintenance', 'SELECT * FROM api_keys'],
+    ['maintenance', 'SELECT key_hash FROM api_keys'],
+    ['maintenance', 'UPDATE api_keys SET revoked_at = NULL'],
+    ['maintenance', 'DELETE FROM api_keys'],
     ['maintenance', 'UPDATE accounts SET plan = plan'],
     ['maintenance', 'SELECT * FROM audit_log'],
   ])('of the %s may not: %s', async (role, statement) => {

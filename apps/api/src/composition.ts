@@ -121,6 +121,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     new PartLinks(secretKey),
     billing.reads,
     billing.credits,
+    billing.alerts,
     billing.payments,
     composeTopUps(database, provider, settings),
     defaults,

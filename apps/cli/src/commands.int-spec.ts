@@ -182,6 +182,19 @@ describe('the account', () => {
     expect(host.printed).toContain('24.9936');
   });
 
+  it('shows and sets below which balance the account is warned', async () => {
+    service.on('GET /platform/v1/credits/alert', json(200, { below_micros: 5_000_000 }));
+    service.on('PUT /platform/v1/credits/alert', json(200, { below_micros: 500_000 }));
+    expect(await millrace('credits', 'alert')).toBe(0);
+    expect(await millrace('credits', 'alert', '0.5')).toBe(0);
+    expect(await millrace('credits', 'alert', '0')).toBe(0);
+    const bodies = service
+      .requests('PUT /platform/v1/credits/alert')
+      .map(({ body }) => JSON.parse(body.toString()) as unknown);
+    expect(bodies).toEqual([{ below_micros: 500_000 }, { below_micros: 0 }]);
+    expect(await millrace('credits', 'alert', '-1')).toBe(2);
+  });
+
   it('orders credits, and prints the address of the page on which they are paid alone', async () => {
     service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
     expect(await millrace('credits', 'buy', '20')).toBe(0);

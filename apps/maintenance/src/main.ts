@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import {
   AuditLogStore,
+  NoteExpiringKeysLoop,
   OperatorSessionStore,
   SessionStore,
   SignInLinkStore,
@@ -68,6 +69,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     new MeasureWorkersLoop(database, workers, metrics),
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
+    new NoteExpiringKeysLoop(database),
     new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),
     new SweepSessionsLoop(database, new SessionStore(), new SignInLinkStore(), new OperatorSessionStore()),
   ];

@@ -16,6 +16,7 @@ export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
 export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
+export { NoteExpiringKeysLoop } from './expiry';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
 export { SweepAuditLogLoop } from './sweep-audit-log.loop';
 export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';

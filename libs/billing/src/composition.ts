@@ -10,7 +10,7 @@ import {
   type TopUpTerms,
 } from './payments';
 import { CreditReads, ForgetLabelsLoop, UsageStore } from './usage';
-import { CreditsService, ExpireCreditsLoop, LotStore } from './credits';
+import { CreditAlerts, CreditAlertStore, CreditsService, ExpireCreditsLoop, LotStore } from './credits';
 import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
 
 /** Transactions of the ledger that the audit reads in one step. */
@@ -27,6 +27,7 @@ export interface BillingParts {
 /** The use cases of credits, wired. */
 export interface Billing {
   credits: CreditsService;
+  alerts: CreditAlerts;
   reads: CreditReads;
   audit: LedgerAudit;
   payments: PaymentsService;
@@ -47,6 +48,7 @@ export function composeBilling(
   const audit = new LedgerAudit(database, new AuditSpanStore(AUDITED_AT_ONCE), new LedgerAuditStore());
   return {
     credits,
+    alerts: new CreditAlerts(database, new CreditAlertStore()),
     reads: new CreditReads(database, ledger, new LedgerReadsStore(), new UsageStore()),
     audit,
     payments,

@@ -15,7 +15,7 @@ export {
 export { billingSettings, holdMicrosOf, type BillingSettings } from './billing.settings';
 export { composeBilling, composeTopUps, type Billing } from './composition';
 export { CreditReads, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
-export { afterDraws, CreditsService, drawFrom, expiring, type Lot } from './credits';
+export { afterDraws, CreditAlerts, CreditAlertStore, CreditsService, drawFrom, expiring, type Lot } from './credits';
 export {
   paymentProviderOf,
   paymentSettings,

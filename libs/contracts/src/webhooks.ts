@@ -1,11 +1,14 @@
 import { TERMINAL_STATUSES } from './job';
 
 /**
- * What an account can have sent to it: the end of a job, named by the status that it ended with (contract, section 3), and the end of
- * a batch.
+ * What an account can have sent to it: the end of a job, named by the status that it ended with (contract, section 3), the end of
+ * a batch, and what its holder has to act on before the service refuses something.
  */
 export const WEBHOOK_EVENTS = [
   ...TERMINAL_STATUSES.map((status) => `job.${status}` as const),
   'batch.completed',
+  'credits.low',
+  'key.expiring',
+  'deployment.stopped',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

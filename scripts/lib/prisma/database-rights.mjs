@@ -14,6 +14,9 @@ const REMOVE = 'SELECT, DELETE';
 const SWEEP = 'SELECT, UPDATE, DELETE';
 const ALL = 'SELECT, INSERT, UPDATE, DELETE';
 const NOTHING = '';
+/** To see which keys expire, and to note that it was said: never the hash of a key, nor its scopes. */
+const NOTE_EXPIRY =
+  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days), UPDATE (expiry_notice_days)';
 
 /**
  * By table: the rights of the api, the worker and the maintenance process. Nobody of them may truncate a table, change what is
@@ -26,7 +29,7 @@ export const RIGHTS = {
   account_queues: [WRITE, WRITE, ALL],
   account_storage: [WRITE, WRITE, ALL],
   accounts: [WRITE, NOTHING, REMOVE],
-  api_keys: [WRITE, NOTHING, NOTHING],
+  api_keys: [WRITE, NOTHING, NOTE_EXPIRY],
   assets: [ALL, WRITE, ALL],
   audit_log: [APPEND, NOTHING, NOTHING],
   balances: [WRITE, WRITE, WRITE],

@@ -3,7 +3,7 @@ import { type ApiClient, recordOf } from '../client';
 import { EXIT, type ExitCode, ServiceFailure } from '../process';
 import { count, plainBlock, plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { parserOf, webAddress, wholeNumber } from './typed-value';
+import { creditLimit, parserOf, webAddress, wholeNumber } from './typed-value';
 
 interface CreditsFlags {
   ledger?: boolean;
@@ -47,6 +47,11 @@ export function addCredits(program: Command, bind: Bind): void {
     .description('whether an order is paid')
     .argument('<order>', 'its id, as `credits buy` printed it')
     .action(bind(order));
+  credits
+    .command('alert')
+    .description('below how many credits the webhook event credits.low is sent')
+    .argument('[credits]', 'set it; 0: never', parserOf('[credits]', creditLimit))
+    .action(bind(alert));
   program
     .command('usage')
     .description('usage by day, key, deployment or label')
@@ -64,6 +69,13 @@ async function balance(context: CommandContext, { ledger, limit, cursor }: Credi
   if (limit !== undefined) url.searchParams.set('limit', String(limit));
   if (cursor !== undefined) url.searchParams.set('cursor', cursor);
   context.printRecords(await api.json(url), 'No postings.');
+}
+
+async function alert(context: CommandContext, belowMicros: number | undefined): Promise<void> {
+  const { api } = await context.clients();
+  const url = api.platform('/credits/alert');
+  const change = belowMicros === undefined ? {} : { method: 'PUT' as const, json: { below_micros: belowMicros } };
+  context.printRecord(await api.json(url, change));
 }
 
 /** The address alone on standard output, so that another program can open it. */

@@ -68,6 +68,14 @@ export function creditMicros(text: string, name: string): number {
   return sign === '-' ? -micros : micros;
 }
 
+/** Credits in micro-credits, none of them included: `0` and `2.5` are 0 and 2500000. */
+export function creditLimit(text: string, name: string): number {
+  if (text === '0') return 0;
+  const micros = text.startsWith('-') ? 0 : creditMicros(text, name);
+  if (micros === 0) throw invalid(text, name, 'Give an amount of credits such as 25 or 0.5, or 0 for none.');
+  return micros;
+}
+
 /** @throws {UsageFailure} */
 export function idempotencyKey(text: string): string {
   if (IDEMPOTENCY_KEY.test(text)) return text;

@@ -22,13 +22,13 @@ const LIMIT = wholeNumber(1, 100, 'messages');
 const ENDPOINT = 'the id of the endpoint';
 
 export function addWebhooks(program: Command, bind: Bind): void {
-  const webhooks = program.command('webhooks').description('where the ends of your jobs are sent');
+  const webhooks = program.command('webhooks').description('where the events of your account are sent');
   webhooks.command('ls').description('all endpoints').action(bind(list));
   webhooks
     .command('add')
     .description('a new endpoint; its secret is shown only this once')
     .argument('<url>', 'where events are sent, https://')
-    .addOption(new Option('--event <events...>', 'what is sent; by default every end of a job').choices(WEBHOOK_EVENTS))
+    .addOption(new Option('--event <events...>', 'what is sent; by default all of it').choices(WEBHOOK_EVENTS))
     .option('--description <text>', 'a note for people')
     .action(bind(add));
   webhooks.command('test').description('send a test').argument('<endpoint>', ENDPOINT).action(bind(test));

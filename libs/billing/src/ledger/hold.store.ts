@@ -110,6 +110,10 @@ export type HeldRun = StatementPart<ExtensibleColumn | 'account_id' | 'may_exten
  * Extend the hold of the one job that `run` yields at most, from what its account has available: by what `extensionMicros`
  * says, or by all there is when that is less.
  *
+ * What a run that outlasts its hold has held is spent, though not charged yet: so an extension that leaves less available than the
+ * account wants to be warned of is the moment of `credits.low` (trigger `balances_low_event_trigger`). All other changes of a
+ * balance have it decided by the trigger `balances_low_trigger`.
+ *
  * @returns `hold`, the row of the job with its hold as it is now; and the parts that write.
  */
 export function extendHold(
@@ -119,7 +123,7 @@ export function extendHold(
   const due = extensionPart(run, terms);
   const extension = statementPart<'job_id' | 'account_id' | 'amount'>('extension')`
     SELECT d.id AS job_id, d.account_id, d.held_micros, least(b.available_micros, d.extend_micros) AS amount,
-      b.available_micros AS available, b.held_micros AS held
+      b.available_micros AS available, b.held_micros AS held, b.alert_below_micros, b.alerted_at
     FROM ${due} d JOIN balances b ON b.account_id = d.account_id
     WHERE d.may_extend AND d.extend_micros > 0 AND b.available_micros > 0 FOR UPDATE OF b`;
   const extended = statementPart<MeteredColumn>('extended')`
@@ -128,7 +132,8 @@ export function extendHold(
     FROM ${due} d`;
   const balance = statementPart('extension_balance')`
     UPDATE balances b
-    SET available_micros = x.available - x.amount, held_micros = x.held + x.amount, updated_at = now()
+    SET available_micros = x.available - x.amount, held_micros = x.held + x.amount, updated_at = now(),
+      alerted_at = CASE WHEN x.available - x.amount < x.alert_below_micros THEN coalesce(x.alerted_at, now()) ELSE x.alerted_at END
     FROM ${extension} x WHERE b.account_id = x.account_id
     RETURNING 1`;
   const transaction = statementPart<'id'>('extension_transaction')`

@@ -1,10 +1,14 @@
-import { of } from './guard.mjs';
+import { of, without } from './guard.mjs';
 
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
 const CLIENT = 'libs/webhooks/src/receivers/receiver-client.ts';
 const RECEIVERS = ['libs/webhooks/src/receivers/receiver-guard.spec'];
 const DELIVERY = ['libs/webhooks/src/delivery/delivery.int-spec'];
+
+const LOW_CREDITS = ['libs/jobs/src/proofs/low-credits.int-spec'];
+const EXPIRY = 'libs/accounts/src/expiry/expiring-key.store.ts';
+const EXPIRIES = ['libs/accounts/src/expiry/expiring-keys.int-spec'];
 
 /** Of what is sent to accounts' servers. @type {Guard[]} */
 export const WEBHOOK_GUARDS = [
@@ -36,4 +40,28 @@ export const WEBHOOK_GUARDS = [
     'AND e.deleted_at IS NULL',
     DELIVERY,
   ),
+  without(
+    'a balance that falls below the limit of its account is noted',
+    'DROP TRIGGER balances_low_trigger ON balances',
+    LOW_CREDITS,
+  ),
+  without('low credits are a message', 'DROP TRIGGER balances_low_event_trigger ON balances', LOW_CREDITS),
+  of(
+    'a run that outlasts its hold has its account warned',
+    'libs/billing/src/ledger/hold.store.ts',
+    'CASE WHEN x.available - x.amount < x.alert_below_micros THEN coalesce(x.alerted_at, now()) ELSE x.alerted_at END',
+    'x.alerted_at',
+    LOW_CREDITS,
+  ),
+  without('a deployment that stops is a message', 'DROP TRIGGER deployments_stopped_trigger ON deployments', [
+    'libs/deployments/src/stopped-deployments.int-spec',
+  ]),
+  of(
+    'a key is announced once',
+    EXPIRY,
+    '(k.expiry_notice_days IS NULL OR k.expiry_notice_days > n.days)',
+    'true',
+    EXPIRIES,
+  ),
+  of('a key that was rotated or revoked is not announced', EXPIRY, ' AND k.revoked_at IS NULL', '', EXPIRIES),
 ];

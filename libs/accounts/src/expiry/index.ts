@@ -1,0 +1,1 @@
+export { NoteExpiringKeysLoop } from './note-expiring-keys.loop';

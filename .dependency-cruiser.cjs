@@ -16,10 +16,10 @@ const spec = '/(fixtures|conformance)/|\\.(spec|int-spec|e2e-spec|timing-spec|co
 
 /**
  * Every lib may import the libs of the floors below its own. The engines stand beside database and messaging, on platform:
- * the port and the ComfyUI engine first, the CPU engine on the port.
+ * the port and the ComfyUI engine first, the CPU engine on the port; beside them the cache of models.
  */
 const downwardsOnly = FLOORS.map((floor, index) => {
-  const above = [...FLOORS.slice(index + 1).flat(), 'engines', 'cpu-engine'];
+  const above = [...FLOORS.slice(index + 1).flat(), 'engines', 'cpu-engine', 'model-cache'];
   return {
     name: `downwards-only-${floor.join('-')}`,
     comment: 'A lib imports only libs of lower floors.',
@@ -189,11 +189,18 @@ module.exports = {
       to: { path: '^libs/', pathNot: lib(['cpu-engine', 'engines', 'workflow', 'contracts']) },
     },
     {
+      name: 'model-cache-stands-on-platform',
+      comment: 'The cache knows files of a host and a port to read models from: no database, no store, no engine.',
+      severity: 'error',
+      from: { path: lib(['model-cache']), pathNot: spec },
+      to: { path: '^libs/', pathNot: lib(['model-cache', 'platform', 'contracts']) },
+    },
+    {
       name: 'engines-only-from-worker',
-      comment: 'Only the worker runs workflows.',
+      comment: 'Only the worker runs workflows, and keeps what they load.',
       severity: 'error',
       from: { path: '^apps/', pathNot: '^apps/worker/' },
-      to: { path: lib(['engines', 'cpu-engine']) },
+      to: { path: lib(['engines', 'cpu-engine', 'model-cache']) },
     },
     {
       name: 'clients-import-contracts-alone',

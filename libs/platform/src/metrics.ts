@@ -128,6 +128,28 @@ export class Metrics {
     help: '1 on the fleet process that leads, 0 on others.',
     registers: [this.registry],
   });
+  readonly modelBytesFetched = new Counter({
+    name: 'millrace_model_bytes_fetched_total',
+    help: 'Bytes of models that this worker has fetched from the model library.',
+    registers: [this.registry],
+  });
+  readonly modelLookups = new Counter({
+    name: 'millrace_model_cache_lookups_total',
+    help: 'Models of the library that runs needed, by outcome: hit (on the disk), miss.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+  readonly modelEvictions = new Counter({
+    name: 'millrace_model_cache_evictions_total',
+    help: 'Models that this worker has removed from the disk to make room for others.',
+    registers: [this.registry],
+  });
+  readonly modelStagingSeconds = new Histogram({
+    name: 'millrace_model_staging_seconds',
+    help: 'Time to bring the models of a run to the disk, of runs that name models of the library.',
+    buckets: SLOW_SECONDS,
+    registers: [this.registry],
+  });
   readonly loopRuns = new Counter({
     name: 'millrace_loop_runs_total',
     help: 'Runs of a maintenance loop by outcome: done, idle, failed.',

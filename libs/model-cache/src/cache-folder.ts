@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, rename, rm, stat, statfs, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ModelFile } from '@millrace/contracts';
+import { codeOf, exists, linkNew, namesIn, readText, removeFile, sizeOf, syncFolder, unlessMissing } from './files';
+
+/** The folder cannot be used for a cache; the message is a sentence for an operator. */
+export class CacheFolderError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CacheFolderError';
+  }
+}
+
+/** A complete model in the cache. */
+export interface StoredModel {
+  digest: string;
+  sizeBytes: number;
+  /** When it was staged last, on this host's clock. */
+  usedAtMs: number;
+  /** It is linked into the folder of an engine. */
+  isLinked: boolean;
+}
+
+/** A model that is being fetched, or was until its process ended. It takes the room of the whole. */
+export interface PartialModel {
+  digest: string;
+  path: string;
+  sizeBytes: number;
+  usedAtMs: number;
+}
+
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/**
+ * The files of the cache:
+ *
+ * - `models/DIGEST`: a complete, verified model. It comes by a rename and never changes. Hard links to it are in the folders of
+ *   engines: one with more than one link is in use, also for other processes and after a crash.
+ * - `partial/DIGEST.UUID/`: `bytes`, as long as the whole from the beginning, so that its room is taken, and `done`, the pieces
+ *   that are there.
+ * - `names/DIGEST`: the names by which graphs call it.
+ * - `engines/`: what engines see. `locks/`: locks of the processes that share the cache.
+ */
+export class CacheFolder {
+  private constructor(readonly path: string) {}
+
+  /** @throws CacheFolderError where it cannot be made, or its file system has no hard links. */
+  static async open(path: string): Promise<CacheFolder> {
+    const folder = new CacheFolder(path);
+    const probe = join(path, 'locks', `${randomUUID()}.probe`);
+    try {
+      for (const part of ['models', 'partial', 'names', 'engines', 'locks']) {
+        await mkdir(join(path, part), { recursive: true });
+      }
+      await writeFile(probe, '');
+      await linkNew(probe, `${probe}.link`);
+    } catch (error) {
+      const message = `The model cache cannot use ${path}: ${codeOf(error) || String(error)}. It needs a folder that can be written to, on a file system with hard links.`;
+      throw new CacheFolderError(message, { cause: error });
+    } finally {
+      await Promise.allSettled([unlink(probe), unlink(`${probe}.link`)]);
+    }
+    return folder;
+  }
+
+  get locks(): string {
+    return join(this.path, 'locks');
+  }
+
+  get engines(): string {
+    return join(this.path, 'engines');
+  }
+
+  model(digest: string): string {
+    return join(this.path, 'models', digest);
+  }
+
+  /** Whether a complete model is there. One of another length is no model, and is removed. */
+  async has({ digest, sizeBytes }: ModelFile): Promise<boolean> {
+    const found = await sizeOf(this.model(digest));
+    if (found === null || found === sizeBytes) return found !== null;
+    await removeFile(this.model(digest));
+    return false;
+  }
+
+  /** It is used now. */
+  async touch(digest: string): Promise<void> {
+    await unlessMissing(utimes(this.model(digest), new Date(), new Date()));
+  }
+
+  /** Add the name to those by which graphs call a model. Lost names cost a hint of where it is. */
+  async note({ digest, name }: ModelFile): Promise<void> {
+    const path = join(this.path, 'names', digest);
+    const known = (await readText(path))?.split('\n') ?? [];
+    if (known.includes(name)) return;
+    const draft = `${path}.${randomUUID()}.new`;
+    await writeFile(draft, [...known, name].join('\n'));
+    await rename(draft, path);
+  }
+
+  /** The names by which graphs call the models that are there. */
+  async names(): Promise<string[]> {
+    const names: string[] = [];
+    for (const digest of await namesIn(join(this.path, 'models'))) {
+      names.push(...((await readText(join(this.path, 'names', digest)))?.split('\n') ?? []));
+    }
+    return [...new Set(names)].sort();
+  }
+
+  async models(): Promise<StoredModel[]> {
+    const models: StoredModel[] = [];
+    for (const digest of (await namesIn(join(this.path, 'models'))).filter((name) => DIGEST.test(name))) {
+      const found = await unlessMissing(stat(this.model(digest)));
+      if (found === null) continue;
+      models.push({ digest, sizeBytes: found.size, usedAtMs: found.mtimeMs, isLinked: found.nlink > 1 });
+    }
+    return models;
+  }
+
+  async partials(): Promise<PartialModel[]> {
+    const partials: PartialModel[] = [];
+    for (const name of await namesIn(join(this.path, 'partial'))) {
+      const path = join(this.path, 'partial', name);
+      const found = await unlessMissing(stat(join(path, 'bytes')));
+      const usedAtMs = found?.mtimeMs ?? 0;
+      partials.push({ digest: name.slice(0, 64), path, sizeBytes: found?.size ?? 0, usedAtMs });
+    }
+    return partials;
+  }
+
+  /** Take room for a model that is to be fetched. @returns the folder of its pieces. */
+  async reserve({ digest, sizeBytes }: ModelFile): Promise<string> {
+    const path = join(this.path, 'partial', `${digest}.${randomUUID()}`);
+    await mkdir(path);
+    await writeFile(join(path, 'done'), '');
+    await writeFile(join(path, 'bytes'), '');
+    await truncate(join(path, 'bytes'), sizeBytes);
+    return path;
+  }
+
+  /**
+   * The pieces of a model that a fetch before has left, under another name than that one had: should it still live, it finds its
+   * own no more. @returns null where there are none of this size.
+   */
+  async adopt({ digest, sizeBytes }: ModelFile): Promise<string | null> {
+    const found = (await this.partials()).filter((partial) => partial.digest === digest);
+    let adopted: string | null = null;
+    for (const partial of found) {
+      const isUsable = partial.sizeBytes === sizeBytes && (await exists(join(partial.path, 'done')));
+      if (adopted !== null || !isUsable) {
+        await this.drop(partial.path);
+        continue;
+      }
+      const path = join(this.path, 'partial', `${digest}.${randomUUID()}`);
+      if ((await unlessMissing(rename(partial.path, path).then(() => true))) !== null) adopted = path;
+    }
+    return adopted;
+  }
+
+  /** Remove the pieces of a model. */
+  async drop(path: string): Promise<void> {
+    await rm(path, { recursive: true, force: true });
+  }
+
+  /** The pieces are the whole, verified and on the disk: make a model of them. @returns false where they are gone. */
+  async complete(path: string, digest: string): Promise<boolean> {
+    const bytes = join(path, 'bytes');
+    const moved = await unlessMissing(
+      (async () => {
+        await chmod(bytes, 0o444);
+        await utimes(bytes, new Date(), new Date());
+        await rename(bytes, this.model(digest));
+        return true;
+      })(),
+    );
+    if (moved === null) return false;
+    await syncFolder(join(this.path, 'models'));
+    await this.drop(path);
+    return true;
+  }
+
+  async evict(digest: string): Promise<void> {
+    await removeFile(this.model(digest));
+    await removeFile(join(this.path, 'names', digest));
+  }
+
+  /** Bytes that the disk still takes. */
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.path);
+    return bavail * bsize;
+  }
+
+  /**
+   * Remove what a crash may have left beside models and pieces: names of what is gone, and the rest of what is complete.
+   *
+   * @param isFetching whether somebody fetches a digest at this moment
+   */
+  async sweep(isFetching: (digest: string) => Promise<boolean>): Promise<void> {
+    const folder = join(this.path, 'names');
+    const models = new Set(await namesIn(join(this.path, 'models')));
+    for (const name of await namesIn(folder)) {
+      if (!models.has(name)) await removeFile(join(folder, name));
+    }
+    for (const { digest, path } of await this.partials()) {
+      const isOver = models.has(digest) || !(await exists(join(path, 'bytes')));
+      if (isOver && !(await isFetching(digest))) await this.drop(path);
+    }
+  }
+}
+
+/** Whether a file can be linked from one folder to the other: both are on one file system. */
+export async function canLink(from: string, to: string): Promise<boolean> {
+  const name = `${randomUUID()}.probe`;
+  const handle = await open(join(from, name), 'wx');
+  await handle.close();
+  try {
+    return await linkNew(join(from, name), join(to, name));
+  } catch {
+    return false;
+  } finally {
+    await Promise.allSettled([unlink(join(from, name)), unlink(join(to, name))]);
+  }
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { linkNew, readText, removeFile, unlessMissing } from './files';
+import { PROCESS_NAMESPACE, isAlive } from './host-identity';
+import { pause } from './wait';
+
+export interface LockTimes {
+  /** Between two signs of life of a holder, in milliseconds. */
+  beatMs: number;
+  /** Without a sign of life for this long, as this process sees it, a holder is dead. */
+  deadMs: number;
+  /** Between two tries to get a lock that is waited for. */
+  pollMs: number;
+}
+
+const DEFAULT_LOCK_TIMES: Readonly<LockTimes> = { beatMs: 5_000, deadMs: 20_000, pollMs: 25 };
+
+interface Owner {
+  token: string;
+  namespace: string;
+  pid: number;
+}
+
+/** What was seen of a lock, and since when it is unchanged, on the monotonic clock. */
+interface Sighting {
+  seen: string;
+  sinceMs: number;
+}
+
+/** The locks that this process holds, of any folder: a lock with its number and none of these tokens was left by another. */
+const heldHere = new Set<string>();
+
+/** A lock that this process holds until it releases it, or is taken for dead. */
+export class HeldLock {
+  private readonly timer: NodeJS.Timeout;
+  private readonly gone = new AbortController();
+  private beating: Promise<void> | null = null;
+
+  constructor(
+    private readonly path: string,
+    private readonly token: string,
+    private readonly text: string,
+    beatMs: number,
+  ) {
+    heldHere.add(token);
+    this.timer = setInterval(() => {
+      this.beating ??= this.beat()
+        .catch(() => undefined)
+        .finally(() => (this.beating = null));
+    }, beatMs);
+  }
+
+  /** Aborts when another process has taken the lock over: this one was frozen for too long. */
+  get lost(): AbortSignal {
+    return this.gone.signal;
+  }
+
+  private async beat(): Promise<void> {
+    const found = await readText(this.path);
+    if (found === this.text) return void (await utimes(this.path, new Date(), new Date()));
+    if (found === null && (await placeLock(this.path, this.text))) return;
+    this.gone.abort(new Error('the lock was taken over'));
+  }
+
+  /** Never rejects. */
+  async release(): Promise<void> {
+    clearInterval(this.timer);
+    await this.beating;
+    try {
+      if ((await readText(this.path)) === this.text) await removeFile(this.path);
+    } catch {
+      // It goes stale by itself.
+    }
+    heldHere.delete(this.token);
+  }
+}
+
+/**
+ * Locks among the processes that share a folder of one host, containers included: files that are made whole or not at all. The
+ * lock of a process that has ended is taken over at once where its number means something here, and anywhere once it has shown
+ * no sign of life for a while; no clock is compared with another.
+ *
+ * Two that take over the same dead lock in the same instant may, if a third is quicker than both, hold it together for a moment.
+ * What is done under a lock must bear that: here it costs a download, never a file.
+ */
+export class HostLocks {
+  private readonly sightings = new Map<string, Sighting>();
+  private readonly times: LockTimes;
+
+  constructor(
+    private readonly folder: string,
+    times: Partial<LockTimes> = {},
+  ) {
+    this.times = { ...DEFAULT_LOCK_TIMES, ...times };
+  }
+
+  /** @returns null while another holds it. */
+  async tryAcquire(name: string): Promise<HeldLock | null> {
+    const path = this.pathOf(name);
+    const token = randomUUID();
+    const text = JSON.stringify({ token, namespace: PROCESS_NAMESPACE, pid: process.pid } satisfies Owner);
+    heldHere.add(token);
+    for (;;) {
+      if (await placeLock(path, text)) {
+        this.sightings.delete(path);
+        return new HeldLock(path, token, text, this.times.beatMs);
+      }
+      const found = await readText(path);
+      if (found === null) continue;
+      if (!(await this.isDead(path, found))) {
+        heldHere.delete(token);
+        return null;
+      }
+      await bury(path, found);
+    }
+  }
+
+  /** @throws the reason of the signal when it aborts first. */
+  async acquire(name: string, signal?: AbortSignal): Promise<HeldLock> {
+    for (;;) {
+      signal?.throwIfAborted();
+      const lock = await this.tryAcquire(name);
+      if (lock !== null) return lock;
+      await pause(this.times.pollMs * (0.5 + Math.random()), signal);
+    }
+  }
+
+  /** Whether somebody holds it who is not known to be dead. */
+  async isHeld(name: string): Promise<boolean> {
+    const path = this.pathOf(name);
+    const found = await readText(path);
+    return found !== null && !(await this.isDead(path, found));
+  }
+
+  /** Remove the lock of a holder that is dead. */
+  async forget(name: string): Promise<void> {
+    const path = this.pathOf(name);
+    const found = await readText(path);
+    if (found !== null && (await this.isDead(path, found))) await bury(path, found);
+  }
+
+  private pathOf(name: string): string {
+    return join(this.folder, `${name}.lock`);
+  }
+
+  private async isDead(path: string, text: string): Promise<boolean> {
+    const owner = ownerOf(text);
+    if (owner?.namespace === PROCESS_NAMESPACE) {
+      if (heldHere.has(owner.token)) return false;
+      if (owner.pid === process.pid || !isAlive(owner.pid)) return true;
+    }
+    const modified = await unlessMissing(stat(path, { bigint: true }));
+    const seen = `${modified?.mtimeNs} ${text}`;
+    const before = this.sightings.get(path);
+    if (before?.seen !== seen) {
+      this.sightings.set(path, { seen, sinceMs: performance.now() });
+      return false;
+    }
+    return performance.now() - before.sinceMs > this.times.deadMs;
+  }
+}
+
+/** Whole or not at all: a lock never lacks the name of its holder. @returns false where there is one. */
+async function placeLock(path: string, text: string): Promise<boolean> {
+  const draft = `${path}.${randomUUID()}.new`;
+  await writeFile(draft, text, { flag: 'wx' });
+  try {
+    return await linkNew(draft, path);
+  } finally {
+    await removeFile(draft);
+  }
+}
+
+/** Take a dead lock away, and put it back where it is another by now. */
+async function bury(path: string, text: string): Promise<void> {
+  const grave = `${path}.${randomUUID()}.dead`;
+  const isMine = await unlessMissing(rename(path, grave).then(() => true));
+  if (isMine === null) return;
+  if ((await readText(grave)) !== text) await linkNew(grave, path);
+  await unlink(grave);
+}
+
+function ownerOf(text: string): Owner | null {
+  try {
+    return JSON.parse(text) as Owner;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ModelFile, ModelSource } from '@millrace/contracts';
+import type { Logger, Metrics } from '@millrace/platform';
+import { CacheFolder } from './cache-folder';
+import { EngineLinks } from './engine-links';
+import { DEFAULT_FETCH, type FetchSettings } from './fetch-model';
+import { namesIn } from './files';
+import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
+import { Staging, type StageRequest } from './staging';
+
+export interface ModelCacheOptions {
+  dir: string;
+  budgetBytes: number;
+  source: ModelSource;
+  /** Whether an error of the source says that it does not have the bytes, so that asking again is no use. */
+  isGone: (error: unknown) => boolean;
+  metrics: Pick<Metrics, 'modelBytesFetched' | 'modelLookups' | 'modelEvictions' | 'modelStagingSeconds'>;
+  logger: Pick<Logger, 'info' | 'warn'>;
+  fetch?: Partial<FetchSettings>;
+  locks?: Partial<LockTimes>;
+  /** How often a staging that waits for others looks, and how long it waits for room that others hold, in milliseconds. */
+  waits?: Partial<StagingWaits>;
+}
+
+export interface StagingWaits {
+  lookMs: number;
+  roomMs: number;
+}
+
+const DEFAULT_WAITS: Readonly<StagingWaits> = { lookMs: 250, roomMs: 600_000 };
+
+/**
+ * Models of the library on the disk of this host. One folder serves all engines and processes of the host: each file is fetched
+ * once, for the first that needs it, is verified by its hash before it counts, and stays until its room is needed.
+ */
+export class ModelCache {
+  private engineCount = 0;
+
+  private constructor(
+    private readonly folder: CacheFolder,
+    private readonly locks: HostLocks,
+    private readonly options: ModelCacheOptions,
+    private readonly ownerId: string,
+    /** Shows others that the folders of this process's engines are in use. */
+    private readonly presence: HeldLock,
+  ) {}
+
+  /** @throws CacheFolderError where the folder cannot be used. */
+  static async open(options: ModelCacheOptions): Promise<ModelCache> {
+    const folder = await CacheFolder.open(options.dir);
+    const locks = new HostLocks(folder.locks, options.locks);
+    const ownerId = randomUUID();
+    const presence = await locks.acquire(presenceOf(ownerId));
+    const cache = new ModelCache(folder, locks, options, ownerId, presence);
+    await folder.sweep((digest) => locks.isHeld(digest));
+    await cache.sweepEngines();
+    return cache;
+  }
+
+  /**
+   * The folder in which one engine finds the models of its run.
+   *
+   * @param given where an engine that runs elsewhere looks; it has to be on the file system of the cache. Otherwise one of the
+   * cache's own.
+   * @throws CacheFolderError where the given folder is somebody else's
+   */
+  async linksOfEngine(given?: string): Promise<EngineLinks> {
+    this.engineCount += 1;
+    const own = join(this.folder.engines, this.ownerId, String(this.engineCount));
+    return EngineLinks.open(given ?? own, this.folder);
+  }
+
+  /** Files of the library that an account's graph means by these names. */
+  find(accountId: string, names: readonly string[]): Promise<ModelFile[]> {
+    return names.length === 0 ? Promise.resolve([]) : this.options.source.find(accountId, names);
+  }
+
+  /**
+   * Bring models to this disk, and link them into the folder of an engine, which then has these and no others. They stay until the
+   * links are cleared.
+   *
+   * @throws {ModelUnavailable} or the reason of the signal
+   */
+  async stage(request: StageRequest): Promise<void> {
+    const { fetch, locks: _locks, metrics, waits, ...rest } = this.options;
+    const settings = { ...DEFAULT_FETCH, ...fetch };
+    const parts = { ...rest, metrics, fetch: settings, waits: { ...DEFAULT_WAITS, ...waits } };
+    const beganMs = performance.now();
+    const sweep = (): Promise<void> => this.sweepEngines();
+    try {
+      await new Staging(this.folder, this.locks, parts, sweep, request).run();
+    } finally {
+      metrics.modelStagingSeconds.observe((performance.now() - beganMs) / 1000);
+    }
+  }
+
+  /** The names by which graphs call the models that are on the disk. */
+  names(): Promise<string[]> {
+    return this.folder.names();
+  }
+
+  /** Remove the folders of engines whose process has ended: their links keep models from being evicted. */
+  private async sweepEngines(): Promise<void> {
+    for (const owner of await namesIn(this.folder.engines)) {
+      if (owner === this.ownerId || (await this.locks.isHeld(presenceOf(owner)))) continue;
+      await rm(join(this.folder.engines, owner), { recursive: true, force: true });
+      await this.locks.forget(presenceOf(owner));
+    }
+  }
+
+  /** Nothing of this process keeps a model from being evicted any more. */
+  async close(): Promise<void> {
+    await rm(join(this.folder.engines, this.ownerId), { recursive: true, force: true });
+    await this.presence.release();
+  }
+}
+
+function presenceOf(ownerId: string): string {
+  return `engines.${ownerId}`;
+}

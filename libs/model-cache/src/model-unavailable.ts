@@ -1,0 +1,23 @@
+/**
+ * Why a model could not be brought to this machine.
+ *
+ * - `mismatch`: its bytes have another hash than the library says, also when fetched again.
+ * - `gone`: the library has its bytes no more, or refuses them.
+ * - `unreachable`: the library's store did not answer, or stalled.
+ * - `too_large`: the models of one run need more than the cache may keep.
+ * - `disk_full`: the disk takes no more, and nothing is left that could be evicted.
+ */
+export const MODEL_FAULTS = ['mismatch', 'gone', 'unreachable', 'too_large', 'disk_full'] as const;
+export type ModelFault = (typeof MODEL_FAULTS)[number];
+
+/** A model could not be staged. The message is a sentence for the owner of the job: it names the model and no path. */
+export class ModelUnavailable extends Error {
+  constructor(
+    readonly fault: ModelFault,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'ModelUnavailable';
+  }
+}

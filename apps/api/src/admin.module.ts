@@ -6,6 +6,7 @@ import { DeploymentsAdminModule } from './deployments';
 import { JobsAdminModule } from './jobs';
 import { AdminOpenApiModule } from './openapi';
 import { OperationsModule } from './operations';
+import { OperatorsAdminModule } from './operators';
 import { SessionsAdminModule } from './sessions';
 
 /** The admin API: what the ops listener serves besides health and metrics. */
@@ -17,6 +18,7 @@ import { SessionsAdminModule } from './sessions';
     DeploymentsAdminModule,
     JobsAdminModule,
     OperationsModule,
+    OperatorsAdminModule,
     SessionsAdminModule,
     AdminOpenApiModule,
   ],

@@ -14,6 +14,8 @@ import {
   NetworkAccounts,
   OperatorSessionStore,
   OperatorSessionsService,
+  OperatorTokenStore,
+  OperatorTokensService,
   RateLimiter,
   SecretMint,
   SessionStore,
@@ -166,6 +168,7 @@ type Accounts = {
   sessions: SessionsService;
   signInLinks: SignInLinksService;
   operatorSessions: OperatorSessionsService;
+  operatorTokens: OperatorTokensService;
 };
 
 /** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
@@ -216,7 +219,25 @@ function composeAccounts(
     failures,
     adminToken,
   );
-  return { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks, operatorSessions };
+  const operatorTokens = new OperatorTokensService(
+    database,
+    new OperatorTokenStore(),
+    new SecretMint(secretKey, 'operator tokens'),
+    audit,
+    failures,
+  );
+  return {
+    accounts,
+    keys,
+    audit,
+    authenticator,
+    failures,
+    standing,
+    sessions,
+    signInLinks,
+    operatorSessions,
+    operatorTokens,
+  };
 }
 
 function composeDeployments(

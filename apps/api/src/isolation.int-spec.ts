@@ -115,7 +115,7 @@ describe('every route', () => {
 
   it('without a credential is known', () => {
     const open = [...served, ...administered].filter(
-      ({ access }) => !('scope' in access) && access.by !== 'admin_token',
+      ({ access }) => !('scope' in access) && access.by !== 'operator',
     );
     expect(Object.fromEntries(open.map((endpoint) => [nameOf(endpoint), endpoint.access.by]))).toEqual(
       WITHOUT_CREDENTIAL,
@@ -124,7 +124,7 @@ describe('every route', () => {
 
   it('of the public listener that has a scope is not of the admin API', () => {
     expect(scoped.length).toBeGreaterThan(25);
-    expect(served.filter(({ access }) => access.by === 'admin_token')).toEqual([]);
+    expect(served.filter(({ access }) => access.by === 'operator')).toEqual([]);
   });
 });
 
@@ -204,7 +204,7 @@ it.each(provenBy('signed_body'))('%s is worth nothing without its signature', as
   }
 });
 
-it.each(provenBy('admin_token'))(
+it.each(provenBy('operator'))(
   "%s refuses who has no admin token, an account's key among them",
   async (_name, endpoint) => {
     const path = endpoint.path.replaceAll(/\{\w+\}/g, records.jobId);

@@ -7,6 +7,8 @@ import type { AuditLogStore } from './audit-log.store';
 export type NoteAct = (act: Act) => void;
 
 const CURSOR = 'audit-log';
+/** A page that an operator keeps open reads again and again: one entry an hour says it. */
+const READ_NOTED_SECONDS = 3_600;
 
 /** The log of administrative acts. */
 export class AuditLog {
@@ -34,6 +36,12 @@ export class AuditLog {
   /** Record an act in the transaction that does it. */
   async append(tx: Statements, operator: Operator, act: Act): Promise<void> {
     await this.store.append(tx, operator, act);
+  }
+
+  /** Record that an operator read what is a customer's, at most once an hour for the same reason. */
+  async noteRead(operator: Operator, act: Act): Promise<void> {
+    if (await this.store.hasRecent(this.database, operator, act, READ_NOTED_SECONDS)) return;
+    await this.store.append(this.database, operator, act);
   }
 
   /**

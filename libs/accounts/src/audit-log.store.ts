@@ -6,9 +6,20 @@ import type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit
 /** The SQL of the audit log: append, read, and delete what is old. */
 export class AuditLogStore {
   /** Written in the transaction of the act itself: neither exists without the other. */
-  async append(tx: Statements, { actor, address }: Operator, act: Act): Promise<void> {
+  async append(tx: Statements, { actor, address, reason = null }: Operator, act: Act): Promise<void> {
     const details: Prisma.InputJsonObject = act.details ?? {};
-    await tx.models.auditEntry.create({ data: { ...act, actor, address, details, id: newId() } });
+    await tx.models.auditEntry.create({ data: { ...act, actor, address, reason, details, id: newId() } });
+  }
+
+  /** Whether this actor has done this to this subject within `seconds`, for the same reason. */
+  async hasRecent(tx: Statements, operator: Operator, act: Act, seconds: number): Promise<boolean> {
+    const [row] = await tx.rows<{ found: boolean }>(Prisma.sql`
+      SELECT EXISTS (
+        SELECT FROM audit_log
+        WHERE subject_id = ${act.subjectId} AND action = ${act.action} AND actor = ${operator.actor}
+          AND reason IS NOT DISTINCT FROM ${operator.reason ?? null} AND at > now() - make_interval(secs => ${seconds})
+      ) AS found`);
+    return row?.found ?? false;
   }
 
   /** Entries newest first, `limit` at most, older than the entry `before` where one is given. */

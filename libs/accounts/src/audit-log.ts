@@ -1,9 +1,11 @@
 /** Who does an administrative act, and from where. */
 export interface Operator {
-  /** `admin`, or `api_key:<id>` where a key of an account acts. */
+  /** `admin` for the shared token, `token:<name>`, `operator:<who>` who is signed in by name, `api_key:<id>` where a key of an account acts. */
   actor: string;
   /** Network address; null for an act without a connection. */
   address: string | null;
+  /** Why, in the operator's own words. */
+  reason?: string | null;
 }
 
 /** What was done to what. */

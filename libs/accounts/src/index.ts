@@ -18,6 +18,7 @@ export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
 export { NoteExpiringKeysLoop } from './expiry';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
+export { OperatorTokenStore, OperatorTokensService, type OperatorToken } from './operators';
 export { SweepAuditLogLoop } from './sweep-audit-log.loop';
 export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';
 export {
@@ -31,6 +32,7 @@ export {
   SweepSessionsLoop,
   noSession,
   type ConsoleSession,
+  type NamedOperator,
   type OpenedSession,
   type OperatorSession,
   type SessionPlace,

@@ -40,6 +40,7 @@ export {
   type RetriedStatus,
 } from './batch';
 export { boundedList } from './bounded-list';
+export { OPERATOR_ROLES, roleCovers, type OperatorRole } from './operators';
 export { EstimateSchema, type Estimate } from './estimate';
 export {
   ERROR_CATALOGUE,

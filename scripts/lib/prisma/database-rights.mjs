@@ -55,6 +55,7 @@ export const RIGHTS = {
   ledger_entries: [APPEND, APPEND, APPEND],
   ledger_transactions: [APPEND, APPEND, APPEND],
   operator_sessions: [ALL, NOTHING, REMOVE],
+  operator_tokens: [WRITE, NOTHING, NOTHING],
   payment_events: [APPEND, NOTHING, READ],
   payment_reversals: [WRITE, NOTHING, WRITE],
   pools: [WRITE, WRITE, WRITE],

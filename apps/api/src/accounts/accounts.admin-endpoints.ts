@@ -7,12 +7,13 @@ import {
   AdminAccountSchema,
 } from './account.schemas';
 
-const common = { tag: 'accounts', access: { by: 'admin_token' } } as const;
+const common = { tag: 'accounts' } as const;
 const params = { id: recordId('account') };
 
 export const createAccount = defineEndpoint({
   ...common,
   id: 'createAccount',
+  access: { by: 'operator', role: 'operator' },
   method: 'post',
   path: '/admin/v1/accounts',
   creates: '/admin/v1/accounts/{id}',
@@ -25,6 +26,7 @@ export const createAccount = defineEndpoint({
 export const listAccounts = defineEndpoint({
   ...common,
   id: 'listAccounts',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/accounts',
   summary: 'List accounts',
@@ -40,6 +42,7 @@ export const listAccounts = defineEndpoint({
 export const getAccount = defineEndpoint({
   ...common,
   id: 'getAccount',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/accounts/{id}',
   params,
@@ -51,6 +54,7 @@ export const getAccount = defineEndpoint({
 export const updateAccount = defineEndpoint({
   ...common,
   id: 'updateAccount',
+  access: { by: 'operator', role: 'operator', reason: true },
   method: 'patch',
   path: '/admin/v1/accounts/{id}',
   params,

@@ -1,12 +1,13 @@
 import { defineEndpoint, recordId } from '../endpoints';
 import { ApiKeyCreateSchema, ApiKeyListSchema, IssuedApiKeySchema } from './api-key.schemas';
 
-const common = { tag: 'api-keys', access: { by: 'admin_token' } } as const;
+const common = { tag: 'api-keys' } as const;
 const id = recordId('account');
 
 export const issueApiKey = defineEndpoint({
   ...common,
   id: 'issueApiKey',
+  access: { by: 'operator', role: 'operator', reason: true },
   method: 'post',
   path: '/admin/v1/accounts/{id}/api-keys',
   params: { id },
@@ -20,6 +21,7 @@ export const issueApiKey = defineEndpoint({
 export const listAccountApiKeys = defineEndpoint({
   ...common,
   id: 'listAccountApiKeys',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/accounts/{id}/api-keys',
   params: { id },
@@ -32,6 +34,7 @@ export const listAccountApiKeys = defineEndpoint({
 export const revokeAccountApiKey = defineEndpoint({
   ...common,
   id: 'revokeAccountApiKey',
+  access: { by: 'operator', role: 'operator', reason: true },
   method: 'delete',
   path: '/admin/v1/accounts/{id}/api-keys/{key_id}',
   params: { id, key_id: recordId('API key') },

@@ -3,11 +3,12 @@ import { CreditAdjustmentSchema } from './credit-adjustment.schemas';
 import { BalanceSchema } from './credits.schemas';
 
 const path = '/admin/v1/accounts/{id}/credits';
-const common = { path, params: { id: recordId('account') }, tag: 'credits', access: { by: 'admin_token' } } as const;
+const common = { path, params: { id: recordId('account') }, tag: 'credits' } as const;
 
 export const getAccountCredits = defineEndpoint({
   ...common,
   id: 'getAccountCredits',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   summary: "Read an account's balance",
   description: 'What it can spend, and what is held for its jobs.',
@@ -17,6 +18,7 @@ export const getAccountCredits = defineEndpoint({
 export const adjustCredits = defineEndpoint({
   ...common,
   id: 'adjustCredits',
+  access: { by: 'operator', role: 'finance' },
   method: 'post',
   summary: 'Grant an account credits, or take some back',
   description: 'Spent and held credits are never taken back.',

@@ -9,13 +9,14 @@ import {
   OperatedDeploymentSchema,
 } from './deployment.schemas';
 
-const common = { tag: 'deployments', access: { by: 'admin_token' } } as const;
+const common = { tag: 'deployments' } as const;
 const params = { id: recordId('deployment') };
 const answers = { 200: { description: 'The deployment as it is now.', schema: OperatedDeploymentSchema } };
 
 export const createDeployment = defineEndpoint({
   ...common,
   id: 'createDeployment',
+  access: { by: 'operator', role: 'operator' },
   method: 'post',
   path: '/admin/v1/deployments',
   creates: '/admin/v1/deployments/{id}',
@@ -31,6 +32,7 @@ export const createDeployment = defineEndpoint({
 export const listAllDeployments = defineEndpoint({
   ...common,
   id: 'listAllDeployments',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/deployments',
   query: z.object(pageQuery),
@@ -43,6 +45,7 @@ export const listAllDeployments = defineEndpoint({
 export const readDeployment = defineEndpoint({
   ...common,
   id: 'readDeployment',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/deployments/{id}',
   params,
@@ -54,6 +57,7 @@ export const readDeployment = defineEndpoint({
 export const startDeployment = defineEndpoint({
   ...common,
   id: 'startDeployment',
+  access: { by: 'operator', role: 'operator' },
   method: 'post',
   path: '/admin/v1/deployments/{id}/start',
   params,
@@ -65,6 +69,7 @@ export const startDeployment = defineEndpoint({
 export const stopDeployment = defineEndpoint({
   ...common,
   id: 'stopDeployment',
+  access: { by: 'operator', role: 'operator' },
   method: 'post',
   path: '/admin/v1/deployments/{id}/stop',
   params,
@@ -78,6 +83,7 @@ export const stopDeployment = defineEndpoint({
 export const updateDeployment = defineEndpoint({
   ...common,
   id: 'updateDeployment',
+  access: { by: 'operator', role: 'operator' },
   method: 'patch',
   path: '/admin/v1/deployments/{id}',
   params,
@@ -91,6 +97,7 @@ export const updateDeployment = defineEndpoint({
 export const deleteDeployment = defineEndpoint({
   ...common,
   id: 'deleteDeployment',
+  access: { by: 'operator', role: 'operator' },
   method: 'delete',
   path: '/admin/v1/deployments/{id}',
   params,
@@ -104,6 +111,7 @@ export const deleteDeployment = defineEndpoint({
 export const readDeploymentChanges = defineEndpoint({
   ...common,
   id: 'readDeploymentChanges',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/deployments/{id}/changes',
   params,

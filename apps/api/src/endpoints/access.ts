@@ -1,4 +1,4 @@
-import type { Scope } from '@millrace/contracts';
+import type { OperatorRole, Scope } from '@millrace/contracts';
 
 /**
  * Who may use an endpoint, and what proves it.
@@ -8,7 +8,8 @@ import type { Scope } from '@millrace/contracts';
  * - `api_key`: an API key with the scope, on any surface; a self-hosted surface has no keys and lets in all its callers.
  *   A sub-key is let in where `subKeys` says that the handler shows and does nothing beyond its labels.
  * - `session`: who is signed in to the console, with any scopes.
- * - `admin_token`: the one admin token, or a session of the operators' console that was made with it.
+ * - `operator`: an operator of the role: by the shared admin token, a token of their own, or a session of the operators' console.
+ *   With `reason`, one who is known by name must say why, for the audit log.
  * - `signed_link`: the link itself; its handler verifies the signature in the query.
  * - `signed_body`: the sender's signature over the body; its handler verifies it.
  * - `nothing`: anyone.
@@ -16,4 +17,5 @@ import type { Scope } from '@millrace/contracts';
 export type Access =
   | { readonly by: 'surface'; readonly scope: Scope }
   | { readonly by: 'api_key'; readonly scope: Scope; readonly subKeys?: true }
-  | { readonly by: 'session' | 'admin_token' | 'signed_link' | 'signed_body' | 'nothing' };
+  | { readonly by: 'operator'; readonly role: OperatorRole; readonly reason?: true }
+  | { readonly by: 'session' | 'signed_link' | 'signed_body' | 'nothing' };

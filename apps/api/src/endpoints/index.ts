@@ -27,6 +27,7 @@ export { EndpointsModule } from './endpoints.module';
 export { dayOrTime, expiry, recordName, time } from './fields';
 export { pageQuery, pageSchema, presentPage } from './page';
 export { pathParametersOf, pathText, recordId, uncheckedPathText } from './path-parameters';
+export { REASON_HEADER } from './reason-header';
 export { RETRY_HEADER, retryPolicyOf } from './retry-header';
 export { REUSE_ANSWER, REUSE_HEADER, assertNoReuse, reuseAnswer, reuseOf } from './reuse-header';
 export { SPEND_LIMIT_HEADER, spendLimitOf } from './spend-limit-header';

@@ -1,35 +1,48 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { FailedAttempts, OperatorSessionsService, bearerOf, type OperatorSession } from '@millrace/accounts';
-import { Refusal } from '@millrace/contracts';
+import {
+  FailedAttempts,
+  OperatorSessionsService,
+  OperatorTokensService,
+  bearerOf,
+  type NamedOperator,
+  type OperatorSession,
+} from '@millrace/accounts';
+import { Refusal, roleCovers } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { addressOf, networkOf } from '../http';
+import type { Access } from './access';
 import { OPERATOR_COOKIE, assertSentByConsole, sessionCookieOf } from './callers';
 import { equalTexts } from './equal-texts';
-import { admit } from './visitor';
+import { REASON_HEADER, reasonOf } from './reason-header';
+import { endpointOf } from './served-endpoints';
+import { admit, type AdmittedOperator } from './visitor';
 
-/** Lets in who presents the one admin token, or a session of the operators' console, which proved it. */
+/** Lets in operators whose role the endpoint asks for. */
 @Injectable()
 export class OperatorGuard implements CanActivate {
   constructor(
     private readonly failures: FailedAttempts,
     private readonly sessions: OperatorSessionsService,
+    private readonly tokens: OperatorTokensService,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'adminToken'>,
   ) {}
 
   /**
-   * @throws Refusal 401 `unauthorized`, 429 `rate_limited` after too many wrong ones, or 403 `forbidden` when no admin token is
-   * configured at all, and for a session that another page made the browser send.
+   * @throws Refusal 401 `unauthorized`; 429 `rate_limited` after too many wrong credentials; 403 `forbidden` for another role, for
+   * a session that another page made the browser send, and where no admin token is configured; 400 `invalid_request` where the
+   * reason is missing or malformed.
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    const { adminToken } = this.settings;
-    if (adminToken === undefined) {
-      throw new Refusal('forbidden', 'The admin API is off: MILLRACE_ADMIN_TOKEN is not set on this process.');
-    }
+    const { access } = endpointOf(context.getHandler());
+    if (access.by !== 'operator') throw new Error(`no operator comes by ${access.by}`);
     const session = await this.sessionOf(request);
-    if (session === null) this.assertToken(request, adminToken);
-    admit(request, { operator: { actor: 'admin', address: addressOf(request), session } });
+    const named = session === null ? await this.ofToken(request) : session.named;
+    const actor = named?.actor ?? 'admin';
+    const operator = { actor, address: addressOf(request), reason: reasonOf(request), named, session };
+    assertMay(operator, access);
+    admit(request, { operator });
     return true;
   }
 
@@ -41,8 +54,43 @@ export class OperatorGuard implements CanActivate {
     return this.sessions.authenticate(secret, networkOf(request));
   }
 
-  private assertToken(request: Request, adminToken: string): void {
-    if (equalTexts(bearerOf(request.headers.authorization, 'admin token'), adminToken)) return;
-    throw this.failures.refusal(networkOf(request), 'The bearer token is not the admin token.');
+  /** Null for the shared admin token. */
+  private async ofToken(request: Request): Promise<NamedOperator | null> {
+    const { adminToken } = this.settings;
+    const { authorization } = request.headers;
+    if (adminToken === undefined && authorization === undefined) throw off();
+    const text = bearerOf(authorization, 'admin token');
+    if (this.tokens.isOne(text)) {
+      const { id, name, role } = await this.tokens.authenticate(text, networkOf(request));
+      return { actor: `token:${name}`, role, tokenId: id };
+    }
+    if (adminToken === undefined) throw off();
+    if (equalTexts(text, adminToken)) return null;
+    throw this.failures.refusal(
+      networkOf(request),
+      'The bearer token is neither the admin token nor an operator token.',
+    );
+  }
+}
+
+function off(): Refusal {
+  const message =
+    'MILLRACE_ADMIN_TOKEN is not set on this process: the admin API takes operator tokens and sessions alone.';
+  return new Refusal('forbidden', message);
+}
+
+/** @throws Refusal `forbidden`, `invalid_request`. */
+function assertMay(
+  { named, reason }: AdmittedOperator,
+  { role, reason: why }: Extract<Access, { by: 'operator' }>,
+): void {
+  if (named === null) return;
+  if (!roleCovers(named.role, role)) {
+    const message = `This needs the role ${role}, and ${named.actor} has the role ${named.role}; an admin can give another.`;
+    throw new Refusal('forbidden', message);
+  }
+  if (why && reason === null) {
+    const cure = 'is required here, for the audit log: say in a few words why you do this, such as a ticket';
+    throw Refusal.ofFields([{ field: REASON_HEADER.name, reason: cure }], 400);
   }
 }

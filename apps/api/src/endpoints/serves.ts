@@ -31,7 +31,7 @@ const GUARDS: Record<Access['by'], Type<CanActivate>> = {
   surface: VisitorGuard,
   api_key: VisitorGuard,
   session: VisitorGuard,
-  admin_token: OperatorGuard,
+  operator: OperatorGuard,
   signed_link: AnonymousGuard,
   signed_body: AnonymousGuard,
   nothing: AnonymousGuard,

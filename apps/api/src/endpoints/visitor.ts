@@ -1,4 +1,4 @@
-import type { Caller, Operator, OperatorSession } from '@millrace/accounts';
+import type { Caller, NamedOperator, Operator, OperatorSession } from '@millrace/accounts';
 import type { JobScope } from '@millrace/jobs';
 import { contextOf, type Surface } from '../http';
 import type { Access } from './access';
@@ -17,15 +17,20 @@ export interface Visitor {
 /** A visitor who is signed in to the console. */
 export type SignedIn = Visitor & { readonly caller: { readonly sessionId: string } };
 
-/** An operator, and the session by which one came who did not send the admin token itself. */
-export type AdmittedOperator = Operator & { readonly session: OperatorSession | null };
+/** An operator as the guard found them. */
+export type AdmittedOperator = Operator & {
+  /** Null for who holds the shared admin token, and may do everything. */
+  readonly named: NamedOperator | null;
+  /** The session by which one came who sent no token. */
+  readonly session: OperatorSession | null;
+};
 
 /** What the guard of an endpoint found out about its caller. */
 export type Admitted<A extends Access = Access> = A extends { by: 'surface' | 'api_key' }
   ? { readonly visitor: Visitor }
   : A extends { by: 'session' }
     ? { readonly visitor: SignedIn }
-    : A extends { by: 'admin_token' }
+    : A extends { by: 'operator' }
       ? { readonly operator: AdmittedOperator }
       : unknown;
 

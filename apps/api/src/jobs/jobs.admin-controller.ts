@@ -19,8 +19,10 @@ export class JobsAdminController {
   ) {}
 
   @Serves(readJob)
-  async read({ params }: InputOf<typeof readJob>): Promise<AnswerOf<typeof readJob>> {
-    return presentHistory(await this.histories.get(params.id));
+  async read({ operator, params }: InputOf<typeof readJob>): Promise<AnswerOf<typeof readJob>> {
+    const history = await this.histories.get(params.id);
+    await this.audit.noteRead(operator, actOn(history, 'job.read'));
+    return presentHistory(history);
   }
 
   @Serves(listFailures)
@@ -55,6 +57,6 @@ export class JobsAdminController {
   }
 }
 
-function actOn({ id, accountId }: OperatorJob, action: string): Act {
+function actOn({ id, accountId }: Pick<OperatorJob, 'id' | 'accountId'>, action: string): Act {
   return { action, subjectType: 'job', subjectId: id, accountId };
 }

@@ -7,7 +7,6 @@ const common = {
   method: 'post',
   params: { id: recordId('job') },
   tag: 'jobs',
-  access: { by: 'admin_token' },
 } as const;
 
 const CanceledJobSchema = z
@@ -27,6 +26,7 @@ export const readJob = defineEndpoint({
   ...common,
   method: 'get',
   id: 'readJob',
+  access: { by: 'operator', role: 'viewer', reason: true },
   path: '/admin/v1/jobs/{id}',
   summary: 'Read a job across its attempts',
   description: 'Where a job of any account is, who had it, how each attempt ended, and every change of its status.',
@@ -35,10 +35,10 @@ export const readJob = defineEndpoint({
 
 export const listFailures = defineEndpoint({
   id: 'listFailures',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/failures',
   tag: 'jobs',
-  access: { by: 'admin_token' },
   query: z.object(pageQuery),
   summary: 'List failed jobs',
   description: 'Jobs of all accounts that failed, the latest submitted first, for as long as they are kept.',
@@ -49,6 +49,7 @@ export const listFailures = defineEndpoint({
 export const cancelJob = defineEndpoint({
   ...common,
   id: 'cancelJob',
+  access: { by: 'operator', role: 'operator', reason: true },
   path: '/admin/v1/jobs/{id}/cancel',
   summary: 'Cancel a job',
   description: 'As its owner would. Canceling a canceled job changes nothing.',
@@ -58,6 +59,7 @@ export const cancelJob = defineEndpoint({
 export const redriveJob = defineEndpoint({
   ...common,
   id: 'redriveJob',
+  access: { by: 'operator', role: 'operator', reason: true },
   path: '/admin/v1/jobs/{id}/redrive',
   creates: '/admin/v1/jobs/{id}',
   summary: 'Run an ended job again',

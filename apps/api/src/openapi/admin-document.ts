@@ -6,7 +6,8 @@ const DESCRIPTION = `
 For operators of the service. Served only on the ops listener, never on the one that customers reach.
 
 - **Every error is an envelope**: \`{error: {code, message, details?}}\`. Decide by \`error.code\`.
-- **Every act is recorded** in the audit log, in the transaction of the act itself.
+- **Every act is recorded** in the audit log, in the transaction of the act itself: who, from where, and why (\`Millrace-Reason\`).
+- **Operators have roles**: \`viewer\`, \`operator\`, \`finance\`, \`admin\`. The shared admin token may do everything.
 `.trim();
 
 const FRAME: DocumentFrame = {
@@ -25,6 +26,7 @@ const FRAME: DocumentFrame = {
     { name: 'workers', description: 'Processes that run jobs.' },
     { name: 'audit', description: 'The invariants, checked on demand.' },
     { name: 'audit-log', description: 'Who did what.' },
+    { name: 'operators', description: 'Who may use this API, and with which role.' },
     { name: 'sessions', description: "Signing in to the operators' console." },
   ],
   servers: [
@@ -35,7 +37,7 @@ const FRAME: DocumentFrame = {
     },
   ],
   security: [{ bearer: [] }, { session: [] }],
-  credential: 'The admin token, MILLRACE_ADMIN_TOKEN.',
+  credential: 'The shared admin token, MILLRACE_ADMIN_TOKEN, or an operator token (`createOperatorToken`).',
   session: {
     cookie: OPERATOR_COOKIE,
     description:

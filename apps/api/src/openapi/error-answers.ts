@@ -16,7 +16,7 @@ const ACCESS_ERRORS: Record<Access['by'], ErrorName[]> = {
   surface: [...BEHIND_CREDENTIAL, 'not_found'],
   api_key: BEHIND_CREDENTIAL,
   session: BEHIND_CREDENTIAL,
-  admin_token: BEHIND_CREDENTIAL,
+  operator: BEHIND_CREDENTIAL,
   signed_link: [...EVERYWHERE, 'rate_limited'],
   signed_body: [...EVERYWHERE, 'rate_limited'],
   nothing: [...EVERYWHERE, 'rate_limited'],

@@ -36,10 +36,11 @@ export function schemasOf({ answers, body, rawBody, events = {} }: Endpoint): z.
 
 /** True when the requests of an endpoint's callers are counted. */
 export function isLimited({ access }: Endpoint): boolean {
-  return access.by !== 'admin_token';
+  return access.by !== 'operator';
 }
 
 function descriptionOf({ description, access }: Endpoint): string {
+  if (access.by === 'operator') return `${description}\n\nRequires the role \`${access.role}\`.`;
   return 'scope' in access ? `${description}\n\nRequires the scope \`${access.scope}\`.` : description;
 }
 
@@ -47,7 +48,7 @@ function descriptionOf({ description, access }: Endpoint): string {
 function securityOf({ access }: Endpoint): Pick<Operation, 'security'> {
   switch (access.by) {
     case 'surface':
-    case 'admin_token':
+    case 'operator':
       return {};
     case 'api_key':
       return { security: [{ bearer: [access.scope] }, { session: [] }] };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { pathParametersOf, type Endpoint } from '../endpoints';
+import { REASON_HEADER, pathParametersOf, type Endpoint } from '../endpoints';
 import type { Parameter, Reference } from './openapi-types';
 import { inlineSchema } from './schemas';
 
@@ -60,13 +60,14 @@ export function sharedParameters(endpoints: readonly Endpoint[]): Record<string,
 }
 
 function namedParameters(endpoint: Endpoint): Named[] {
-  const { idempotencyKey, parameters = [] } = endpoint;
+  const { access, idempotencyKey, parameters = [] } = endpoint;
   const [component, key] = idempotencyKey === undefined ? [] : IDEMPOTENCY_KEYS[idempotencyKey];
   return [
     ...pathParameters(endpoint),
     ...queryParameters(endpoint),
     ...parameters.map((parameter) => ({ parameter })),
     ...(key === undefined ? [] : [{ component, parameter: key }]),
+    ...(access.by === 'operator' ? [{ component: 'Reason', parameter: REASON_HEADER }] : []),
     { component: 'RequestId', parameter: REQUEST_ID },
   ];
 }

@@ -26,6 +26,7 @@ function presentEntry(entry: AuditEntry): AnswerOf<typeof listAuditLog>['entries
     subject_id: entry.subjectId,
     account_id: entry.accountId,
     address: entry.address,
+    reason: entry.reason ?? null,
     details: entry.details,
   };
 }

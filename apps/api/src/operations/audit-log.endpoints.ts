@@ -6,12 +6,16 @@ const AuditEntrySchema = z
   .object({
     id: z.uuid(),
     at: TimestampSchema,
-    actor: z.string().meta({ description: '`admin`, or `api_key:<id>` where a key acted.' }),
+    actor: z.string().meta({
+      description:
+        '`admin` for the shared admin token, `token:<name>`, `operator:<who>`, or `api_key:<id>` where a key acted.',
+    }),
     action: z.string().meta({ description: 'Subject and verb, e.g. `api_key.revoke`.' }),
     subject_type: z.string(),
     subject_id: z.string(),
     account_id: z.uuid().nullable().meta({ description: 'The account that it concerns.' }),
     address: z.string().nullable().meta({ description: 'Network address of the actor.' }),
+    reason: z.string().nullable().meta({ description: 'Why, in the words of who did it.' }),
     details: z.record(z.string(), z.unknown()).meta({ description: 'What was set.' }),
   })
   .meta({ id: 'AuditEntry', description: 'One administrative act.' });
@@ -23,7 +27,7 @@ export const listAuditLog = defineEndpoint({
   method: 'get',
   path: '/admin/v1/audit-log',
   tag: 'audit-log',
-  access: { by: 'admin_token' },
+  access: { by: 'operator', role: 'viewer' },
   summary: 'Read the audit log',
   description: 'Every administrative act and every act on keys, newest first. An entry commits with its act.',
   query: z.object({

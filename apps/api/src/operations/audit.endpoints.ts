@@ -25,7 +25,7 @@ export const runAudit = defineEndpoint({
   method: 'get',
   path: '/admin/v1/audit',
   tag: 'audit',
-  access: { by: 'admin_token' },
+  access: { by: 'operator', role: 'viewer' },
   summary: 'Check the invariants',
   description:
     'Checks credits, jobs and stored bytes against each other. Changes none of them, and may take a while. The audit log has what ' +

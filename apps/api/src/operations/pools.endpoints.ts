@@ -26,7 +26,7 @@ export const listPools = defineEndpoint({
   method: 'get',
   path: '/admin/v1/pools',
   tag: 'pools',
-  access: { by: 'admin_token' },
+  access: { by: 'operator', role: 'viewer' },
   summary: 'List pools',
   description: 'What each pool can run, and its limits. `GET /admin/v1/queues` says how much work each has.',
   answers: { 200: { description: 'The pools.', schema: PoolListSchema } },

@@ -26,7 +26,7 @@ export const listQueues = defineEndpoint({
   method: 'get',
   path: '/admin/v1/queues',
   tag: 'queues',
-  access: { by: 'admin_token' },
+  access: { by: 'operator', role: 'viewer' },
   summary: 'List queues',
   description: 'How much work each pool has, read from PostgreSQL at this moment.',
   answers: { 200: { description: 'The queues.', schema: QueueListSchema } },

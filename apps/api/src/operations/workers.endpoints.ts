@@ -3,7 +3,7 @@ import { TimestampSchema } from '@millrace/contracts';
 import { SEEN_WORKER_STATES, WORKER_SILENCE_SECONDS } from '@millrace/deployments';
 import { defineEndpoint, recordId } from '../endpoints';
 
-const common = { tag: 'workers', access: { by: 'admin_token' } } as const;
+const common = { tag: 'workers' } as const;
 
 const WorkerSchema = z
   .object({
@@ -37,6 +37,7 @@ const WorkerListSchema = z
 export const listWorkers = defineEndpoint({
   ...common,
   id: 'listWorkers',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/workers',
   summary: 'List workers',
@@ -56,6 +57,7 @@ export const listWorkers = defineEndpoint({
 export const drainWorker = defineEndpoint({
   ...common,
   id: 'drainWorker',
+  access: { by: 'operator', role: 'operator' },
   method: 'post',
   path: '/admin/v1/workers/{id}/drain',
   params: { id: recordId('worker') },
@@ -67,6 +69,7 @@ export const drainWorker = defineEndpoint({
 export const undrainWorker = defineEndpoint({
   ...common,
   id: 'undrainWorker',
+  access: { by: 'operator', role: 'operator' },
   method: 'post',
   path: '/admin/v1/workers/{id}/undrain',
   params: { id: recordId('worker') },

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { OperatorSessionsService } from '@millrace/accounts';
+import { OperatorSessionsService, type OperatorSession } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import {
   OPERATOR_COOKIE,
@@ -24,17 +24,17 @@ export class OperatorSessionsAdminController {
     response,
   }: InputOf<typeof signInOperator>): Promise<AnswerOf<typeof signInOperator>> {
     if (operator.session !== null) {
-      throw new Refusal('unauthorized', 'A session cannot prolong itself: send the admin token as a bearer token.');
+      throw new Refusal('unauthorized', 'A session cannot prolong itself: send a token as a bearer token.');
     }
     assertOwnPage(request);
-    const { secret, expiresAt } = await this.sessions.open(operator);
-    setSessionCookie(request, response, secret, OPERATOR_COOKIE);
-    return { expires_at: expiresAt.toISOString() };
+    const session = await this.sessions.open(operator, operator.named);
+    setSessionCookie(request, response, session.secret, OPERATOR_COOKIE);
+    return presentSession(operator, session);
   }
 
   @Serves(getOperatorSession)
   async get({ operator }: InputOf<typeof getOperatorSession>): Promise<AnswerOf<typeof getOperatorSession>> {
-    return { expires_at: operator.session?.expiresAt.toISOString() ?? null };
+    return presentSession(operator, operator.session);
   }
 
   @Serves(signOutOperator)
@@ -42,4 +42,11 @@ export class OperatorSessionsAdminController {
     if (operator.session !== null) await this.sessions.end(operator, operator.session.id);
     clearSessionCookie(request, response, OPERATOR_COOKIE);
   }
+}
+
+function presentSession(
+  { actor, named }: InputOf<typeof getOperatorSession>['operator'],
+  session: OperatorSession | null,
+): AnswerOf<typeof getOperatorSession> {
+  return { actor, role: named?.role ?? 'admin', expires_at: session?.expiresAt.toISOString() ?? null };
 }

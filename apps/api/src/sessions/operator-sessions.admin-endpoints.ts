@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { TimestampSchema } from '@millrace/contracts';
+import { OPERATOR_ROLES, TimestampSchema } from '@millrace/contracts';
 import { defineEndpoint, type AnswerHeader } from '../endpoints';
 
-const common = { tag: 'sessions', access: { by: 'admin_token' } } as const;
+const common = { tag: 'sessions', access: { by: 'operator', role: 'viewer' } } as const;
 const SET_COOKIE: AnswerHeader = {
   description: 'The cookie `millrace_operator`, which no script can read.',
   required: true,
@@ -11,8 +11,12 @@ const SET_COOKIE: AnswerHeader = {
 
 const OperatorSessionSchema = z
   .object({
+    actor: z
+      .string()
+      .meta({ description: 'Who it is, as the audit log names them: `admin` for the shared admin token.' }),
+    role: z.enum(OPERATOR_ROLES).meta({ description: 'What they may do.' }),
     expires_at: TimestampSchema.nullable().meta({
-      description: 'When the session ends; null for a request with the admin token itself.',
+      description: 'When the session ends; null for a request with a token itself.',
     }),
   })
   .meta({ id: 'OperatorSession', description: "An operator who is signed in to the operators' console." });
@@ -24,7 +28,7 @@ export const signInOperator = defineEndpoint({
   path: '/admin/v1/sessions',
   summary: "Sign in to the operators' console",
   description:
-    'Exchanges the admin token for a cookie that is worth the same for an hour. A request with that cookie and without an ' +
+    'Exchanges the admin token, or an operator token, for a cookie that is worth the same for an hour. A request with that cookie and without an ' +
     'Authorization header must carry `Millrace-Console: 1`. A session makes no other session.',
   answers: {
     201: { description: 'Signed in.', schema: OperatorSessionSchema, headers: { 'Set-Cookie': SET_COOKIE } },

@@ -7,7 +7,7 @@ export const createSignInLink = defineEndpoint({
   path: '/admin/v1/accounts/{id}/sign-in-links',
   params: { id: recordId('account') },
   tag: 'accounts',
-  access: { by: 'admin_token' },
+  access: { by: 'operator', role: 'operator', reason: true },
   summary: 'Create a sign-in link',
   description: 'Signs a browser in to the console of the account, once, within 15 minutes. Only this answer shows it.',
   body: SignInLinkCreateSchema,

@@ -1,4 +1,4 @@
-import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, SCOPES } from '@millrace/contracts';
+import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from './assignment';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './typed-value';
 
@@ -169,6 +169,18 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   }),
   on('deployment', 'start', 'start a deployment', 'POST /deployments/{id}/start'),
   on('deployment', 'stop', 'stop a deployment', 'POST /deployments/{id}/stop'),
+  list('operator-tokens', 'the tokens of operators, the newest first', 'GET /operator-tokens'),
+  {
+    name: 'create-operator-token',
+    text: 'a new operator token, shown only this once',
+    route: 'POST /operator-tokens',
+    args: [
+      argument('name', 'name', 'who or what holds it; the audit log calls it token:<name>'),
+      argument('role', 'role', `what it may do: ${OPERATOR_ROLES.join(', ')}`, oneOf(OPERATOR_ROLES)),
+    ],
+    flags: [flag('expires_at', '<time>', 'when it stops working; by default in 90 days', timestamp)],
+  },
+  on('token', 'revoke-operator-token', 'make an operator token invalid at once', 'DELETE /operator-tokens/{id}'),
 ];
 
 function list(name: string, text: string, route: AdminVerb['route'], more: Partial<AdminVerb> = {}): AdminVerb {

@@ -10,6 +10,7 @@ import { idempotencyKey } from './typed-value';
 interface AdminFlags {
   opsUrl?: string;
   adminToken?: string;
+  reason?: string;
 }
 
 /** The command line after a verb. */
@@ -36,7 +37,8 @@ export function addAdmin(program: Command, bind: Bind): void {
     .command('admin')
     .description('for operators: the admin API of the ops listener')
     .option('--ops-url <address>', 'the ops listener; else MILLRACE_OPS_URL')
-    .option('--admin-token <token>', 'its token; else MILLRACE_ADMIN_TOKEN');
+    .option('--admin-token <token>', 'its token, or an operator token; else MILLRACE_ADMIN_TOKEN')
+    .option('--reason <text>', 'why, such as a ticket, for the audit log');
   for (const verb of ADMIN_VERBS) addVerb(admin, verb, bind);
 }
 
@@ -103,7 +105,7 @@ async function call(
       'Set MILLRACE_OPS_URL and MILLRACE_ADMIN_TOKEN, or add --ops-url and --admin-token after `admin`.',
     );
   const { api } = clientsFor({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) }, context.host);
-  const answer = await request(api, verb, wanted);
+  const answer = await request(api, verb, wanted, flags.reason);
   if (verb.isList) context.printRecords(answer, 'None.');
   else context.printRecord(answer);
   return recordOf(answer).ok === false ? EXIT.failed : EXIT.succeeded;
@@ -113,18 +115,23 @@ async function request(
   api: ApiClient,
   { route, args, flags }: AdminVerb,
   { path, fields, key }: AdminRequest,
+  reason?: string,
 ): Promise<unknown> {
   const method = METHODS.find((known) => route.startsWith(`${known} `));
   const url = new URL(`/admin/v1${path}`, api.baseUrl);
   const inQuery = method === 'GET' || method === 'DELETE';
   if (inQuery) for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
   const json = !inQuery && (args ?? flags) ? fields : undefined;
-  if (key === undefined) return api.json(url, { method, json });
-  return api.json(url, { method, json, headers: { 'idempotency-key': key }, tries: TRIES }).catch((error: unknown) => {
-    if (error instanceof ServiceFailure && !wasNotSent(error))
-      error.facts.cure = `Whether it was done is not known; sending it again with --idempotency-key ${key} does it once.`;
-    throw error;
-  });
+  const headers: Record<string, string> = {};
+  if (reason !== undefined) headers['millrace-reason'] = encodeURIComponent(reason);
+  if (key === undefined) return api.json(url, { method, json, headers });
+  return api
+    .json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, tries: TRIES })
+    .catch((error: unknown) => {
+      if (error instanceof ServiceFailure && !wasNotSent(error))
+        error.facts.cure = `Whether it was done is not known; sending it again with --idempotency-key ${key} does it once.`;
+      throw error;
+    });
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const satisfies CallOptions['method'][];

@@ -1,5 +1,5 @@
 export { type ConsoleSession, type OpenedSession, type SessionPlace, noSession } from './console-session';
-export { OperatorSessionStore, type OperatorSession } from './operator-session.store';
+export { OperatorSessionStore, type NamedOperator, type OperatorSession } from './operator-session.store';
 export { OperatorSessionsService } from './operator-sessions.service';
 export { SecretMint } from './secret-mint';
 export { SessionStore } from './session.store';

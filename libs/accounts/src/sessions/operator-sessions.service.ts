@@ -4,15 +4,15 @@ import type { AuditLog } from '../audit-log.service';
 import type { Operator } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
 import { noSession } from './console-session';
-import type { OperatorSession, OperatorSessionStore } from './operator-session.store';
+import type { NamedOperator, OperatorSession, OperatorSessionStore } from './operator-session.store';
 import type { SecretMint } from './secret-mint';
 
-/** An operator's session may do everything, to every account: it is short, and no use prolongs it. */
+/** An operator's session reaches every account: it is short, and no use prolongs it. */
 const LIFE_SECONDS = 3_600;
 
 /** Which operators are signed in to their console. Signing in and out are in the audit log. */
 export class OperatorSessionsService {
-  /** @param adminToken what signs in: with another one, all sessions end. */
+  /** @param adminToken the shared one, if there is one: with another, all sessions end. */
   constructor(
     private readonly database: Database,
     private readonly sessions: OperatorSessionStore,
@@ -22,11 +22,15 @@ export class OperatorSessionsService {
     private readonly adminToken: string | undefined,
   ) {}
 
-  /** Sign in who has proved the admin token. The secret is what the browser keeps: it is shown now and never again. */
-  async open(operator: Operator): Promise<OperatorSession & { secret: string }> {
+  /**
+   * Sign an operator in. The secret is what the browser keeps: it is shown now and never again.
+   *
+   * @param named null for who proved the shared admin token.
+   */
+  async open(operator: Operator, named: NamedOperator | null): Promise<OperatorSession & { secret: string }> {
     const secret = this.mint.make();
     return this.audit.record(operator, async (tx, note) => {
-      const session = await this.sessions.create(tx, this.hash(secret), LIFE_SECONDS);
+      const session = await this.sessions.create(tx, this.hash(secret), named, LIFE_SECONDS);
       note({ ...actOn(session.id, 'create'), details: { expiresAt: session.expiresAt.toISOString() } });
       return { ...session, secret };
     });

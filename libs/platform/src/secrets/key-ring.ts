@@ -14,6 +14,7 @@ export const KEY_USES = [
   'console sessions',
   'sign-in links',
   'operator sessions',
+  'operator tokens',
   'webhook secrets',
 ] as const;
 export type KeyUse = (typeof KEY_USES)[number];

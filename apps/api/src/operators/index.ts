@@ -1,0 +1,1 @@
+export { OperatorsAdminModule } from './operators.module';

@@ -1,0 +1,2 @@
+export { OperatorTokenStore, type OperatorToken } from './operator-token.store';
+export { OperatorTokensService } from './operator-tokens.service';

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { Refusal, type OperatorRole } from '@millrace/contracts';
+import type { Database } from '@millrace/database';
+import type { Operator } from '../audit-log';
+import type { AuditLog } from '../audit-log.service';
+import type { FailedAttempts } from '../failed-attempts';
+import type { SecretMint } from '../sessions';
+import type { OperatorToken, OperatorTokenStore } from './operator-token.store';
+
+/** So that scanners for leaked secrets recognise one. */
+const PREFIX = 'mrop_';
+/** Those that a list shows; more than any service has. */
+const LISTED = 1_000;
+
+/** Operators' tokens: named, with a role and an end. */
+export class OperatorTokensService {
+  constructor(
+    private readonly database: Database,
+    private readonly tokens: OperatorTokenStore,
+    private readonly mint: SecretMint,
+    private readonly audit: AuditLog,
+    private readonly failures: FailedAttempts,
+  ) {}
+
+  /**
+   * Make a token. Its text is shown now and never again.
+   *
+   * @throws Refusal `invalid_request` when the name is taken, or was.
+   */
+  async make(
+    operator: Operator,
+    wanted: { name: string; role: OperatorRole; expiresAt: Date },
+  ): Promise<OperatorToken & { text: string }> {
+    const text = `${PREFIX}${this.mint.make()}`;
+    return this.audit.record(operator, async (tx, note) => {
+      const token = await this.tokens.create(tx, hashOf(text), { ...wanted, createdBy: operator.actor });
+      if (token === null) {
+        const reason = `there is or was a token named ${wanted.name}; a name is given once, so that the audit log says whose act it was`;
+        throw Refusal.ofFields([{ field: 'name', reason }]);
+      }
+      const { name, role, expiresAt } = token;
+      note({ ...actOn(token, 'create'), details: { name, role, expiresAt: expiresAt.toISOString() } });
+      return { ...token, text };
+    });
+  }
+
+  /** True for what is meant as one of these. */
+  isOne(text: string): boolean {
+    return text.startsWith(PREFIX);
+  }
+
+  /**
+   * The token of this text, read each time: one that was revoked is refused at once. What someone made up is refused without a
+   * lookup, and counts as a failed authentication of its network.
+   *
+   * @throws Refusal 401 `unauthorized`, 429 `rate_limited`.
+   */
+  async authenticate(text: string, network: string): Promise<OperatorToken> {
+    const message = 'The operator token is not valid: it was revoked, has expired, or never was one.';
+    if (!this.mint.made(text.slice(PREFIX.length))) throw this.failures.refusal(network, message);
+    const token = await this.tokens.use(this.database, hashOf(text));
+    if (token === null) throw new Refusal('unauthorized', message);
+    return token;
+  }
+
+  /** All of them, newest first, those that no longer work among them. */
+  list(): Promise<OperatorToken[]> {
+    return this.tokens.list(this.database, LISTED);
+  }
+
+  /** It is refused from now on, and so are the sessions that were opened with it. @throws Refusal `not_found`. */
+  async revoke(operator: Operator, id: string): Promise<void> {
+    await this.audit.record(operator, async (tx, note) => {
+      const token = await this.tokens.revoke(tx, id);
+      if (token === null) throw new Refusal('not_found', `There is no operator token ${id}.`);
+      note({ ...actOn(token, 'revoke'), details: { name: token.name } });
+    });
+  }
+}
+
+/** The text has 256 random bits, so the hash says nothing of it. */
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function actOn(
+  { id }: OperatorToken,
+  verb: 'create' | 'revoke',
+): { action: string; subjectType: string; subjectId: string; accountId: null } {
+  return { action: `operator_token.${verb}`, subjectType: 'operator_token', subjectId: id, accountId: null };
+}

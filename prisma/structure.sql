@@ -349,6 +349,7 @@ CREATE TABLE audit_log (
     account_id uuid,
     address text,
     details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    reason text,
     CONSTRAINT audit_log_pkey PRIMARY KEY (id)
 );
 
@@ -683,7 +684,26 @@ CREATE TABLE operator_sessions (
     secret_hash bytea NOT NULL,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     expires_at timestamp(3) with time zone NOT NULL,
-    CONSTRAINT operator_sessions_pkey PRIMARY KEY (id)
+    actor text,
+    role text,
+    token_id uuid,
+    CONSTRAINT operator_sessions_pkey PRIMARY KEY (id),
+    CONSTRAINT operator_sessions_named_check CHECK (((actor IS NULL) = (role IS NULL))),
+    CONSTRAINT operator_sessions_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'finance'::text, 'admin'::text])))
+);
+
+CREATE TABLE operator_tokens (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    role text NOT NULL,
+    secret_hash bytea NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    last_used_at timestamp(3) with time zone,
+    revoked_at timestamp(3) with time zone,
+    CONSTRAINT operator_tokens_pkey PRIMARY KEY (id),
+    CONSTRAINT operator_tokens_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'finance'::text, 'admin'::text])))
 );
 
 CREATE TABLE payment_events (
@@ -911,6 +931,7 @@ ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_i
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE operator_sessions ADD CONSTRAINT operator_sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES operator_tokens(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE sign_in_links ADD CONSTRAINT sign_in_links_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -982,6 +1003,8 @@ CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USIN
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX operator_sessions_expires_at_idx ON public.operator_sessions USING btree (expires_at);
 CREATE UNIQUE INDEX operator_sessions_secret_hash_key ON public.operator_sessions USING btree (secret_hash);
+CREATE UNIQUE INDEX operator_tokens_name_key ON public.operator_tokens USING btree (name);
+CREATE UNIQUE INDEX operator_tokens_secret_hash_key ON public.operator_tokens USING btree (secret_hash);
 CREATE INDEX payment_events_top_up_idx ON public.payment_events USING btree (top_up_id);
 CREATE INDEX payment_reversals_payment_idx ON public.payment_reversals USING btree (provider, payment_ref);
 CREATE INDEX resumable_uploads_account_id_idx ON public.resumable_uploads USING btree (account_id);

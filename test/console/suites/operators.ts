@@ -52,7 +52,7 @@ export function operators(shared: ConsoleStack): void {
       expect(await seriousFaults(page)).toEqual([]);
       await page.getByLabel('Admin token').fill('wrong');
       await press(page, 'Sign in');
-      await page.getByText('The bearer token is not the admin token').waitFor();
+      await page.getByText('The bearer token is neither the admin token nor an operator token').waitFor();
       await signIn(page);
       expect(await page.evaluate('document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })')).toBe(
         '{}',

@@ -156,7 +156,7 @@ describe('a reason', () => {
     ['that is no UTF-8', '100%'],
     ['that is empty', '%20'],
     ['that is too long', 'x'.repeat(501)],
-  ])('%s is refused, whoever gives it', async (_, reason) => {
+  ])('%s is refused from any operator', async (_, reason) => {
     const { status, body } = await api
       .operator()
       .call<Body>('GET', '/admin/v1/queues', { headers: { 'Millrace-Reason': reason } });

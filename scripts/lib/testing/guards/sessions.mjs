@@ -5,6 +5,8 @@ import { of } from './guard.mjs';
 const STORE = 'libs/accounts/src/sessions/session.store.ts';
 const SESSIONS = ['apps/api/src/sessions/sessions.int-spec'];
 const OPERATORS = ['apps/api/src/sessions/operator-sessions.int-spec'];
+const TOKENS = ['apps/api/src/operators/operator-tokens.int-spec'];
+const TOKEN_STORE = 'libs/accounts/src/operators/operator-token.store.ts';
 const LINKS = ['apps/api/src/sessions/sign-in-links.int-spec'];
 
 /** Of who is signed in to the console. @type {Guard[]} */
@@ -42,8 +44,8 @@ export const SESSION_GUARDS = [
   of(
     "an operator's session ends after an hour",
     'libs/accounts/src/sessions/operator-session.store.ts',
-    'secret_hash = ${hash} AND expires_at > now()`',
-    'secret_hash = ${hash}`',
+    's.secret_hash = ${hash} AND s.expires_at > now()',
+    's.secret_hash = ${hash}',
     OPERATORS,
   ),
   of(
@@ -52,6 +54,30 @@ export const SESSION_GUARDS = [
     "${this.adminToken ?? ''}",
     '',
     OPERATORS,
+  ),
+  of(
+    "an operator's session ends with the token that opened it",
+    'libs/accounts/src/sessions/operator-session.store.ts',
+    't.revoked_at IS NULL AND t.expires_at > now())`',
+    'true)`',
+    TOKENS,
+  ),
+  of('a revoked operator token is refused', TOKEN_STORE, '${hash} AND revoked_at IS NULL AND', '${hash} AND', TOKENS),
+  of('an expired operator token is refused', TOKEN_STORE, 'IS NULL AND expires_at > now()', 'IS NULL', TOKENS),
+  of('a name of an operator is given once', TOKEN_STORE, 'DO NOTHING', 'DO UPDATE SET role = excluded.role', TOKENS),
+  of(
+    'an operator does what their role says',
+    'libs/contracts/src/operators.ts',
+    "needed === 'viewer' || role === needed || role === 'admin'",
+    'true',
+    TOKENS,
+  ),
+  of(
+    'an operator with a name says why',
+    'apps/api/src/endpoints/operator.guard.ts',
+    'if (why && reason === null) {',
+    'if (why && false) {',
+    TOKENS,
   ),
   of(
     "no other page uses an operator's session",

@@ -1,8 +1,12 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { OperatorRole } from '@millrace/contracts';
 import { ApiError } from '../../../src/api/api-error';
 import { admin, sendAdmin } from './admin';
 
 export interface OperatorSession {
+  /** As the audit log names them: `admin`, `token:<name>`, `operator:<who>`. */
+  actor: string;
+  role: OperatorRole;
   expires_at: string;
 }
 
@@ -21,7 +25,7 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
-/** Exchange the admin token for a session, which is an http-only cookie. The token is kept nowhere. @throws ApiError */
+/** Exchange the admin token, or an operator token, for a session, which is an http-only cookie. The token is kept nowhere. @throws ApiError */
 export function signIn(token: string): Promise<OperatorSession> {
   return admin<OperatorSession>('/sessions', { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
 }

@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react';
-import { useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Mark } from '../../../src/shell/mark';
 import { THEMES, chooseTheme, useTheme } from '../../../src/shell/theme';
@@ -7,6 +7,7 @@ import { Button } from '../../../src/ui/controls/button';
 import { Icon } from '../../../src/ui/controls/icon';
 import { notifyError } from '../../../src/ui/display/notices';
 import { capital } from '../../../src/ui/format';
+import { setReason, useReason } from '../api/reason';
 import { sessionQuery, signOut } from '../api/session';
 import { PLACES } from './places';
 
@@ -33,9 +34,58 @@ export function Navigation(): ReactNode {
           </li>
         ))}
       </ul>
+      <Holder />
       <ThemeChoice />
       <SignOut />
     </nav>
+  );
+}
+
+/** Who is signed in, and why they do what they do. */
+function Holder(): ReactNode {
+  const { data: session } = useQuery(sessionQuery);
+  if (!session) return null;
+  return (
+    <div className="ops-holder small">
+      <span className="mono" title="As the audit log names you">
+        {session.actor}
+      </span>
+      {session.actor !== session.role && <span className="soft">{session.role}</span>}
+      <Reason />
+    </div>
+  );
+}
+
+function Reason(): ReactNode {
+  const client = useQueryClient();
+  const given = useReason();
+  const [text, setText] = useState(given);
+  const give = (): void => {
+    if (text.trim() === given) return;
+    setReason(text);
+    // What was refused for want of a reason is asked again.
+    void client.invalidateQueries();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        give();
+      }}
+    >
+      <label className="soft">
+        Reason
+        <input
+          className="input"
+          value={text}
+          maxLength={500}
+          placeholder="Ticket, or in a few words"
+          title="Goes with every act into the audit log"
+          onChange={(event) => setText(event.target.value)}
+          onBlur={give}
+        />
+      </label>
+    </form>
   );
 }
 

@@ -8,9 +8,10 @@ import { ErrorNote } from '../../../src/ui/display/error-note';
 import { sessionQuery, signIn } from '../api/session';
 import '../../../src/shell/sign-in.css';
 
-const WRONG_TOKEN = 'It is the value of MILLRACE_ADMIN_TOKEN on the api processes. Check that all of it was copied.';
+const WRONG_TOKEN =
+  'It is an operator token (mrop_…) that still works, or the value of MILLRACE_ADMIN_TOKEN on the api processes. Check that all of it was copied.';
 
-/** Exchanges the admin token for a session. The token itself is kept nowhere in the browser. */
+/** Exchanges a token for a session. The token itself is kept nowhere in the browser. */
 export function SignIn(): ReactNode {
   const [token, setToken] = useState('');
   const client = useQueryClient();
@@ -29,7 +30,7 @@ export function SignIn(): ReactNode {
         <Mark />
         <div>
           <h1>Operators</h1>
-          <p className="soft">Sign in with the admin token of this service.</p>
+          <p className="soft">Sign in with an operator token of your own, or with the admin token of this service.</p>
         </div>
         <Field label="Admin token" note="It becomes a session of an hour. No page can read it afterwards.">
           {(ids) => (

@@ -55,6 +55,7 @@ const ROOMS = {
       'credits',
       'deployments',
       'jobs',
+      'labels',
       'openapi',
       'operations',
       'sessions',
@@ -68,7 +69,7 @@ const ROOMS = {
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/jobs/src': [
     ['state'],
-    ['rotation', 'audit'],
+    ['rotation', 'audit', 'labels'],
     ['lifecycle'],
     ['dispatch', 'outputs', 'reuse'],
     ['submission', 'follow'],

@@ -621,6 +621,7 @@ CREATE TABLE jobs (
     retry_at timestamp(3) with time zone,
     reused_from uuid,
     cached_nodes integer,
+    limited_labels text[],
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0) OR ((status = 'succeeded'::text) AND (reused_from IS NOT NULL))))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
@@ -635,6 +636,33 @@ CREATE TABLE jobs (
     CONSTRAINT jobs_reuse_check CHECK (((reused_from IS NULL) OR ((status = 'succeeded'::text) AND (attempt = 0) AND (held_micros = 0) AND (billable_ms = 0)))),
     CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'canceling'::text, 'canceled'::text, 'failed'::text, 'expired'::text]))),
     CONSTRAINT jobs_surface_check CHECK (((surface = ANY (ARRAY['self_hosted'::text, 'cloud'::text, 'deployment'::text])) AND ((surface = 'deployment'::text) = (deployment_id IS NOT NULL))))
+) WITH (fillfactor=70);
+
+CREATE TABLE label_rules (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    label text NOT NULL,
+    value text,
+    max_jobs integer,
+    daily_micros bigint,
+    monthly_micros bigint,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT label_rules_pkey PRIMARY KEY (id),
+    CONSTRAINT label_rules_limits_check CHECK (((max_jobs >= 0) AND (daily_micros >= 0) AND (monthly_micros >= 0)))
+);
+
+CREATE TABLE label_use (
+    account_id uuid NOT NULL,
+    label text NOT NULL,
+    value text NOT NULL,
+    live integer DEFAULT 0 NOT NULL,
+    held_micros bigint DEFAULT 0 NOT NULL,
+    day date,
+    day_micros bigint DEFAULT 0 NOT NULL,
+    month_micros bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT label_use_pkey PRIMARY KEY (account_id, label, value),
+    CONSTRAINT label_use_counts_check CHECK (((live >= 0) AND (held_micros >= 0) AND (day_micros >= 0) AND (month_micros >= 0)))
 ) WITH (fillfactor=70);
 
 CREATE TABLE ledger_audit_progress (
@@ -928,6 +956,8 @@ ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_job_id_fkey FOREIGN KEY (job_
 ALTER TABLE job_transitions ADD CONSTRAINT job_transitions_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE jobs ADD CONSTRAINT jobs_lost_engine_ms_check CHECK ((lost_engine_ms >= 0)) NOT VALID;
 ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_id, account_id) REFERENCES account_queues(pool_id, account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE label_rules ADD CONSTRAINT label_rules_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE label_use ADD CONSTRAINT label_use_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -997,6 +1027,7 @@ CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops
 CREATE INDEX jobs_paused_idx ON public.jobs USING btree (retry_at) WHERE (delivery = 'paused'::text);
 CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
+CREATE UNIQUE INDEX label_rules_key ON public.label_rules USING btree (account_id, label, value) NULLS NOT DISTINCT;
 CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);

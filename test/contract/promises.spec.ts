@@ -202,6 +202,8 @@ describe('what version 2 has promised stands', () => {
       payload_too_large: 413,
       unsupported_media_type: 415,
       queue_full: 429,
+      label_limit: 429,
+      label_spend_limit: 402,
       deployment_not_ready: 429,
       rate_limited: 429,
       too_many_streams: 429,

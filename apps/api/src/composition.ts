@@ -39,7 +39,7 @@ import {
   Targets,
   WorkerStore,
 } from '@millrace/deployments';
-import { JobPresenter, composeSubmission, type AccountQueues } from '@millrace/jobs';
+import { JobPresenter, composeLabelRules, composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
@@ -127,6 +127,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     billing.payments,
     composeTopUps(database, provider, settings),
     defaults,
+    composeLabelRules(database),
     jobs.submissions,
     jobs.submissionEstimates,
     jobs.batchSubmissions,

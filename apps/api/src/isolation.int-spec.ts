@@ -82,6 +82,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     'top-up': own.topUpId,
     'webhook endpoint': own.webhookEndpointId,
     'webhook message': own.webhookMessageId,
+    'label rule': own.labelRuleId,
   };
   const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01' };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {

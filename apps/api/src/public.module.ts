@@ -7,6 +7,7 @@ import { CreditsModule } from './credits';
 import { DeploymentsModule } from './deployments';
 import { EndpointsModule } from './endpoints';
 import { JobsModule } from './jobs';
+import { LabelsModule } from './labels';
 import { McpModule } from './mcp';
 import { OpenApiModule } from './openapi';
 import { SessionsModule } from './sessions';
@@ -27,6 +28,7 @@ import { WebhooksModule } from './webhooks';
     CreditsModule,
     SessionsModule,
     WebhooksModule,
+    LabelsModule,
     McpModule,
     OpenApiModule,
   ],

@@ -9,6 +9,7 @@ import {
   addEstimate,
   addJobs,
   addKeys,
+  addLabels,
   addLogin,
   addRun,
   addSubmit,
@@ -70,7 +71,7 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     .exitOverride();
   const bind = binder(host, ended);
   for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addBatch, addAssets]) add(program, bind);
-  for (const add of [addKeys, addCredits, addDefaults, addDeployments, addWebhooks, addAdmin, addLogin])
+  for (const add of [addKeys, addLabels, addCredits, addDefaults, addDeployments, addWebhooks, addAdmin, addLogin])
     add(program, bind);
   return program;
 }

@@ -19,7 +19,7 @@ import {
   SweepStoppedWorkersLoop,
   WorkerStore,
 } from '@millrace/deployments';
-import { composeMaintenance, composeWebhookReaders } from '@millrace/jobs';
+import { composeMaintenance, composeWebhookReaders, labelLoops } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import {
   Metrics,
@@ -62,6 +62,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
+    ...labelLoops(database),
     ...assets.loops,
     ...billing.loops,
     ...webhooks.loops,

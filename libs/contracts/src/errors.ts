@@ -90,6 +90,12 @@ export const ERROR_CATALOGUE = {
     cause: 'The account has fewer credits than a job holds. A self-hosted surface never answers this.',
     cure: 'Add credits to the account.',
   },
+  label_spend_limit: {
+    status: 402,
+    cause:
+      'Jobs with a label may cost so much in a day or a month, by a rule of the account, and this one could exceed it.',
+    cure: 'Wait until jobs with the label have ended, or for the next day or month; or raise the limit of the rule.',
+  },
   forbidden: {
     status: 403,
     cause: 'The key lacks a scope, the account is suspended, or a signed link was altered or has expired.',
@@ -155,6 +161,11 @@ export const ERROR_CATALOGUE = {
     status: 429,
     cause:
       'The account, or the pool, has as many waiting jobs as it may have; or no worker has announced its nodes yet.',
+    cure: WAIT,
+  },
+  label_limit: {
+    status: 429,
+    cause: 'As many jobs with a label as a rule of the account allows have not ended.',
     cure: WAIT,
   },
   deployment_not_ready: {

@@ -51,6 +51,8 @@ export const RIGHTS = {
   job_outputs: [SWEEP, ALL, SWEEP],
   job_transitions: [APPEND, APPEND, APPEND],
   jobs: [WRITE, CHANGE, SWEEP],
+  label_rules: [ALL, READ, REMOVE],
+  label_use: [WRITE, WRITE, ALL],
   ledger_audit_progress: [NOTHING, NOTHING, WRITE],
   ledger_entries: [APPEND, APPEND, APPEND],
   ledger_transactions: [APPEND, APPEND, APPEND],

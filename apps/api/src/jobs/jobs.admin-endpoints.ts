@@ -74,6 +74,8 @@ export const redriveJob = defineEndpoint({
     'missing_asset',
     'insufficient_credits',
     'queue_full',
+    'label_limit',
+    'label_spend_limit',
     'deployment_stopped',
     'deployment_not_ready',
   ],

@@ -61,6 +61,8 @@ export const postJobs = defineEndpoint({
     'deployment_stopped',
     'insufficient_credits',
     'queue_full',
+    'label_limit',
+    'label_spend_limit',
     'storage_full',
     'deployment_not_ready',
   ],

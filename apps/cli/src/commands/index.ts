@@ -8,6 +8,7 @@ export { addDeployments } from './deployments.command';
 export { addEstimate } from './estimate.command';
 export { addJobs } from './jobs.command';
 export { addKeys } from './keys.command';
+export { addLabels } from './labels.command';
 export { addLogin } from './login.command';
 export { addRun, addSubmit } from './run.command';
 export { addWatch } from './watch.command';

@@ -30,6 +30,16 @@ const CHECKS: readonly Check[] = [
         WHERE m.src IS NOT DISTINCT FROM t.from_status AND m.dst = t.to_status)`,
   },
   {
+    name: 'label-use-is-what-jobs-hold',
+    sql: Prisma.sql`
+      SELECT format('%s %s=%s', u.account_id, u.label, u.value) AS subject,
+             format('counts %s jobs that hold %s, there are %s that hold %s', u.live, u.held_micros, j.live, j.held) AS detail
+      FROM label_use u CROSS JOIN LATERAL (
+        SELECT count(*) AS live, coalesce(sum(j.held_micros), 0) AS held FROM jobs j
+        WHERE j.account_id = u.account_id AND j.delivery <> 'done' AND u.label = ANY (j.limited_labels) AND j.metadata ->> u.label = u.value) j
+      WHERE u.live <> j.live OR u.held_micros <> j.held`,
+  },
+  {
     name: 'history-unbroken',
     sql: Prisma.sql`
       SELECT h.job_id::text AS subject,

@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { type BilledColumn, chargePart, endHoldParts } from '@millrace/billing';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { recordJobEndPart } from '@millrace/webhooks';
+import { leaveLabelsPart } from '../labels';
 import { leaveRotationPart } from '../rotation';
 import { mayEnd, type EndGuard, type MovedJob } from '../state';
 import { RECORDED_AS, type JobEnding } from './job-ending';
@@ -11,7 +12,7 @@ import { SETTLEMENT } from './settlement';
 import { billedMs, isWaived, leastBilledMs } from './settlement.store';
 import { jsonOrNull } from './storable';
 
-type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms';
+type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms' | 'metadata' | 'limited_labels';
 
 /** The columns of a job that is about to end, locked, for what is written with its end. */
 export type RunColumn = 'id' | 'account_id' | 'attempt' | 'expires_at';
@@ -51,7 +52,7 @@ export async function endJob(
   return runMove(statements, job, [
     transitionPart(job, cause),
     attemptPart(job, ending),
-    ...endHoldParts(leaveRotationPart<EndedColumn>(job)),
+    ...endHoldParts(leaveLabelsPart<EndedColumn>(leaveRotationPart<EndedColumn>(job))),
     ...belongingParts(job),
     lastLogPart(job, ending.log),
     recordJobEndPart(job),

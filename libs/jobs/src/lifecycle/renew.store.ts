@@ -1,6 +1,7 @@
 import { extendHold, type ExtensibleColumn } from '@millrace/billing';
 import type { JobStatus, Progress } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { withinLabelsParts } from '../labels';
 import { holdsFence, isOvertime, type Fence } from '../state';
 import { elapsedMs } from './settlement.store';
 import { jsonOrNull } from './storable';
@@ -24,6 +25,15 @@ export interface HeartbeatAnswer {
   overtime: boolean;
 }
 
+type RunColumn =
+  | Exclude<ExtensibleColumn, 'spend_limit_micros'>
+  | 'account_id'
+  | 'may_extend'
+  | 'overtime'
+  | 'own_limit_micros'
+  | 'metadata'
+  | 'limited_labels';
+
 /**
  * Renew a lease, keep what is known of the run, and extend its hold before that is used up: one statement, which touches the
  * account's balance only when an extension is due.
@@ -35,20 +45,23 @@ export async function renewLease(
   fence: Fence,
   { progress, engineMs, leaseSeconds, attemptLimitSeconds, holdExtensionSeconds }: Heartbeat,
 ): Promise<HeartbeatAnswer | null> {
-  const run = statementPart<ExtensibleColumn | 'account_id' | 'may_extend' | 'overtime'>('run')`
-    SELECT j.id, j.account_id, j.held_micros, j.spend_limit_micros, j.price_micros_per_second, e.engine_ms,
+  const run = statementPart<RunColumn>('run')`
+    SELECT j.id, j.account_id, j.held_micros, j.spend_limit_micros AS own_limit_micros, j.metadata, j.limited_labels, j.price_micros_per_second, e.engine_ms,
            j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend,
            ${isOvertime(attemptLimitSeconds)} AS overtime
     FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt JOIN pools p ON p.id = j.pool_id
     CROSS JOIN LATERAL (SELECT greatest(j.engine_ms, least(${engineMs}::bigint, ${elapsedMs})) AS engine_ms) e
     WHERE ${holdsFence(fence)} FOR UPDATE OF j`;
-  const { hold, writes } = extendHold(run, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
+  const { limited, note } = withinLabelsParts<RunColumn>(run);
+  const { hold, writes } = extendHold(limited, { leadMs: leaseSeconds * 1_000, stepMs: holdExtensionSeconds * 1_000 });
   const job = statementPart('job')`
     UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
       progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
       held_micros = hold.held_micros
     FROM ${run} run, ${hold} hold WHERE j.id = run.id AND hold.id = run.id
     RETURNING j.status, hold.is_exhausted AS exhausted, run.overtime`;
-  const [answer] = await statements.rows<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
+  const [answer] = await statements.rows<HeartbeatAnswer>(
+    composeStatement([...writes, note(hold)])`SELECT * FROM ${job}`,
+  );
   return answer ?? null;
 }

@@ -49,7 +49,11 @@ describe('the statement of a group', () => {
   it('reads no table but by an index, however many accounts there are; there are few pools', () => {
     const read = nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']);
     expect(read.filter((table) => table !== 'pools')).toEqual([]);
-    expect(nodes.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual(['account_storage_pkey', 'balances_pkey']);
+    expect(nodes.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual([
+      'account_storage_pkey',
+      'balances_pkey',
+      'label_rules_key',
+    ]);
   });
 
   it.each([

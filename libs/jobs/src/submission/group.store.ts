@@ -10,6 +10,7 @@ import {
   type Statements,
 } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
+import { countLabelsParts } from '../labels';
 import { joinRotationsPart } from '../rotation';
 import type { JobDraft } from './submission';
 import type { RecordedJob } from './submission.store';
@@ -26,7 +27,8 @@ type DraftColumn =
   | 'running_limit'
   | 'queue_limit'
   | 'hold_id'
-  | 'hold_micros';
+  | 'hold_micros'
+  | 'metadata';
 
 /** The SQL that records a group of submissions. */
 export class GroupStore {
@@ -37,7 +39,7 @@ export class GroupStore {
    * refusals are those of that statement, in any order: who gets one cannot know whose it is.
    *
    * Two such statements, or one and that of a single submission, never wait for each other in a circle: keys, then queues, then
-   * balances are locked, each of them in the order of their primary keys. Other statements that lock several queues do so in any
+   * labels, then balances are locked, each of them in the order of their primary keys. Other statements that lock several queues do so in any
    * order. A wait of at most `lockWaitMs` ends a circle with one of those before PostgreSQL would (`deadlock_timeout`), and here.
    *
    * One text for any number of jobs, so that it is prepared once; the drafts are one value, as JSON, so that PostgreSQL expects
@@ -76,16 +78,19 @@ export class GroupStore {
 
   private jobsPart(draft: StatementPart<DraftColumn>, joined: StatementPart<'place' | 'ahead'>): StatementPart<'id'> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
+    const { counted, allowed } = countLabelsParts(draft, joined);
     return statementPart<'id'>('jobs_made')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
-        batch_id, batch_index, retry_max, retry_codes, retry_pause_seconds)
+        batch_id, batch_index, retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT d.id, d.account_id, d.pool_id, d.surface, d.deployment_id, d.api_key_id, ${maxAttempts},
         now() + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds)),
         now() + make_interval(secs => d.retention_seconds),
         d.has_secrets, d.price_micros_per_second, d.hold_micros, d.spend_limit_micros, d.metadata, d.models, d.traceparent,
-        d.batch_id, d.batch_index, d.retry_max, d.retry_codes, d.retry_pause_seconds
-      FROM ${draft} d JOIN ${joined} joined ON joined.place = d.place, (SELECT count(*) FROM ${holdsPart(draft, joined)}) AS done
+        d.batch_id, d.batch_index, d.retry_max, d.retry_codes, d.retry_pause_seconds,
+        counted.limited_labels
+      FROM ${draft} d JOIN ${joined} joined ON joined.place = d.place LEFT JOIN ${counted} counted ON counted.place = d.place,
+        (SELECT count(*) FROM ${holdsPart(draft, allowed)}) AS done
       RETURNING id, created_at, deadline_at, expires_at`;
   }
 }

@@ -2,6 +2,7 @@ import { STORAGE_FULL, storageFull } from '@millrace/assets';
 import { creditsText } from '@millrace/billing';
 import { Refusal } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError } from '@millrace/database';
+import { labelRefusal } from '../labels';
 import { QUEUE_FULL } from '../rotation';
 import type { AssetPlace } from './examine-submission.step';
 import type { JobDraft } from './submission';
@@ -79,6 +80,7 @@ export function refusalOf(error: unknown, draft: Pick<JobDraft, 'storageBytes' |
     if (error.reason === KEY_REUSED) return keyReused();
     if (error.reason === STORAGE_FULL) return storageFull(draft.storageBytes);
     if (error.reason === QUEUE_FULL) return accountQueueFull(draft.queueLimit);
+    return labelRefusal(error.reason) ?? error;
   }
   if (error instanceof ConstraintError && error.constraint === INPUT_ASSET_CONSTRAINT) return missingAssets([]);
   return error;

@@ -3,6 +3,7 @@ import { storageNotFullPart } from '@millrace/assets';
 import { coversHoldPart, holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
+import { countLabelsParts } from '../labels';
 import { hasRoomPart, joinRotationPart } from '../rotation';
 import type { JobDraft } from './submission';
 
@@ -33,18 +34,19 @@ export class SubmissionStore {
   /**
    * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
    * the first transition, all or nothing. One statement commits at two to three times the rate of the same five in a
-   * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, balance) and the first
+   * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, labels, balance) and the first
    * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for, and
    * after a look at what would refuse it.
    *
-   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL or INSUFFICIENT_CREDITS; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS or a limit of a label; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
     const room = hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id)));
     const graph = graphPart(draft, id, this.coveredPart(draft, room));
     const queue = joinRotationPart(draft, graph);
-    const job = this.jobPart(draft, id, this.holdPart(draft, id, queue));
+    const { counted, allowed } = this.labelParts(draft, queue);
+    const job = this.jobPart(draft, id, this.holdPart(draft, id, allowed), counted);
     const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`
       SELECT job.id, queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at FROM ${job} job, ${queue} queue`);
     if (recorded === undefined) throw new Error('the submission recorded nothing');
@@ -56,6 +58,22 @@ export class SubmissionStore {
     if (key === null) return statementPart('key')`SELECT`;
     const lifetimeSeconds = this.settings.idempotencySeconds;
     return claimKeyPart({ accountId, operation: 'postJobs', key, lifetimeSeconds }, id);
+  }
+
+  /** Without labels there is no rule to ask for. */
+  private labelParts(
+    { accountId, metadata, holdMicros }: JobDraft,
+    after: StatementPart,
+  ): { counted: StatementPart<'limited_labels'>; allowed: StatementPart } {
+    if (Object.keys(metadata).length === 0) {
+      return {
+        counted: statementPart<'limited_labels'>('label_counted')`SELECT NULL::text[] AS limited_labels`,
+        allowed: after,
+      };
+    }
+    const labelled = statementPart<'place' | 'account_id' | 'metadata' | 'hold_micros'>('labelled')`
+      SELECT 1 AS place, ${accountId}::uuid AS account_id, ${JSON.stringify(metadata)}::jsonb AS metadata, ${holdMicros}::bigint AS hold_micros`;
+    return countLabelsParts(labelled, after);
   }
 
   private coveredPart({ accountId, holdMicros }: JobDraft, room: StatementPart): StatementPart {
@@ -70,19 +88,21 @@ export class SubmissionStore {
     draft: JobDraft,
     id: StatementPart<'id'>,
     after: StatementPart,
+    counted: StatementPart<'limited_labels'>,
   ): StatementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
     const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
     return statementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'>('job')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
-        retry_max, retry_codes, retry_pause_seconds)
+        retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT i.id, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
         now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${draft.retentionSeconds}),
         ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros}, ${draft.spendLimitMicros}::bigint,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
-        ${draft.traceparent}, ${draft.retry?.max ?? 0}, ${draft.retry?.on ?? null}::text[], ${draft.retry?.pause_seconds ?? 0}
+        ${draft.traceparent}, ${draft.retry?.max ?? 0}, ${draft.retry?.on ?? null}::text[], ${draft.retry?.pause_seconds ?? 0},
+        (SELECT limited_labels FROM ${counted})
       FROM ${id} i, ${after}
       RETURNING id, created_at, deadline_at, expires_at`;
   }

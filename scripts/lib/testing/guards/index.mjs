@@ -2,6 +2,7 @@ import { BATCH_GUARDS } from './batches.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
+import { LABEL_GUARDS } from './labels.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { RETRY_GUARDS } from './retries.mjs';
@@ -24,6 +25,7 @@ export const GUARDS = [
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,
+  ...LABEL_GUARDS,
   ...WEBHOOK_GUARDS,
   ...BATCH_GUARDS,
   ...DATABASE_GUARDS,

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { METADATA_KEY, TimestampSchema, faultOfMetadataValue } from '@millrace/contracts';
+
+const LIMIT = 'null or absent: no limit';
+const label = z.string().regex(METADATA_KEY, 'must be 1 to 40 letters, digits, "_", "." or "-"').meta({
+  description: "The label's key, such as `user`.",
+});
+const value = z.string().superRefine((text, context) => {
+  const fault = faultOfMetadataValue(text);
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
+const micros = z.int().min(0).nullable();
+const limits = {
+  max_jobs: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .meta({
+      description: `Jobs with the label that have not ended, waiting and running together; ${LIMIT}.`,
+    }),
+  daily_micros: micros.default(null).meta({
+    description: `What jobs with the label may cost in a day (UTC), in millionths of a credit: charged and held together; ${LIMIT}.`,
+  }),
+  monthly_micros: micros.default(null).meta({ description: `The same of a month; ${LIMIT}.` }),
+};
+
+export const LabelRulePutSchema = z
+  .object({
+    label,
+    value: value.nullable().default(null).meta({
+      description:
+        'The value that it is for, such as `ada`; null or absent: every value without a rule of its own, each by itself.',
+    }),
+    ...limits,
+  })
+  .refine((rule) => rule.max_jobs !== null || rule.daily_micros !== null || rule.monthly_micros !== null, {
+    message: 'must have a limit: max_jobs, daily_micros or monthly_micros',
+  })
+  .meta({ id: 'LabelRulePut', description: 'What jobs with a label may use.' });
+
+export const LabelRuleSchema = z
+  .object({
+    id: z.uuid(),
+    label: z.string(),
+    value: z.string().nullable(),
+    max_jobs: z.int().nullable(),
+    daily_micros: z.int().nullable(),
+    monthly_micros: z.int().nullable(),
+    created_at: TimestampSchema,
+    updated_at: TimestampSchema,
+  })
+  .meta({
+    id: 'LabelRule',
+    description: 'What jobs with a label may use. A null value: every value without a rule of its own.',
+  });
+
+export const LabelRuleListSchema = z
+  .object({ label_rules: z.array(LabelRuleSchema) })
+  .meta({ id: 'LabelRuleList', description: 'All rules of the account, by label.' });
+
+export const LabelUseQuery = z.object({
+  label,
+  value: value.meta({ description: "The label's value, such as `ada`." }),
+});
+
+export const LabelUseSchema = z
+  .object({
+    label: z.string(),
+    value: z.string(),
+    jobs: z.int().meta({ description: 'Jobs that have not ended.' }),
+    held_micros: z.int().meta({ description: 'Held for them.' }),
+    day_micros: z.int().meta({ description: 'Charged today (UTC).' }),
+    month_micros: z.int().meta({ description: 'Charged this month (UTC).' }),
+  })
+  .meta({
+    id: 'LabelUse',
+    description: 'What jobs with a label use of its rule, of those that were submitted since it was made.',
+  });

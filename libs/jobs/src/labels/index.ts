@@ -1,0 +1,5 @@
+export { composeLabelRules, labelLoops } from './compose-labels';
+export { type LabelRule, type LabelUse } from './label-rule';
+export { labelRefusal } from './label-refusal';
+export { LabelRules } from './label-rules.service';
+export { countLabelsParts, leaveLabelsPart, withinLabelsParts } from './label-use.store';

@@ -1,0 +1,63 @@
+import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
+import { dayMicros, monthMicros } from './label-use.store';
+
+const columns = Prisma.sql`
+  r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.created_at, r.updated_at`;
+
+/** The SQL of rules. Every method takes the account: the rule of another is not found. */
+export class LabelRuleStore {
+  /** How many other rules the account has. Until the transaction ends, it gets no other. */
+  async countOthersLocked(tx: Statements, accountId: string, { label, value }: LabelRuleDraft): Promise<number> {
+    await tx.rows(Prisma.sql`
+      SELECT pg_advisory_xact_lock(hashtextextended(${`label rules of ${accountId}`}, 0))::text AS locked`);
+    const [row] = await tx.rows<{ count: number }>(Prisma.sql`
+      SELECT count(*)::int AS count FROM label_rules
+      WHERE account_id = ${accountId}::uuid AND NOT (label = ${label} AND value IS NOT DISTINCT FROM ${value}::text)`);
+    return row?.count ?? 0;
+  }
+
+  /** Make the rule of a label and a value, or change it. */
+  async put(tx: Statements, accountId: string, draft: LabelRuleDraft): Promise<LabelRule> {
+    const { label, value, maxJobs, dailyMicros, monthlyMicros } = draft;
+    const [row] = await tx.rows<LabelRule>(Prisma.sql`
+      INSERT INTO label_rules AS r (id, account_id, label, value, max_jobs, daily_micros, monthly_micros)
+      VALUES (${newId()}::uuid, ${accountId}::uuid, ${label}, ${value}::text, ${maxJobs}::int, ${dailyMicros}::bigint, ${monthlyMicros}::bigint)
+      ON CONFLICT (account_id, label, value) DO UPDATE
+        SET max_jobs = excluded.max_jobs, daily_micros = excluded.daily_micros, monthly_micros = excluded.monthly_micros, updated_at = now()
+      RETURNING ${columns}`);
+    return row as LabelRule;
+  }
+
+  /** By label and value, the rule for any value last. */
+  async list(statements: Statements, accountId: string): Promise<LabelRule[]> {
+    return statements.rows(Prisma.sql`
+      SELECT ${columns} FROM label_rules r WHERE r.account_id = ${accountId}::uuid ORDER BY r.label, r.value NULLS LAST`);
+  }
+
+  /** @returns what was deleted; null where there is no such rule of the account. */
+  async delete(tx: Statements, accountId: string, id: string): Promise<LabelRule | null> {
+    const [row] = await tx.rows<LabelRule>(Prisma.sql`
+      DELETE FROM label_rules r WHERE r.id = ${id}::uuid AND r.account_id = ${accountId}::uuid RETURNING ${columns}`);
+    return row ?? null;
+  }
+
+  /** What the jobs of a label and a value use of its rule; null where none has been counted. */
+  async use(statements: Statements, accountId: string, label: string, value: string): Promise<LabelUse | null> {
+    const [row] = await statements.rows<LabelUse>(Prisma.sql`
+      SELECT u.label, u.value, u.live, u.held_micros, ${dayMicros} AS day_micros, ${monthMicros} AS month_micros
+      FROM label_use u WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND u.value = ${value}`);
+    return row ?? null;
+  }
+
+  /** Forget what nothing counts on: labels without live jobs that were charged nothing this month. @returns how many. */
+  async sweepUse(statements: Statements, limit: number): Promise<number> {
+    return statements.execute(Prisma.sql`
+      DELETE FROM label_use u USING (
+        SELECT account_id, label, value FROM label_use u WHERE u.live = 0 AND ${monthMicros} = 0 LIMIT ${limit}
+      ) idle
+      WHERE u.account_id = idle.account_id AND u.label = idle.label AND u.value = idle.value AND u.live = 0 AND ${monthMicros} = 0`);
+  }
+}

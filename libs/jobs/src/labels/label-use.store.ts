@@ -1,0 +1,124 @@
+import { Prisma } from '@prisma/client';
+import { statementPart, type StatementPart } from '@millrace/database';
+import { LABEL_JOBS, LABEL_SPEND } from './label-refusal';
+
+/*
+ * The parts by which the statements of jobs count them by their labels: `label_use` has a row for each label and value of an account
+ * that a rule is about. Rows are locked after the account's queue and before its balance, in the order of their keys.
+ */
+
+const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
+/** What was charged today, and this month, of the row `u`. */
+export const dayMicros = Prisma.sql`CASE WHEN u.day = ${today} THEN u.day_micros ELSE 0 END`;
+export const monthMicros = Prisma.sql`
+  CASE WHEN date_trunc('month', u.day) = date_trunc('month', ${today}) THEN u.month_micros ELSE 0 END`;
+
+/** Jobs that are about to be recorded. */
+export type LabelledJobs = StatementPart<'place' | 'account_id' | 'metadata' | 'hold_micros'>;
+
+/**
+ * Count jobs by those of their labels that have a rule, and refuse the statement where a rule does not allow as many, or what they hold.
+ * The rule of a value goes before that of any value. An account without rules costs one look into an index for each label.
+ *
+ * @param after a part that must have run first.
+ * @returns `counted`: by `place` the labels of each job that is counted; `allowed` yields one row, once all is checked.
+ */
+export function countLabelsParts(
+  jobs: LabelledJobs,
+  after: StatementPart,
+): { counted: StatementPart<'place' | 'limited_labels'>; allowed: StatementPart } {
+  const rules = statementPart('label_rule')`
+    SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros
+    FROM ${jobs} j CROSS JOIN LATERAL jsonb_each_text(j.metadata) m
+    JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.key AND (r.value = m.value OR r.value IS NULL)
+    ORDER BY j.place, m.key, r.value NULLS LAST`;
+  const sums = statementPart('label_sum')`
+    SELECT account_id, label, value, count(*)::int AS jobs, sum(hold_micros)::bigint AS hold_micros, min(max_jobs) AS max_jobs,
+      min(daily_micros) AS daily_micros, min(monthly_micros) AS monthly_micros
+    FROM ${rules} GROUP BY account_id, label, value`;
+  const use = statementPart('label_used')`
+    INSERT INTO label_use AS u (account_id, label, value, live, held_micros)
+    SELECT s.account_id, s.label, s.value, s.jobs, s.hold_micros FROM ${sums} s, (SELECT count(*) FROM ${after}) AS done
+    ORDER BY s.account_id, s.label, s.value
+    ON CONFLICT (account_id, label, value) DO UPDATE
+      SET live = u.live + excluded.live, held_micros = u.held_micros + excluded.held_micros
+    RETURNING u.account_id, u.label, u.value, u.live, u.held_micros + ${dayMicros} AS day_micros, u.held_micros + ${monthMicros} AS month_micros`;
+  const refusal = (what: string, most: string, used: string): Prisma.Sql => Prisma.sql`
+    refuse(${what}::text || jsonb_build_object('label', s.label, 'value', s.value, 'limit', ${most}::text, 'most', s.${Prisma.raw(most)},
+      'used', u.${Prisma.raw(used)})::text)`;
+  const checked = statementPart('label_checked')`
+    SELECT FROM ${sums} s JOIN ${use} u ON u.account_id = s.account_id AND u.label = s.label AND u.value = s.value
+    WHERE (s.max_jobs IS NULL OR u.live <= s.max_jobs OR ${refusal(LABEL_JOBS, 'max_jobs', 'live')})
+      AND (s.hold_micros = 0 OR s.daily_micros IS NULL OR u.day_micros <= s.daily_micros OR ${refusal(LABEL_SPEND, 'daily_micros', 'day_micros')})
+      AND (s.hold_micros = 0 OR s.monthly_micros IS NULL OR u.month_micros <= s.monthly_micros
+        OR ${refusal(LABEL_SPEND, 'monthly_micros', 'month_micros')})`;
+  return {
+    counted: statementPart<'place' | 'limited_labels'>('label_counted')`
+      SELECT place, array_agg(label ORDER BY label) AS limited_labels FROM ${rules} GROUP BY place`,
+    // Without rules nothing writes, and nothing waits but for what goes before.
+    allowed: statementPart('label_allowed')`
+      SELECT FROM (SELECT count(*) FROM ${checked}) AS checked, (SELECT count(*) FROM ${after}) AS done`,
+  };
+}
+
+/**
+ * The one job that `job` yields at most has ended: it no longer counts, and what it was charged is spent. New counts are made from
+ * the locked rows, as in `leaveRotationPart`.
+ *
+ * @returns the job once its labels are written, for what must lock after them.
+ */
+export function leaveLabelsPart<Column extends string>(
+  job: StatementPart<Column | 'account_id' | 'held_micros' | 'charged_micros' | 'metadata' | 'limited_labels'>,
+): StatementPart<Column> {
+  const now = statementPart('label_now')`
+    SELECT u.account_id, u.label, u.value, u.live - 1 AS live, u.held_micros - job.held_micros AS held_micros,
+      ${dayMicros} + job.charged_micros AS day_micros, ${monthMicros} + job.charged_micros AS month_micros
+    FROM ${job} job CROSS JOIN LATERAL unnest(job.limited_labels) AS counted (label)
+    JOIN label_use u ON u.account_id = job.account_id AND u.label = counted.label AND u.value = job.metadata ->> counted.label
+    ORDER BY u.label FOR UPDATE OF u`;
+  const written = statementPart('label_left')`
+    UPDATE label_use u SET live = n.live, held_micros = n.held_micros, day = ${today}, day_micros = n.day_micros, month_micros = n.month_micros
+    FROM ${now} n WHERE u.account_id = n.account_id AND u.label = n.label AND u.value = n.value
+    RETURNING 1`;
+  return statementPart<Column>('unlabelled')`
+    SELECT job.* FROM ${job} job CROSS JOIN (SELECT count(*) FROM ${written}) AS written`;
+}
+
+/** A running job whose hold may be extended. */
+type LabelledRun = 'id' | 'account_id' | 'held_micros' | 'own_limit_micros' | 'metadata' | 'limited_labels';
+
+/**
+ * The rules of its labels limit what may be held for a running job as its own limit does: `spend_limit_micros` is the lower of
+ * that and what they leave. The rows are locked, so that no two runs extend into the same room.
+ *
+ * @returns the run with `spend_limit_micros`, and the part that notes by how much its hold was extended.
+ */
+export function withinLabelsParts<Column extends string>(
+  run: StatementPart<Column | LabelledRun>,
+): {
+  limited: StatementPart<Column | 'spend_limit_micros'>;
+  note: (hold: StatementPart<'id' | 'held_micros'>) => StatementPart;
+} {
+  const locked = statementPart('label_locked')`
+    SELECT u.account_id, u.label, u.value, u.held_micros,
+      least(r.daily_micros - ${dayMicros}, r.monthly_micros - ${monthMicros}) - u.held_micros AS room
+    FROM ${run} run CROSS JOIN LATERAL unnest(run.limited_labels) AS counted (label)
+    JOIN label_use u ON u.account_id = run.account_id AND u.label = counted.label AND u.value = run.metadata ->> counted.label
+    LEFT JOIN LATERAL (
+      SELECT r.daily_micros, r.monthly_micros FROM label_rules r
+      WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL)
+      ORDER BY r.value NULLS LAST LIMIT 1
+    ) r ON true
+    ORDER BY u.label FOR UPDATE OF u`;
+  const room = statementPart(
+    'label_room',
+  )`SELECT greatest(min(room), 0) AS micros FROM ${locked} HAVING min(room) IS NOT NULL`;
+  const limited = statementPart<Column | 'spend_limit_micros'>('limited_run')`
+    SELECT run.*, least(run.own_limit_micros, run.held_micros + (SELECT micros FROM ${room})) AS spend_limit_micros FROM ${run} run`;
+  const note = (hold: StatementPart<'id' | 'held_micros'>): StatementPart => statementPart('label_extended')`
+    UPDATE label_use u SET held_micros = l.held_micros + hold.held_micros - run.held_micros
+    FROM ${locked} l, ${hold} hold, ${run} run
+    WHERE u.account_id = l.account_id AND u.label = l.label AND u.value = l.value AND hold.id = run.id
+      AND hold.held_micros <> run.held_micros`;
+  return { limited, note };
+}

@@ -76,7 +76,7 @@ const ROOMS = {
     ['operator', 'batches'],
   ],
   'libs/fleet/src': [['kubernetes']],
-  'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['exports', 'payments']],
   'libs/webhooks/src': [['receivers'], ['endpoints'], ['messages'], ['delivery']],
   'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],
   'libs/workflow/src': [['json'], ['graph'], ['validation', 'progress']],

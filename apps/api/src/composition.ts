@@ -124,6 +124,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     billing.reads,
     billing.credits,
     billing.alerts,
+    billing.exports,
     billing.payments,
     composeTopUps(database, provider, settings),
     defaults,

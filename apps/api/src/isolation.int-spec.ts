@@ -84,7 +84,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     'webhook message': own.webhookMessageId,
     'label rule': own.labelRuleId,
   };
-  const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01' };
+  const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01', day: '2026-01-31' };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {
     const value = record === undefined ? others[name] : ids[record];
     if (value === undefined) throw new Error(`no record of the owner stands for ${name} of ${nameOf(endpoint)}`);
@@ -115,9 +115,7 @@ describe('every route', () => {
   });
 
   it('without a credential is known', () => {
-    const open = [...served, ...administered].filter(
-      ({ access }) => !('scope' in access) && access.by !== 'operator',
-    );
+    const open = [...served, ...administered].filter(({ access }) => !('scope' in access) && access.by !== 'operator');
     expect(Object.fromEntries(open.map((endpoint) => [nameOf(endpoint), endpoint.access.by]))).toEqual(
       WITHOUT_CREDENTIAL,
     );

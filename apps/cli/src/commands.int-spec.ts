@@ -215,6 +215,22 @@ describe('the account', () => {
     expect(await millrace('labels', 'use', 'user')).toBe(2);
   });
 
+  it('lists the days of exports, and saves the file of one', async () => {
+    const day = {
+      day: '2026-11-22',
+      complete: true,
+      usage: { rows: 3, charged_micros: 9 },
+      ledger: { rows: 7, charged_micros: 9 },
+    };
+    service.on('GET /platform/v1/exports', json(200, { exports: [day] }));
+    expect(await millrace('exports', 'list', '--from', '2026-11-01')).toBe(0);
+    expect(host.printed).toMatch(/2026-11-22 +.*3 .*7/);
+    service.on('GET /platform/v1/exports/2026-11-22/ledger.csv.gz', json(200, 'as it came'));
+    const path = join(folder, 'ledger.gz');
+    expect(await millrace('exports', 'download', '2026-11-22', '--dataset', 'ledger', '--out', path)).toBe(0);
+    expect(await readFile(path, 'utf8')).toBe('"as it came"');
+  });
+
   it('orders credits, and prints the address of the page on which they are paid alone', async () => {
     service.on('POST /platform/v1/top-ups', json(201, TOP_UP));
     expect(await millrace('credits', 'buy', '20')).toBe(0);

@@ -7,6 +7,7 @@ import {
   addDefaults,
   addDeployments,
   addEstimate,
+  addExports,
   addJobs,
   addKeys,
   addLabels,
@@ -71,7 +72,17 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     .exitOverride();
   const bind = binder(host, ended);
   for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addBatch, addAssets]) add(program, bind);
-  for (const add of [addKeys, addLabels, addCredits, addDefaults, addDeployments, addWebhooks, addAdmin, addLogin])
+  for (const add of [
+    addKeys,
+    addLabels,
+    addCredits,
+    addExports,
+    addDefaults,
+    addDeployments,
+    addWebhooks,
+    addAdmin,
+    addLogin,
+  ])
     add(program, bind);
   return program;
 }

@@ -9,6 +9,7 @@ import {
   type PaymentProvider,
   type TopUpTerms,
 } from './payments';
+import { DailyExports, ExportStore } from './exports';
 import { CreditReads, ForgetLabelsLoop, UsageStore } from './usage';
 import { CreditAlerts, CreditAlertStore, CreditsService, ExpireCreditsLoop, LotStore } from './credits';
 import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
@@ -29,6 +30,7 @@ export interface Billing {
   credits: CreditsService;
   alerts: CreditAlerts;
   reads: CreditReads;
+  exports: DailyExports;
   audit: LedgerAudit;
   payments: PaymentsService;
   /** Chores, for the process that runs chores. */
@@ -50,6 +52,7 @@ export function composeBilling(
     credits,
     alerts: new CreditAlerts(database, new CreditAlertStore()),
     reads: new CreditReads(database, ledger, new LedgerReadsStore(), new UsageStore()),
+    exports: new DailyExports(database, new ExportStore()),
     audit,
     payments,
     loops: [

@@ -13,6 +13,7 @@ export {
   type Statement,
 } from './ledger';
 export { billingSettings, holdMicrosOf, type BillingSettings } from './billing.settings';
+export { DailyExports, type DailyExport, type Dataset } from './exports';
 export { composeBilling, composeTopUps, type Billing } from './composition';
 export { CreditReads, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
 export { afterDraws, CreditAlerts, CreditAlertStore, CreditsService, drawFrom, expiring, type Lot } from './credits';

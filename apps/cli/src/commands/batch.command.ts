@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import { type ApiClient, recordOf, recordsOf } from '../client';
-import { EXIT, type ExitCode, isDiskFault, ServiceFailure, UsageFailure } from '../process';
+import { EXIT, type ExitCode, UsageFailure } from '../process';
 import { count, credits, escapeJson, plainLine, tableLines } from '../terminal';
 import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
+import { saveDownload } from './save-download';
 import { readInput } from './submit-graph';
 import { idempotencyKey, parserOf, wholeNumber } from './typed-value';
 
@@ -217,23 +215,9 @@ async function results(context: CommandContext, id: string): Promise<void> {
   }
 }
 
-/** The file has its name when all of it is there. */
 async function download(context: CommandContext, id: string, { out }: { out?: string }): Promise<void> {
   const { api } = await context.clients();
   const path = out ?? `batch-${id}.zip`;
-  const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
-  const { body } = await api.open(at(api, id, '/outputs.zip'));
-  try {
-    await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft));
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    if (isDiskFault(error)) throw error;
-    throw new ServiceFailure('The download was cut off.', {
-      code: 'download_cut',
-      cause: error,
-      cure: 'Run it again.',
-    });
-  }
+  await saveDownload(api, at(api, id, '/outputs.zip'), path);
   context.print({ saved: path }, () => [plainLine(path)]);
 }

@@ -6,6 +6,7 @@ export { addCredits } from './credits.command';
 export { addDefaults } from './defaults.command';
 export { addDeployments } from './deployments.command';
 export { addEstimate } from './estimate.command';
+export { addExports } from './exports.command';
 export { addJobs } from './jobs.command';
 export { addKeys } from './keys.command';
 export { addLabels } from './labels.command';

@@ -186,7 +186,12 @@ function usage(span: AuditSpan): Prisma.Sql {
       FROM ledger_transactions t JOIN ledger_entries e ON e.transaction_id = t.id
       WHERE t.job_id = k.job_id AND t.account_id = k.account_id AND t.kind = 'settle' AND e.to_book = 'revenue'
     ) c
-    WHERE u.charged_micros IS DISTINCT FROM coalesce(c.charged, 0) AND (u.job_id IS NOT NULL OR c.charged IS NOT NULL)`;
+    WHERE u.charged_micros IS DISTINCT FROM coalesce(c.charged, 0) AND (u.job_id IS NOT NULL OR c.charged IS NOT NULL)
+    UNION ALL
+    SELECT 'usage-is-of-the-day-of-its-charge', t.job_id::text, format('The usage is of %s, the charge of %s.', u.finished_at, t.at)
+    FROM ledger_transactions t JOIN usage_records u ON u.job_id = t.job_id AND u.account_id = t.account_id
+    WHERE ${inSpan('t', span)} AND t.kind = 'settle'
+      AND (u.finished_at AT TIME ZONE 'UTC')::date <> (t.at AT TIME ZONE 'UTC')::date`;
 }
 
 /** Every transaction that brought credits has a lot: what it brought, less what was drawn from it and has expired. */

@@ -4,4 +4,4 @@ export { INSUFFICIENT_CREDITS, coversHoldPart, endHoldParts, extendHold, holdPar
 export { LedgerStore } from './ledger.store';
 export { LEDGER_KINDS, MOVES, type Book, type LedgerKind, type Move } from './ledger';
 export { PostingStore, type Original, type Posting } from './posting.store';
-export { monthSpan, type Statement } from './statement';
+export { isFinal, monthSpan, type Statement } from './statement';

@@ -3,7 +3,12 @@
  * callers, and others open the file.
  */
 export function csvText(header: readonly string[], rows: readonly (string | number | bigint | null)[][]): string {
-  return [header, ...rows].map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');
+  return csvRows([header, ...rows]);
+}
+
+/** Rows of such a table. */
+export function csvRows(rows: readonly (readonly (string | number | bigint | null)[])[]): string {
+  return rows.map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');
 }
 
 const FORMULA = /^[\s]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;

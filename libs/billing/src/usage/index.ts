@@ -1,5 +1,5 @@
 export { ForgetLabelsLoop } from './forget-labels.loop';
 export { CreditReads } from './credit-reads.service';
-export { csvText } from './csv';
+export { csvRows, csvText } from './csv';
 export { UsageStore } from './usage.store';
 export { type UsageGrouping, type UsageReport, type UsageRow } from './usage';

@@ -1,0 +1,102 @@
+import { Refusal } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { Turns } from '@millrace/platform';
+import { csvRows } from '../usage';
+import { dayOf, daysWithin, isComplete, type ExportDay } from './export-day';
+import type { After, DayTotals, ExportStore } from './export.store';
+import { LEDGER_HEADER, USAGE_HEADER, ledgerRow, usageRow } from './focus-rows';
+
+export const DATASETS = ['usage', 'ledger'] as const;
+export type Dataset = (typeof DATASETS)[number];
+
+/** A day of an account, with what its files add up to. */
+export interface DailyExport extends DayTotals {
+  /** Its files can be read, and never change. */
+  isComplete: boolean;
+}
+
+/** Rows that are in memory at a time. */
+const PAGE = 1_000;
+/** Downloads of one account. */
+const DOWNLOADS_AT_A_TIME = 2;
+
+/**
+ * What an account used and how its credits moved, by day, for finance. A file is made from the books while it is read: pages in the order
+ * of time, so memory stays flat, nothing has to be kept, and a read that broke off is repeated. A day is read once nothing more is
+ * posted to it, so every read of it has the same rows.
+ */
+export class DailyExports {
+  private readonly turns = new Turns(DOWNLOADS_AT_A_TIME, 'exports');
+
+  constructor(
+    private readonly database: Statements,
+    private readonly store: ExportStore,
+    private readonly now: () => Date = () => new Date(),
+  ) {}
+
+  /** The days that begin in a span, the latest first. @throws Refusal `rate_limited`. */
+  async list(accountId: string, from: Date, to: Date): Promise<DailyExport[]> {
+    const days = daysWithin(from, to);
+    const [last, first] = [days[0], days.at(-1)];
+    if (last === undefined || first === undefined) return [];
+    const span = { from: first.from, to: last.to };
+    const totals = await this.turns.run(accountId, () => this.store.totals(this.database, accountId, span));
+    const known = new Map(totals.map((total) => [total.day, total]));
+    return days.map((day) => ({
+      ...(known.get(day.day) ?? { day: day.day, usageRows: 0, usageMicros: 0n, ledgerRows: 0, ledgerMicros: 0n }),
+      isComplete: isComplete(day, this.now()),
+    }));
+  }
+
+  /**
+   * Have a day's file written as CSV (RFC 4180).
+   *
+   * @param write takes the parts of the text, and resolves when all of them are written.
+   * @throws Refusal `not_found` for what is no day, or one that is not over; `rate_limited`.
+   */
+  async send(
+    accountId: string,
+    name: string,
+    dataset: Dataset,
+    write: (parts: AsyncIterable<string>) => Promise<void>,
+  ): Promise<void> {
+    const day = dayOf(name);
+    if (day === null || !isComplete(day, this.now())) {
+      throw new Refusal(
+        'not_found',
+        `There is no export of ${name}: a day can be read ten minutes after it has ended (UTC).`,
+      );
+    }
+    const parts = dataset === 'usage' ? this.usage(accountId, day) : this.ledger(accountId, day);
+    await this.turns.run(accountId, () => write(parts));
+  }
+
+  private async *usage(accountId: string, day: ExportDay): AsyncGenerator<string> {
+    yield csvRows([USAGE_HEADER]);
+    const page = (after: After | null) => this.store.usagePage(this.database, accountId, day, after, PAGE);
+    for await (const lines of pages(page, ({ finishedAt, jobId }) => ({ at: finishedAt, id: jobId }))) {
+      yield csvRows(lines.map((line) => usageRow(line, { accountId, day })));
+    }
+  }
+
+  private async *ledger(accountId: string, day: ExportDay): AsyncGenerator<string> {
+    yield csvRows([LEDGER_HEADER]);
+    const page = (after: After | null) => this.store.ledgerPage(this.database, accountId, day, after, PAGE);
+    for await (const lines of pages(page, ({ at, id }) => ({ at, id }))) yield csvRows(lines.map(ledgerRow));
+  }
+}
+
+async function* pages<Line>(
+  read: (after: After | null) => Promise<Line[]>,
+  placeOf: (line: Line) => After,
+): AsyncGenerator<Line[]> {
+  let after: After | null = null;
+  for (;;) {
+    const lines: Line[] = await read(after);
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    yield lines;
+    if (lines.length < PAGE) return;
+    after = placeOf(last);
+  }
+}

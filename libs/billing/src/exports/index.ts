@@ -1,0 +1,2 @@
+export { DATASETS, DailyExports, type DailyExport, type Dataset } from './daily-exports.service';
+export { ExportStore } from './export.store';

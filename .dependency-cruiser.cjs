@@ -9,7 +9,7 @@ const FLOORS = [
   ['database'],
   ['messaging'],
   ['accounts', 'deployments', 'assets', 'billing', 'webhooks'],
-  ['jobs', 'fleet'],
+  ['jobs', 'fleet', 'models'],
 ];
 const lib = (names) => `^libs/(${names.join('|')})/`;
 const spec = '/(fixtures|conformance)/|\\.(spec|int-spec|e2e-spec|timing-spec|conformance|live)\\.ts$';
@@ -62,6 +62,7 @@ const ROOMS = {
       'webhooks',
     ],
     ['uploads', 'mcp'],
+    ['models'],
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
   'apps/worker/src': [['engines', 'work-files'], ['attempt']],
@@ -77,6 +78,8 @@ const ROOMS = {
   ],
   'libs/fleet/src': [['kubernetes']],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['exports', 'payments']],
+  'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
+  'libs/models/src': [['headers'], ['library'], ['import']],
   'libs/webhooks/src': [['receivers'], ['endpoints'], ['messages'], ['delivery']],
   'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],
   'libs/workflow/src': [['json'], ['graph'], ['validation', 'progress']],
@@ -120,9 +123,14 @@ const roomsThroughTheirIndex = roomsInside.map(({ home, room }) => ({
 const useCasesApart = [
   ['jobs', 'fleet'],
   ['fleet', 'jobs'],
+  ['jobs', 'models'],
+  ['models', 'jobs'],
+  ['fleet', 'models'],
+  ['models', 'fleet'],
 ].map(([name, other]) => ({
   name: `${name}-without-${other}`,
-  comment: 'What runs jobs and what runs workers know nothing of each other; a process brings them together.',
+  comment:
+    'What runs jobs, what runs workers and what keeps models know nothing of each other; a process brings them together.',
   severity: 'error',
   from: { path: lib([name]), pathNot: spec },
   to: { path: lib([other]) },
@@ -133,6 +141,15 @@ const fleetStandsOnDeployments = {
   severity: 'error',
   from: { path: lib(['fleet']), pathNot: spec },
   to: { path: lib(['accounts', 'assets', 'billing', 'webhooks']) },
+};
+
+const modelsStandOnAssets = {
+  name: 'models-stand-on-assets',
+  comment:
+    'A model is a name for the bytes of an asset: the library knows nothing of callers, credits and where jobs run.',
+  severity: 'error',
+  from: { path: lib(['models']), pathNot: spec },
+  to: { path: lib(['accounts', 'billing', 'deployments', 'webhooks', 'messaging']) },
 };
 
 const owner = (name, technology, from) => ({
@@ -166,6 +183,7 @@ module.exports = {
     ...siblings,
     ...useCasesApart,
     fleetStandsOnDeployments,
+    modelsStandOnAssets,
     ...roomsDownwardsOnly,
     ...roomsThroughTheirIndex,
     {
@@ -282,7 +300,12 @@ module.exports = {
     owner('tracing-in-platform', '@opentelemetry/[^/]+', ['^libs/platform/']),
     owner('caches-in-platform', 'lru-cache', ['^libs/platform/']),
     owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
-    owner('calls-to-customers-in-webhooks', 'undici|ipaddr\\.js', ['^libs/webhooks/src/receivers/']),
+    owner('addresses-in-platform', 'ipaddr\\.js', ['^libs/platform/src/outbound/']),
+    owner('calls-to-strangers-where-they-are-guarded', 'undici', [
+      '^libs/platform/src/outbound/',
+      '^libs/webhooks/src/receivers/',
+      '^libs/models/src/import/',
+    ]),
     owner('mcp-in-its-room', '@modelcontextprotocol/[^/]+', ['^apps/api/src/mcp/', '^libs/testing/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),
   ],

@@ -60,6 +60,16 @@ export const ERROR_CATALOGUE = {
     cause: 'The account has as many deployments, or as many workers in them, as its plan allows.',
     cure: 'Delete a deployment, lower its max_workers, or ask the operator of the service for more.',
   },
+  model_limit: {
+    status: 422,
+    cause: 'The account has as many models as it may have.',
+    cure: 'Delete a model, or ask the operator of the service for more.',
+  },
+  model_refused: {
+    status: 422,
+    cause: 'The file is not what its name says, is damaged, or is of a format that the service does not take.',
+    cure: 'Upload a whole .safetensors or .gguf file; the message says what is wrong with this one.',
+  },
   webhook_endpoint_limit: {
     status: 422,
     cause: 'The account has as many webhook endpoints as it may have.',
@@ -129,8 +139,18 @@ export const ERROR_CATALOGUE = {
   },
   asset_in_use: {
     status: 409,
-    cause: 'A job that has not ended uses the asset as input, or a retained job produced it.',
-    cure: 'Wait until the job that refers to it has ended or expired.',
+    cause: 'A job that has not ended uses the asset as input, a retained job produced it, or it is the content of a model.',
+    cure: 'Wait until the job that refers to it has ended or expired; delete the model.',
+  },
+  model_exists: {
+    status: 409,
+    cause: 'There is a model of this folder and name.',
+    cure: 'Delete that model first, or choose another name.',
+  },
+  model_in_use: {
+    status: 409,
+    cause: 'A job that has not ended names the model, or the operator of the service shares it.',
+    cure: 'Wait until the jobs that name it have ended, or cancel them; ask the operator to stop sharing it.',
   },
   batch_busy: {
     status: 409,

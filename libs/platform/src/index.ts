@@ -25,6 +25,15 @@ export {
   underTrace,
   type SpanOptions,
 } from './tracing/tracing';
+export {
+  AddressGuard,
+  AddressRefused,
+  CONNECT_MS,
+  guardedAgent,
+  networkList,
+  readNetworks,
+  type ResolveHost,
+} from './outbound';
 export { createSequentialServer, SequentialMessage } from './pipelining';
 export { Turns } from './turns';
 export { VERSION } from './version';

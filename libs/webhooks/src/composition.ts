@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/database';
-import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
+import { AddressGuard, type KeyRing, type Logger, type Loop, type Metrics, type ResolveHost } from '@millrace/platform';
 import { DeliverWebhooksLoop, Deliverer, Lanes, type MessageReaders } from './delivery';
 import { EndpointSecrets, EndpointStore, ResealWebhookSecretsLoop, WebhookEndpoints } from './endpoints';
 import {
@@ -9,7 +9,7 @@ import {
   WebhookMessages,
   WebhookSweepStore,
 } from './messages';
-import { ReceiverClient, ReceiverGuard, type ResolveHost } from './receivers';
+import { ReceiverClient } from './receivers';
 import type { WebhookSettings } from './webhook.settings';
 
 /** What webhooks are built on, made by the process that uses them. */
@@ -24,7 +24,7 @@ export function composeWebhookEndpoints({ database, secretKey, settings }: Webho
   endpoints: WebhookEndpoints;
   messages: WebhookMessages;
 } {
-  const guard = new ReceiverGuard(settings.webhookAllowedNetworks);
+  const guard = new AddressGuard(settings.webhookAllowedNetworks);
   const secrets = new EndpointSecrets(secretKey);
   const endpoints = new WebhookEndpoints(database, new EndpointStore(), secrets, guard, settings);
   return { endpoints, messages: new WebhookMessages(database, endpoints, new MessageLogStore()) };
@@ -43,7 +43,7 @@ export function composeWebhookDelivery(
   resolve?: ResolveHost,
 ): WebhookDelivery {
   const { webhookAllowedNetworks, webhookTimeoutSeconds, webhookRetentionSeconds } = settings;
-  const guard = new ReceiverGuard(webhookAllowedNetworks);
+  const guard = new AddressGuard(webhookAllowedNetworks);
   const client = new ReceiverClient(guard, webhookTimeoutSeconds * 1_000, resolve);
   const secrets = new EndpointSecrets(secretKey);
   const deliverer = new Deliverer(

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { integer, setting, type SettingsOf } from '@millrace/platform';
-import { readNetworks } from './receivers';
+import { integer, networkList, setting, type SettingsOf } from '@millrace/platform';
 
 const DAY_SECONDS = 86_400;
 
@@ -8,15 +6,7 @@ export const webhookSettings = {
   webhookAllowedNetworks: setting(
     'WEBHOOK_ALLOWED_NETWORKS',
     'Networks (CIDR, with commas between) in which receivers of webhooks may be though they are private, also over http://. Unset: receivers are public, with https:// alone.',
-    z
-      .string()
-      .transform((text, context) => {
-        const networks = readNetworks(text);
-        if (typeof networks !== 'string') return networks;
-        context.addIssue({ code: 'custom', message: networks });
-        return z.NEVER;
-      })
-      .default([]),
+    networkList.default([]),
   ),
   webhookEndpointsPerAccount: setting(
     'WEBHOOK_ENDPOINTS_PER_ACCOUNT',

@@ -9,7 +9,7 @@ import {
   type AssetStore,
   type BlobService,
 } from '../records';
-import { BlobStoreError } from '../store';
+import { BlobStoreError, type ByteRange } from '../store';
 import type { AssetSettings } from '../assets.settings';
 import { dispositionOf, isShown, planContent, type ContentPlan, type ContentRequest } from './content-answer';
 
@@ -79,6 +79,18 @@ export class ContentService {
     const [asset] = isUuid(id) ? await this.store.findMany(this.database, accountId, [id]) : [];
     if (asset === undefined) throw noAsset(id);
     return { asset, body: await this.blobs.open(asset.blob) };
+  }
+
+  /**
+   * Open a part of an asset that something refers to, whether it has expired or not.
+   *
+   * @param range positions of the first and the last byte, inside the content.
+   * @throws Refusal `not_found`; BlobStoreError.
+   */
+  async openPart(accountId: string, id: string, range: ByteRange): Promise<Readable> {
+    const [asset] = await this.store.findMany(this.database, accountId, [id]);
+    if (asset === undefined) throw noAsset(id);
+    return this.blobs.open(asset.blob, range);
   }
 
   /** The type of the bytes. For a job's output it was found when it was stored; for an upload only the declared type is known. */

@@ -1,6 +1,13 @@
 import type { Readable } from 'node:stream';
 import { Refusal, isUuid } from '@millrace/contracts';
-import { ConstraintError, decodeCursor, encodeCursor, type Database, type Page } from '@millrace/database';
+import {
+  ConstraintError,
+  decodeCursor,
+  encodeCursor,
+  type Database,
+  type Page,
+  type Statements,
+} from '@millrace/database';
 import type { AssetRecord } from './asset';
 import type { AssetFilter, AssetListStore, AssetPosition } from './asset-list.store';
 import { type AssetScope } from './asset-scope.store';
@@ -63,19 +70,30 @@ export class AssetService {
     return { items: assets, nextCursor: encodeCursor(LIST, `${next.createdAt.getTime()} ${next.id}`) };
   }
 
-  /** @throws Refusal `not_found`; `asset_in_use` while a job's inputs or outputs refer to it. */
+  /** @throws Refusal `not_found`; `asset_in_use` while a job's inputs or outputs, or a model, refer to it. */
   async remove(scope: AssetScope, id: string): Promise<void> {
     if (!isUuid(id)) throw noAsset(id);
     try {
-      await this.database.transaction(async (tx) => {
-        const blob = await this.assets.lockBlobOf(tx, scope, id);
-        if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) throw noAsset(id);
-        await this.records.orphanUnlessUsed(tx, [blob]);
-      });
+      const removed = await this.database.transaction((tx) => this.removeIn(tx, scope, id));
+      if (!removed) throw noAsset(id);
     } catch (error) {
       if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;
-      throw new Refusal('asset_in_use', `A job refers to asset ${id}; it can be deleted once the job no longer does.`);
+      const message = `A job or a model refers to asset ${id}; it can be deleted once they no longer do.`;
+      throw new Refusal('asset_in_use', message);
     }
+  }
+
+  /**
+   * Remove an asset in a transaction of the caller's.
+   *
+   * @returns false when there is none, or it has expired.
+   * @throws ConstraintError `foreign_key` while something refers to it.
+   */
+  async removeIn(tx: Statements, scope: AssetScope, id: string): Promise<boolean> {
+    const blob = await this.assets.lockBlobOf(tx, scope, id);
+    if (blob === null || !(await this.assets.remove(tx, scope.accountId, id))) return false;
+    await this.records.orphanUnlessUsed(tx, [blob]);
+    return true;
   }
 
   /**

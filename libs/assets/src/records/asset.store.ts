@@ -41,7 +41,8 @@ const assetsAndBlobs = Prisma.sql`assets a JOIN blobs b ON b.account_id = a.acco
 export const unexpired = Prisma.sql`(a.expires_at IS NULL OR a.expires_at > now())`;
 const unreferenced = Prisma.sql`
   NOT EXISTS (SELECT 1 FROM job_inputs i WHERE i.asset_id = a.id)
-  AND NOT EXISTS (SELECT 1 FROM job_outputs o WHERE o.asset_id = a.id)`;
+  AND NOT EXISTS (SELECT 1 FROM job_outputs o WHERE o.asset_id = a.id)
+  AND NOT EXISTS (SELECT 1 FROM models m WHERE m.asset_id = a.id)`;
 
 /** The SQL of assets. Every method takes the account: another's asset is not found. */
 export class AssetStore {
@@ -130,14 +131,14 @@ export class AssetStore {
     return row === undefined ? null : { accountId: scope.accountId, hash: row.hash };
   }
 
-  /** @returns false when it was gone. @throws ConstraintError `foreign_key` while a job refers to it. */
+  /** @returns false when it was gone. @throws ConstraintError `foreign_key` while a job or a model refers to it. */
   async remove(tx: Statements, accountId: string, id: string): Promise<boolean> {
     const count = await tx.execute(Prisma.sql`
       DELETE FROM assets WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
     return count > 0;
   }
 
-  /** Expired assets that no job refers to, of every account, the longest expired first. */
+  /** Expired assets that no job and no model refers to, of every account, the longest expired first. */
   async listExpired(tx: Statements, after: string | null, limit: number): Promise<ExpiredAsset[]> {
     const [since = '-infinity', id = BEFORE_ALL] = after?.split(' ') ?? [];
     return tx.rows(Prisma.sql`
@@ -163,7 +164,7 @@ export class AssetStore {
       WHERE a.id = ANY(${ids}::uuid[]) AND a.expires_at <= now() FOR UPDATE SKIP LOCKED`);
   }
 
-  /** Remove assets that `lockExpired` locked, except those that a job refers to by now. @returns how many. */
+  /** Remove assets that `lockExpired` locked, except those that a job or a model refers to by now. @returns how many. */
   async removeUnreferenced(tx: Statements, ids: string[]): Promise<number> {
     return tx.execute(Prisma.sql`DELETE FROM assets a WHERE a.id = ANY(${ids}::uuid[]) AND ${unreferenced}`);
   }

@@ -1,6 +1,6 @@
 import { Refusal, newId } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
-import type { ReceiverGuard } from '../receivers';
+import type { AddressGuard } from '@millrace/platform';
 import type { EndpointSecrets } from './endpoint-secrets';
 import type { EndpointStore } from './endpoint.store';
 import type { EndpointChanges, EndpointDraft, WebhookEndpoint } from './webhook-endpoint';
@@ -17,7 +17,7 @@ export class WebhookEndpoints {
     private readonly database: Database,
     private readonly store: EndpointStore,
     private readonly secrets: EndpointSecrets,
-    private readonly guard: ReceiverGuard,
+    private readonly guard: AddressGuard,
     private readonly limits: { webhookEndpointsPerAccount: number },
   ) {}
 

@@ -1,11 +1,6 @@
-import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, request, type Dispatcher } from 'undici';
-import { hostOf, ReceiverRefused, type ReceiverGuard } from './receiver-guard';
-import { resolvePrivateHost, resolvePublicHost, type ResolveHost } from './resolve-host';
+import { request, type Agent, type Dispatcher } from 'undici';
+import { AddressRefused, CONNECT_MS, guardedAgent, type AddressGuard, type ResolveHost } from '@millrace/platform';
 
-const CONNECT_MS = 5_000;
-const KEPT_OPEN_MS = 10_000;
-const HEADER_BYTES = 16_384;
 /** More of an answer is not read: its connection is closed. */
 const ANSWER_BYTES = 16_384;
 /** Of an answer, for the log of attempts. */
@@ -22,22 +17,16 @@ export interface SendResult {
   answer: string;
 }
 
-/**
- * Sends messages to receivers that nobody knows. Every connection is checked against the guard twice: the addresses that DNS says, before one is
- * called, and the address that was reached, before a byte is sent. So a name that changes its address between two looks
- * (DNS rebinding) gains nothing. It follows no redirects, uses no proxy, and reads little of the answer.
- */
+/** Sends messages to receivers that nobody knows, over guarded connections. It follows no redirects, and reads little of the answer. */
 export class ReceiverClient {
   private readonly agent: Agent;
 
   constructor(
-    private readonly guard: ReceiverGuard,
+    private readonly guard: AddressGuard,
     private readonly timeoutMs: number,
-    resolve: ResolveHost = guard.allowsPrivate ? resolvePrivateHost : resolvePublicHost,
+    resolve?: ResolveHost,
   ) {
-    const connect = this.connector(resolve);
-    const limits = { maxHeaderSize: HEADER_BYTES, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-    this.agent = new Agent({ connect, ...limits, keepAliveTimeout: KEPT_OPEN_MS, pipelining: 1 });
+    this.agent = guardedAgent(guard, timeoutMs, resolve);
   }
 
   /** Never rejects. */
@@ -61,42 +50,6 @@ export class ReceiverClient {
     const signal = AbortSignal.timeout(this.timeoutMs);
     const response = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
     return { status: response.statusCode, error: null, answer: await beginningOf(response) };
-  }
-
-  private connector(resolve: ResolveHost): buildConnector.connector {
-    const connectors = {
-      'http:': buildConnector({ timeout: CONNECT_MS, lookup: this.lookup(resolve, 'http:') }),
-      'https:': buildConnector({ timeout: CONNECT_MS, lookup: this.lookup(resolve, 'https:'), allowH2: false }),
-    };
-    return (options, callback) => {
-      const scheme = options.protocol === 'http:' ? 'http:' : 'https:';
-      const host = hostOf(options);
-      // An address is not looked up.
-      if (isIP(host) !== 0 && !this.guard.admits(host, scheme)) return callback(new ReceiverRefused(host), null);
-      connectors[scheme](options, (...[error, socket]) => {
-        if (error !== null) return callback(error, null);
-        const reached = socket.remoteAddress ?? '';
-        if (this.guard.admits(reached, scheme)) return callback(null, socket);
-        socket.destroy();
-        callback(new ReceiverRefused(reached), null);
-      });
-    };
-  }
-
-  /** One refused address refuses the name: who has such a name wants more than messages. */
-  private lookup(resolve: ResolveHost, scheme: 'http:' | 'https:'): LookupFunction {
-    return (host, options, callback) => {
-      resolve(host).then(
-        (addresses) => {
-          const refused = addresses.find(({ address }) => !this.guard.admits(address, scheme));
-          const [first] = addresses;
-          if (refused !== undefined) callback(new ReceiverRefused(refused.address), []);
-          else if (options.all === true || first === undefined) callback(null, addresses);
-          else callback(null, first.address, first.family);
-        },
-        (error: NodeJS.ErrnoException) => callback(error, []),
-      );
-    };
   }
 
   /** Cut what is under way. */
@@ -134,7 +87,7 @@ const REASONS: Record<string, string> = {
 };
 
 function reasonOf(error: unknown, timeoutMs: number): string {
-  if (error instanceof ReceiverRefused) return 'The receiver is not at a public address.';
+  if (error instanceof AddressRefused) return 'The receiver is not at a public address.';
   const { name, code, message } = error as { name?: string; code?: string | number; message?: string };
   const isLate = name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
   if (isLate) return `The receiver did not answer within ${timeoutMs / 1_000} s.`;

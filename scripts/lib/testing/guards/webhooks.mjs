@@ -2,8 +2,8 @@ import { of, without } from './guard.mjs';
 
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
-const CLIENT = 'libs/webhooks/src/receivers/receiver-client.ts';
-const RECEIVERS = ['libs/webhooks/src/receivers/receiver-guard.spec'];
+const AGENT = 'libs/platform/src/outbound/guarded-agent.ts';
+const RECEIVERS = ['libs/webhooks/src/receivers/receiver-client.spec'];
 const DELIVERY = ['libs/webhooks/src/delivery/delivery.int-spec'];
 
 const LOW_CREDITS = ['libs/jobs/src/proofs/low-credits.int-spec'];
@@ -14,14 +14,14 @@ const EXPIRIES = ['libs/accounts/src/expiry/expiring-keys.int-spec'];
 export const WEBHOOK_GUARDS = [
   of(
     'the address of a receiver that was reached counts',
-    CLIENT,
-    'if (this.guard.admits(reached, scheme)) return',
+    AGENT,
+    'if (guard.admits(reached, scheme)) return',
     'return',
     RECEIVERS,
   ),
   of(
     'an address that DNS answers is checked',
-    CLIENT,
+    AGENT,
     'if (refused !== undefined) callback',
     'if (false) callback',
     RECEIVERS,

@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readNetworks } from './networks';
+import { AddressGuard, readNetworks } from '@millrace/platform';
 import { ReceiverClient } from './receiver-client';
-import { ReceiverGuard } from './receiver-guard';
 
-const hosted = new ReceiverGuard([]);
-const networks = (text: string): ReceiverGuard => {
+const hosted = new AddressGuard([]);
+const networks = (text: string): AddressGuard => {
   const read = readNetworks(text);
   if (typeof read === 'string') throw new Error(read);
-  return new ReceiverGuard(read);
+  return new AddressGuard(read);
 };
 
 /** What an attacker writes to have this service call what only it can reach. */

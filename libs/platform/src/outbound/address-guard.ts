@@ -4,38 +4,38 @@ import { isInNetworks, isPublicAddress, type Network } from './networks';
 type Scheme = 'http:' | 'https:';
 
 const LONGEST_URL = 2_048;
-/** Ports below belong to services of the system; of these only that of HTTPS is for receivers. */
+/** Ports below belong to services of the system; of these only that of HTTPS is called. */
 const FIRST_FREE_PORT = 1_024;
 const HTTPS_PORT = 443;
 
-/** The address of a receiver is not one that messages are sent to. */
-export class ReceiverRefused extends Error {
+/** An address is not one that calls are made to. */
+export class AddressRefused extends Error {
   constructor(address: string) {
     super(`${address} is not a public address`);
-    this.name = 'ReceiverRefused';
+    this.name = 'AddressRefused';
   }
 }
 
 /**
- * Decides where messages may be sent. Who names a receiver may be an attacker who wants this service to call what only it can
- * reach: so an address counts, never a name, and it is looked at whenever a connection is made (`receiver-client.ts`).
+ * Decides where calls may go whose target somebody else names. That may be an attacker who wants this service to call what only
+ * it can reach: so an address counts, never a name, and it is looked at whenever a connection is made (`guarded-agent.ts`).
  */
-export class ReceiverGuard {
-  /** @param allowed networks where receivers may be though they are private, also without TLS. */
+export class AddressGuard {
+  /** @param allowed networks where targets may be though they are private, also without TLS. */
   constructor(private readonly allowed: readonly Network[]) {}
 
-  /** Whether receivers may be in private networks at all. */
+  /** Whether targets may be in private networks at all. */
   get allowsPrivate(): boolean {
     return this.allowed.length > 0;
   }
 
-  /** True where a message may be sent to this address in this way. */
+  /** True where this address may be called in this way. */
   admits(address: string, scheme: Scheme): boolean {
     if (isInNetworks(address, this.allowed)) return true;
     return scheme === 'https:' && isPublicAddress(address);
   }
 
-  /** What is wrong with the URL of a receiver, as the rest of a sentence; null: nothing that can be seen without asking DNS. */
+  /** What is wrong with a URL, as the rest of a sentence; null: nothing that can be seen without asking DNS. */
   faultOf(text: string): string | null {
     if (text.length > LONGEST_URL) return `is longer than ${LONGEST_URL} characters`;
     if (!URL.canParse(text)) return 'is not a URL';

@@ -7,8 +7,8 @@ export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
 const ANSWER_MS = 3_000;
 
 /**
- * Asks DNS without the system's resolver: that blocks a thread for each name, of which a process has four, and a receiver's DNS
- * may be made to take as long as it likes.
+ * Asks DNS without the system's resolver: that blocks a thread for each name, of which a process has four, and the DNS of a
+ * stranger may be made to take as long as it likes.
  */
 export const resolvePublicHost: ResolveHost = async (host) => {
   const resolver = new dns.Resolver({ timeout: ANSWER_MS, tries: 1 });

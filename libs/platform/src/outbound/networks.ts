@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
 
 /** A network: its address, and how many of its bits count. */
 export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -13,6 +14,14 @@ export function readNetworks(text: string): Network[] | string {
   if (wrong !== undefined) return `${wrong} is no network such as 10.0.0.0/8 or fd00::/8`;
   return parts.map((part) => ipaddr.parseCIDR(part));
 }
+
+/** A setting that lists networks. */
+export const networkList = z.string().transform((text, context) => {
+  const networks = readNetworks(text);
+  if (typeof networks !== 'string') return networks;
+  context.addIssue({ code: 'custom', message: networks });
+  return z.NEVER;
+});
 
 /**
  * True for an address of the open network. What is private, loopback, link-local (where clouds have their metadata), shared by

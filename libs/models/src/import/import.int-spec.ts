@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Prisma } from '@prisma/client';
+import { blake3 } from '@napi-rs/blake-hash';
+import { wholeAccount } from '@millrace/assets';
+import { safetensorsFile } from '../fixtures/model-files';
+import { ModelWorld, PART_BYTES, type LibraryProcess } from '../fixtures/model-world';
+import type { Model } from '../library';
+
+const FILE = safetensorsFile({ 'double_blocks.0.weight': [100] });
+const ENV = { MILLRACE_MODEL_IMPORT_HOSTS: '127.0.0.1', MILLRACE_MODEL_IMPORT_NETWORKS: '127.0.0.0/8' };
+
+let world: ModelWorld;
+let server: Server;
+let origin: string;
+let here: LibraryProcess;
+let accountId: string;
+/** Ranges that were asked for. */
+let asked: string[];
+let respond: (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Sends the range that is asked for. */
+function sendRange(file: Buffer, etag = '"1"'): typeof respond {
+  return (request, response) => {
+    const [, start = 0, last = 0] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')?.map(Number) ?? [];
+    if (request.headers['if-range'] !== undefined && request.headers['if-range'] !== etag) {
+      response.writeHead(200).end(file);
+      return;
+    }
+    const end = Math.min(last + 1, file.length);
+    const headers = { 'content-range': `bytes ${start}-${end - 1}/${file.length}`, etag };
+    response.writeHead(206, headers).end(file.subarray(start, end));
+  };
+}
+
+beforeAll(async () => {
+  world = await ModelWorld.open();
+  server = createServer((request, response) => {
+    asked.push(request.headers.range ?? '');
+    respond(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await here.chores.close();
+  await new Promise((resolve) => server.close(resolve));
+  await world.drop();
+});
+beforeEach(async () => {
+  asked = [];
+  respond = sendRange(FILE);
+  here = world.process(ENV);
+  accountId = await world.account();
+});
+afterEach(() => here.chores.close());
+
+const importOf = (url = `${origin}/a`, expectedHash: string | null = null): Promise<Model> =>
+  world.test.database.transaction((tx) =>
+    here.library.add(tx, world.draft(accountId, { sourceUrl: url, expectedHash })),
+  );
+const run = (): Promise<number> => world.run(here, 'import-models');
+const now = ({ id }: Model): Promise<Model> => here.library.get(accountId, id);
+/** Let it be due now. */
+const makeDue = ({ id }: Model): Promise<number> =>
+  world.test.database.execute(Prisma.sql`UPDATE models SET import_due_at = now() WHERE id = ${id}::uuid`);
+
+describe('an import', () => {
+  it('fetches the file in parts, and is ready with its bytes', async () => {
+    const model = await importOf();
+    expect(model).toMatchObject({ state: 'importing', sizeBytes: null });
+    expect(await run()).toBe(1);
+    const ready = await now(model);
+    expect(ready).toMatchObject({ state: 'ready', kind: 'diffusion_model', sizeBytes: FILE.length });
+    expect(ready).toMatchObject({ digest: blake3(FILE).toString('hex'), receivedBytes: FILE.length });
+    expect(await world.read(here, accountId, ready.digest ?? '', 0, FILE.length)).toEqual(FILE);
+    expect(asked).toHaveLength(1 + Math.ceil(FILE.length / PART_BYTES));
+  });
+
+  it('goes on with the missing parts after its process died, and fetches none twice', async () => {
+    const model = await importOf();
+    const whole = sendRange(FILE);
+    // The third part breaks off, again and again.
+    respond = (request, response) =>
+      request.headers.range === `bytes=${2 * PART_BYTES}-${3 * PART_BYTES - 1}`
+        ? void response.destroy()
+        : whole(request, response);
+    expect(await run()).toBe(0);
+    expect(await now(model)).toMatchObject({ state: 'importing', receivedBytes: 2 * PART_BYTES });
+    // It is not due at once.
+    const before = asked.length;
+    expect(await run()).toBe(0);
+    expect(asked).toHaveLength(before);
+    respond = whole;
+    asked = [];
+    await makeDue(model);
+    const another = world.process(ENV);
+    expect(await world.run(another, 'import-models')).toBe(1);
+    await another.chores.close();
+    expect(await now(model)).toMatchObject({ state: 'ready' });
+    expect(asked).toHaveLength(Math.ceil(FILE.length / PART_BYTES) - 2);
+  });
+
+  it('that another process has is left alone, until its lease ends', async () => {
+    const model = await importOf();
+    await world.test.database.execute(Prisma.sql`
+      UPDATE models SET import_attempt = 1, import_due_at = now() + interval '60 seconds' WHERE id = ${model.id}::uuid`);
+    expect(await run()).toBe(0);
+    await makeDue(model);
+    expect(await run()).toBe(1);
+    expect(await now(model)).toMatchObject({ state: 'ready' });
+  });
+
+  it('of an earlier attempt writes nothing more', async () => {
+    const model = await importOf();
+    const whole = sendRange(FILE);
+    let stolen = false;
+    respond = (request, response) => {
+      if (stolen) return whole(request, response);
+      stolen = true;
+      void world.test.database
+        .execute(Prisma.sql`UPDATE models SET import_attempt = import_attempt + 1 WHERE id = ${model.id}::uuid`)
+        .then(() => whole(request, response));
+    };
+    await run();
+    expect(await now(model)).toMatchObject({ state: 'importing', uploadId: null, receivedBytes: 0 });
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['blake3', `blake3:${blake3(FILE).toString('hex')}`, 'ready'],
+    ['SHA-256', `sha256:${createHash('sha256').update(FILE).digest('hex')}`, 'ready'],
+    ['a wrong blake3', `blake3:${'0'.repeat(64)}`, 'failed'],
+    ['a wrong SHA-256', `sha256:${'0'.repeat(64)}`, 'failed'],
+  ])('is checked against %s', async (_, hash, state) => {
+    const model = await importOf(`${origin}/a`, hash);
+    await run();
+    expect(await now(model)).toMatchObject({ state });
+    const bytes = await world.test.database.models.asset.count({ where: { accountId } });
+    expect(bytes).toBe(state === 'ready' ? 1 : 0);
+  });
+
+  const end = (status: number, headers: Record<string, string> = {}): typeof respond => {
+    return (_request, response) => void response.writeHead(status, headers).end();
+  };
+  it.each([
+    ['is not there', () => end(404), 'The source answers 404.'],
+    ['is forbidden', () => end(403), 'The source answers 403.'],
+    ['is empty', () => end(416), 'The file at the source is empty.'],
+    ['comes whole', () => end(200), 'The source does not send parts of a file.'],
+    [
+      'comes as another part',
+      () => end(206, { 'content-range': 'bytes 5-6/9' }),
+      'The source does not send parts of a file.',
+    ],
+    [
+      'is larger than can be stored',
+      () => end(206, { 'content-range': 'bytes 0-0/9999999999' }),
+      expect.stringContaining('100000 bytes') as string,
+    ],
+    [
+      'is no model',
+      () => sendRange(Buffer.alloc(200, 'x')),
+      expect.stringContaining('is no safetensors file') as string,
+    ],
+    [
+      'redirects to a host that is not allowed',
+      () => end(302, { location: 'https://elsewhere.example.com/a' }),
+      expect.stringContaining('none of the hosts that the operator allows') as string,
+    ],
+    [
+      'redirects to a private address',
+      () => end(302, { location: 'http://169.254.169.254/latest/meta-data/' }),
+      'The URL must name a public address.',
+    ],
+    ['redirects for ever', () => end(302, { location: '/b' }), 'The source redirects more than 5 times.'],
+  ])('of a file that %s fails and says so', async (_, response, problem) => {
+    respond = response();
+    const model = await importOf();
+    await run();
+    expect(await now(model)).toMatchObject({ state: 'failed', problem });
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(0);
+    expect(await world.test.database.models.resumableUpload.count({ where: { accountId } })).toBe(0);
+  });
+
+  it('follows a redirect on an allowed host', async () => {
+    const whole = sendRange(FILE);
+    respond = (request, response) =>
+      request.url === '/a' ? end(307, { location: '/b' })(request, response) : whole(request, response);
+    const model = await importOf();
+    await run();
+    expect(await now(model)).toMatchObject({ state: 'ready' });
+  });
+
+  it('of a file that changes meanwhile fails', async () => {
+    const model = await importOf();
+    const before = sendRange(FILE);
+    const after = sendRange(FILE, '"2"');
+    respond = (request, response) => (asked.length > 3 ? after : before)(request, response);
+    await run();
+    const problem = 'The file at the source has changed while it was imported.';
+    expect(await now(model)).toMatchObject({ state: 'failed', problem });
+  });
+
+  it('is tried again after an error of the server, and given up after many', async () => {
+    respond = end(503);
+    const model = await importOf();
+    for (let tries = 1; tries < 12; tries += 1) {
+      await run();
+      expect(await now(model)).toMatchObject({ state: 'importing' });
+      await makeDue(model);
+    }
+    await run();
+    expect(await now(model)).toMatchObject({ state: 'failed', problem: 'The source answers 503.' });
+  });
+
+  it('begins anew when its upload has expired', async () => {
+    const model = await importOf();
+    const whole = sendRange(FILE);
+    respond = (request, response) => (asked.length > 2 ? void response.destroy() : whole(request, response));
+    await run();
+    const { uploadId } = await now(model);
+    await world.assets.resumable.abort(wholeAccount(accountId), uploadId ?? '');
+    respond = whole;
+    for (let tries = 0; tries < 2; tries += 1) {
+      await makeDue(model);
+      await run();
+    }
+    expect(await now(model)).toMatchObject({ state: 'ready' });
+  });
+
+  it('that was deleted stores nothing', async () => {
+    const model = await importOf();
+    const whole = sendRange(FILE);
+    respond = (request, response) => {
+      if (asked.length !== 3) return whole(request, response);
+      void world.remove(here, model).then(() => whole(request, response));
+    };
+    await run();
+    expect(await world.test.database.models.asset.count({ where: { accountId } })).toBe(0);
+    await expect(now(model)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('is not begun where the operator has named no hosts', async () => {
+    const model = await importOf();
+    const closed = world.process();
+    await world.run(closed, 'import-models');
+    await closed.chores.close();
+    expect(await now(model)).toMatchObject({
+      state: 'failed',
+      problem: expect.stringContaining('the operator of this service has named no hosts') as string,
+    });
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import { modelColumns, type Model } from '../library';
+
+/** An import that this process has, until its lease ends. The number of the attempt is the fence of all it writes. */
+export interface ImportClaim {
+  model: Model & { sourceUrl: string };
+  attempt: number;
+  failures: number;
+  etag: string | null;
+  /** Bytes that the account may store; null: the service's limit. */
+  storageBytes: number | null;
+}
+
+type ClaimRow = Model & {
+  sourceUrl: string;
+  attempt: number;
+  failures: number;
+  etag: string | null;
+  storage: number | null;
+};
+
+const isHeld = ({ model, attempt }: ImportClaim): Prisma.Sql =>
+  Prisma.sql`id = ${model.id}::uuid AND state = 'importing' AND import_attempt = ${attempt}`;
+
+/** The SQL of imports, of all accounts. What changes nothing says that the import has ended, or is another process's. */
+export class ImportStore {
+  /** Take the import that has been due the longest. */
+  async claim(tx: Statements, leaseSeconds: number): Promise<ImportClaim | null> {
+    const [row] = await tx.rows<ClaimRow>(Prisma.sql`
+      UPDATE models m
+      SET import_attempt = m.import_attempt + 1, import_due_at = now() + make_interval(secs => ${leaseSeconds})
+      FROM accounts a
+      WHERE a.id = m.account_id AND m.id = (
+        SELECT d.id FROM models d WHERE d.state = 'importing' AND d.import_due_at <= now()
+        ORDER BY d.import_due_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+      RETURNING ${modelColumns}, m.import_attempt AS attempt, m.import_failures AS failures, m.import_etag AS etag,
+        a.storage_bytes::float8 AS storage`);
+    if (row === undefined) return null;
+    const { attempt, failures, etag, storage, ...model } = row;
+    return { model, attempt, failures, etag, storageBytes: storage };
+  }
+
+  /** Record where its bytes arrive; null: they have to arrive anew. */
+  async begin(
+    tx: Statements,
+    claim: ImportClaim,
+    to: { uploadId: string; sizeBytes: number; etag: string | null } | null,
+  ): Promise<boolean> {
+    const { uploadId = null, sizeBytes = null, etag = null } = to ?? {};
+    return (
+      (await tx.execute(Prisma.sql`
+      UPDATE models SET upload_id = ${uploadId}::uuid, size_bytes = ${sizeBytes}, import_etag = ${etag}, received_bytes = 0
+      WHERE ${isHeld(claim)}`)) > 0
+    );
+  }
+
+  /** Keep the import for longer. @param receivedBytes what has arrived by now; null: as before. */
+  async renew(
+    tx: Statements,
+    claim: ImportClaim,
+    leaseSeconds: number,
+    receivedBytes: number | null = null,
+  ): Promise<boolean> {
+    return (
+      (await tx.execute(Prisma.sql`
+      UPDATE models SET import_due_at = now() + make_interval(secs => ${leaseSeconds}),
+        received_bytes = coalesce(${receivedBytes}, received_bytes),
+        import_failures = CASE WHEN ${receivedBytes}::bigint IS NULL THEN import_failures ELSE 0 END
+      WHERE ${isHeld(claim)}`)) > 0
+    );
+  }
+
+  /** Give the import back. @param afterSeconds when it is due again; @param failed whether that counts as a failure. */
+  async release(tx: Statements, claim: ImportClaim, afterSeconds: number, failed: boolean): Promise<boolean> {
+    return (
+      (await tx.execute(Prisma.sql`
+      UPDATE models SET import_due_at = now() + make_interval(secs => ${afterSeconds}),
+        import_failures = import_failures + ${failed ? 1 : 0}
+      WHERE ${isHeld(claim)}`)) > 0
+    );
+  }
+
+  async fail(tx: Statements, claim: ImportClaim, problem: string): Promise<boolean> {
+    return (
+      (await tx.execute(Prisma.sql`
+      UPDATE models SET state = 'failed', problem = ${problem}, import_due_at = NULL WHERE ${isHeld(claim)}`)) > 0
+    );
+  }
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { wholeAccount, type ContentService, type ResumableUpload, type ResumableUploadService } from '@millrace/assets';
+import { Refusal } from '@millrace/contracts';
+import type { Database } from '@millrace/database';
+import { backoffMs } from '@millrace/platform';
+import { contentFieldsOf, type ModelContents } from '../library';
+import { ImportError } from './import-error';
+import type { ImportClaim, ImportStore } from './import.store';
+import { discard, type OriginClient, type OriginPart } from './origin-client';
+
+const LEASE_SECONDS = 60;
+const RENEW_MS = 20_000;
+/** After so long another import has its turn. */
+const SLICE_MS = 20_000;
+const RETRY_BASE_MS = 2_000;
+const RETRY_CAP_MS = 300_000;
+/** Failures in a row, without a part that arrived, after which an import is given up: over half an hour of them. */
+const MOST_FAILURES = 12;
+/** Refusals that no other attempt changes. */
+const FINAL = ['storage_full', 'payload_too_large', 'hash_mismatch', 'invalid_request'];
+
+/** What an attempt came to: there is more to do at once, it ended, or it failed. */
+type Outcome = 'more' | 'ended' | 'failed';
+
+/**
+ * Imports models: each is an upload in parts, whose client is this process. What has arrived is asked of the store, so that
+ * another process goes on wherever this one died.
+ */
+export class ModelImporter {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly database: Database,
+    private readonly store: ImportStore,
+    private readonly origin: OriginClient,
+    private readonly uploads: ResumableUploadService,
+    private readonly contents: ModelContents,
+    private readonly content: Pick<ContentService, 'openPart'>,
+  ) {}
+
+  /** Work for a while on the import that has been due the longest. @returns null when none is due. */
+  async work(): Promise<Outcome | null> {
+    if (this.stopping.signal.aborted) return null;
+    const claim = await this.store.claim(this.database, LEASE_SECONDS);
+    if (claim === null) return null;
+    const lost = new AbortController();
+    const renewal = setInterval(() => void this.renew(claim, lost), RENEW_MS);
+    try {
+      return await this.goOn(claim, AbortSignal.any([this.stopping.signal, lost.signal]));
+    } catch (error) {
+      return await this.settleFailure(claim, error);
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /** Cut what is under way: another process goes on with it. */
+  async close(): Promise<void> {
+    this.stopping.abort();
+    await this.origin.close();
+  }
+
+  private async renew(claim: ImportClaim, lost: AbortController): Promise<void> {
+    const held = await this.store.renew(this.database, claim, LEASE_SECONDS).catch(() => true);
+    if (!held) lost.abort();
+  }
+
+  private async goOn(claim: ImportClaim, signal: AbortSignal): Promise<Outcome> {
+    const begun = await this.uploadOf(claim, signal);
+    if (begun === null) return 'ended';
+    const endAt = performance.now() + SLICE_MS;
+    for (const { number, start, end } of await this.missingOf(begun.upload)) {
+      const part = await this.origin.read(claim.model.sourceUrl, { start, end }, begun.etag, signal);
+      assertSame(part, begun);
+      await this.uploads.receive(claim.model.accountId, begun.upload.id, number, part.body);
+      if (!(await this.store.renew(this.database, claim, LEASE_SECONDS, end))) return 'ended';
+      if (performance.now() > endAt) return this.release(claim);
+    }
+    await this.finish(claim, begun.upload, signal);
+    return 'ended';
+  }
+
+  /** The upload of an import; it is begun when the size is known. @returns null when the import is not this process's any more. */
+  private async uploadOf(
+    claim: ImportClaim,
+    signal: AbortSignal,
+  ): Promise<{ upload: ResumableUpload; etag: string | null } | null> {
+    const { model, etag } = claim;
+    if (model.uploadId !== null)
+      return { upload: await this.uploads.get(wholeAccount(model.accountId), model.uploadId), etag };
+    const first = await this.origin.read(model.sourceUrl, { start: 0, end: 1 }, null, signal);
+    discard(first.body);
+    const expected = model.expectedHash?.startsWith('blake3:') === true ? model.expectedHash : null;
+    const allowance = { uploadBytesPerDay: null, storageBytes: claim.storageBytes };
+    const fields = contentFieldsOf(model, expected);
+    const upload = await this.uploads.begin(model.accountId, first.totalBytes, fields, allowance);
+    const to = { uploadId: upload.id, sizeBytes: first.totalBytes, etag: first.etag };
+    model.uploadId = upload.id;
+    if (await this.store.begin(this.database, claim, to)) return { upload, etag: first.etag };
+    await this.uploads.abort(wholeAccount(model.accountId), upload.id);
+    return null;
+  }
+
+  private async missingOf(upload: ResumableUpload): Promise<{ number: number; start: number; end: number }[]> {
+    const parts = await this.uploads.partsOf(upload);
+    return parts
+      .filter(({ received }) => !received)
+      .map(({ number, sizeBytes }) => {
+        const start = (number - 1) * upload.partBytes;
+        return { number, start, end: start + sizeBytes };
+      });
+  }
+
+  private async finish({ model }: ImportClaim, upload: ResumableUpload, signal: AbortSignal): Promise<void> {
+    const { asset } = await this.uploads.complete(wholeAccount(model.accountId), upload.id, {
+      uploadBytesPerDay: null,
+    });
+    const { expectedHash } = model;
+    if (expectedHash?.startsWith('sha256:') === true) {
+      const actual = await this.sha256Of(model.accountId, asset.id, asset.blob.sizeBytes, signal);
+      if (actual !== expectedHash) {
+        throw await this.contents.refuse(model, asset.id, `The content has the hash ${actual}, not ${expectedHash}.`);
+      }
+    }
+    await this.contents.settle(model, asset);
+  }
+
+  private async sha256Of(accountId: string, id: string, sizeBytes: number, signal: AbortSignal): Promise<string> {
+    const hash = createHash('sha256');
+    const bytes = await this.content.openPart(accountId, id, { start: 0, end: sizeBytes - 1 });
+    for await (const chunk of bytes) {
+      signal.throwIfAborted();
+      hash.update(chunk as Buffer);
+    }
+    return `sha256:${hash.digest('hex')}`;
+  }
+
+  private async release(claim: ImportClaim): Promise<Outcome> {
+    await this.store.release(this.database, claim, 0, false);
+    return 'more';
+  }
+
+  private async settleFailure(claim: ImportClaim, error: unknown): Promise<Outcome> {
+    if (this.stopping.signal.aborted) return this.release(claim);
+    const refusal = error instanceof Refusal ? error.code : null;
+    if (refusal === 'model_refused') {
+      await this.dropUpload(claim);
+      return 'ended';
+    }
+    const isFinal = error instanceof ImportError ? error.isFinal : refusal !== null && FINAL.includes(refusal);
+    if (isFinal || claim.failures + 1 >= MOST_FAILURES) {
+      await this.store.fail(this.database, claim, problemOf(error));
+      await this.dropUpload(claim);
+      return 'ended';
+    }
+    // The upload has expired: its bytes are fetched again.
+    if (refusal === 'not_found') await this.store.begin(this.database, claim, null);
+    await this.store.release(
+      this.database,
+      claim,
+      backoffMs(claim.failures, RETRY_BASE_MS, RETRY_CAP_MS) / 1_000,
+      true,
+    );
+    return 'failed';
+  }
+
+  private async dropUpload({ model: { accountId, uploadId } }: ImportClaim): Promise<void> {
+    // Where this fails, the upload expires.
+    if (uploadId !== null) await this.uploads.abort(wholeAccount(accountId), uploadId).catch(() => undefined);
+  }
+}
+
+function assertSame(part: OriginPart, begun: { upload: ResumableUpload; etag: string | null }): void {
+  const isSame = part.totalBytes === begun.upload.sizeBytes && (begun.etag === null || part.etag === begun.etag);
+  if (isSame) return;
+  discard(part.body);
+  throw new ImportError('The file at the source has changed while it was imported.', true);
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ImportError || error instanceof Refusal) return error.message;
+  return 'The source could not be read, although it was tried many times.';
+}

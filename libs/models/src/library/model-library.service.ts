@@ -1,0 +1,105 @@
+import { wholeAccount, type AssetService } from '@millrace/assets';
+import { Refusal, isUuid, newId } from '@millrace/contracts';
+import { ConstraintError, decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
+import type { ModelSettings } from '../models.settings';
+import type { Model, ModelDraft } from './model';
+import { readModelName } from './model-name';
+import type { ModelFilter, ModelStore } from './model.store';
+
+const LIST = 'models';
+
+/** What a list of models shows, and from where on. */
+export interface ModelListFilter extends Omit<ModelFilter, 'before'> {
+  cursor: string | null;
+}
+
+/** The models of accounts: recorded, found, shared, deleted. */
+export class ModelLibrary {
+  constructor(
+    private readonly database: Database,
+    private readonly store: ModelStore,
+    private readonly assets: Pick<AssetService, 'removeIn'>,
+    private readonly settings: Pick<ModelSettings, 'modelsPerAccount' | 'modelPickles'>,
+  ) {}
+
+  /**
+   * Record a model whose bytes are to come, by an upload or by an import.
+   *
+   * @param uploadId null: maintenance imports it.
+   * @throws Refusal `invalid_request` for its folder or name; `model_exists`, `model_limit`.
+   */
+  async add(
+    tx: Statements,
+    draft: ModelDraft,
+    { sizeBytes = null, uploadId = null }: Partial<Pick<Model, 'sizeBytes' | 'uploadId'>> = {},
+  ): Promise<Model> {
+    const format = readModelName(draft, this.settings.modelPickles);
+    const limit = this.settings.modelsPerAccount;
+    if ((await this.store.countLocked(tx, draft.accountId)) >= limit) throw tooMany(limit);
+    const model = await this.store.insert(tx, { ...draft, id: newId(), format, sizeBytes, uploadId });
+    if (model === null) throw exists(draft);
+    return model;
+  }
+
+  /** Newest first. @param accountId null: those of all accounts. @throws Refusal `invalid_cursor`. */
+  async list(accountId: string | null, { cursor, limit, ...filter }: ModelListFilter): Promise<Page<Model>> {
+    const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
+    const models = await this.store.list(this.database, accountId, { ...filter, before, limit: limit + 1 });
+    return pageOf(LIST, models, limit, ({ id }) => id);
+  }
+
+  /** A model of the account, or a shared one. @param accountId null: of any account. @throws Refusal `not_found`. */
+  async get(accountId: string | null, id: string): Promise<Model> {
+    return found(isUuid(id) ? await this.store.find(this.database, accountId, id) : null, id);
+  }
+
+  /** A model of the account itself. @throws Refusal `not_found`. */
+  async getOwn(accountId: string, id: string): Promise<Model> {
+    return found(isUuid(id) ? await this.store.findOwn(this.database, accountId, id) : null, id);
+  }
+
+  /**
+   * Delete a model and, where nothing else refers to them, its bytes. What of an upload has arrived is left to the caller.
+   *
+   * @throws Refusal `not_found`; `model_in_use` while jobs that have not ended name it, or it is shared.
+   * @throws ConstraintError `foreign_key` while something else refers to its bytes: then `keepsBytes` deletes it.
+   */
+  async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
+    const known = found(isUuid(id) ? await this.store.findOwn(tx, accountId, id) : null, id);
+    const model = await this.store.removeUnused(tx, accountId, id);
+    if (model === null) throw inUse(known);
+    if (model.assetId !== null && !keepsBytes) await this.assets.removeIn(tx, wholeAccount(accountId), model.assetId);
+    return model;
+  }
+
+  /** Let all accounts use a model, or its own alone. @throws Refusal `not_found`; `model_exists` where another is shared so. */
+  async share(tx: Statements, id: string, shared: boolean): Promise<Model> {
+    const known = found(isUuid(id) ? await this.store.find(tx, null, id) : null, id);
+    try {
+      const model = await this.store.share(tx, id, shared);
+      if (model !== null) return model;
+    } catch (error) {
+      if (error instanceof ConstraintError && error.kind === 'unique') throw exists(known);
+      throw error;
+    }
+    throw new Refusal('model_refused', `The model is ${known.state}; only one that is ready can be shared.`);
+  }
+}
+
+function found(model: Model | null, id: string): Model {
+  if (model === null) throw new Refusal('not_found', `There is no model ${id.slice(0, 64)}.`);
+  return model;
+}
+
+function exists({ folder, name }: Pick<Model, 'folder' | 'name'>): Refusal {
+  return new Refusal('model_exists', `There is a model ${folder}/${name}; delete it first, or choose another name.`);
+}
+
+function inUse({ name, shared }: Model): Refusal {
+  const cause = shared ? 'The operator of this service shares it' : 'Jobs that have not ended name it';
+  return new Refusal('model_in_use', `${cause}: ${name} was not deleted.`);
+}
+
+function tooMany(limit: number): Refusal {
+  return new Refusal('model_limit', `This account has ${limit} models, the most that it may have.`);
+}

@@ -1,0 +1,36 @@
+import { Prisma } from '@prisma/client';
+import type { ModelFile } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+
+/** How often a use is noted at most: a model may be found a thousand times a second. */
+const NOTED_EVERY = '1 hour';
+
+/** The SQL of what reads models for jobs. An account finds its own and shared ones. */
+export class ModelUseStore {
+  /** The models that an account means by names: in each folder its own before the shared one. */
+  async find(tx: Statements, accountId: string, names: readonly string[]): Promise<(ModelFile & { id: string })[]> {
+    return tx.rows(Prisma.sql`
+      SELECT DISTINCT ON (m.folder, m.name) m.id, m.folder, m.name, m.digest, m.size_bytes::float8 FROM models m
+      WHERE m.name = ANY(${names}::text[]) AND m.state = 'ready' AND (m.account_id = ${accountId}::uuid OR m.shared)
+      ORDER BY m.folder, m.name, m.account_id <> ${accountId}::uuid`);
+  }
+
+  async noteUse(tx: Statements, ids: readonly string[]): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE models SET last_used_at = now()
+      WHERE id = ANY(${ids}::uuid[]) AND coalesce(last_used_at, '-infinity') < now() - ${NOTED_EVERY}::interval`);
+  }
+
+  /** The asset with this content that an account may read as a model. */
+  async contentOf(
+    tx: Statements,
+    accountId: string,
+    digest: string,
+  ): Promise<{ id: string; accountId: string } | null> {
+    const [row] = await tx.rows<{ id: string; accountId: string }>(Prisma.sql`
+      SELECT m.asset_id AS id, m.account_id FROM models m
+      WHERE m.digest = ${digest} AND m.state = 'ready' AND (m.account_id = ${accountId}::uuid OR m.shared)
+      ORDER BY m.account_id <> ${accountId}::uuid LIMIT 1`);
+    return row ?? null;
+  }
+}

@@ -1,0 +1,143 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { ModelFormat, ModelHeader } from '../headers';
+import type { Model, ModelDraft } from './model';
+
+export const modelColumns = Prisma.sql`
+  m.id, m.account_id, m.folder, m.name, m.shared, m.state, m.problem, m.format, m.kind, m.architecture, m.parameters::float8,
+  m.size_bytes::float8, m.received_bytes::float8, m.digest, m.expected_hash, m.licence, m.source_url, m.upload_id, m.asset_id,
+  m.created_at, m.last_used_at`;
+
+/** What an account sees: all its own, and what is shared. */
+const visibleTo = (accountId: string): Prisma.Sql =>
+  Prisma.sql`(m.account_id = ${accountId}::uuid OR (m.shared AND m.state = 'ready'))`;
+const isOwn = (accountId: string, id: string): Prisma.Sql =>
+  Prisma.sql`m.id = ${id}::uuid AND m.account_id = ${accountId}::uuid`;
+/** A job that has not ended names it. Names alone are known: a model of the same name in another folder is kept, too. */
+const inUse = Prisma.sql`EXISTS (
+  SELECT 1 FROM jobs j WHERE j.delivery <> 'done' AND (m.shared OR j.account_id = m.account_id) AND m.name = ANY(j.models))`;
+
+/** What a list of models shows, and from where on. */
+export interface ModelFilter {
+  folder: string | null;
+  /** True: only shared ones; false: only those that are not. */
+  shared: boolean | null;
+  /** Only older ones; null for the first page. */
+  before: string | null;
+  limit: number;
+}
+
+/** What a model is once its bytes were looked at. */
+export interface ModelContent {
+  assetId: string;
+  /** 64 hexadecimal digits. */
+  digest: string;
+  sizeBytes: number;
+  header: ModelHeader | null;
+}
+
+/** The SQL of models. Every method that an account causes takes it: the model of another is not found. */
+export class ModelStore {
+  /** How many models the account has. Until the transaction ends, it gets no other. */
+  async countLocked(tx: Statements, accountId: string): Promise<number> {
+    await tx.rows(Prisma.sql`
+      SELECT pg_advisory_xact_lock(hashtextextended(${`models of ${accountId}`}, 0))::text AS locked`);
+    const [row] = await tx.rows<{ count: number }>(Prisma.sql`
+      SELECT count(*)::int AS count FROM models WHERE account_id = ${accountId}::uuid AND state <> 'failed'`);
+    return row?.count ?? 0;
+  }
+
+  /** Record a model whose bytes are to come; one of the name that failed gives way. @returns null where the name is taken. */
+  async insert(
+    tx: Statements,
+    draft: ModelDraft & { id: string; format: ModelFormat; sizeBytes: number | null; uploadId: string | null },
+  ): Promise<Model | null> {
+    const { id, accountId, folder, name, format, sizeBytes, uploadId } = draft;
+    await tx.execute(Prisma.sql`
+      DELETE FROM models WHERE account_id = ${accountId}::uuid AND folder = ${folder} AND name = ${name} AND state = 'failed'`);
+    const state = uploadId === null ? 'importing' : 'uploading';
+    const [row] = await tx.rows<Model>(Prisma.sql`
+      INSERT INTO models AS m
+        (id, account_id, folder, name, format, state, size_bytes, upload_id, licence, source_url, expected_hash, import_due_at)
+      VALUES (${id}::uuid, ${accountId}::uuid, ${folder}, ${name}, ${format}, ${state}, ${sizeBytes}, ${uploadId}::uuid,
+        ${draft.licence}, ${draft.sourceUrl}, ${draft.expectedHash}, CASE WHEN ${uploadId}::uuid IS NULL THEN now() END)
+      ON CONFLICT (account_id, folder, name) DO NOTHING RETURNING ${modelColumns}`);
+    return row ?? null;
+  }
+
+  /** Newest first. @param accountId null: those of all accounts. */
+  async list(
+    tx: Statements,
+    accountId: string | null,
+    { folder, shared, before, limit }: ModelFilter,
+  ): Promise<Model[]> {
+    const within = [accountId === null ? Prisma.sql`true` : visibleTo(accountId)];
+    if (folder !== null) within.push(Prisma.sql`m.folder = ${folder}`);
+    if (shared !== null) within.push(Prisma.sql`m.shared = ${shared}`);
+    if (before !== null) within.push(Prisma.sql`m.id < ${before}::uuid`);
+    return tx.rows(Prisma.sql`
+      SELECT ${modelColumns} FROM models m WHERE ${Prisma.join(within, ' AND ')} ORDER BY m.id DESC LIMIT ${limit}`);
+  }
+
+  /** @param accountId null: of any account. */
+  async find(tx: Statements, accountId: string | null, id: string): Promise<Model | null> {
+    const visible = accountId === null ? Prisma.sql`true` : visibleTo(accountId);
+    const [row] = await tx.rows<Model>(Prisma.sql`
+      SELECT ${modelColumns} FROM models m WHERE m.id = ${id}::uuid AND ${visible}`);
+    return row ?? null;
+  }
+
+  async findOwn(tx: Statements, accountId: string, id: string): Promise<Model | null> {
+    const [row] = await tx.rows<Model>(Prisma.sql`SELECT ${modelColumns} FROM models m WHERE ${isOwn(accountId, id)}`);
+    return row ?? null;
+  }
+
+  /** A model that nothing uses is deleted. @returns null where there is none, or it is in use or shared. */
+  async removeUnused(tx: Statements, accountId: string, id: string): Promise<Model | null> {
+    const [row] = await tx.rows<Model>(Prisma.sql`
+      DELETE FROM models m WHERE ${isOwn(accountId, id)} AND NOT m.shared AND NOT ${inUse} RETURNING ${modelColumns}`);
+    return row ?? null;
+  }
+
+  /** Let all accounts use a model, or its own alone. @returns null where there is none that is ready. @throws ConstraintError `unique`. */
+  async share(tx: Statements, id: string, shared: boolean): Promise<Model | null> {
+    const [row] = await tx.rows<Model>(Prisma.sql`
+      UPDATE models m SET shared = ${shared} WHERE m.id = ${id}::uuid AND m.state = 'ready' RETURNING ${modelColumns}`);
+    return row ?? null;
+  }
+
+  /** Its bytes are there, and are what its name says. @returns false where another process ended it. */
+  async settle(tx: Statements, model: Model, { assetId, digest, sizeBytes, header }: ModelContent): Promise<boolean> {
+    const { kind = null, architecture = null, parameters = null } = header ?? {};
+    const count = await tx.execute(Prisma.sql`
+      UPDATE models SET state = 'ready', asset_id = ${assetId}::uuid, digest = ${digest}, size_bytes = ${sizeBytes},
+        received_bytes = ${sizeBytes}, kind = ${kind}, architecture = ${architecture}, parameters = ${parameters}, import_due_at = NULL
+      WHERE id = ${model.id}::uuid AND state = ${model.state}`);
+    return count > 0;
+  }
+
+  /** It will have no bytes. @returns false where another process ended it. */
+  async fail(tx: Statements, { id, state }: Pick<Model, 'id' | 'state'>, problem: string): Promise<boolean> {
+    const count = await tx.execute(Prisma.sql`
+      UPDATE models SET state = 'failed', problem = ${problem}, import_due_at = NULL
+      WHERE id = ${id}::uuid AND state = ${state} AND state IN ('uploading', 'importing')`);
+    return count > 0;
+  }
+
+  /** Uploads of all accounts that became an asset, and whose request ended before it said so here. */
+  async listUnsettled(tx: Statements, limit: number): Promise<Model[]> {
+    return tx.rows(Prisma.sql`
+      SELECT ${modelColumns} FROM models m JOIN resumable_uploads u ON u.id = m.upload_id
+      WHERE m.state = 'uploading' AND u.asset_id IS NOT NULL AND coalesce(u.held_until, '-infinity') < now()
+      ORDER BY m.id LIMIT ${limit}`);
+  }
+
+  /** Models whose upload is gone: it has expired. @returns how many were deleted. */
+  async removeAbandoned(tx: Statements, limit: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM models WHERE id IN (
+        SELECT m.id FROM models m WHERE m.state = 'uploading'
+          AND NOT EXISTS (SELECT 1 FROM resumable_uploads u WHERE u.id = m.upload_id)
+        ORDER BY m.id LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
+  }
+}

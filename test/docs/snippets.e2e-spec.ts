@@ -17,7 +17,7 @@ import { TestStack, type TestAccount } from '@millrace/testing';
 import { ROOT } from './support/repository-files';
 
 /** The pages that a caller follows with the hands on the keyboard: all that is shown there works. */
-const GUIDE = ['api-guide', 'batches', 'clients', 'cli', 'webhooks', 'mcp', 'retries', 'reuse', 'partners'];
+const GUIDE = ['api-guide', 'batches', 'clients', 'cli', 'webhooks', 'mcp', 'retries', 'reuse', 'partners', 'models'];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;
 /** Of one page. */

@@ -4,6 +4,7 @@ import { ApiKeysAdminModule } from './api-keys';
 import { CreditsAdminModule } from './credits';
 import { DeploymentsAdminModule } from './deployments';
 import { JobsAdminModule } from './jobs';
+import { ModelsAdminModule } from './models';
 import { AdminOpenApiModule } from './openapi';
 import { OperationsModule } from './operations';
 import { OperatorsAdminModule } from './operators';
@@ -17,6 +18,7 @@ import { SessionsAdminModule } from './sessions';
     CreditsAdminModule,
     DeploymentsAdminModule,
     JobsAdminModule,
+    ModelsAdminModule,
     OperationsModule,
     OperatorsAdminModule,
     SessionsAdminModule,

@@ -5,6 +5,7 @@ import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { deploymentSettings, poolName } from '@millrace/deployments';
+import { modelSettings } from '@millrace/models';
 import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
 import { webhookSettings } from '@millrace/webhooks';
 import { demoSettings } from './demo.config';
@@ -20,6 +21,7 @@ export const apiSettings = {
   ...paymentSettings,
   ...jobSettings,
   ...deploymentSettings,
+  ...modelSettings,
   ...webhookSettings,
   ...demoSettings,
   ...mcpSettings,

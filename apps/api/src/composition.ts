@@ -41,6 +41,7 @@ import {
 } from '@millrace/deployments';
 import { JobPresenter, composeLabelRules, composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
+import { composeModels } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
 import { API_SETTINGS, type ApiSettings } from './api.config';
@@ -142,6 +143,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.polls,
     jobs.queues,
     jobs.streams,
+    ...Object.values(composeModels({ database, assets, settings })),
     ...Object.values(composeWebhookEndpoints({ database, secretKey, settings })),
   ];
   const providers: Provider[] = [

@@ -9,6 +9,7 @@ import { EndpointsModule } from './endpoints';
 import { JobsModule } from './jobs';
 import { LabelsModule } from './labels';
 import { McpModule } from './mcp';
+import { ModelsModule } from './models';
 import { OpenApiModule } from './openapi';
 import { SessionsModule } from './sessions';
 import { UploadsModule } from './uploads';
@@ -29,6 +30,7 @@ import { WebhooksModule } from './webhooks';
     SessionsModule,
     WebhooksModule,
     LabelsModule,
+    ModelsModule,
     McpModule,
     OpenApiModule,
   ],

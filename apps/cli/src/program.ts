@@ -12,6 +12,7 @@ import {
   addKeys,
   addLabels,
   addLogin,
+  addModels,
   addRun,
   addSubmit,
   addWatch,
@@ -71,18 +72,9 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     })
     .exitOverride();
   const bind = binder(host, ended);
-  for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addBatch, addAssets]) add(program, bind);
-  for (const add of [
-    addKeys,
-    addLabels,
-    addCredits,
-    addExports,
-    addDefaults,
-    addDeployments,
-    addWebhooks,
-    addAdmin,
-    addLogin,
-  ])
+  for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addBatch, addAssets, addModels])
+    add(program, bind);
+  for (const add of [addKeys, addLabels, addCredits, addDefaults, addDeployments, addWebhooks, addAdmin, addLogin])
     add(program, bind);
   return program;
 }

@@ -25,6 +25,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       errors: 'Errors',
       retries: 'Retries',
       reuse: 'Reuse',
+      models: 'Models',
       webhooks: 'Webhooks',
       mcp: 'The MCP server',
       credits: 'Credits',

@@ -21,6 +21,7 @@ import {
 } from '@millrace/deployments';
 import { composeMaintenance, composeWebhookReaders, labelLoops } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
+import { composeModelChores } from '@millrace/models';
 import {
   Metrics,
   openOpsListener,
@@ -58,6 +59,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const webhooks = composeWebhookDelivery({ database, secretKey, settings, metrics, logger }, readers);
   shutdown.add('webhooks', () => webhooks.close());
 
+  const models = composeModelChores({ database, assets, settings });
   const billing = composeBilling({ database, logger, metrics, settings });
   const workers = new WorkerStore();
   const loops = [
@@ -66,6 +68,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     ...assets.loops,
     ...billing.loops,
     ...webhooks.loops,
+    ...models.loops,
     new RetireSilentWorkersLoop(database, workers),
     new MeasureWorkersLoop(database, workers, metrics),
     new SweepStoppedWorkersLoop(database, workers),
@@ -89,6 +92,8 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('loops', async () => {
     await Promise.all(runners.map((runner) => runner.stop()));
   });
+  // Before the loops are stopped: what is fetched is cut, and goes on elsewhere.
+  shutdown.add('model imports', () => models.close());
   shutdown.up(settings.stopSeconds * 1000);
   logger.info({ opsPort: ops.port, loops: loops.map((loop) => loop.name) }, 'running');
 }

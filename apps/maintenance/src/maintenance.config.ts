@@ -4,6 +4,7 @@ import { billingSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
+import { modelSettings } from '@millrace/models';
 import { processSettings, type SettingsOf } from '@millrace/platform';
 import { webhookSettings } from '@millrace/webhooks';
 
@@ -16,6 +17,7 @@ export const maintenanceSettings = {
   ...assetSettings,
   ...billingSettings,
   ...jobSettings,
+  ...modelSettings,
   ...webhookSettings,
 };
 export type MaintenanceSettings = SettingsOf<typeof maintenanceSettings>;

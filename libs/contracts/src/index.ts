@@ -63,7 +63,7 @@ export {
   type Preview,
   type StatusEvent,
 } from './events';
-export { parseBlobHash } from './hash';
+export { BlobHashSchema, parseBlobHash } from './hash';
 export { createdAtOf, lowestIdAt, newId, isUuid } from './ids';
 export { JOB_ERROR_CATALOGUE } from './job-errors';
 export {

@@ -21,6 +21,7 @@ const FRAME: DocumentFrame = {
     { name: 'credits', description: "Accounts' credits." },
     { name: 'deployments', description: 'Surfaces with workers of their own: create, start, stop.' },
     { name: 'jobs', description: 'Jobs of all accounts.' },
+    { name: 'models', description: 'Files of weights of all accounts, and which of them all may use.' },
     { name: 'pools', description: 'What workers serve.' },
     { name: 'queues', description: 'Waiting work.' },
     { name: 'workers', description: 'Processes that run jobs.' },

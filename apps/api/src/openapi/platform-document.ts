@@ -23,6 +23,7 @@ const FRAME: DocumentFrame = {
     { name: 'deployments', description: 'Surfaces of the account alone, and their states.' },
     { name: 'credits', description: 'Balance, ledger, usage, statements.' },
     { name: 'labels', description: 'What jobs may use that carry a label.' },
+    { name: 'models', description: 'Files of weights that graphs name.' },
     { name: 'webhooks', description: 'Where events of the account are sent.' },
     { name: 'sessions', description: 'Signing in to the console.' },
   ],

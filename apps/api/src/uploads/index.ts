@@ -1,1 +1,2 @@
+export { UploadPresenter } from './upload.presenter';
 export { UploadsModule } from './uploads.module';

@@ -9,5 +9,6 @@ import { UploadsController } from './uploads.controller';
   imports: [AssetsModule],
   controllers: [UploadsController, PartsController],
   providers: [UploadPresenter],
+  exports: [UploadPresenter],
 })
 export class UploadsModule {}

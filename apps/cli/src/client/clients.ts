@@ -4,6 +4,7 @@ import { ApiClient } from './api.client';
 import { AssetsClient } from './assets.client';
 import { Downloader } from './download';
 import { JobsClient } from './jobs.client';
+import { ModelsClient } from './models.client';
 
 /** The clients of one service. */
 export interface Clients {
@@ -11,10 +12,12 @@ export interface Clients {
   jobs: JobsClient;
   assets: AssetsClient;
   downloads: Downloader;
+  models: ModelsClient;
 }
 
 export function clientsFor(settings: Settings, host: Host): Clients {
   const api = new ApiClient(settings, host, `millrace-cli/${VERSION}`);
   const assets = new AssetsClient(api, host);
-  return { api, assets, jobs: new JobsClient(api), downloads: new Downloader(api, assets) };
+  const models = new ModelsClient(api, host);
+  return { api, assets, models, jobs: new JobsClient(api), downloads: new Downloader(api, assets) };
 }

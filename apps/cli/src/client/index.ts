@@ -2,6 +2,7 @@ export { ApiClient, type CallOptions } from './api.client';
 export { assertAssetId, sizeOf, unreadable } from './assets.client';
 export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
+export { type ModelRecord } from './models.client';
 export {
   type AssetRecord,
   type Job,

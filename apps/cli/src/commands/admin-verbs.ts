@@ -72,6 +72,11 @@ const LOG_FLAGS = [
   flag('from', '<time>', 'from this time on', timestamp),
   flag('to', '<time>', 'before this time', timestamp),
 ];
+const MODEL_FLAGS = [
+  ...PAGE,
+  flag('folder', '<folder>', 'only models in this folder'),
+  flag('shared', '<true|false>', 'only those that all may use, or only the others', oneOf(['true', 'false'])),
+];
 const WORKER_FLAGS = [
   flag('pool', '<pool>', 'only workers of this pool'),
   flag('stopped', '', 'also those that have stopped'),
@@ -167,6 +172,11 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     ids: ['deployment'],
     flags: PAGE,
   }),
+  list('models', 'the models of all accounts, the newest first', 'GET /models', { flags: MODEL_FLAGS }),
+  on('model', 'model', 'one model', 'GET /models/{id}'),
+  on('model', 'share-model', 'let every account use a model', 'POST /models/{id}/share'),
+  on('model', 'unshare-model', 'let only its account use a model', 'POST /models/{id}/unshare'),
+  on('model', 'delete-model', 'delete a model', 'DELETE /models/{id}'),
   on('deployment', 'start', 'start a deployment', 'POST /deployments/{id}/start'),
   on('deployment', 'stop', 'stop a deployment', 'POST /deployments/{id}/stop'),
   list('operator-tokens', 'the tokens of operators, the newest first', 'GET /operator-tokens'),

@@ -11,6 +11,7 @@ export { addJobs } from './jobs.command';
 export { addKeys } from './keys.command';
 export { addLabels } from './labels.command';
 export { addLogin } from './login.command';
+export { addModels } from './models.command';
 export { addRun, addSubmit } from './run.command';
 export { addWatch } from './watch.command';
 export { addWebhooks } from './webhooks.command';

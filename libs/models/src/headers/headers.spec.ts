@@ -136,7 +136,7 @@ describe('a GGUF header', () => {
     [null, { 'general.architecture': 'constructor' }, 'constructor'],
     [null, {}, null],
   ])('of a %s is recognised', async (kind, fields, architecture) => {
-    const header = await read('gguf', ggufFile(fields as Record<string, string>));
+    const header = await read('gguf', ggufFile(fields));
     expect(header).toEqual({ kind, architecture, parameters: 8 });
   });
 

@@ -1,8 +1,8 @@
-export { MODEL_STATES, type Model, type ModelDraft } from './model';
+export { MODEL_STATES, type Model, type ModelDraft, type Transact } from './model';
 export { ModelContents } from './model-content';
 export { ModelLibrary } from './model-library.service';
 export { ModelLibrarySource } from './model-library-source';
 export { ModelUseStore } from './model-use.store';
 export { ModelStore, modelColumns } from './model.store';
-export { ModelUploads, contentFieldsOf, type Transact } from './model-uploads.service';
+export { ModelUploads, contentFieldsOf } from './model-uploads.service';
 export { SettleUploadsLoop } from './settle-uploads.loop';

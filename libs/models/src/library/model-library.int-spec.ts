@@ -137,6 +137,16 @@ describe('the bytes of a model', () => {
     await world.remove(here, one);
     expect(await world.read(here, accountId, two.digest ?? '', 0, 8)).toEqual(FILE.subarray(0, 8));
   });
+
+  it('outlive it where a job has them as its input', async () => {
+    const model = await world.upload(here, world.draft(accountId), FILE);
+    const assetId = model.assetId ?? '';
+    const jobId = await world.jobNaming(accountId, 'another.safetensors');
+    await world.test.database.models.jobInput.create({ data: { jobId, assetId } });
+    await world.remove(here, model);
+    expect(await names()).toEqual([]);
+    expect(await world.test.database.models.asset.count({ where: { id: assetId } })).toBe(1);
+  });
 });
 
 describe('a model', () => {

@@ -2,7 +2,7 @@ import { wholeAccount, type AssetService } from '@millrace/assets';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
 import { ConstraintError, decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
 import type { ModelSettings } from '../models.settings';
-import type { Model, ModelDraft } from './model';
+import type { Model, ModelDraft, Transact } from './model';
 import { readModelName } from './model-name';
 import type { ModelFilter, ModelStore } from './model.store';
 
@@ -64,12 +64,26 @@ export class ModelLibrary {
    * @throws Refusal `not_found`; `model_in_use` while jobs that have not ended name it, or it is shared.
    * @throws ConstraintError `foreign_key` while something else refers to its bytes: then `keepsBytes` deletes it.
    */
-  async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
+  private async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
     const known = found(isUuid(id) ? await this.store.findOwn(tx, accountId, id) : null, id);
     const model = await this.store.removeUnused(tx, accountId, id);
     if (model === null) throw inUse(known);
     if (model.assetId !== null && !keepsBytes) await this.assets.removeIn(tx, wholeAccount(accountId), model.assetId);
     return model;
+  }
+
+  /**
+   * Delete a model by a transaction of the caller's, and its bytes, unless something else refers to them.
+   *
+   * @throws Refusal as `remove`.
+   */
+  async delete(accountId: string, id: string, transact: Transact): Promise<Model> {
+    try {
+      return await transact((tx) => this.remove(tx, accountId, id));
+    } catch (error) {
+      if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;
+      return transact((tx) => this.remove(tx, accountId, id, { keepsBytes: true }));
+    }
   }
 
   /** Let all accounts use a model, or its own alone. @throws Refusal `not_found`; `model_exists` where another is shared so. */

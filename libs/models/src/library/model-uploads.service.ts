@@ -1,8 +1,7 @@
 import { wholeAccount, type PartState, type ResumableUpload, type ResumableUploadService } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
 import type { ModelSettings } from '../models.settings';
-import type { Model, ModelDraft } from './model';
+import type { Model, ModelDraft, Transact } from './model';
 import type { ModelContents } from './model-content';
 import type { ModelLibrary } from './model-library.service';
 import { readModelName } from './model-name';
@@ -12,9 +11,6 @@ export interface UploadAllowance {
   uploadBytesPerDay: number | null;
   storageBytes: number | null;
 }
-
-/** Does the writes of an act on a model in one transaction, with what the caller records of it. */
-export type Transact = (act: (tx: Statements) => Promise<Model>) => Promise<Model>;
 
 /** Models that clients upload: in parts that can be sent again, as any large asset. */
 export class ModelUploads {

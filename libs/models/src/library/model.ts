@@ -1,3 +1,4 @@
+import type { Statements } from '@millrace/database';
 import type { ModelFormat } from '../headers';
 
 export const MODEL_STATES = ['uploading', 'importing', 'ready', 'failed'] as const;
@@ -44,3 +45,6 @@ export interface Model {
 export interface ModelDraft extends Pick<Model, 'folder' | 'name' | 'licence' | 'sourceUrl' | 'expectedHash'> {
   accountId: string;
 }
+
+/** Does the writes of an act on a model in one transaction, with what the caller records of it. */
+export type Transact = (act: (tx: Statements) => Promise<Model>) => Promise<Model>;

@@ -4,6 +4,7 @@ import { FLEET_GUARDS } from './fleet.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
 import { LABEL_GUARDS } from './labels.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
+import { MODEL_GUARDS } from './models.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { RETRY_GUARDS } from './retries.mjs';
 import { REUSE_GUARDS } from './reuse.mjs';
@@ -26,6 +27,7 @@ export const GUARDS = [
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,
   ...LABEL_GUARDS,
+  ...MODEL_GUARDS,
   ...WEBHOOK_GUARDS,
   ...BATCH_GUARDS,
   ...DATABASE_GUARDS,

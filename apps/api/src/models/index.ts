@@ -1,0 +1,1 @@
+export { ModelsAdminModule, ModelsModule } from './models.module';

@@ -707,6 +707,40 @@ CREATE TABLE ledger_transactions (
     CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
 );
 
+CREATE TABLE models (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    folder text NOT NULL,
+    name text NOT NULL,
+    shared boolean DEFAULT false NOT NULL,
+    state text NOT NULL,
+    problem text,
+    format text NOT NULL,
+    kind text,
+    architecture text,
+    parameters bigint,
+    size_bytes bigint,
+    received_bytes bigint DEFAULT 0 NOT NULL,
+    digest text,
+    expected_hash text,
+    licence text,
+    source_url text,
+    upload_id uuid,
+    asset_id uuid,
+    import_attempt integer DEFAULT 0 NOT NULL,
+    import_failures integer DEFAULT 0 NOT NULL,
+    import_due_at timestamp(3) with time zone,
+    import_etag text,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    last_used_at timestamp(3) with time zone,
+    CONSTRAINT models_pkey PRIMARY KEY (id),
+    CONSTRAINT models_import_check CHECK (((state = 'importing'::text) = (import_due_at IS NOT NULL))),
+    CONSTRAINT models_problem_check CHECK (((state = 'failed'::text) = (problem IS NOT NULL))),
+    CONSTRAINT models_ready_check CHECK (((state <> 'ready'::text) OR ((asset_id IS NOT NULL) AND (digest IS NOT NULL) AND (size_bytes IS NOT NULL)))),
+    CONSTRAINT models_shared_check CHECK (((NOT shared) OR (state = 'ready'::text))),
+    CONSTRAINT models_state_check CHECK ((state = ANY (ARRAY['uploading'::text, 'importing'::text, 'ready'::text, 'failed'::text])))
+);
+
 CREATE TABLE operator_sessions (
     id uuid NOT NULL,
     secret_hash bytea NOT NULL,
@@ -961,6 +995,8 @@ ALTER TABLE label_use ADD CONSTRAINT label_use_account_id_fkey FOREIGN KEY (acco
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE models ADD CONSTRAINT models_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE models ADD CONSTRAINT models_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE operator_sessions ADD CONSTRAINT operator_sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES operator_tokens(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE pools ADD CONSTRAINT pools_catalogue_digest_fkey FOREIGN KEY (catalogue_digest) REFERENCES catalogues(digest) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE resumable_uploads ADD CONSTRAINT resumable_uploads_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1032,6 +1068,13 @@ CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transacti
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX models_asset_id_idx ON public.models USING btree (asset_id) WHERE (asset_id IS NOT NULL);
+CREATE INDEX models_digest_idx ON public.models USING btree (digest) WHERE (state = 'ready'::text);
+CREATE INDEX models_list_idx ON public.models USING btree (account_id, id);
+CREATE UNIQUE INDEX models_name_key ON public.models USING btree (account_id, folder, name);
+CREATE UNIQUE INDEX models_shared_name_key ON public.models USING btree (folder, name) WHERE shared;
+CREATE INDEX models_under_way_idx ON public.models USING btree (state, import_due_at) WHERE (state = ANY (ARRAY['uploading'::text, 'importing'::text]));
+CREATE INDEX models_use_idx ON public.models USING btree (name) WHERE (state = 'ready'::text);
 CREATE INDEX operator_sessions_expires_at_idx ON public.operator_sessions USING btree (expires_at);
 CREATE UNIQUE INDEX operator_sessions_secret_hash_key ON public.operator_sessions USING btree (secret_hash);
 CREATE UNIQUE INDEX operator_tokens_name_key ON public.operator_tokens USING btree (name);

@@ -1,13 +1,14 @@
 import { defineEndpoint, recordId } from '../endpoints';
 import { ModelQuery, OperatedModelPageSchema, OperatedModelSchema } from './model.schemas';
 
-const common = { tag: 'models', access: { by: 'admin_token' } } as const;
+const common = { tag: 'models' } as const;
 const params = { id: recordId('model') };
 const answers = { 200: { description: 'The model as it is now.', schema: OperatedModelSchema } };
 
 export const listAllModels = defineEndpoint({
   ...common,
   id: 'listAllModels',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/models',
   query: ModelQuery,
@@ -20,6 +21,7 @@ export const listAllModels = defineEndpoint({
 export const readModel = defineEndpoint({
   ...common,
   id: 'readModel',
+  access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/models/{id}',
   params,
@@ -31,6 +33,7 @@ export const readModel = defineEndpoint({
 export const shareModel = defineEndpoint({
   ...common,
   id: 'shareModel',
+  access: { by: 'operator', role: 'operator', reason: true },
   method: 'post',
   path: '/admin/v1/models/{id}/share',
   params,
@@ -45,6 +48,7 @@ export const shareModel = defineEndpoint({
 export const unshareModel = defineEndpoint({
   ...common,
   id: 'unshareModel',
+  access: { by: 'operator', role: 'operator', reason: true },
   method: 'post',
   path: '/admin/v1/models/{id}/unshare',
   params,
@@ -57,6 +61,7 @@ export const unshareModel = defineEndpoint({
 export const removeModel = defineEndpoint({
   ...common,
   id: 'removeModel',
+  access: { by: 'operator', role: 'operator', reason: true },
   method: 'delete',
   path: '/admin/v1/models/{id}',
   params,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedList } from './bounded-list';
 import { BlobHashSchema } from './hash';
-import { TimestampSchema } from './timestamps';
+import { TimestampSchema } from './ids';
 
 /** Bounds of `expires_in` in seconds (wire supplement, section 1): one minute to seven days. */
 export const EXPIRES_IN_SECONDS = { min: 60, max: 604_800 } as const;

@@ -139,7 +139,8 @@ export const ERROR_CATALOGUE = {
   },
   asset_in_use: {
     status: 409,
-    cause: 'A job that has not ended uses the asset as input, a retained job produced it, or it is the content of a model.',
+    cause:
+      'A job that has not ended uses the asset as input, a retained job produced it, or it is the content of a model.',
     cure: 'Wait until the job that refers to it has ended or expired; delete the model.',
   },
   model_exists: {

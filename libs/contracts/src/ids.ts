@@ -1,4 +1,5 @@
 import { v7 } from 'uuid';
+import { z } from 'zod';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -25,3 +26,6 @@ export function lowestIdAt(timeMs: number): string {
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** A date and time with a zone, as every timestamp on the wire: RFC 3339 in UTC, `2026-11-21T06:23:00.000Z`. */
+export const TimestampSchema = z.iso.datetime({ offset: true });

@@ -64,7 +64,7 @@ export {
   type StatusEvent,
 } from './events';
 export { BlobHashSchema, parseBlobHash } from './hash';
-export { createdAtOf, lowestIdAt, newId, isUuid } from './ids';
+export { TimestampSchema, createdAtOf, lowestIdAt, newId, isUuid } from './ids';
 export { JOB_ERROR_CATALOGUE } from './job-errors';
 export {
   JOB_STATUSES,
@@ -131,5 +131,4 @@ export {
   type IdempotentOperation,
 } from './submission';
 export { NO_SUBMISSION_DEFAULTS, SubmissionDefaultsSchema, type SubmissionDefaults } from './submission-defaults';
-export { TimestampSchema } from './timestamps';
 export { WEBHOOK_EVENTS, type WebhookEvent } from './webhooks';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TimestampSchema } from './timestamps';
+import { TimestampSchema } from './ids';
 import { OutputSchema } from './output';
 
 /** Every public state of a job (contract, section 3). */

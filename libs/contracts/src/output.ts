@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BlobHashSchema } from './hash';
-import { TimestampSchema } from './timestamps';
+import { TimestampSchema } from './ids';
 
 /** Kinds of output (contract, 2.3). The list is closed: anything new is a `file`. */
 export const OUTPUT_TYPES = ['image', 'video', 'audio', 'text', 'file', 'latent'] as const;

@@ -215,7 +215,7 @@ describe('an import', () => {
     expect(await now(model)).toMatchObject({ state: 'failed', problem: 'The source answers 503.' });
   });
 
-  it('begins anew when its upload has expired', async () => {
+  it('begins again when its upload has expired', async () => {
     const model = await importOf();
     const whole = sendRange(FILE);
     respond = (request, response) => (asked.length > 2 ? void response.destroy() : whole(request, response));

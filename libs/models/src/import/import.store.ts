@@ -41,7 +41,7 @@ export class ImportStore {
     return { model, attempt, failures, etag, storageBytes: storage };
   }
 
-  /** Record where its bytes arrive; null: they have to arrive anew. */
+  /** Record where its bytes arrive; null: they have to arrive again. */
   async begin(
     tx: Statements,
     claim: ImportClaim,

@@ -78,7 +78,6 @@ const ROOMS = {
   ],
   'libs/fleet/src': [['kubernetes']],
   'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['exports', 'payments']],
-  'libs/billing/src': [['price'], ['ledger'], ['credits', 'usage', 'audit'], ['payments']],
   'libs/models/src': [['headers'], ['library'], ['import']],
   'libs/webhooks/src': [['receivers'], ['endpoints'], ['messages'], ['delivery']],
   'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],

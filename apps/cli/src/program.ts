@@ -74,7 +74,17 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
   const bind = binder(host, ended);
   for (const add of [addRun, addSubmit, addEstimate, addWatch, addJobs, addBatch, addAssets, addModels])
     add(program, bind);
-  for (const add of [addKeys, addLabels, addCredits, addDefaults, addDeployments, addWebhooks, addAdmin, addLogin])
+  for (const add of [
+    addKeys,
+    addLabels,
+    addCredits,
+    addExports,
+    addDefaults,
+    addDeployments,
+    addWebhooks,
+    addAdmin,
+    addLogin,
+  ])
     add(program, bind);
   return program;
 }

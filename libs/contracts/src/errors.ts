@@ -103,7 +103,7 @@ export const ERROR_CATALOGUE = {
   label_spend_limit: {
     status: 402,
     cause:
-      'Jobs with a label may cost so much in a day or a month, by a rule of the account, and this one could exceed it.',
+      'Jobs with a label may cost so much in a day or a month, by a rule of the account; this one could exceed it.',
     cure: 'Wait until jobs with the label have ended, or for the next day or month; or raise the limit of the rule.',
   },
   forbidden: {
@@ -139,8 +139,7 @@ export const ERROR_CATALOGUE = {
   },
   asset_in_use: {
     status: 409,
-    cause:
-      'A job that has not ended uses the asset as input, a retained job produced it, or it is the content of a model.',
+    cause: 'A job that has not ended uses the asset as input, a retained job produced it, or a model is of it.',
     cure: 'Wait until the job that refers to it has ended or expired; delete the model.',
   },
   model_exists: {

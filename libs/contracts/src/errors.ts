@@ -9,10 +9,7 @@ interface ErrorFacts {
 
 const WAIT = 'Wait for the seconds in Retry-After, then send the same request again.';
 
-/**
- * Every error code that an HTTP answer can have, except `invalid_request` (contract 7.2; wire supplement, section 2). The only
- * list of them: the HTTP mapping, the OpenAPI documents and docs/errors.md are made from it.
- */
+/** The only list of error codes but `invalid_request` (contract 7.2; wire supplement, 2): HTTP, OpenAPI and docs/errors.md follow it. */
 export const ERROR_CATALOGUE = {
   invalid_workflow: {
     status: 422,

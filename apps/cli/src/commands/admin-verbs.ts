@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
-import { parseLabels } from './assignment';
-import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './typed-value';
+import { parseLabels } from './values/assignment';
+import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
 
 /** A field of a request, and how it is given on the command line. */
 export interface TypedField {

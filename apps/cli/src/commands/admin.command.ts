@@ -5,7 +5,7 @@ import { checkedKey, parseBaseUrl } from '../login';
 import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../process';
 import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
 import type { Bind, CommandContext } from './command-context';
-import { idempotencyKey } from './typed-value';
+import { idempotencyKey } from './values/typed-value';
 
 interface AdminFlags {
   opsUrl?: string;

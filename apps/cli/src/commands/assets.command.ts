@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { AssetRecord } from '../client';
 import { age, type Cell, plainLine, size, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { collect, parserOf, wholeNumber } from './typed-value';
+import { collect, parserOf, wholeNumber } from './values/typed-value';
 
 interface PutFlags {
   contentType?: string;

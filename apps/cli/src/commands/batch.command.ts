@@ -9,7 +9,7 @@ import { watchBatch } from './batch-watch';
 import type { Bind, CommandContext } from './command-context';
 import { saveDownload } from './save-download';
 import { readInput } from './submit-graph';
-import { idempotencyKey, parserOf, wholeNumber } from './typed-value';
+import { idempotencyKey, parserOf, wholeNumber } from './values/typed-value';
 
 interface RetryFlags {
   canceled?: boolean;

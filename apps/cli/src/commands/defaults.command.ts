@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { type ApiClient, recordOf } from '../client';
 import { UsageFailure } from '../process';
 import type { Bind, CommandContext } from './command-context';
-import { parserOf, wholeNumber } from './typed-value';
+import { parserOf, wholeNumber } from './values/typed-value';
 
 interface SetFlags {
   retryMax?: number;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { limitOrDefault, parserOf, wholeNumber } from './typed-value';
+import { limitOrDefault, parserOf, wholeNumber } from './values/typed-value';
 
 interface ScaleFlags {
   name?: string;

@@ -3,9 +3,9 @@ import { Option, type Command } from 'commander';
 import type { JobAttempt, JobItem } from '../client';
 import { chargedMicros, statusMark, summaryJson, summaryLines } from '../follow';
 import { age, type Cell, duration, escapeJson, type Palette, plainBlock, tableLines } from '../terminal';
-import { parseLabels } from './assignment';
+import { parseLabels } from './values/assignment';
 import type { Bind, CommandContext } from './command-context';
-import { collect, parserOf, wholeNumber } from './typed-value';
+import { collect, parserOf, wholeNumber } from './values/typed-value';
 
 interface ListFlags {
   status?: JobStatus;

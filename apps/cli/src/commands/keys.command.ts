@@ -2,9 +2,9 @@ import { SCOPES } from '@millrace/contracts';
 import { Option, type Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
-import { parseLabels } from './assignment';
+import { parseLabels } from './values/assignment';
 import type { Bind, CommandContext } from './command-context';
-import { collect, parserOf, timestamp, wholeNumber } from './typed-value';
+import { collect, parserOf, timestamp, wholeNumber } from './values/typed-value';
 
 interface CreateFlags {
   scope?: string[];

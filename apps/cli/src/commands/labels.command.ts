@@ -3,7 +3,7 @@ import { recordOf } from '../client';
 import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { creditLimit, parserOf, wholeNumber } from './typed-value';
+import { creditLimit, parserOf, wholeNumber } from './values/typed-value';
 
 interface RuleFlags {
   maxJobs?: number;

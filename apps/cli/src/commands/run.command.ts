@@ -7,7 +7,7 @@ import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { guardFor, interruptNote, interruptOption } from './interrupt-option';
 import { submitGraph, type SubmitFlags } from './submit-graph';
-import { collect, creditMicros, parserOf, wholeNumber } from './typed-value';
+import { collect, creditMicros, parserOf, wholeNumber } from './values/typed-value';
 import { watchJob } from './watch-job';
 
 const MAX_WAIT = wholeNumber(0, 999_999_999, 'seconds');

@@ -5,8 +5,8 @@ import type { InterruptGuard } from '../follow';
 import { assetReference, GraphText, valueJson } from '../graph';
 import { type Host, Interrupted, ServiceFailure, ServiceRefusal, wasNotSent } from '../process';
 import { type Palette, plainLine, size } from '../terminal';
-import { parseAssignment, parseLabels } from './assignment';
-import { idempotencyKey } from './typed-value';
+import { parseAssignment, parseLabels } from './values/assignment';
+import { idempotencyKey } from './values/typed-value';
 
 /** The flags that make the body of a submission of a graph. */
 export interface GraphFlags {

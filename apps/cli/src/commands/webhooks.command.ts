@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { recordOf } from '../client';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
-import { parserOf, timestamp, wholeNumber } from './typed-value';
+import { parserOf, timestamp, wholeNumber } from './values/typed-value';
 
 interface AddFlags {
   event?: string[];

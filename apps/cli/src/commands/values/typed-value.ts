@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEY } from '@millrace/contracts';
-import { UsageFailure } from '../process';
+import { UsageFailure } from '../../process';
 
 /**
  * Reads the text of a flag or an argument. `name` is its name on the command line, such as `--weight`.

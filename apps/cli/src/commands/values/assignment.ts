@@ -1,5 +1,5 @@
 import { METADATA_KEY, METADATA_LIMITS } from '@millrace/contracts';
-import { UsageFailure } from '../process';
+import { UsageFailure } from '../../process';
 
 /** `10.image=photo.png`: the input and its value. `asJson` is true for `:=`. */
 export interface Assignment {

@@ -56,7 +56,9 @@ const FIELDS: Record<string, Record<string, string>> = {
     step: '?0 integer',
     steps: '?0 integer',
     message: '?0 string',
+    staging: '? Staging',
   },
+  Staging: { staged_bytes: '! integer', total_bytes: '! integer' },
   Output: {
     node_id: '! string',
     name: '! string',

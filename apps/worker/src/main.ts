@@ -5,6 +5,7 @@ import { Database, awaitSchema } from '@millrace/database';
 import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
 import { composeExecution } from '@millrace/jobs';
 import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
+import { composeModelSource } from '@millrace/models';
 import {
   Metrics,
   VERSION,
@@ -15,8 +16,8 @@ import {
   type Logger,
   type Shutdown,
 } from '@millrace/platform';
-import { openEngines } from './engines';
-
+import { openEngines, planEngines } from './engines';
+import { inOperatorsWords, modelsOf, openModelCache } from './model-cache';
 import { WorkFolder, openWorkDir } from './work-files';
 import { PoolWorker } from './worker';
 import { workerSettings } from './worker.config';
@@ -25,7 +26,7 @@ import { workerSettings } from './worker.config';
 async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const settings = readSettings(workerSettings, process.env);
   const workDir = await openWorkDir(settings.workDir, settings.pool);
-  const engines = openEngines({ ...settings, workDir }, logger);
+  const planned = planEngines({ ...settings, workDir });
   const tracing = await openTracing('worker', settings);
   shutdown.add('tracing', () => tracing.close());
   const metrics = new Metrics('worker');
@@ -39,6 +40,10 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
   const assets = composeAssets({ database, store, settings });
+  const models = await openModelCache(settings, composeModelSource({ database, assets }), metrics, logger);
+  if (models !== null) shutdown.add('model cache', () => models.close());
+  const opened = await inOperatorsWords(openEngines(planned, { ...settings, workDir }, models, logger));
+  const engines = opened.map(({ engine }) => engine);
   const { secretKey } = settings;
   const jobs = composeExecution({ database, redis, logger, metrics, settings, secretKey });
   shutdown.add('jobs', () => jobs.close());
@@ -53,7 +58,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     catalogues: new CatalogueStore(),
     claims: jobs.claims,
     engines,
-    attempt: { jobs, assets, logger, metrics, ...settings },
+    attempt: { jobs, assets, models: modelsOf(opened, models), logger, metrics, ...settings },
     workFolder: new WorkFolder(workDir, logger),
     logger,
     drainMs: settings.drainSeconds * 1000,

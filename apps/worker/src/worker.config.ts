@@ -6,6 +6,7 @@ import { poolName } from '@millrace/deployments';
 import { DEFAULT_BOUNDS } from '@millrace/engines';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
+import { modelCacheSettings } from '@millrace/model-cache';
 import { integer, processSettings, setting, type SettingsOf } from '@millrace/platform';
 
 export const workerSettings = {
@@ -16,6 +17,7 @@ export const workerSettings = {
   ...assetSettings,
   ...billingSettings,
   ...jobSettings,
+  ...modelCacheSettings,
   pool: setting('POOL', 'Pool that this worker serves: the shared one, or that of a deployment.', poolName),
   engine: setting(
     'ENGINE',
@@ -64,6 +66,11 @@ export const workerSettings = {
   comfyuiDataDir: setting(
     'COMFYUI_DATA_DIR',
     'Folder with the input, output and temp folders of the ComfyUI at MILLRACE_COMFYUI_URL, if this machine has it. Files are then copied instead of sent, and removed after each run.',
+    z.string().optional(),
+  ),
+  comfyuiModelsDir: setting(
+    'COMFYUI_MODELS_DIR',
+    'Folder from which the ComfyUI at MILLRACE_COMFYUI_URL reads models of the library: its flag --extra-model-paths-config names extra_model_paths.yaml in it. On the file system of MILLRACE_MODEL_CACHE_DIR and of this worker alone, which exchanges what is in it for each run.',
     z.string().optional(),
   ),
   comfyuiRestartFile: setting(

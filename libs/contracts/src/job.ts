@@ -52,6 +52,13 @@ export const ProgressSchema = z
     step: z.int().nullable().optional(),
     steps: z.int().nullable().optional(),
     message: z.string().nullable().optional().meta({ description: 'A sentence for people.' }),
+    staging: z
+      .object({ staged_bytes: z.number().int().min(0), total_bytes: z.number().int().min(0) })
+      .meta({ id: 'Staging', description: 'How much of the models of the workflow the worker has.' })
+      .optional()
+      .meta({
+        description: 'Present while models are brought to the worker, before the run: that time is not charged.',
+      }),
   })
   .meta({ id: 'Progress', description: 'Weighted by node count and sampler steps; `value` never decreases.' });
 export type Progress = z.infer<typeof ProgressSchema>;

@@ -18,6 +18,11 @@ export interface EngineWork {
   /** API-format graph, parsed without loss: numbers stand as submitted. Asset references are replaced by names of `inputs`. */
   graph: WorkflowGraph;
   inputs: InputFile[];
+  /**
+   * Model files that the engine finds for the time of this run alone, by the names that graphs use, each with what distinguishes its
+   * content: another run may find another content under the same name, or none.
+   */
+  models?: ReadonlyMap<string, string>;
   /** An empty folder of this run alone. Output files are written below it and belong to the caller. */
   outputDir: string;
   /** Credentials for partner nodes, forwarded as they came. */

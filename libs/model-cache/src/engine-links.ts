@@ -41,6 +41,7 @@ export const MODEL_PATHS_FILE = 'extra_model_paths.yaml';
 export class EngineLinks {
   /** Of the folders that were changed: ComfyUI reads a folder again when its time has changed. */
   private lastChangeMs = 0;
+  private readonly lent = new Set<string>();
 
   private constructor(readonly path: string) {}
 
@@ -82,9 +83,15 @@ export class EngineLinks {
   async add(from: string, { folder, name }: Pick<ModelFile, 'folder' | 'name'>): Promise<boolean> {
     const target = join(this.path, ...safeSegments(folder, name));
     await mkdir(dirname(target), { recursive: true });
+    this.lent.add(name);
     const isNew = await linkNew(from, target);
     await this.changed(dirname(target));
     return isNew;
+  }
+
+  /** Whether a model of this name was linked at any time: an engine may have listed it then. */
+  hasLent(name: string): boolean {
+    return this.lent.has(name);
   }
 
   /** Remove every link. */

@@ -208,13 +208,8 @@ export class ModelFetch {
   }
 
   private unavailable(fault: 'gone' | 'unreachable', reason: string, cause: unknown): ModelUnavailable {
-    return new ModelUnavailable(
-      fault,
-      `The model ${this.file.folder}/${this.file.name} could not be read: ${reason}.`,
-      {
-        cause,
-      },
-    );
+    const { folder, name } = this.file;
+    return new ModelUnavailable(fault, `The model ${folder}/${name} could not be read: ${reason}.`, name, { cause });
   }
 }
 

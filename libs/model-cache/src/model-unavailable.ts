@@ -15,6 +15,8 @@ export class ModelUnavailable extends Error {
   constructor(
     readonly fault: ModelFault,
     message: string,
+    /** The name of the model at fault, as graphs have it; null where it is all of them. */
+    readonly model: string | null,
     options?: ErrorOptions,
   ) {
     super(message, options);

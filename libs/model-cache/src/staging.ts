@@ -101,6 +101,7 @@ export class Staging {
     throw new ModelUnavailable(
       'too_large',
       `The models of this workflow (${names}) have ${totalBytes} bytes together, and a worker keeps at most ${budgetBytes}. Use smaller ones.`,
+      null,
     );
   }
 
@@ -195,6 +196,7 @@ export class Staging {
     return new ModelUnavailable(
       'disk_full',
       `The disk of the worker has no room for the models that the workflow names (${this.models.missing}).`,
+      null,
     );
   }
 
@@ -234,7 +236,7 @@ export class Staging {
         if (mismatches === 1) continue;
         await this.folder.drop(folder);
         const message = `The model ${kind}/${name} could not be used: its bytes are not those that the library names, also when read again. Upload it again.`;
-        throw new ModelUnavailable('mismatch', message, { cause: error });
+        throw new ModelUnavailable('mismatch', message, name, { cause: error });
       }
     }
   }

@@ -22,6 +22,8 @@ export {
   isUiFormat,
   linkOf,
   modelNames,
+  modelFilesIn,
+  modelFilesOfNode,
   modelsOf,
   neededNodes,
   outputNodes,

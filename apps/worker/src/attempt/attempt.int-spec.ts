@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { BlobStoreError } from '@millrace/assets';
-import type { NodeCatalogue } from '@millrace/contracts';
 import {
   ComfyuiEngine,
   type Engine,
@@ -12,13 +10,13 @@ import {
   type EngineRunContext,
   type EngineWork,
 } from '@millrace/engines';
-import type { AttemptLoss, AttemptResult, Fence } from '@millrace/jobs';
-import { Metrics, createLogger } from '@millrace/platform';
+import { createLogger } from '@millrace/platform';
 import { ComfyuiSimulator } from '@millrace/testing';
 import { EngineSlot } from '../engines/engine-slot';
 import { WorkFolder } from '../work-files';
-import { Attempt, type AttemptParts } from './attempt';
+import { Attempt } from './attempt';
 import { claimedAttempt } from './fixtures/claimed-attempt';
+import { ASSET_ID, MAX_OUTPUTS, Surroundings } from './fixtures/surroundings';
 
 /** Every text that is read as JSON without loss, by any part of the worker. */
 const parsed: string[] = [];
@@ -34,13 +32,6 @@ jest.mock('@millrace/workflow', () => {
   };
   return { ...actual, parseJson, parseWorkflow };
 });
-
-const ASSET_ID = '0197aa00-0000-7000-8000-00000000000a';
-const PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC',
-  'base64',
-);
-const MAX_OUTPUTS = 10;
 
 /** The number is one that no double holds. */
 const WORKFLOW = `{"1":{"class_type":"LoadImage","inputs":{"image":{"__type":"core/ASSET","info":{"id":"${ASSET_ID}"}}}},
@@ -65,73 +56,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What an attempt reported, and what a test lets it wait for. */
-class Surroundings {
-  readonly ends: AttemptResult[] = [];
-  readonly losses: AttemptLoss[] = [];
-  handedBack = 0;
-  progressed: () => void = () => undefined;
-  /** Engine time of each heartbeat. */
-  readonly engineMs: number[] = [];
-  store = (): Promise<void> => Promise.resolve();
-  /** What became of its outputs. */
-  readonly calls: string[] = [];
-  /** Whether the last output can be recorded with the end. */
-  endsTogether = true;
-
-  /** What an attempt uses beside its engine: an asset to be staged, a store for its outputs, and the record of its end. */
-  parts(catalogue: NodeCatalogue): AttemptParts {
-    const lifecycle = {
-      heartbeat: (_fence: Fence, { engineMs }: { engineMs: number }) => {
-        this.engineMs.push(engineMs);
-        return Promise.resolve({ status: 'running', exhausted: false, overtime: false });
-      },
-      finish: (_fence: Fence, result: AttemptResult) => Promise.resolve(this.ends.push(result)),
-      giveUp: (_fence: Fence, loss: AttemptLoss) => Promise.resolve(this.losses.push(loss)),
-      handBack: () => Promise.resolve((this.handedBack += 1)),
-    };
-    const storeOutput = async (_accountId: string, source: Readable): Promise<object> => {
-      source.resume();
-      await this.store();
-      return { blob: {}, contentType: 'image/png' };
-    };
-    const openInput = (): Promise<object> =>
-      Promise.resolve({ asset: { filePath: 'in.png', contentType: 'image/png' }, body: Readable.from([PIXEL]) });
-    return {
-      jobs: {
-        lifecycle,
-        outputs: {
-          record: () => {
-            this.calls.push('record');
-            return Promise.resolve(true);
-          },
-          finish: (_fence: Fence, result: AttemptResult) => {
-            this.calls.push('finish');
-            if (this.endsTogether) this.ends.push(result);
-            return Promise.resolve(this.endsTogether);
-          },
-        },
-        events: { progressed: () => this.progressed() },
-      },
-      assets: { assets: { storeOutput }, content: { openInput } },
-      catalogue: () => catalogue,
-      logger,
-      metrics: new Metrics('test'),
-      workFolder: new WorkFolder(folder, logger),
-      leaseSeconds: 600,
-      maxOutputsPerJob: MAX_OUTPUTS,
-      logTailBytes: 64,
-    } as unknown as AttemptParts;
-  }
-}
-
 const staying = new AbortController().signal;
 
 describe('an attempt', () => {
   it('parses its graph once, from the staging of its inputs to the engine', async () => {
     const around = new Surroundings();
     const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW });
-    const parts = around.parts(await engine.catalogue());
+    const parts = around.parts(folder, await engine.catalogue());
     parsed.length = 0;
     await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
 
@@ -155,14 +86,14 @@ describe('an attempt', () => {
       beforeRun.push(...around.engineMs);
       return run(...work);
     });
-    await new Attempt(around.parts(await engine.catalogue()), claimed, slot, staying).run(() => undefined);
+    await new Attempt(around.parts(folder, await engine.catalogue()), claimed, slot, staying).run(() => undefined);
     expect(around.ends).toMatchObject([{ ending: 'succeeded' }]);
     expect(beforeRun).toEqual(beats);
   });
 
   it('gives its engine nothing where nothing is left to extend a hold that is short', async () => {
     const around = new Surroundings();
-    const parts = around.parts(await engine.catalogue());
+    const parts = around.parts(folder, await engine.catalogue());
     Object.assign(parts.jobs.lifecycle, {
       heartbeat: () => Promise.resolve({ status: 'running', exhausted: true, overtime: false }),
     });
@@ -189,7 +120,9 @@ describe('an attempt', () => {
       });
     };
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-    await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(() => undefined);
+    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(
+      () => undefined,
+    );
     expect(around.losses).toMatchObject([{ by: 'worker', reason: 'its worker failed' }]);
     expect(around.ends).toEqual([]);
   });
@@ -205,7 +138,9 @@ describe('an attempt', () => {
       return Promise.resolve({ status: context.signal.aborted ? 'interrupted' : 'succeeded' });
     };
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-    await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(() => undefined);
+    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(
+      () => undefined,
+    );
     expect(around.handedBack).toBe(0);
     expect(around.ends).toMatchObject([{ ending: 'output_not_stored', failure: { code: 'output_storage_error' } }]);
   });
@@ -222,7 +157,7 @@ describe('an attempt', () => {
     const run = jest.fn();
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
     const claimed = claimedAttempt({ jobId: randomUUID(), attempt });
-    await new Attempt({ ...around.parts({}), workFolder }, claimed, slot, staying).run(() => undefined);
+    await new Attempt({ ...around.parts(folder, {}), workFolder }, claimed, slot, staying).run(() => undefined);
     expect(run).not.toHaveBeenCalled();
     expect(around).toMatchObject(end);
     expect(workFolder.problem).not.toBeNull();
@@ -244,7 +179,7 @@ describe('an attempt', () => {
         return Promise.resolve({ status: 'succeeded' });
       };
       const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-      await new Attempt(around.parts({}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(settle);
+      await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(settle);
       expect(around.calls).toEqual(calls);
       expect(around.ends).toMatchObject([{ ending: 'succeeded' }]);
     },
@@ -261,7 +196,7 @@ describe('an attempt', () => {
     const around = new Surroundings();
     const claimed = claimedAttempt({ jobId: randomUUID() });
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-    const attempt = new Attempt(around.parts({}), claimed, slot, staying);
+    const attempt = new Attempt(around.parts(folder, {}), claimed, slot, staying);
     let settle: () => void = () => undefined;
     const settled = new Promise<void>((resolve) => (settle = resolve));
     around.store = async () => {

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Assets } from '@millrace/assets';
 import type { NodeCatalogue } from '@millrace/contracts';
-import type { EngineResult } from '@millrace/engines';
+import type { Engine, EngineResult } from '@millrace/engines';
 import type { ClaimedAttempt, JobExecution, JobFailure } from '@millrace/jobs';
 import { inSpan, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
@@ -13,6 +13,7 @@ import { endOf, finished, type AttemptEnd } from './attempt-end';
 import { InputUnavailable, stageInputs, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
 import { LogSaver } from './log-saver';
+import { ModelStaging, NoRoomForModels, type EngineModels } from './model-staging';
 import { OutputPipeline, type OutputsEnd } from './output-pipeline';
 import { reportEnd, type EndReport } from './report-end';
 import { RunObserver } from './run-observer';
@@ -20,6 +21,8 @@ import { RunObserver } from './run-observer';
 export interface AttemptParts {
   jobs: Pick<JobExecution, 'lifecycle' | 'outputs' | 'events' | 'secrets'>;
   assets: Pick<Assets, 'assets' | 'content'>;
+  /** Where an engine finds models of the library; null, and without this, for one that is shown none. */
+  models?: (engine: Engine) => EngineModels | null;
   /** What the engine can run; asked again for each attempt, because it may change. */
   catalogue: () => NodeCatalogue;
   logger: Logger;
@@ -50,6 +53,7 @@ export class Attempt {
   private readonly observer: RunObserver;
   private readonly outputs: OutputPipeline;
   private readonly log: LogSaver;
+  private readonly models: ModelStaging;
   private readonly folder: string;
   /** As submitted: parsed once, for everything that needs it. */
   private readonly graph: WorkflowGraph;
@@ -89,6 +93,7 @@ export class Attempt {
       maxOutputsPerJob,
       this.logger,
     );
+    this.models = new ModelStaging(parts.models?.(slot.engine) ?? null, claimed, this.logger);
     this.log = new LogSaver(jobs.lifecycle, claimed, this.observer, this.logger);
     this.over = AbortSignal.any([gone, draining, this.outputs.refused, this.fault.signal]);
   }
@@ -118,6 +123,7 @@ export class Attempt {
     } finally {
       this.log.close();
       this.observer.close();
+      await this.models.end();
       await this.lease.close();
       await rm(this.folder, { recursive: true, force: true }).catch((error: unknown) =>
         this.logger.warn({ err: error }, 'the files of an attempt could not be removed'),
@@ -135,11 +141,14 @@ export class Attempt {
     const outputDir = join(this.folder, 'out');
     await mkdir(outputDir, { recursive: true });
     let staged: StagedInputs;
+    let models: ReadonlyMap<string, string>;
     try {
       staged = await this.stage();
+      models = await this.stageModels();
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });
       if (error instanceof InputUnavailable) return finished('input_not_staged', error.failure);
+      if (error instanceof NoRoomForModels) return { kind: 'given_up', loss: { by: 'worker', reason: error.message } };
       throw error;
     }
     const { accountId, hasSecrets, jobId, poolId } = this.claimed;
@@ -147,12 +156,14 @@ export class Attempt {
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
     // A charge never exceeds the hold: a run that ended before its first heartbeat would cost less than its time.
     if (this.claimed.isHoldShort) await this.lease.beat();
-    const work = { runId: randomUUID(), cacheScope: accountId, ...staged, outputDir, extraData };
+    const work = { runId: randomUUID(), cacheScope: accountId, ...staged, models, outputDir, extraData };
     this.hasBegun = true;
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': this.slot.engine.kind } }, () =>
       this.slot.run(work, { signal: this.over, onEvent: this.observer.onEvent }),
     );
     this.observer.engineSettled();
+    // Before another attempt can have the engine, which is shown models of its own.
+    await this.models.end();
     onSettled();
     this.parts.metrics.engineSeconds.inc({ pool: poolId }, this.observer.engineMs / 1000);
     this.fault.signal.throwIfAborted();
@@ -163,6 +174,11 @@ export class Attempt {
   private stage(): Promise<StagedInputs> {
     const { content } = this.parts.assets;
     return stageInputs(content, this.claimed.accountId, this.graph, join(this.folder, 'in'), this.over);
+  }
+
+  private stageModels(): Promise<ReadonlyMap<string, string>> {
+    const onProgress = this.observer.staging.bind(this.observer);
+    return this.models.stage(this.graph, this.parts.catalogue(), this.over, onProgress);
   }
 
   private async conclude(run: EngineResult): Promise<AttemptEnd> {

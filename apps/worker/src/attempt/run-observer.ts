@@ -93,6 +93,12 @@ export class RunObserver {
     this.progressThrottle.offer(this.tracker.snapshot());
   }
 
+  /** So much of the models of the run is on this machine; undefined once they all are. It is no engine time. */
+  staging(models: { stagedBytes: number; totalBytes: number } | undefined): void {
+    this.tracker.staging(models && { staged_bytes: models.stagedBytes, total_bytes: models.totalBytes });
+    this.progressThrottle.offer(this.tracker.snapshot());
+  }
+
   /** The engine has settled: no more engine time is counted. */
   engineSettled(): void {
     this.settledAtMs ??= performance.now();

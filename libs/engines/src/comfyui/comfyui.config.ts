@@ -37,6 +37,8 @@ export interface OwnOptions {
   cudaDevice?: number;
   /** Flags beyond, e.g. `['--cache-lru', '20']`. */
   extraArguments?: string[];
+  /** A file of ComfyUI's that names more folders of models: `--extra-model-paths-config`. */
+  modelPathsFile?: string;
   environment?: Record<string, string>;
 }
 
@@ -99,6 +101,11 @@ export interface ComfyuiEngineOptions {
   previewMethod?: 'auto' | 'latent2rgb' | 'taesd' | 'none';
   /** Classes of the operator's node packs that take inputs which `/object_info` does not name. */
   openInputClasses?: string[];
+  /**
+   * Whether a model of this name has been lent to a run. Such names are left out of the catalogue, unless they were there before: they
+   * are for the run that they were lent to.
+   */
+  isLent?: (name: string) => boolean;
   /** Standard output held for the next event: what exceeds it is cut at its head. 64 KiB. */
   logTailBytes?: number;
   /** Called with what an operator should know: restarts, lost runs. */

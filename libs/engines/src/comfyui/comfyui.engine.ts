@@ -48,11 +48,11 @@ export class ComfyuiEngine implements Engine {
   private busy: Promise<EngineResult> | null = null;
 
   constructor(private readonly options: ComfyuiEngineOptions) {
-    const { openInputClasses, server, previewMethod = 'auto' } = options;
+    const { isLent, openInputClasses, server, previewMethod = 'auto' } = options;
     this.bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
     this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
     this.trouble = new ServerTrouble(this.restart);
-    this.serverCatalogue = new ServerCatalogue({ openInputClasses, ttlMs: this.bounds.catalogueMs });
+    this.serverCatalogue = new ServerCatalogue({ openInputClasses, isLent, ttlMs: this.bounds.catalogueMs });
     const onLog = (text: string): void => this.current?.monitor.onPrint(text);
     const host =
       server.mode === 'attach'

@@ -1,4 +1,5 @@
-import type { NodeCatalogue } from '@millrace/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { InputSpec, NodeCatalogue } from '@millrace/contracts';
 import { readObjectInfo } from './graph';
 import type { LiveServer } from './server';
 
@@ -7,6 +8,8 @@ export interface ServerCatalogueOptions {
   openInputClasses: readonly string[] | undefined;
   /** How long an answer of the same server holds. */
   ttlMs: number;
+  /** Whether a model of this name has been lent to a run. */
+  isLent?: ((name: string) => boolean) | undefined;
 }
 
 /** The cached node classes of a server. Reading them takes a second and more: the answer of a real server has megabytes. */
@@ -51,8 +54,43 @@ export class ServerCatalogue {
     const text = await client.objectInfo();
     this.readAtMs = performance.now();
     if (this.cached?.text !== text) {
-      this.cached = { text, catalogue: readObjectInfo(text, this.options.openInputClasses) };
+      const { isLent, openInputClasses } = this.options;
+      const read = readObjectInfo(text, openInputClasses);
+      this.cached = { text, catalogue: isLent ? withoutLent(read, this.cached?.catalogue ?? null, isLent) : read };
     }
     return this.cached.catalogue;
   }
+}
+
+/**
+ * The catalogue without names of models that were lent to runs: a list that is read during a run has them. A name that was there
+ * before is the server's own as well. `before` itself where nothing else has changed.
+ */
+function withoutLent(
+  read: NodeCatalogue,
+  before: NodeCatalogue | null,
+  isLent: (name: string) => boolean,
+): NodeCatalogue {
+  const classes = Object.entries(read).map(([name, nodeClass]) => {
+    const inputs = Object.entries(nodeClass.inputs).map(([input, spec]) => {
+      const known = own(own(before ?? {}, name)?.inputs ?? {}, input)?.options ?? [];
+      return [input, withoutOptions(spec, (option) => isLent(option) && !known.includes(option))] as const;
+    });
+    return [name, { ...nodeClass, inputs: Object.fromEntries(inputs) }] as const;
+  });
+  const catalogue: NodeCatalogue = Object.fromEntries(classes);
+  return isDeepStrictEqual(catalogue, before) ? (before ?? catalogue) : catalogue;
+}
+
+function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/** The default goes where it is one of those that are left out. */
+function withoutOptions(spec: InputSpec, isLeftOut: (option: string) => boolean): InputSpec {
+  const { default: preset, options, ...rest } = spec;
+  const isHidden = (option: unknown): boolean => typeof option === 'string' && isLeftOut(option);
+  if (options === undefined || !options.some(isHidden)) return spec;
+  const left = options.filter((option) => !isHidden(option));
+  return { ...rest, ...(preset === undefined || isHidden(preset) ? {} : { default: preset }), options: left };
 }

@@ -22,6 +22,7 @@ void ComfyuiSimulator.start({
     // As ComfyUI has it: a folder in the folder.
     temp: join(valueAfter('--temp-directory') ?? '.', 'temp'),
   },
+  modelPaths: valueAfter('--extra-model-paths-config'),
   keepsTime: true,
   picturesSteps: valueAfter('--preview-method') !== 'none',
   toStdout: (text) => process.stdout.write(text),

@@ -4,6 +4,7 @@ import { CORE_NODES } from './nodes/core-nodes';
 import { HoldPoints } from './execution/hold-points';
 import { HttpFaults, reset } from './io/http-faults';
 import { SystemExit, type NodeClass } from './nodes/node-class';
+import { modelNodes } from './nodes/model-nodes';
 import { objectInfoText } from './nodes/object-info';
 import { PromptExecutor } from './execution/prompt-executor';
 import { PromptQueue } from './execution/prompt-queue';
@@ -27,6 +28,8 @@ export interface SimulatedServerOptions {
   keepsTime: boolean;
   /** Node classes beyond the built-in ones. */
   classes: Readonly<Record<string, NodeClass>>;
+  /** A file that names more folders of models: `--extra-model-paths-config`. */
+  modelPaths?: string | undefined;
   /** Where standard output goes, when the server is a process of its own. */
   toStdout: (text: string) => void;
 }
@@ -45,7 +48,7 @@ export class SimulatedServer implements ServerParts {
   readonly jobCancels: string[] = [];
   readonly argv: string[];
   readonly version: SimulatedVersion;
-  objectInfo: string;
+  private givenInfo: string | null = null;
   /** Requests over HTTP so far. */
   requests = 0;
   private readonly interrupt = { isRaised: false };
@@ -60,10 +63,10 @@ export class SimulatedServer implements ServerParts {
   private readonly current: { node: string | null } = { node: null };
 
   private constructor(private readonly options: SimulatedServerOptions) {
-    const { classes, folders, toStdout, version } = options;
+    const { classes, folders, modelPaths, toStdout, version } = options;
     this.folders = new ServerFolders(folders);
-    this.classes = { ...CORE_NODES, ...TEST_NODES, ...classes };
-    this.objectInfo = objectInfoText(this.classes);
+    const loaders = modelPaths === undefined ? {} : modelNodes(modelPaths);
+    this.classes = { ...CORE_NODES, ...TEST_NODES, ...loaders, ...classes };
     this.version = version;
     this.argv = ['/srv/comfyui/main.py', '--output-directory', folders.output];
     this.sockets = new Sockets((clientId) => this.greet(clientId));
@@ -71,6 +74,15 @@ export class SimulatedServer implements ServerParts {
     this.http = createServer((request, response) => void this.serve(new Exchange(request, response)));
     this.http.on('upgrade', (request, socket, head) => this.sockets.accept(request, socket, head));
     void this.runPrompts();
+  }
+
+  /** The answer of `/object_info`: the classes, until a test gives another. */
+  get objectInfo(): string {
+    return this.givenInfo ?? objectInfoText(this.classes);
+  }
+
+  set objectInfo(text: string) {
+    this.givenInfo = text;
   }
 
   static async start(options: SimulatedServerOptions): Promise<SimulatedServer> {

@@ -25,6 +25,7 @@ export class ComfyuiSimulator {
       picturesSteps: options.picturesSteps ?? true,
       keepsTime: options.keepsTime ?? false,
       classes: options.classes ?? {},
+      modelPaths: options.modelPaths,
       toStdout: options.toStdout ?? (() => undefined),
     };
     const life = await SimulatedServer.start(full);

@@ -1,6 +1,6 @@
 import type { InputSpec, NodeCatalogue, NodeClass } from '@millrace/contracts';
 import { graphText, nodeText } from '../fixtures/graph';
-import { modelsOf } from './models';
+import { modelFilesIn, modelsOf } from './models';
 import { parseWorkflow } from './workflow';
 
 const choice: InputSpec = { type: 'COMBO', required: true };
@@ -54,5 +54,26 @@ describe('the models of a graph', () => {
       [`s${n}`, nodeText('Save', { model: [`l${n}`, 0] })],
     ]);
     expect(modelsIn(Object.fromEntries(many.flat()) as Record<string, string>)).toHaveLength(16);
+  });
+});
+
+describe('the files of weights that a graph may load', () => {
+  it('are all texts of that form, of nodes that an output needs: at any depth, adapters too, each with its first node', () => {
+    const nodes = {
+      '1': nodeText('Checkpoint', { ckpt_name: 'sd/base.safetensors' }),
+      '2': nodeText('Adapter', {
+        model: ['1', 0],
+        lora_name: 'style.safetensors',
+        more: { on: true, list: ['deep.gguf'] },
+      }),
+      '3': nodeText('Adapter', { model: ['2', 0], lora_name: 'style.safetensors' }),
+      '4': nodeText('Checkpoint', { ckpt_name: 'unused.safetensors' }),
+    };
+    const files = modelFilesIn(parseWorkflow(graphText({ ...nodes, ...saved('3') })), catalogue);
+    expect([...files]).toEqual([
+      ['sd/base.safetensors', '1'],
+      ['style.safetensors', '2'],
+      ['deep.gguf', '2'],
+    ]);
   });
 });

@@ -59,6 +59,23 @@ describe('progress', () => {
     });
   });
 
+  it('shows how much of the models is staged, until they all are', () => {
+    const tracker = new ProgressTracker(plan);
+    tracker.staging({ staged_bytes: 3_100_000_000, total_bytes: 6_900_000_000 });
+    const progress = tracker.snapshot();
+    expect(progress).toMatchObject({
+      value: 0,
+      message: 'staging: 3.1 of 6.9 GB',
+      staging: { staged_bytes: 3_100_000_000, total_bytes: 6_900_000_000 },
+    });
+    expect(ProgressSchema.parse(progress)).toEqual(progress);
+    tracker.staging({ staged_bytes: 0, total_bytes: 20_000 });
+    expect(tracker.snapshot().message).toBe('staging: 0.0 of 0.0 MB');
+    tracker.staging(undefined);
+    expect(tracker.snapshot()).not.toHaveProperty('staging');
+    expect(tracker.snapshot().message).toBeNull();
+  });
+
   it('of a node that starts over stays where it was, while its steps are shown as they are', () => {
     const tracker = new ProgressTracker(plan);
     tracker.nodeStep('sample', 20, 20);

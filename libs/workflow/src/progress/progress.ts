@@ -22,6 +22,7 @@ export class ProgressTracker {
   private doneWeight = 0;
   private value: number;
   private isFinished = false;
+  private stagedModels: Progress['staging'];
 
   /** @param floor the least `value` to show: where an earlier attempt of the same job got to */
   constructor(
@@ -29,6 +30,11 @@ export class ProgressTracker {
     floor = 0,
   ) {
     this.value = within(floor, 1);
+  }
+
+  /** So much of the models is on the machine; undefined once they all are, and the run begins. */
+  staging(models: Progress['staging']): void {
+    this.stagedModels = models;
   }
 
   /** These nodes need not run. */
@@ -80,11 +86,13 @@ export class ProgressTracker {
       step: hasSteps ? node.step : null,
       steps: hasSteps ? node.steps : null,
       message: this.message(classType, hasSteps ? node : null),
+      ...(this.stagedModels && { staging: this.stagedModels }),
     };
   }
 
   private message(classType: string | null, steps: Running | null): string | null {
     if (this.isFinished) return 'Finished';
+    if (this.stagedModels) return stagingMessage(this.stagedModels);
     if (classType === null) return null;
     return steps ? `${classType}: step ${steps.step} of ${steps.steps}` : `${classType} is running`;
   }
@@ -107,6 +115,12 @@ export class ProgressTracker {
     if (totalWeight > 0) this.value = Math.max(this.value, within(weight / totalWeight, 1));
     return this.value;
   }
+}
+
+/** `staging: 3.1 of 6.9 GB`. */
+function stagingMessage({ staged_bytes: staged, total_bytes: total }: NonNullable<Progress['staging']>): string {
+  const [unit, size] = total >= 1e9 ? ['GB', 1e9] : ['MB', 1e6];
+  return `staging: ${(staged / size).toFixed(1)} of ${(total / size).toFixed(1)} ${unit}`;
 }
 
 /** `value` brought into 0 to `top`; 0 for what is no number. */

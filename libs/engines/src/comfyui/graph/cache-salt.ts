@@ -24,12 +24,15 @@ export interface SaltedNode {
   everyRun: boolean;
   /** It carries a text of this run alone already. */
   isUnique: boolean;
+  /** What distinguishes the contents of the models that it names and that were lent to the run; empty for none. */
+  lent: string;
 }
 
 /**
  * Which nodes carry a salt, and which. Every result is kept apart by `cacheScope`, except loaded models: nodes that give
  * only models, made of nothing but such, are shared by all scopes, because a checkpoint is no one's result and loading it
- * again costs seconds. Nodes that report run in every run.
+ * again costs seconds. A node that names a model which was lent to the run is shared by those that have been lent the same content:
+ * to others the name means another, or nothing. Nodes that report run in every run.
  *
  * @param nodes in an order in which each stands after its ancestors
  */
@@ -39,16 +42,23 @@ export function saltsOf(
   runId: string,
 ): ReadonlyMap<string, string> {
   // The graph is kept in ComfyUI's history: the scope's own name is nobody's business there.
-  const scopeSalt = createHash('sha256').update(cacheScope).digest('hex').slice(0, 32);
+  const scopeSalt = saltOf(cacheScope);
   const salts = new Map<string, string>();
   const shared = new Set<string>();
-  for (const [id, { nodeClass, ancestors, everyRun, isUnique }] of nodes) {
+  for (const [id, { nodeClass, ancestors, everyRun, isUnique, lent }] of nodes) {
     if (everyRun) {
       if (!isUnique) salts.set(id, `${runId} ${id}`);
-    } else if (givesModelsOnly(nodeClass) && ancestors.every((ancestor) => shared.has(ancestor))) shared.add(id);
+    } else if (givesModelsOnly(nodeClass) && ancestors.every((ancestor) => shared.has(ancestor))) {
+      shared.add(id);
+      if (lent !== '') salts.set(id, saltOf(lent));
+    } else if (lent !== '') salts.set(id, saltOf(`${cacheScope} ${lent}`));
     else if (ancestors.every((ancestor) => shared.has(ancestor))) salts.set(id, scopeSalt);
   }
   return salts;
+}
+
+function saltOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
 function givesModelsOnly({ outputs, inputs }: NodeClass): boolean {

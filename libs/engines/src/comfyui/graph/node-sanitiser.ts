@@ -1,5 +1,5 @@
 import type { InputSpec, NodeCatalogue, NodeClass } from '@millrace/contracts';
-import { linkOf, type GraphNode, type JsonNode, type WorkflowGraph } from '@millrace/workflow';
+import { linkOf, modelFilesOfNode, type GraphNode, type JsonNode, type WorkflowGraph } from '@millrace/workflow';
 import type { GraphLimits } from '../comfyui.config';
 import { nodeFolder, prefixBase, runFolder } from '../files';
 import { SALT_INPUT, type SaltedNode } from './cache-salt';
@@ -14,6 +14,8 @@ export interface GraphToSanitise {
   cacheScope: string;
   /** Names of the run's input files on the server, by their names in the graph. */
   staged: ReadonlyMap<string, string>;
+  /** Models that were lent to the run, by name, with what distinguishes their contents. */
+  models?: ReadonlyMap<string, string>;
   /** Classes seen to report although they are no output nodes. */
   reportingClasses: ReadonlySet<string>;
   limits: GraphLimits;
@@ -64,7 +66,16 @@ export class NodeSanitiser {
     }
     this.depths.set(id, depth);
     const everyRun = nodeClass.outputNode || this.work.reportingClasses.has(node.classType);
-    return { nodeClass, ancestors, everyRun, isUnique: this.savesUnder(node, nodeClass) !== null };
+    const isUnique = this.savesUnder(node, nodeClass) !== null;
+    return { nodeClass, ancestors, everyRun, isUnique, lent: this.lentTo(node) };
+  }
+
+  private lentTo(node: GraphNode): string {
+    const { models } = this.work;
+    if (models === undefined || models.size === 0) return '';
+    return modelFilesOfNode(node)
+      .flatMap((name) => models.get(name) ?? [])
+      .join(' ');
   }
 
   /** The node's text as it is posted. */

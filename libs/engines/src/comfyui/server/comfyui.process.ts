@@ -158,12 +158,13 @@ export class ComfyuiProcess {
 
 /** Everything of its own: two servers on one temporary folder delete each other's files. */
 function flags(port: number, { server, previewMethod }: ProcessOptions): string[] {
-  const { dataDir, cudaDevice, extraArguments } = server;
+  const { dataDir, cudaDevice, extraArguments, modelPathsFile } = server;
   return [
     ...['--listen', '127.0.0.1', '--port', String(port), '--disable-auto-launch', '--disable-metadata', '--log-stdout'],
     ...['--input-directory', join(dataDir, 'input'), '--output-directory', join(dataDir, 'output')],
     ...['--temp-directory', join(dataDir, 'temp'), '--user-directory', join(dataDir, 'user')],
     ...['--database-url', `sqlite:///${join(dataDir, 'user', 'comfyui.db')}`, '--preview-method', previewMethod],
+    ...(modelPathsFile === undefined ? [] : ['--extra-model-paths-config', modelPathsFile]),
     ...(cudaDevice === undefined ? [] : ['--cuda-device', String(cudaDevice)]),
     ...(extraArguments ?? []),
   ];

@@ -1,0 +1,90 @@
+import type { NodeCatalogue } from '@millrace/contracts';
+import { resubmitAdvice, type ClaimedAttempt, type JobFailure } from '@millrace/jobs';
+import { ModelUnavailable, type EngineLinks, type ModelCache, type StagingProgress } from '@millrace/model-cache';
+import type { Logger } from '@millrace/platform';
+import { modelFilesIn, type WorkflowGraph } from '@millrace/workflow';
+import { InputUnavailable } from './input-staging';
+
+/** Where models of the library come from, and where the engine of an attempt finds them. */
+export interface EngineModels {
+  cache: Pick<ModelCache, 'find' | 'stage'>;
+  links: EngineLinks;
+}
+
+/** The machine has no room for the models of an attempt: another may have. The message is a part of a sentence. */
+export class NoRoomForModels extends Error {}
+
+/** What of the library a run needs, and what its engine is shown: for the time of the run alone. */
+export class ModelStaging {
+  private isShown = false;
+
+  /** @param engine null where the engine has no models of the library */
+  constructor(
+    private readonly engine: EngineModels | null,
+    private readonly claimed: ClaimedAttempt,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Bring the models that a graph names, and the library has, to this machine, and show them to the engine.
+   *
+   * @param onProgress called as bytes come in, and with undefined once it is over
+   * @returns the models, by name, with what distinguishes their contents
+   * @throws {InputUnavailable | NoRoomForModels} or the reason of the signal
+   */
+  async stage(
+    graph: WorkflowGraph,
+    catalogue: NodeCatalogue,
+    signal: AbortSignal,
+    onProgress: (progress: StagingProgress | undefined) => void,
+  ): Promise<ReadonlyMap<string, string>> {
+    if (this.engine === null) return new Map();
+    const named = modelFilesIn(graph, catalogue);
+    const { cache, links } = this.engine;
+    const { accountId } = this.claimed;
+    const files = await cache.find(accountId, [...named.keys()]);
+    if (files.length === 0) return new Map();
+    this.isShown = true;
+    try {
+      await cache.stage({ accountId, files, links, signal, onProgress });
+    } catch (error) {
+      if (!(error instanceof ModelUnavailable) || signal.aborted) throw error;
+      this.logger.warn({ err: error, fault: error.fault }, 'the models of an attempt could not be staged');
+      throw asEnd(error, named);
+    } finally {
+      onProgress(undefined);
+    }
+    return contentsOf(files);
+  }
+
+  /** The engine has settled, or gets no run: it is shown nothing any more. Once; never rejects. */
+  async end(): Promise<void> {
+    if (!this.isShown) return;
+    this.isShown = false;
+    await this.engine?.links.clear().catch((error: unknown) => {
+      // The next attempt with models on this engine clears them before anything else.
+      this.logger.warn({ err: error }, 'the models of an attempt could not be taken from its engine');
+    });
+  }
+}
+
+/** One name may be a file in each of two folders. */
+function contentsOf(files: readonly { folder: string; name: string; digest: string }[]): ReadonlyMap<string, string> {
+  const contents = new Map<string, string>();
+  for (const { folder, name, digest } of files) {
+    contents.set(name, `${contents.get(name) ?? ''} ${folder}:${digest}`);
+  }
+  return contents;
+}
+
+function asEnd({ fault, message, model }: ModelUnavailable, named: ReadonlyMap<string, string>): Error {
+  if (fault === 'disk_full') {
+    return new NoRoomForModels(message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, ''));
+  }
+  const failure: JobFailure = {
+    code: 'input_unavailable',
+    message: `${message} ${resubmitAdvice('input_not_staged')}`,
+    node_id: model === null ? null : (named.get(model) ?? null),
+  };
+  return new InputUnavailable(failure);
+}

@@ -59,6 +59,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     claims: jobs.claims,
     engines,
     attempt: { jobs, assets, models: modelsOf(opened, models), logger, metrics, ...settings },
+    diskModels: async () => (await models?.names()) ?? [],
     workFolder: new WorkFolder(workDir, logger),
     logger,
     drainMs: settings.drainSeconds * 1000,

@@ -2,7 +2,7 @@ import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
 import { HEARTBEAT_EVERY_MS, PoolMembership } from './pool-membership';
 
-const fit = { healths: [], problem: null, capacity: 1, attemptMs: null };
+const fit = { healths: [], diskModels: [], problem: null, capacity: 1, attemptMs: null };
 
 let nowMs: number;
 let isAway: boolean;

@@ -25,6 +25,8 @@ export interface MembershipParts {
 /** How a worker and its engines are. */
 interface FitnessReport {
   healths: EngineHealth[];
+  /** Names of models on this machine's disk. */
+  diskModels: string[];
   /** Why the worker itself can run nothing, for an operator; null where it can. */
   problem: string | null;
   /** Attempts that the worker can run at once now: 0 while all its engines are sick, or it has a problem of its own. */
@@ -81,7 +83,10 @@ export class PoolMembership {
    *
    * @returns whether an operator wants the worker to drain.
    */
-  async report(state: WorkerState, { healths, problem, capacity, attemptMs }: FitnessReport): Promise<boolean> {
+  async report(
+    state: WorkerState,
+    { healths, diskModels, problem, capacity, attemptMs }: FitnessReport,
+  ): Promise<boolean> {
     const { database, identity, workers } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
     const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
@@ -89,6 +94,7 @@ export class PoolMembership {
     const wanted = await workers.heartbeat(database, identity.id, {
       state: reported,
       residentModels,
+      diskModels,
       problem: problem ?? healths.find((health) => !health.ready)?.problem ?? null,
       attemptMs,
       ...(capacity > 0 && { capacity }),

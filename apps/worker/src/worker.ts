@@ -17,6 +17,8 @@ export interface WorkerParts extends MembershipParts {
   claims: Pick<WarmClaims, 'take'>;
   engines: Engine[];
   attempt: Omit<AttemptParts, 'catalogue' | 'workFolder'>;
+  /** Names of models on this machine's disk, without those that an engine brought itself. */
+  diskModels?: () => Promise<string[]>;
   workFolder: WorkFolder;
   logger: Logger;
   drainMs: number;
@@ -44,6 +46,8 @@ export class PoolWorker {
   /** What the lane was last asked to give. */
   private capacity = 0;
   private rechecking = false;
+  /** Models on the disk, as reported last. */
+  private onDisk: string[] = [];
   private timers: NodeJS.Timeout[] = [];
 
   constructor(private readonly parts: WorkerParts) {
@@ -75,7 +79,9 @@ export class PoolWorker {
       const { ableCapacity: capacity } = this;
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
-      const mustDrain = await this.membership.report(this.state, { healths, problem, capacity, attemptMs });
+      this.onDisk = await this.readDisk();
+      const fitness = { healths, diskModels: this.onDisk, problem, capacity, attemptMs };
+      const mustDrain = await this.membership.report(this.state, fitness);
       this.drained = mustDrain;
       // PostgreSQL may have been out of reach until now.
       this.offer();
@@ -181,7 +187,8 @@ export class PoolWorker {
   private async claim(message: DispatchMessage, slot: EngineSlot): Promise<ClaimResult> {
     const { claims, identity, logger } = this.parts;
     try {
-      return await claims.take(message, { ...identity, warm: slot.warm });
+      const disk = isWarm(message, slot.warm) ? [] : await this.readDisk();
+      return await claims.take(message, { ...identity, warm: slot.warm, disk });
     } catch (error) {
       if (isTransient(error)) this.membership.claimFailed();
       if (this.membership.isInReach) throw error;
@@ -224,7 +231,18 @@ export class PoolWorker {
     } catch (error) {
       this.parts.logger.warn({ err: error }, 'an engine could not be asked for its health');
     }
-    if (slot.warm.join() !== before) void this.report();
+    const onDisk = await this.readDisk();
+    if (slot.warm.join() !== before || onDisk.join() !== this.onDisk.join()) void this.report();
+  }
+
+  /** What is on the disk; as reported last where that cannot be read: it decides what the worker prefers, and nothing else. */
+  private async readDisk(): Promise<string[]> {
+    try {
+      return (await this.parts.diskModels?.()) ?? [];
+    } catch (error) {
+      this.parts.logger.warn({ err: error }, 'the models on the disk could not be listed');
+      return this.onDisk;
+    }
   }
 
   /** A job is to be canceled; resolves when its attempts here know. Never rejects. */

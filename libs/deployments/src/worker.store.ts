@@ -35,6 +35,8 @@ export interface WorkerRegistration {
 export interface WorkerReport {
   state: WorkerState;
   residentModels: string[];
+  /** Models that are on its disk; as before where it does not say. */
+  diskModels?: string[];
   /** Why it is not ready, for an operator. */
   problem: string | null;
   /** What its latest attempts took, in milliseconds; null until it has run one. */
@@ -88,6 +90,7 @@ export class WorkerStore {
     const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
+          disk_models = coalesce(${report.diskModels ?? null}::text[], disk_models),
           capacity = coalesce(${report.capacity ?? null}::int, capacity),
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
           state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,

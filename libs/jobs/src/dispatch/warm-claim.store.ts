@@ -11,16 +11,24 @@ export const LEFT_FOR_SECONDS = 2;
 export interface ColdOffer {
   poolId: string;
   workerId: string;
-  /** Files of weights that the worker holds. */
+  /** Files of weights that the worker holds in memory. */
   warm: readonly string[];
+  /** Files of weights that are on its disk. */
+  disk: readonly string[];
   message: DispatchMessage;
 }
 
 /** What would be better than loading the models of the offered attempt. */
 export interface WarmChoice {
-  /** The attempt in the lane longest whose models the worker holds. */
+  /**
+   * The attempt in the lane longest whose models the worker holds in memory; where it lacks those of the offered one on its disk too, and
+   * there is none, the one whose models it has on its disk.
+   */
   instead: DispatchedJob | null;
-  /** Another worker holds the models of the offered attempt, and has nothing to do. */
+  /**
+   * Another worker has nothing to do, and holds the models of the offered attempt in memory, or has them on its disk where this one
+   * has not.
+   */
   hasWarmWorker: boolean;
 }
 
@@ -41,10 +49,16 @@ export class WarmClaimStore {
   }
 
   /** The statement of `choose`, whose plan a test checks: it passes once over the pool's workers and over what is in flight. */
-  chooseSql({ poolId, workerId, warm, message }: ColdOffer): Prisma.Sql {
+  chooseSql({ poolId, workerId, warm, disk, message }: ColdOffer): Prisma.Sql {
+    const here = [...new Set([...warm, ...disk])];
+    const mustFetch = !(message.models ?? []).every((name) => here.includes(name));
+    const held = mustFetch ? here : [...warm];
+    const holds = mustFetch
+      ? Prisma.sql`(member.resident_models || member.disk_models)`
+      : Prisma.sql`member.resident_models`;
     return Prisma.sql`
       WITH member AS MATERIALIZED (
-        SELECT w.id, w.capacity, w.resident_models FROM workers w
+        SELECT w.id, w.capacity, w.resident_models, w.disk_models FROM workers w
         WHERE w.pool_id = ${poolId} AND w.state = 'ready'
           AND w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
       ), in_flight AS MATERIALIZED (
@@ -58,14 +72,14 @@ export class WarmClaimStore {
       ), instead AS (
         SELECT j.id, j.attempt + 1 AS attempt, j.traceparent, j.models FROM in_flight j, offered
         WHERE ${message.passed ?? 0} < (SELECT count(*) FROM member)
-          AND j.delivery = 'dispatched' AND j.models <@ ${[...warm]}::text[] AND j.id <> offered.id
+          AND j.delivery = 'dispatched' AND j.models <@ ${held}::text[] AND j.id <> offered.id
           AND j.status IN ('queued', 'running') AND j.deadline_at > now()
-        ORDER BY j.dispatched_at, j.id LIMIT 1
+        ORDER BY NOT (j.models <@ ${[...warm]}::text[]), j.dispatched_at, j.id LIMIT 1
       )
       SELECT instead.*, EXISTS (
         SELECT FROM offered CROSS JOIN member LEFT JOIN busy ON busy.worker_id = member.id
         WHERE offered.dispatched_at > now() - make_interval(secs => ${LEFT_FOR_SECONDS})
-          AND member.id <> ${workerId}::uuid AND offered.models <@ member.resident_models
+          AND member.id <> ${workerId}::uuid AND offered.models <@ ${holds}
           AND member.capacity > coalesce(busy.attempts, 0)
       ) AS has_warm_worker
       FROM (SELECT) one LEFT JOIN instead ON true`;

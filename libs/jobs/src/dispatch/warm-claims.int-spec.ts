@@ -145,6 +145,39 @@ describe('a job that names models', () => {
     expect((await execution.claims.take(fifth, cold)).claimed?.jobId).toBe(fifth.jobId);
   });
 
+  it('makes way for one whose models the worker has on its disk, where it would have to fetch them, memory first', async () => {
+    const { poolId, workers } = await makePool([SMALL]);
+    const [worker] = workers as [ClaimingWorker];
+    const [fetched, onDisk, inMemory] = await messagesFor(poolId, [LARGE], [OTHER], [SMALL]);
+    if (!fetched || !onDisk || !inMemory) throw new Error('there are three');
+    const withDisk = { ...worker, disk: [OTHER] };
+    expect((await execution.claims.take(fetched, withDisk)).claimed?.jobId).toBe(inMemory.jobId);
+    expect((await execution.claims.take(fetched, withDisk)).claimed?.jobId).toBe(onDisk.jobId);
+    expect((await execution.claims.take(fetched, withDisk)).claimed?.jobId).toBe(fetched.jobId);
+  });
+
+  it('does not make way for another on the same disk: what is read from there is read as soon', async () => {
+    const { poolId, workers } = await makePool([]);
+    const [worker] = workers as [ClaimingWorker];
+    const [first] = await messagesFor(poolId, [LARGE], [OTHER]);
+    if (!first) throw new Error('there are two');
+    const withDisk = { ...worker, disk: [OTHER, LARGE] };
+    expect((await execution.claims.take(first, withDisk)).claimed?.jobId).toBe(first.jobId);
+  });
+
+  it('is left for a moment to an idle worker that has them on its disk, by one that would have to fetch them', async () => {
+    const { poolId, workers } = await makePool([], []);
+    const [worker, other] = workers as [ClaimingWorker, ClaimingWorker];
+    await test.database.models.worker.update({ where: { id: other.id }, data: { diskModels: [LARGE] } });
+    const [message] = await messagesFor(poolId, [LARGE]);
+    if (!message) throw new Error('there is one');
+    await test.database.execute(Prisma.sql`
+      UPDATE jobs SET dispatched_at = now() + interval '60 s' WHERE pool_id = ${poolId}`);
+    expect(await execution.claims.take(message, worker)).toEqual({ claimed: null, left: message });
+    const withDisk = { ...worker, disk: [LARGE] };
+    expect((await execution.claims.take(message, withDisk)).claimed?.jobId).toBe(message.jobId);
+  });
+
   it('is run by the first worker when none holds them', async () => {
     const { poolId, workers } = await makePool([OTHER], []);
     const [worker] = workers as [ClaimingWorker];
@@ -178,7 +211,7 @@ describe('the search for a better match', () => {
     await test.database.execute(Prisma.sql`ANALYZE jobs`);
     await test.database.execute(Prisma.sql`ANALYZE workers`);
     const store = new WarmClaimStore();
-    const offer = { poolId, workerId: cold.id, warm: [], message };
+    const offer = { poolId, workerId: cold.id, warm: [], disk: [OTHER], message };
     expect(await store.choose(test.database, offer)).toEqual({ instead: null, hasWarmWorker: false });
     const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
       Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${store.chooseSql(offer)}`,

@@ -11,6 +11,8 @@ export interface ClaimingWorker {
   poolId: string;
   /** Files of weights that it holds in memory. */
   warm: readonly string[];
+  /** Files of weights that are on its disk, beside those in memory. */
+  disk?: readonly string[];
 }
 
 /** What a worker's claim came to. */
@@ -24,7 +26,8 @@ export interface ClaimResult {
 /**
  * Claims attempts with regard to the models that a worker holds: loading them may take longer than the run. Whose turn it is,
  * dispatching has decided; among what it has put into a lane, a worker prefers what it can run without loading anything, and
- * leaves an attempt to an idle worker that holds its models. A claim stays the one guarded statement.
+ * leaves an attempt to an idle worker that holds its models. Memory counts first: only where the worker would have to fetch the
+ * models of an attempt, what is on a disk counts too. A claim stays the one guarded statement.
  */
 export class WarmClaims {
   constructor(
@@ -40,8 +43,14 @@ export class WarmClaims {
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     if (isWarm(message, worker.warm)) return { claimed: await this.lifecycle.claim(message, worker.id), left: null };
-    const offer = { poolId: worker.poolId, workerId: worker.id, warm: worker.warm, message };
-    const { instead, hasWarmWorker } = await this.store.choose(this.database, offer);
+    const { disk = [], id: workerId, poolId, warm } = worker;
+    const { instead, hasWarmWorker } = await this.store.choose(this.database, {
+      poolId,
+      workerId,
+      warm,
+      disk,
+      message,
+    });
     const better = instead === null ? null : await this.lifecycle.claim(instead, worker.id);
     if (better !== null) {
       // The worker keeps its message until its engine is free again: others need one of their own now.

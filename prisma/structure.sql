@@ -955,6 +955,7 @@ CREATE TABLE workers (
     ready_at timestamp(3) with time zone,
     attempt_ms integer,
     draining_at timestamp(3) with time zone,
+    disk_models text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),

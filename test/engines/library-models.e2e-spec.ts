@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiClient, createTestFolder, spawnableSimulator, TestStack, type TestFolder } from '@millrace/testing';
+
+/** The ComfyUI of these tests has a file of this name of its own; those of the library come before it. */
+const NAME = 'base.safetensors';
+
+let stack: TestStack;
+let folder: TestFolder;
+
+beforeAll(async () => {
+  folder = await createTestFolder();
+  stack = await TestStack.start({
+    settings: {
+      MILLRACE_ENGINE: 'comfyui',
+      MILLRACE_COMFYUI_COMMAND: (await spawnableSimulator()).join(' '),
+      MILLRACE_COMFYUI_DIR: folder.path,
+      MILLRACE_MODEL_CACHE_DIR: join(folder.path, 'models'),
+    },
+  });
+});
+
+afterAll(async () => {
+  await stack.stop();
+  await folder.drop();
+});
+
+/** A file of weights with this text in it. */
+function weights(text: string): Buffer {
+  const data = Buffer.from(text);
+  const tensor = { dtype: 'U8', shape: [data.length], data_offsets: [0, data.length] };
+  const header = Buffer.from(JSON.stringify({ 'model.diffusion_model.weight': tensor }));
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(header.length));
+  return Buffer.concat([size, header, data]);
+}
+
+interface UploadingModel {
+  id: string;
+  upload: { parts: { url: string }[] };
+}
+
+/** Put a model into the library of an account. */
+async function upload(apiKey: string, content: Buffer): Promise<void> {
+  const call = async <T>(path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(new URL(path, stack.publicUrl), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    expect(`${response.status} ${text}`).toMatch(/^20/);
+    return JSON.parse(text) as T;
+  };
+  const draft = { folder: 'checkpoints', name: NAME, size_bytes: content.length };
+  const model = await call<UploadingModel>('/platform/v1/models', draft);
+  const [part] = model.upload.parts;
+  const put = await fetch(new URL(part?.url ?? '', stack.publicUrl), {
+    method: 'PUT',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: new Uint8Array(content),
+  });
+  expect(put.ok).toBe(true);
+  await call(`/platform/v1/models/${model.id}/complete`);
+}
+
+/** What the ComfyUI shows of the model that it has loaded for a job. */
+async function loadedBy(apiKey: string): Promise<string> {
+  const client = new ApiClient(stack.publicUrl, apiKey);
+  const { id } = await client.run({
+    '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: NAME } },
+    '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+  });
+  const job = await client.ended(id);
+  expect(job).toMatchObject({ status: 'succeeded' });
+  const [output] = job.outputs;
+  return (await fetch(new URL(output?.url ?? '', stack.publicUrl))).text();
+}
+
+const textOf = (content: Buffer | string): string => `model ${createHash('sha256').update(content).digest('hex')}`;
+
+describe('a worker with a cache of models', () => {
+  it('runs each job with the models of its account, and one without any with those of its ComfyUI', async () => {
+    const [one, other, third] = [await stack.createAccount(), await stack.createAccount(), await stack.createAccount()];
+    const [ofOne, ofOther] = [weights('weights of one account'), weights('weights of another')];
+    await upload(one.apiKey, ofOne);
+    await upload(other.apiKey, ofOther);
+    expect(await loadedBy(one.apiKey)).toBe(textOf(ofOne));
+    expect(await loadedBy(other.apiKey)).toBe(textOf(ofOther));
+    expect(await loadedBy(third.apiKey)).toBe(textOf('built in'));
+    expect(await loadedBy(one.apiKey)).toBe(textOf(ofOne));
+    expect(await readdir(join(folder.path, 'models', 'models'))).toHaveLength(2);
+    const worker = await stack.test.database.models.worker.findFirstOrThrow();
+    expect(worker.diskModels).toEqual([NAME]);
+  });
+
+  it('does not start beside a ComfyUI that could not read what it fetches, and says why', async () => {
+    const starting = stack.addWorker({
+      MILLRACE_COMFYUI_COMMAND: '',
+      MILLRACE_COMFYUI_DIR: '',
+      MILLRACE_COMFYUI_URL: 'http://127.0.0.1:9',
+    });
+    await expect(starting).rejects.toThrow('MILLRACE_COMFYUI_MODELS_DIR');
+  });
+});

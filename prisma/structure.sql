@@ -648,6 +648,7 @@ CREATE TABLE label_rules (
     monthly_micros bigint,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    retention_seconds integer,
     CONSTRAINT label_rules_pkey PRIMARY KEY (id),
     CONSTRAINT label_rules_limits_check CHECK (((max_jobs >= 0) AND (daily_micros >= 0) AND (monthly_micros >= 0)))
 );

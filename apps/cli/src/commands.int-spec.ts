@@ -199,14 +199,23 @@ describe('the account', () => {
     service.on('PUT /platform/v1/label-rules', json(200, { id: 'r1' }));
     service.on('GET /platform/v1/label-use', json(200, { jobs: 2 }));
     service.on('DELETE /platform/v1/label-rules/r1', json(204, null));
-    expect(await millrace('labels', 'limit', 'user=ada', '--max-jobs', '5', '--daily', '2.5')).toBe(0);
+    expect(
+      await millrace('labels', 'limit', 'user=ada', '--max-jobs', '5', '--daily', '2.5', '--keep-hours', '2'),
+    ).toBe(0);
     expect(await millrace('labels', 'limit', 'user', '--monthly', '0')).toBe(0);
     const bodies = service
       .requests('PUT /platform/v1/label-rules')
       .map(({ body }) => JSON.parse(body.toString()) as unknown);
     expect(bodies).toEqual([
-      { label: 'user', value: 'ada', max_jobs: 5, daily_micros: 2_500_000, monthly_micros: null },
-      { label: 'user', value: null, max_jobs: null, daily_micros: null, monthly_micros: 0 },
+      {
+        label: 'user',
+        value: 'ada',
+        max_jobs: 5,
+        daily_micros: 2_500_000,
+        monthly_micros: null,
+        retention_seconds: 7_200,
+      },
+      { label: 'user', value: null, max_jobs: null, daily_micros: null, monthly_micros: 0, retention_seconds: null },
     ]);
     expect(await millrace('labels', 'use', 'user=ada')).toBe(0);
     expect(host.printed).toMatch(/jobs +2/);

@@ -24,6 +24,10 @@ const limits = {
     description: `What jobs with the label may cost in a day (UTC), in millionths of a credit: charged and held together; ${LIMIT}.`,
   }),
   monthly_micros: micros.default(null).meta({ description: `The same of a month; ${LIMIT}.` }),
+  retention_seconds: z.int().min(3_600).max(2_000_000_000).nullable().default(null).meta({
+    description:
+      'For how long jobs with the label are kept, outputs and all, from their submission on; null or absent, and where it is longer: as long as all jobs.',
+  }),
 };
 
 export const LabelRulePutSchema = z
@@ -35,8 +39,8 @@ export const LabelRulePutSchema = z
     }),
     ...limits,
   })
-  .refine((rule) => rule.max_jobs !== null || rule.daily_micros !== null || rule.monthly_micros !== null, {
-    message: 'must have a limit: max_jobs, daily_micros or monthly_micros',
+  .refine(({ label: _, value: __, ...rule }) => Object.values(rule).some((limit) => limit !== null), {
+    message: 'must have a limit: max_jobs, daily_micros, monthly_micros or retention_seconds',
   })
   .meta({ id: 'LabelRulePut', description: 'What jobs with a label may use.' });
 
@@ -48,6 +52,7 @@ export const LabelRuleSchema = z
     max_jobs: z.int().nullable(),
     daily_micros: z.int().nullable(),
     monthly_micros: z.int().nullable(),
+    retention_seconds: z.int().nullable(),
     created_at: TimestampSchema,
     updated_at: TimestampSchema,
   })

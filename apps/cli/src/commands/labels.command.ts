@@ -9,6 +9,7 @@ interface RuleFlags {
   maxJobs?: number;
   daily?: number;
   monthly?: number;
+  keepHours?: number;
 }
 
 const LABEL = 'the label with its value, such as user=ada; without a value: every value, each by itself';
@@ -23,6 +24,11 @@ export function addLabels(program: Command, bind: Bind): void {
     .option('--max-jobs <number>', 'jobs that have not ended', parserOf('--max-jobs', wholeNumber(0, 1_000_000)))
     .option('--daily <credits>', 'what they may cost in a day (UTC)', parserOf('--daily', creditLimit))
     .option('--monthly <credits>', 'what they may cost in a month (UTC)', parserOf('--monthly', creditLimit))
+    .option(
+      '--keep-hours <hours>',
+      'how long they are kept, outputs and all',
+      parserOf('--keep-hours', wholeNumber(1, 500_000, 'hours')),
+    )
     .action(bind(limit));
   labels
     .command('use')
@@ -38,9 +44,9 @@ async function list(context: CommandContext): Promise<void> {
 }
 
 async function limit(context: CommandContext, text: string, flags: RuleFlags): Promise<void> {
-  const { maxJobs, daily, monthly } = flags;
-  if (maxJobs === undefined && daily === undefined && monthly === undefined) {
-    throw new UsageFailure('There is no limit to set.', 'Give --max-jobs, --daily or --monthly.');
+  const { maxJobs, daily, monthly, keepHours } = flags;
+  if (Object.keys(flags).length === 0) {
+    throw new UsageFailure('There is no limit to set.', 'Give --max-jobs, --daily, --monthly or --keep-hours.');
   }
   const { api } = await context.clients();
   const json = {
@@ -48,6 +54,7 @@ async function limit(context: CommandContext, text: string, flags: RuleFlags): P
     max_jobs: maxJobs ?? null,
     daily_micros: daily ?? null,
     monthly_micros: monthly ?? null,
+    retention_seconds: keepHours === undefined ? null : keepHours * 3_600,
   };
   context.printRecord(recordOf(await api.json(api.platform('/label-rules'), { method: 'PUT', json })));
 }

@@ -2,4 +2,4 @@ export { composeLabelRules, labelLoops } from './compose-labels';
 export { type LabelRule, type LabelUse } from './label-rule';
 export { labelRefusal } from './label-refusal';
 export { LabelRules } from './label-rules.service';
-export { countLabelsParts, leaveLabelsPart, withinLabelsParts } from './label-use.store';
+export { countLabelsParts, leaveLabelsPart, retentionByLabel, withinLabelsParts } from './label-use.store';

@@ -5,7 +5,7 @@ import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
 import { dayMicros, monthMicros } from './label-use.store';
 
 const columns = Prisma.sql`
-  r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.created_at, r.updated_at`;
+  r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds, r.created_at, r.updated_at`;
 
 /** The SQL of rules. Every method takes the account: the rule of another is not found. */
 export class LabelRuleStore {
@@ -21,12 +21,13 @@ export class LabelRuleStore {
 
   /** Make the rule of a label and a value, or change it. */
   async put(tx: Statements, accountId: string, draft: LabelRuleDraft): Promise<LabelRule> {
-    const { label, value, maxJobs, dailyMicros, monthlyMicros } = draft;
+    const { label, value, maxJobs, dailyMicros, monthlyMicros, retentionSeconds } = draft;
     const [row] = await tx.rows<LabelRule>(Prisma.sql`
-      INSERT INTO label_rules AS r (id, account_id, label, value, max_jobs, daily_micros, monthly_micros)
-      VALUES (${newId()}::uuid, ${accountId}::uuid, ${label}, ${value}::text, ${maxJobs}::int, ${dailyMicros}::bigint, ${monthlyMicros}::bigint)
+      INSERT INTO label_rules AS r (id, account_id, label, value, max_jobs, daily_micros, monthly_micros, retention_seconds)
+      VALUES (${newId()}::uuid, ${accountId}::uuid, ${label}, ${value}::text, ${maxJobs}::int, ${dailyMicros}::bigint, ${monthlyMicros}::bigint, ${retentionSeconds}::int)
       ON CONFLICT (account_id, label, value) DO UPDATE
-        SET max_jobs = excluded.max_jobs, daily_micros = excluded.daily_micros, monthly_micros = excluded.monthly_micros, updated_at = now()
+        SET max_jobs = excluded.max_jobs, daily_micros = excluded.daily_micros, monthly_micros = excluded.monthly_micros,
+          retention_seconds = excluded.retention_seconds, updated_at = now()
       RETURNING ${columns}`);
     return row as LabelRule;
   }

@@ -5,6 +5,8 @@ export interface LabelLimits {
   /** What jobs may cost in a day, and in a month (UTC), in micro-credits: what is charged and what is held together. */
   dailyMicros: bigint | null;
   monthlyMicros: bigint | null;
+  /** How long they are kept, outputs and all, where that is shorter than the service keeps them. */
+  retentionSeconds: number | null;
 }
 
 /** A rule for a label with one value or, where that is null, with any value that has no rule of its own, each by itself. */

@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import type { JobMetadata } from '@millrace/contracts';
 import { statementPart, type StatementPart } from '@millrace/database';
 import { LABEL_JOBS, LABEL_SPEND } from './label-refusal';
 
@@ -13,6 +14,20 @@ export const dayMicros = Prisma.sql`CASE WHEN u.day = ${today} THEN u.day_micros
 export const monthMicros = Prisma.sql`
   CASE WHEN date_trunc('month', u.day) = date_trunc('month', ${today}) THEN u.month_micros ELSE 0 END`;
 
+/**
+ * For how long the rules of its labels keep a job of the account, in seconds; null where none says it. For a job that is not counted:
+ * `countLabelsParts` answers it of one that is.
+ */
+export function retentionByLabel(accountId: string, metadata: JobMetadata): Prisma.Sql {
+  return Prisma.sql`(
+    SELECT min(r.retention_seconds) FROM jsonb_each_text(${JSON.stringify(metadata)}::jsonb) m
+    CROSS JOIN LATERAL (
+      SELECT r.retention_seconds FROM label_rules r
+      WHERE r.account_id = ${accountId}::uuid AND r.label = m.key AND (r.value = m.value OR r.value IS NULL)
+      ORDER BY r.value NULLS LAST LIMIT 1
+    ) r)`;
+}
+
 /** Jobs that are about to be recorded. */
 export type LabelledJobs = StatementPart<'place' | 'account_id' | 'metadata' | 'hold_micros'>;
 
@@ -21,14 +36,14 @@ export type LabelledJobs = StatementPart<'place' | 'account_id' | 'metadata' | '
  * The rule of a value goes before that of any value. An account without rules costs one look into an index for each label.
  *
  * @param after a part that must have run first.
- * @returns `counted`: by `place` the labels of each job that is counted; `allowed` yields one row, once all is checked.
+ * @returns `counted`: by `place` the labels of each job that is counted, and for how long its rules keep it; `allowed` yields one row, once all is checked.
  */
 export function countLabelsParts(
   jobs: LabelledJobs,
   after: StatementPart,
-): { counted: StatementPart<'place' | 'limited_labels'>; allowed: StatementPart } {
+): { counted: StatementPart<'place' | 'limited_labels' | 'retention_seconds'>; allowed: StatementPart } {
   const rules = statementPart('label_rule')`
-    SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros
+    SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds
     FROM ${jobs} j CROSS JOIN LATERAL jsonb_each_text(j.metadata) m
     JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.key AND (r.value = m.value OR r.value IS NULL)
     ORDER BY j.place, m.key, r.value NULLS LAST`;
@@ -53,8 +68,8 @@ export function countLabelsParts(
       AND (s.hold_micros = 0 OR s.monthly_micros IS NULL OR u.month_micros <= s.monthly_micros
         OR ${refusal(LABEL_SPEND, 'monthly_micros', 'month_micros')})`;
   return {
-    counted: statementPart<'place' | 'limited_labels'>('label_counted')`
-      SELECT place, array_agg(label ORDER BY label) AS limited_labels FROM ${rules} GROUP BY place`,
+    counted: statementPart<'place' | 'limited_labels' | 'retention_seconds'>('label_counted')`
+      SELECT place, array_agg(label ORDER BY label) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`,
     // Without rules nothing writes, and nothing waits but for what goes before.
     allowed: statementPart('label_allowed')`
       SELECT FROM (SELECT count(*) FROM ${checked}) AS checked, (SELECT count(*) FROM ${after}) AS done`,

@@ -5,7 +5,7 @@ import { readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { CreditJobs } from '../fixtures/credit-jobs';
 import { JobWorld, cloudScope, endingOf, type TestDraft } from '../fixtures/job-world';
-import { composeLabelRules, labelRefusal, type LabelUse } from '../labels';
+import { composeLabelRules, labelRefusal, retentionByLabel, type LabelUse } from '../labels';
 import type { LabelRuleDraft } from '../labels/label-rule';
 import { LabelRuleStore } from '../labels/label-rule.store';
 import { jobSettings } from '../job.settings';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-const none = { value: null, maxJobs: null, dailyMicros: null, monthlyMicros: null };
+const none = { value: null, maxJobs: null, dailyMicros: null, monthlyMicros: null, retentionSeconds: null };
 async function rule(accountId: string, draft: Partial<LabelRuleDraft>): Promise<string> {
   const rules = composeLabelRules(test.database);
   const made = await test.database.transaction((tx) => rules.put(tx, accountId, { label: 'user', ...none, ...draft }));
@@ -113,6 +113,36 @@ describe('the jobs of a label', () => {
     expect((await Promise.all(Array.from({ length: 10 }, group))).filter((answer) => answer === null)).toHaveLength(1);
     expect((await useOf(accountId, 'bob')).live).toBe(4);
     await assertCounted(accountId);
+  });
+
+  it('are kept for as long as their rule says, alone and in a group, and never longer than others', async () => {
+    await rule(accountId, { retentionSeconds: 7_200 });
+    await rule(accountId, { value: 'eve', retentionSeconds: 100_000_000 });
+    const drafts = await Promise.all(['ada', 'eve'].map((user) => world.draft({ metadata: { user } })));
+    const store = new GroupStore(readSettings(jobSettings, {}));
+    const [ada, eve] = await store.record(test.database, drafts, 5_000);
+    const bob = await submit('bob');
+    const none = await submit(null);
+    const keptOf = async (id: string): Promise<[number, number]> => {
+      const job = await test.database.models.job.findUniqueOrThrow({ where: { id } });
+      const seconds = (time: Date): number => Math.round((time.getTime() - job.createdAt.getTime()) / 1_000);
+      return [seconds(job.deadlineAt), seconds(job.expiresAt)];
+    };
+    const ruled = async (metadata: Record<string, string>): Promise<number | null | undefined> =>
+      (
+        await test.database.rows<{ kept: number | null }>(
+          Prisma.sql`SELECT ${retentionByLabel(accountId, metadata)} AS kept`,
+        )
+      )[0]?.kept;
+    expect(await ruled({ user: 'ada', shot: '7' })).toBe(7_200);
+    expect(await ruled({ shot: '7' })).toBeNull();
+    const all: [number, number] = [86_400, 604_800];
+    expect(await Promise.all([ada?.id ?? '', eve?.id ?? '', bob.id, none.id].map(keptOf))).toEqual([
+      [7_200, 7_200],
+      all,
+      [7_200, 7_200],
+      all,
+    ]);
   });
 
   it('are forgotten when they have ended and cost nothing this month, and counted again', async () => {

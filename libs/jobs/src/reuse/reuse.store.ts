@@ -4,6 +4,7 @@ import { claimKeyPart, composeStatement, statementPart, type StatementPart, type
 import { recordJobEndPart } from '@millrace/webhooks';
 import type { JobSettings } from '../job.settings';
 import { hasLabels, type JobOutputRecord, type JobPlace, type JobScope } from '../state';
+import { retentionByLabel } from '../labels';
 
 /** The reason with which the statement refuses itself when the earlier job is no longer there, or not whole. */
 export const REUSE_GONE = 'reuse_gone';
@@ -107,12 +108,13 @@ export class ReuseStore {
   ): StatementPart<JobColumn> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
     const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
+    const kept = retentionByLabel(draft.accountId, draft.metadata);
     return statementPart<JobColumn>('job')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, status, delivery, max_attempts, seq, deadline_at,
         expires_at, completed_at, price_micros_per_second, charged_micros, metadata, models, traceparent, reused_from)
       SELECT i.id, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface}, ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid,
-        'succeeded', 'done', ${maxAttempts}, 2, now() + make_interval(secs => ${deadlineSeconds}),
-        now() + make_interval(secs => ${draft.retentionSeconds}), now(), ${draft.priceMicrosPerSecond}, 0,
+        'succeeded', 'done', ${maxAttempts}, 2, now() + make_interval(secs => least(${deadlineSeconds}::float8, ${kept})),
+        now() + make_interval(secs => least(${draft.retentionSeconds}::float8, ${kept})), now(), ${draft.priceMicrosPerSecond}, 0,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[], ${draft.traceparent},
         whole.reused_from
       FROM ${id} i, ${whole} whole

@@ -64,10 +64,11 @@ export class SubmissionStore {
   private labelParts(
     { accountId, metadata, holdMicros }: JobDraft,
     after: StatementPart,
-  ): { counted: StatementPart<'limited_labels'>; allowed: StatementPart } {
+  ): { counted: StatementPart<'limited_labels' | 'retention_seconds'>; allowed: StatementPart } {
     if (Object.keys(metadata).length === 0) {
       return {
-        counted: statementPart<'limited_labels'>('label_counted')`SELECT NULL::text[] AS limited_labels`,
+        counted: statementPart<'limited_labels' | 'retention_seconds'>('label_counted')`
+          SELECT NULL::text[] AS limited_labels, NULL::int AS retention_seconds`,
         allowed: after,
       };
     }
@@ -88,7 +89,7 @@ export class SubmissionStore {
     draft: JobDraft,
     id: StatementPart<'id'>,
     after: StatementPart,
-    counted: StatementPart<'limited_labels'>,
+    counted: StatementPart<'limited_labels' | 'retention_seconds'>,
   ): StatementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
     const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
@@ -98,7 +99,8 @@ export class SubmissionStore {
         retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT i.id, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
-        now() + make_interval(secs => ${deadlineSeconds}), now() + make_interval(secs => ${draft.retentionSeconds}),
+        now() + make_interval(secs => least(${deadlineSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
+        now() + make_interval(secs => least(${draft.retentionSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
         ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros}, ${draft.spendLimitMicros}::bigint,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
         ${draft.traceparent}, ${draft.retry?.max ?? 0}, ${draft.retry?.on ?? null}::text[], ${draft.retry?.pause_seconds ?? 0},

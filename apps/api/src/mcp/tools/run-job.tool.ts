@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { isTerminal } from '@millrace/contracts';
+import { REUSE_MODES, isTerminal } from '@millrace/contracts';
 import { SubmissionService, type JobRecord } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
 import { claimedKey } from '../../endpoints';
@@ -38,6 +38,13 @@ const definition = {
       .describe(
         'A second call with the same key is refused and makes no job. Use one to try again after a broken connection.',
       ),
+    reuse: z
+      .enum([...REUSE_MODES, 'off'])
+      .optional()
+      .describe(
+        'exact: if an earlier job of the account asked for exactly the same, its outputs answer this one at once and at no cost (reused_from). ' +
+          'off: it runs. Absent: as the account has set it.',
+      ),
     wait_seconds: waitSeconds,
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -69,7 +76,7 @@ export class RunJobTool implements Tool<typeof definition> {
 
   private async submit(input: Input, call: ToolCall): Promise<JobRecord> {
     const { caller, scope, surface } = call.visitor;
-    const { spend_limit_micros: wanted, idempotency_key: key } = input;
+    const { spend_limit_micros: wanted, idempotency_key: key, reuse } = input;
     const body = graphBody(call, input.metadata);
     const most = call.spendLimitMicros;
     const submission = {
@@ -78,6 +85,7 @@ export class RunJobTool implements Tool<typeof definition> {
       body,
       idempotencyKey: claimedKey(caller, key),
       traceparent: currentTraceparent(),
+      reuse: reuse === 'off' ? null : reuse,
       spendLimitMicros: wanted === undefined || BigInt(wanted) > most ? most : BigInt(wanted),
       target: () => this.destinations.of(surface),
     };

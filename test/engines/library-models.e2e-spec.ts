@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiClient, createTestFolder, spawnableSimulator, TestStack, type TestFolder } from '@millrace/testing';
+import {
+  ApiClient,
+  createTestFolder,
+  eventually,
+  spawnableSimulator,
+  TestStack,
+  type TestFolder,
+} from '@millrace/testing';
 
 /** The ComfyUI of these tests has a file of this name of its own; those of the library come before it. */
 const NAME = 'base.safetensors';
@@ -91,8 +98,10 @@ describe('a worker with a cache of models', () => {
     expect(await loadedBy(third.apiKey)).toBe(textOf('built in'));
     expect(await loadedBy(one.apiKey)).toBe(textOf(ofOne));
     expect(await readdir(join(folder.path, 'models', 'models'))).toHaveLength(2);
-    const worker = await stack.test.database.models.worker.findFirstOrThrow();
-    expect(worker.diskModels).toEqual([NAME]);
+    await eventually('the worker has reported what is on its disk', async () => {
+      const worker = await stack.test.database.models.worker.findFirstOrThrow();
+      return worker.diskModels.join() === NAME;
+    });
   });
 
   it('does not start beside a ComfyUI that could not read what it fetches, and says why', async () => {

@@ -181,7 +181,7 @@ describe('staging', () => {
 
   it('asks again where the store fails, sends too little or stalls, and says so where it goes on', async () => {
     const { cache } = await open({
-      fetch: { pieceBytes: 1_000, tries: 3, stallMs: 40, retryBaseMs: 1, retryCapMs: 2, parallel: 1 },
+      fetch: { pieceBytes: 1_000, tries: 30, stallMs: 40, retryBaseMs: 1, retryCapMs: 2, parallel: 1 },
     });
     const model = library.add('a.safetensors', 2_000);
     let failures = 0;

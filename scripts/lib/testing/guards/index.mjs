@@ -5,6 +5,7 @@ import { JOB_GUARDS } from './jobs.mjs';
 import { LABEL_GUARDS } from './labels.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
 import { MODEL_GUARDS } from './models.mjs';
+import { MODEL_CACHE_GUARDS } from './model-cache.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { RETRY_GUARDS } from './retries.mjs';
 import { REUSE_GUARDS } from './reuse.mjs';
@@ -28,6 +29,7 @@ export const GUARDS = [
   ...SUB_KEY_GUARDS,
   ...LABEL_GUARDS,
   ...MODEL_GUARDS,
+  ...MODEL_CACHE_GUARDS,
   ...WEBHOOK_GUARDS,
   ...BATCH_GUARDS,
   ...DATABASE_GUARDS,

@@ -1,5 +1,5 @@
-export { composeModelChores, composeModelSource, composeModels, type ModelChores } from './composition';
+export { composeModelChores, composeModelSource, composeModels } from './composition';
 export { ImportOrigins } from './import';
 export { MODEL_KINDS, MODEL_FORMATS } from './headers';
-export { MODEL_STATES, ModelLibrary, ModelUploads, type Model, type ModelDraft, type Transact } from './library';
-export { modelSettings, type ModelSettings } from './models.settings';
+export { MODEL_STATES, ModelLibrary, ModelUploads, type Model, type Transact } from './library';
+export { modelSettings } from './models.settings';

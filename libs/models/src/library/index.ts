@@ -1,4 +1,4 @@
-export { MODEL_STATES, type Model, type ModelDraft, type Transact } from './model';
+export { MODEL_STATES, type Model, type Transact } from './model';
 export { ModelContents } from './model-content';
 export { ModelLibrary } from './model-library.service';
 export { ModelLibrarySource } from './model-library-source';

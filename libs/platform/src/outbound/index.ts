@@ -1,4 +1,4 @@
 export { AddressGuard, AddressRefused } from './address-guard';
 export { CONNECT_MS, guardedAgent } from './guarded-agent';
-export { networkList, readNetworks, type Network } from './networks';
+export { networkList, readNetworks } from './networks';
 export { type ResolveHost } from './resolve-host';

@@ -14,8 +14,8 @@ export const assetSettings = {
   ),
   maxResumableUploadBytes: setting(
     'MAX_RESUMABLE_UPLOAD_BYTES',
-    'Largest file that can be uploaded in parts, in bytes; at most 5 GiB, which is what S3 copies in one request.',
-    integer({ min: 1, max: 5 * 1024 ** 3 }).default(5 * 1024 ** 3),
+    'Largest file that can be uploaded in parts, models included, in bytes; at most 50 GiB.',
+    integer({ min: 1, max: 50 * 1024 ** 3 }).default(5 * 1024 ** 3),
   ),
   uploadPartBytes: setting(
     'UPLOAD_PART_BYTES',

@@ -29,7 +29,7 @@ export const uploadModel = defineEndpoint({
     '[large files](#tag/uploads). Then complete it. Pickles (`.ckpt`, `.pt`, `.pth`, `.bin`) are refused unless the operator of the ' +
     'service allows them.',
   body: ModelUploadSchema,
-  example: { folder: 'checkpoints', name: 'sdxl/base.safetensors', size_bytes: 6938078334, licence: 'openrail++' },
+  example: { folder: 'checkpoints', name: 'sdxl/base.safetensors', size_bytes: 2132696762, licence: 'openrail++' },
   answers: { 201: { description: 'The upload is open.', schema: ModelSchema } },
   errors: ['storage_full', 'payload_too_large', 'model_exists', 'model_limit'],
 });

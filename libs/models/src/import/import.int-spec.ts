@@ -193,11 +193,17 @@ describe('an import', () => {
     expect(await now(model)).toMatchObject({ state: 'ready' });
   });
 
-  it('of a file that changes meanwhile fails', async () => {
+  it.each([
+    ['a source that says so', true],
+    ['a source that ignores for which version it is asked', false],
+  ])('of a file that changes meanwhile fails, at %s', async (_, honours) => {
     const model = await importOf();
     const before = sendRange(FILE);
     const after = sendRange(FILE, '"2"');
-    respond = (request, response) => (asked.length > 3 ? after : before)(request, response);
+    respond = (request, response) => {
+      if (!honours) delete request.headers['if-range'];
+      (asked.length > 3 ? after : before)(request, response);
+    };
     await run();
     const problem = 'The file at the source has changed while it was imported.';
     expect(await now(model)).toMatchObject({ state: 'failed', problem });

@@ -65,9 +65,9 @@ export const MODEL_GUARDS = [
   ),
   of(
     'a file that changes while it is imported is refused',
-    ORIGIN,
-    "...(etag !== null && { 'if-range': etag }),",
-    '',
+    IMPORTER,
+    'if (isSame) return;',
+    'if (isSame || begun.etag !== null) return;',
     IMPORTS,
   ),
   of(

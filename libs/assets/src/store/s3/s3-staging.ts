@@ -8,6 +8,7 @@ import {
   DeleteObjectCommand,
   PutObjectCommand,
   UploadPartCommand,
+  UploadPartCopyCommand,
   type CompletedPart,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -102,25 +103,59 @@ function stagedInObject(bucket: Bucket, meter: ByteMeter, object: string): Stage
 
 /** Bytes that lie whole in an object of the staging area, and stay there until they are discarded. */
 export function assembledInObject(bucket: Bucket, meter: ByteMeter, object: string): AssembledBytes {
+  const digest = meter.finish();
+  const { sizeBytes } = digest;
   return {
-    ...meter.finish(),
+    ...digest,
     place: async (key) => {
-      const target = { Bucket: bucket.name, Key: bucket.objectOf(key) };
-      await withS3Faults(
-        bucket.client.send(
-          new CopyObjectCommand({
-            ...target,
-            ...encryptionFields(bucket.encryption),
-            CopySource: `${bucket.name}/${object}`,
-          }),
-        ),
-      );
+      await copyObject(bucket, { source: object, target: bucket.objectOf(key), sizeBytes });
     },
     release: async () => undefined,
     discard: async () => {
       await withS3Faults(bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: object })));
     },
   };
+}
+
+/**
+ * Copy an object inside a bucket, atomically: in one request, or in parts where it is larger than `stepBytes`. Parts of a copy that broke
+ * off are dropped by the sweep of staging.
+ *
+ * @param target name of the new object.
+ * @throws BlobStoreError.
+ */
+export async function copyObject(
+  bucket: Bucket,
+  { source, target, sizeBytes }: { source: string; target: string; sizeBytes: number },
+  stepBytes = MAX_COPY_BYTES,
+): Promise<void> {
+  const to = { Bucket: bucket.name, Key: target };
+  const CopySource = `${bucket.name}/${source}`;
+  const encrypted = encryptionFields(bucket.encryption);
+  if (sizeBytes <= stepBytes) {
+    await withS3Faults(bucket.client.send(new CopyObjectCommand({ ...to, ...encrypted, CopySource })));
+    return;
+  }
+  const { UploadId } = await withS3Faults(
+    bucket.client.send(new CreateMultipartUploadCommand({ ...to, ...encrypted })),
+  );
+  const upload = { ...to, UploadId };
+  try {
+    const Parts: CompletedPart[] = [];
+    for (let start = 0; start < sizeBytes; start += stepBytes) {
+      const CopySourceRange = `bytes=${start}-${Math.min(start + stepBytes, sizeBytes) - 1}`;
+      const PartNumber = Parts.length + 1;
+      const part = new UploadPartCopyCommand({ ...upload, PartNumber, CopySource, CopySourceRange });
+      const { CopyPartResult } = await withS3Faults(bucket.client.send(part));
+      Parts.push({ PartNumber, ETag: CopyPartResult?.ETag });
+    }
+    const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } });
+    await withS3Faults(bucket.client.send(complete));
+  } catch (error) {
+    // Where this fails, the sweep of staging drops the parts.
+    await bucket.client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** A multipart upload that begins with its first part, and sends one part at a time. */

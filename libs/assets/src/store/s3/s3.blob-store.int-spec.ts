@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { testS3 } from '@millrace/testing';
 import { describeBlobStore } from '../blob-store.conformance';
 import { createTestBucket } from '../../fixtures/test-bucket';
 import { describePartStore } from '../part-store.conformance';
 import { DEFAULT_REQUEST_POLICY, s3FaultOf, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
+import { copyObject, type Bucket } from './s3-staging';
 
 const failFast = { ...DEFAULT_REQUEST_POLICY, maxAttempts: 1, connectTimeoutMs: 30_000 };
 let address: S3Address;
@@ -15,6 +17,33 @@ beforeAll(async () => {
 
 describeBlobStore('a bucket of blobs', async () => new S3BlobStore(address));
 describePartStore('a bucket', async () => new S3BlobStore(await createTestBucket()));
+
+describe('a copy in a bucket', () => {
+  const MIB = 1024 * 1024;
+  const bytes = randomBytes(11 * MIB + 5);
+  const bucketOf = (store: S3BlobStore): Bucket => (store as unknown as { bucket: Bucket }).bucket;
+  let store: S3BlobStore;
+  beforeAll(async () => {
+    store = new S3BlobStore(await createTestBucket());
+    await (await store.stage(Readable.from([bytes]), { maxBytes: 100 * MIB })).place('source');
+  });
+  afterAll(() => store.close());
+
+  it('is made in parts where it is too large for one request, and is whole', async () => {
+    const parts = { source: 'blobs/source', target: 'blobs/target', sizeBytes: bytes.length };
+    await copyObject(bucketOf(store), parts, 5 * MIB);
+    expect((await buffer(await store.open('target'))).equals(bytes)).toBe(true);
+  });
+
+  it('that fails leaves nothing under its key, and no open upload', async () => {
+    const parts = { source: 'blobs/source', target: 'blobs/half', sizeBytes: 100 * MIB };
+    await expect(copyObject(bucketOf(store), parts, 5 * MIB)).rejects.toThrow();
+    expect(await store.stat('half')).toBeNull();
+    for await (const { name } of store.stagedBefore(new Date(Date.now() + 60_000))) {
+      throw new Error(`${name} was left behind`);
+    }
+  });
+});
 
 describe('a bucket of blobs', () => {
   const text = 'a picture, by and by';

@@ -94,8 +94,11 @@ export class S3BlobStore implements BlobStore {
     for await (const { key, modifiedAt } of this.objects(STAGING_PREFIX)) {
       if (modifiedAt < time) yield { name: key, drop: () => this.deleteObject(key) };
     }
-    for await (const upload of openUploads(this.bucket, STAGING_PREFIX)) {
-      if (upload.begunAt < time) yield upload;
+    // Below blobs: copies that broke off.
+    for (const prefix of [STAGING_PREFIX, BLOBS_PREFIX]) {
+      for await (const upload of openUploads(this.bucket, prefix)) {
+        if (upload.begunAt < time) yield upload;
+      }
     }
   }
 

@@ -65,7 +65,9 @@ const ROOMS = {
     ['models'],
   ],
   'apps/cli/src': [['process'], ['graph', 'login'], ['client'], ['terminal'], ['follow'], ['commands']],
-  'apps/worker/src': [['engines', 'work-files'], ['attempt']],
+  'apps/worker/src': [['engines', 'work-files'], ['attempt'], ['remote']],
+  'apps/gateway/src': [['http'], ['lanes'], ['workers', 'attempts']],
+  'libs/deployments/src': [['tokens']],
   'libs/accounts/src': [['expiry', 'sessions']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention']],
   'libs/jobs/src': [

@@ -939,6 +939,20 @@ CREATE TABLE webhook_secrets (
     CONSTRAINT webhook_secrets_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE worker_tokens (
+    id uuid NOT NULL,
+    pool_id text NOT NULL,
+    name text NOT NULL,
+    hash bytea NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    last_used_at timestamp(3) with time zone,
+    expires_at timestamp(3) with time zone,
+    revoked_at timestamp(3) with time zone,
+    CONSTRAINT worker_tokens_pkey PRIMARY KEY (id),
+    CONSTRAINT worker_tokens_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT worker_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 200)))
+);
+
 CREATE TABLE workers (
     id uuid NOT NULL,
     pool_id text NOT NULL,
@@ -956,6 +970,7 @@ CREATE TABLE workers (
     ready_at timestamp(3) with time zone,
     attempt_ms integer,
     draining_at timestamp(3) with time zone,
+    token_id uuid,
     disk_models text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
@@ -1012,6 +1027,7 @@ ALTER TABLE webhook_attempts ADD CONSTRAINT webhook_attempts_message_id_fkey FOR
 ALTER TABLE webhook_endpoints ADD CONSTRAINT webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE webhook_messages ADD CONSTRAINT webhook_messages_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE webhook_secrets ADD CONSTRAINT webhook_secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE worker_tokens ADD CONSTRAINT worker_tokens_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
@@ -1100,6 +1116,8 @@ CREATE UNIQUE INDEX webhook_messages_event_key ON public.webhook_messages USING 
 CREATE INDEX webhook_messages_lane_idx ON public.webhook_messages USING btree (endpoint_id, due_at, id) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_messages_log_idx ON public.webhook_messages USING btree (endpoint_id, id);
 CREATE INDEX webhook_secrets_endpoint_id_idx ON public.webhook_secrets USING btree (endpoint_id);
+CREATE UNIQUE INDEX worker_tokens_hash_key ON public.worker_tokens USING btree (hash);
+CREATE INDEX worker_tokens_pool_id_idx ON public.worker_tokens USING btree (pool_id);
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 

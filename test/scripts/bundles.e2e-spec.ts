@@ -67,7 +67,7 @@ describe('the bundles that processes are started from', () => {
   });
 
   it.each([
-    ['libs/platform/src/boot.ts', ['api', 'worker', 'maintenance', 'fleet']],
+    ['libs/platform/src/boot.ts', ['api', 'worker', 'maintenance', 'fleet', 'gateway']],
     ['apps/api/src/main.ts', ['api']],
     ['apps/worker/src/main.ts', ['worker']],
     ['libs/jobs/src/submission/examination.thread.ts', ['examination.thread']],

@@ -1,6 +1,15 @@
 import { programsOf } from '../../scripts/lib/setup/bundles.mjs';
 
-const BUNDLES = ['api', 'worker', 'maintenance', 'fleet', 'examination.thread', 'process-entry', 'thread-entry'];
+const BUNDLES = [
+  'api',
+  'worker',
+  'maintenance',
+  'fleet',
+  'gateway',
+  'examination.thread',
+  'process-entry',
+  'thread-entry',
+];
 
 function manifestOf(changed: string | undefined, packages = 'packages'): Parameters<typeof programsOf>[0] {
   const bundleOf = (name: string): object => ({
@@ -26,6 +35,7 @@ describe('what a process runs', () => {
     ['worker', ['worker', 'fleet']],
     ['maintenance', ['maintenance']],
     ['fleet', ['fleet']],
+    ['gateway', ['gateway']],
     ['examination.thread', ['api']],
     ['process-entry', ['worker', 'fleet']],
     ['thread-entry', ['worker', 'fleet']],
@@ -34,7 +44,7 @@ describe('what a process runs', () => {
   });
 
   it('is another program for all after a change of the packages', () => {
-    expect(changedBy(manifestOf(undefined, 'others'))).toEqual(['api', 'worker', 'maintenance', 'fleet']);
+    expect(changedBy(manifestOf(undefined, 'others'))).toEqual(['api', 'worker', 'maintenance', 'fleet', 'gateway']);
   });
 
   it('is the same program when nothing of it has changed', () => {

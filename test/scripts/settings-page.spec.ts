@@ -7,7 +7,7 @@ describe('docs/settings.md', () => {
 
   it('has one entry for a setting that all processes read alike', () => {
     expect(sectionOf('MILLRACE_LEASE_SECONDS').match(/^Default: .*$/gm)).toEqual([
-      'Default: `10`. Read by api, worker, maintenance.',
+      'Default: `10`. Read by api, worker, maintenance, gateway.',
     ]);
   });
 

@@ -38,6 +38,8 @@ import {
   PoolStore,
   Targets,
   WorkerStore,
+  WorkerTokenStore,
+  WorkerTokens,
 } from '@millrace/deployments';
 import { JobPresenter, composeLabelRules, composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
@@ -246,7 +248,7 @@ function composeAccounts(
 
 function composeDeployments(
   database: Database,
-  { priceMicrosPerSecond }: ApiSettings,
+  { pool, priceMicrosPerSecond }: ApiSettings,
   queues: Pick<AccountQueues, 'livingIn'>,
 ): object[] {
   const catalogues = new CatalogueReader(database, new CatalogueStore());
@@ -259,7 +261,8 @@ function composeDeployments(
     new EngineClassStore(),
     (tx, poolId) => queues.livingIn(tx, poolId),
   );
-  return [deployments, life, targets, new WorkerStore(), new PoolStore()];
+  const tokens = new WorkerTokens(database, new WorkerTokenStore(), new PoolStore(), pool);
+  return [deployments, life, targets, new WorkerStore(), new PoolStore(), tokens];
 }
 
 /** The account that callers of the self-hosted surface act through. */

@@ -38,6 +38,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
     pages: {
       'self-hosting': 'Self-hosting',
       operations: 'Operations',
+      'remote-workers': 'Workers outside the cluster',
       settings: 'Settings',
       security: 'Security',
       'threat-model': 'Threat model',

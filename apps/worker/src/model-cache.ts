@@ -5,7 +5,7 @@ import { CacheFolderError, ModelCache } from '@millrace/model-cache';
 import { BootError, type Logger, type Metrics } from '@millrace/platform';
 import type { EngineModels } from './attempt';
 import type { OpenEngine } from './engines';
-import type { WorkerSettings } from './worker.config';
+import type { OwnSettings } from './worker.config';
 
 /**
  * The models of the library on this host; null where the worker is to fetch none.
@@ -13,12 +13,17 @@ import type { WorkerSettings } from './worker.config';
  * @throws BootError where the folder cannot be used
  */
 export async function openModelCache(
-  { modelCacheBytes, modelCacheDir, modelCacheParallel: parallel }: WorkerSettings,
-  source: ModelSource,
+  { modelCacheBytes, modelCacheDir, modelCacheParallel: parallel }: OwnSettings,
+  source: ModelSource | null,
   metrics: Metrics,
   logger: Logger,
 ): Promise<ModelCache | null> {
   if (modelCacheDir === undefined) return null;
+  if (source === null) {
+    throw new BootError(
+      'MILLRACE_MODEL_CACHE_DIR cannot be set beside MILLRACE_GATEWAY_URL: a gateway does not serve the library. Put the models on this machine.',
+    );
+  }
   const options = { source, isGone, metrics, logger, fetch: { parallel } };
   return inOperatorsWords(ModelCache.open({ dir: modelCacheDir, budgetBytes: modelCacheBytes, ...options }));
 }

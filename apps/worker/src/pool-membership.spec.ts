@@ -1,6 +1,5 @@
-import type { Database } from '@millrace/database';
-import { PoolStore, WorkerStore } from '@millrace/deployments';
 import { HEARTBEAT_EVERY_MS, PoolMembership } from './pool-membership';
+import type { PoolRegistry } from './pool-registry';
 
 const fit = { healths: [], diskModels: [], problem: null, capacity: 1, attemptMs: null };
 
@@ -11,10 +10,14 @@ beforeEach(() => {
   nowMs = 0;
   isAway = false;
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  const workers = new WorkerStore();
-  workers.heartbeat = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready'));
+  const registry: PoolRegistry = {
+    ensurePool: () => Promise.resolve(),
+    register: () => Promise.resolve(),
+    heartbeat: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready')),
+    publish: () => Promise.resolve(''),
+  };
   const identity = { id: 'worker', poolId: 'pool', version: 'test' };
-  membership = new PoolMembership({ identity, database: {} as Database, pools: new PoolStore(), workers });
+  membership = new PoolMembership({ identity, registry });
 });
 afterEach(() => jest.restoreAllMocks());
 

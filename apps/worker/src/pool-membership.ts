@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
-import { BOOT_TIMEOUT_MS, ConstraintError, retryWhileStarting, type Database } from '@millrace/database';
-import type { PoolStore, WorkerStore, WorkerState } from '@millrace/deployments';
+import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
+import type { WorkerState } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
+import type { PoolRegistry } from './pool-registry';
 
 export const HEARTBEAT_EVERY_MS = 3_000;
 /** Without a heartbeat that succeeded for so long a worker counts as cut off from PostgreSQL. */
@@ -17,9 +18,7 @@ interface WorkerIdentity {
 
 export interface MembershipParts {
   identity: WorkerIdentity;
-  database: Database;
-  pools: PoolStore;
-  workers: WorkerStore;
+  registry: PoolRegistry;
 }
 
 /** How a worker and its engines are. */
@@ -60,21 +59,11 @@ export class PoolMembership {
    * @throws {Error} when the database stays away
    */
   async register(engine: string, capacity: number): Promise<void> {
-    const { database, identity, pools } = this.parts;
-    await retryWhileStarting(BOOT_TIMEOUT_MS, () => pools.ensure(database, identity.poolId, engine));
-    await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.registerOnce(engine, capacity));
-    this.reachedAtMs = performance.now();
-  }
-
-  private async registerOnce(engine: string, capacity: number): Promise<void> {
-    const { database, identity, workers } = this.parts;
+    const { identity, registry } = this.parts;
     const registration = { ...identity, engine, host: hostname(), pid: process.pid, capacity };
-    try {
-      await workers.register(database, registration);
-    } catch (error) {
-      // An earlier try was recorded, and its answer was lost.
-      if (!(error instanceof ConstraintError && error.kind === 'unique')) throw error;
-    }
+    await retryWhileStarting(BOOT_TIMEOUT_MS, () => registry.ensurePool(identity.poolId, engine));
+    await retryWhileStarting(BOOT_TIMEOUT_MS, () => registry.register(registration));
+    this.reachedAtMs = performance.now();
   }
 
   /**
@@ -87,11 +76,11 @@ export class PoolMembership {
     state: WorkerState,
     { healths, diskModels, problem, capacity, attemptMs }: FitnessReport,
   ): Promise<boolean> {
-    const { database, identity, workers } = this.parts;
+    const { identity, registry } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
     const residentModels = [...new Set(healths.flatMap((health) => health.residentModels))];
     const sentAtMs = performance.now();
-    const wanted = await workers.heartbeat(database, identity.id, {
+    const wanted = await registry.heartbeat(identity.id, {
       state: reported,
       residentModels,
       diskModels,

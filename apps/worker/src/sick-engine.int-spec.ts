@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '@millrace/accounts';
 import { assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { NO_SUBMISSION_DEFAULTS, newId, type NodeCatalogue } from '@millrace/contracts';
-import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
+import { WorkerStore } from '@millrace/deployments';
 import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import {
   composeExecution,
@@ -17,6 +17,7 @@ import {
 import { LaneConsumer, RedisConnections } from '@millrace/messaging';
 import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { DatabaseRegistry } from './pool-registry';
 import { WorkFolder } from './work-files';
 import { PoolWorker } from './worker';
 
@@ -120,18 +121,15 @@ class Pool {
     const reach = (): void => {
       if (this.cutOff.has(index)) throw Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
     };
-    const workers = new WorkerStore();
-    const heartbeat = workers.heartbeat.bind(workers);
-    workers.heartbeat = async (...report) => {
+    const registry = new DatabaseRegistry(test.database);
+    const heartbeat = registry.heartbeat.bind(registry);
+    registry.heartbeat = async (...report) => {
       reach();
       return heartbeat(...report);
     };
     const worker = new PoolWorker({
       identity: { id, poolId: this.id, version: 'test' },
-      database: test.database,
-      pools: new PoolStore(),
-      workers,
-      catalogues: new CatalogueStore(),
+      registry,
       claims: {
         take: async (...offer) => {
           reach();
@@ -139,9 +137,8 @@ class Pool {
         },
       },
       engines,
+      recordsOf: () => ({ jobs, assets }),
       attempt: {
-        jobs,
-        assets,
         logger,
         metrics,
         leaseSeconds: LEASE_SECONDS,

@@ -8,17 +8,12 @@ import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { modelCacheSettings } from '@millrace/model-cache';
 import { integer, processSettings, setting, type SettingsOf } from '@millrace/platform';
+import { remoteSettings } from './remote.config';
 
-export const workerSettings = {
+/** What every worker has: its engines, and its own machine. */
+const ownSettings = {
   ...processSettings,
-  ...databaseSettings,
-  ...messagingSettings,
-  ...secretKeySetting,
-  ...assetSettings,
-  ...billingSettings,
-  ...jobSettings,
   ...modelCacheSettings,
-  pool: setting('POOL', 'Pool that this worker serves: the shared one, or that of a deployment.', poolName),
   engine: setting(
     'ENGINE',
     'What runs the workflows: cpu (embedded) or comfyui.',
@@ -109,4 +104,20 @@ export const workerSettings = {
     integer({ min: 0, max: 86_400 }).default(20),
   ),
 };
+export type OwnSettings = SettingsOf<typeof ownSettings>;
+
+/** Of a worker that reaches PostgreSQL, Redis and the blob store. */
+export const workerSettings = {
+  ...databaseSettings,
+  ...messagingSettings,
+  ...secretKeySetting,
+  ...assetSettings,
+  ...billingSettings,
+  ...jobSettings,
+  pool: setting('POOL', 'Pool that this worker serves: the shared one, or that of a deployment.', poolName),
+  ...ownSettings,
+};
 export type WorkerSettings = SettingsOf<typeof workerSettings>;
+
+/** Of a worker that reaches a gateway alone. */
+export const remoteWorkerSettings = { ...ownSettings, ...remoteSettings };

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '@millrace/accounts';
 import { BlobStoreError, assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { NO_SUBMISSION_DEFAULTS, newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
-import { CatalogueStore, PoolStore, WorkerStore } from '@millrace/deployments';
+import { WorkerStore } from '@millrace/deployments';
 import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import {
   composeExecution,
@@ -20,6 +20,7 @@ import {
 import { RedisConnections } from '@millrace/messaging';
 import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { DatabaseRegistry } from './pool-registry';
 import { WorkFolder } from './work-files';
 import { PoolWorker } from './worker';
 
@@ -127,15 +128,11 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
   const poolId = `pool-${newId()}`;
   const worker = new PoolWorker({
     identity: { id: newId(), poolId, version: 'test' },
-    database: test.database,
-    pools: new PoolStore(),
-    workers: new WorkerStore(),
-    catalogues: new CatalogueStore(),
+    registry: new DatabaseRegistry(test.database),
     claims: jobs.claims,
     engines: [engineThat(run)],
+    recordsOf: () => ({ jobs, assets }),
     attempt: {
-      jobs,
-      assets,
       logger,
       metrics: new Metrics('test'),
       maxOutputsPerJob: 1_000,

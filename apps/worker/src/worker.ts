@@ -1,6 +1,6 @@
 import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
 import { BOOT_TIMEOUT_MS, isTransient, retryWhileStarting } from '@millrace/database';
-import type { CatalogueStore, WorkerState } from '@millrace/deployments';
+import type { WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
@@ -13,10 +13,11 @@ import type { WorkFolder } from './work-files';
 const RECHECK_EVERY_MS = 500;
 
 export interface WorkerParts extends MembershipParts {
-  catalogues: CatalogueStore;
   claims: Pick<WarmClaims, 'take'>;
   engines: Engine[];
-  attempt: Omit<AttemptParts, 'catalogue' | 'workFolder'>;
+  attempt: Omit<AttemptParts, 'catalogue' | 'workFolder' | 'jobs' | 'assets'>;
+  /** Where an attempt is recorded, and where its bytes lie. */
+  recordsOf: (claimed: ClaimedAttempt) => Pick<AttemptParts, 'jobs' | 'assets'>;
   /** Names of models on this machine's disk, without those that an engine brought itself. */
   diskModels?: () => Promise<string[]>;
   workFolder: WorkFolder;
@@ -51,9 +52,9 @@ export class PoolWorker {
   private timers: NodeJS.Timeout[] = [];
 
   constructor(private readonly parts: WorkerParts) {
-    const { catalogues, database, engines, identity, logger } = parts;
+    const { engines, identity, logger, registry } = parts;
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
-      catalogues.publish(database, identity.poolId, kindOf(engines), catalogue);
+      registry.publish(identity.poolId, kindOf(engines), catalogue);
     this.slots = new EngineSlots(engines, logger);
     this.membership = new PoolMembership(parts);
     this.catalogue = new PublishedCatalogue(engines, publish, logger);
@@ -198,8 +199,8 @@ export class PoolWorker {
   }
 
   private async run(claimed: ClaimedAttempt, slot: EngineSlot, release: (release: Release) => void): Promise<void> {
-    const { workFolder } = this.parts;
-    const parts = { ...this.parts.attempt, workFolder, catalogue: () => this.catalogue.current };
+    const { recordsOf, workFolder } = this.parts;
+    const parts = { ...this.parts.attempt, ...recordsOf(claimed), workFolder, catalogue: () => this.catalogue.current };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
     const entry = { jobId: claimed.jobId, attempt };
     this.running.add(entry);

@@ -23,7 +23,7 @@ import {
   SweepUploadDaysLoop,
   SweepUploadsLoop,
 } from './retention';
-import { ResumableUploadService, ResumableUploadStore, UploadDayStore, UploadService } from './upload';
+import { OutputUploads, ResumableUploadService, ResumableUploadStore, UploadDayStore, UploadService } from './upload';
 
 /** What assets are built on, made by the process that uses them. */
 export interface AssetsParts {
@@ -47,6 +47,7 @@ export interface Assets {
   assets: AssetService;
   uploads: UploadService;
   resumable: ResumableUploadService;
+  outputUploads: OutputUploads;
   quota: StorageQuota;
   content: ContentService;
   /** Chores, for the process that runs chores. */
@@ -71,6 +72,7 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
     assets,
     uploads,
     resumable,
+    outputUploads: new OutputUploads(store.parts, blobs, settings),
     quota,
     content: new ContentService(database, assets, assetStore, blobs, settings),
     loops: [

@@ -22,6 +22,7 @@ export {
   type StoredOutput,
 } from './records';
 export {
+  OutputUploads,
   PartLinks,
   readAssetFields,
   readHash,

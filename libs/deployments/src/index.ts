@@ -16,10 +16,19 @@ export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
 export { Targets, type Target } from './targets';
 export {
+  WorkerTokenStore,
+  WorkerTokens,
+  type IssuedWorkerToken,
+  type WorkerTokenHolder,
+  type WorkerTokenRecord,
+} from './tokens';
+export {
   SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,
   WorkerStore,
   type PoolPace,
   type WorkerRecord,
+  type WorkerRegistration,
+  type WorkerReport,
   type WorkerState,
 } from './worker.store';

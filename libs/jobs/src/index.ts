@@ -34,9 +34,12 @@ export {
   JobEvents,
   Lifecycle,
   OVERTIME,
+  REPORTED_ENDINGS,
+  RemoteAttempts,
   resubmitAdvice,
   type AttemptLoss,
   type AttemptResult,
+  type RemoteAttempt,
   type ReportedEnding,
 } from './lifecycle';
 export { JobHistories, OperatorJobs, type FailedJob, type JobHistory, type OperatorJob } from './operator';

@@ -11,8 +11,9 @@ export async function sendControl(redis: Redis, poolId: string, message: Control
 
 /** Receive the messages to a pool's workers, on a connection of its own. */
 export function listenForControl(redis: Redis, poolId: string, listener: (message: ControlMessage) => void): void {
-  redis.on('message', (_channel: string, text: string) => {
-    const message = parseMessage(text);
+  redis.on('message', (channel: string, text: string) => {
+    // A connection may listen to several pools.
+    const message = channel === channelOf(poolId) ? parseMessage(text) : null;
     if (message !== null) listener(message);
   });
   void redis.subscribe(channelOf(poolId)).catch(() => undefined);

@@ -94,6 +94,18 @@ export class Metrics {
     labelNames: ['pool', 'state'],
     registers: [this.registry],
   });
+  readonly remoteWorkers = new Gauge({
+    name: 'millrace_gateway_workers',
+    help: 'Workers outside the cluster that ask this gateway for work.',
+    labelNames: ['pool'],
+    registers: [this.registry],
+  });
+  readonly remoteBytes = new Counter({
+    name: 'millrace_gateway_bytes_total',
+    help: 'Bytes of inputs and outputs that passed through this gateway, by direction: in (outputs), out (inputs). What the store serves itself is not among them.',
+    labelNames: ['direction'],
+    registers: [this.registry],
+  });
   readonly databaseConnections = new Gauge({
     name: 'millrace_database_connections',
     help: 'Connections of this process to PostgreSQL by state: busy, idle; waiting: statements for which there is none.',

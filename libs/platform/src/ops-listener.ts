@@ -83,7 +83,7 @@ export async function openOpsListener(parts: OpsListener): Promise<OpenListener>
 export async function listen(
   app: INestApplication,
   { host, port }: { host: string; port: number },
-  settingName: 'MILLRACE_PORT' | 'MILLRACE_OPS_PORT',
+  settingName: 'MILLRACE_PORT' | 'MILLRACE_OPS_PORT' | 'MILLRACE_GATEWAY_PORT',
 ): Promise<number> {
   try {
     await app.listen(port, host);

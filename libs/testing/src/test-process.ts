@@ -7,7 +7,7 @@ import { eventually } from './eventually';
 const BOOT_MS = 180_000;
 const ROOT = join(__dirname, '../../..');
 
-export type ProcessRole = 'api' | 'worker' | 'maintenance' | 'fleet';
+export type ProcessRole = 'api' | 'worker' | 'maintenance' | 'fleet' | 'gateway';
 
 /** One real process of ours, run from its build, with what it has logged. */
 export class TestProcess {

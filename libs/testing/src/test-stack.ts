@@ -93,6 +93,17 @@ export class TestStack {
     return worker;
   }
 
+  /** Start a worker that reaches a gateway of the stack, and nothing else of it. */
+  addRemoteWorker(gatewayUrl: string, token: string): Promise<TestProcess> {
+    const nothing = { DATABASE_URL: '', REDIS_URL: '', MILLRACE_SECRET_KEY: '', MILLRACE_BLOB_DIR: '', MILLRACE_POOL: '' };
+    return this.addWorker({ ...nothing, MILLRACE_GATEWAY_URL: gatewayUrl, MILLRACE_GATEWAY_TOKEN: token });
+  }
+
+  /** The pool of the shared surface. */
+  get pool(): string {
+    return this.env.MILLRACE_POOL ?? '';
+  }
+
   private readonly processes: TestProcess[] = [];
 
   get publicUrl(): string {

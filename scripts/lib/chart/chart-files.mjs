@@ -55,7 +55,10 @@ const SET_BY_CHART = new Set([
  */
 export function chartFiles() {
   const values = readChartValues(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
-  const free = listSettings().filter(({ setting }) => !setting.secret && !SET_BY_CHART.has(setting.name));
+  const free = listSettings().filter(
+    ({ setting, processes }) =>
+      !setting.secret && !SET_BY_CHART.has(setting.name) && PROCESSES.some((role) => processes.includes(role)),
+  );
   const known = PROCESSES.map((role) => [
     role,
     free.filter(({ processes }) => processes.includes(role)).map(({ setting }) => setting.name),

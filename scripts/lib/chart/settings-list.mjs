@@ -10,7 +10,7 @@ import { loadBuilt } from '../system/index.mjs';
  * @typedef {SettingUse & { uses: SettingUse[] }} ListedSetting
  */
 
-export const PROCESSES = /** @type {const} */ (['api', 'worker', 'maintenance', 'fleet']);
+export const PROCESSES = /** @type {const} */ (['api', 'worker', 'maintenance', 'fleet', 'gateway']);
 
 /**
  * Every setting of every process, from the build, in alphabetical order.
@@ -29,6 +29,12 @@ export function listSettings() {
       listed.processes.push(role);
       byName.set(setting.name, listed);
     }
+  }
+  // A worker reads these where it joins its pool through a gateway, in place of those of what it reaches itself.
+  const remote = /** @type {Record<string, Record<string, Setting>>} */ (loadBuilt('apps/worker/src/remote.config'));
+  for (const setting of Object.values(remote.remoteSettings ?? {})) {
+    const use = { setting, processes: ['worker outside'] };
+    byName.set(setting.name, { ...use, uses: [use] });
   }
   return [...byName.values()].sort((a, b) => a.setting.name.localeCompare(b.setting.name));
 }

@@ -72,6 +72,7 @@ export const RIGHTS = {
   webhook_endpoints: [WRITE, READ, SWEEP],
   webhook_messages: [WRITE, APPEND, ALL],
   webhook_secrets: [WRITE, NOTHING, SWEEP],
+  worker_tokens: [WRITE, CHANGE, NOTHING],
   workers: [CHANGE, WRITE, SWEEP],
 };
 

@@ -3,7 +3,7 @@ import { readJson, writeJson } from '../system/index.mjs';
 
 /**
  * What one data folder keeps for good. `secretKey` is the base64 of 32 bytes; `apiKey` is there once the stack made itself
- * an account.
+ * an account, `workerToken` once it had workers that join by a gateway.
  *
  * @typedef {{
  *   postgresPassword: string,
@@ -11,6 +11,7 @@ import { readJson, writeJson } from '../system/index.mjs';
  *   adminToken: string,
  *   secretKey: string,
  *   apiKey?: string,
+ *   workerToken?: string,
  * }} Secrets
  */
 

@@ -32,6 +32,7 @@ const PROCESSES = {
   worker: 'apps/worker/src/main.js',
   maintenance: 'apps/maintenance/src/main.js',
   fleet: 'apps/fleet/src/main.js',
+  gateway: 'apps/gateway/src/main.js',
 };
 /** What a process starts by the name of a file beside its own. Each is complete in itself: a thread needs few packages. */
 const THREADS = {

@@ -69,7 +69,7 @@ function askForAccount(publicUrl, key) {
  * @param {object} body
  * @returns {Promise<Record<string, unknown>>}
  */
-async function callAdmin({ opsUrl, adminToken }, path, body) {
+export async function callAdmin({ opsUrl, adminToken }, path, body) {
   const response = await fetch(`${opsUrl}/admin/v1/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },

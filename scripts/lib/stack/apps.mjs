@@ -48,7 +48,7 @@ export function baseEnvironment({ env, folder, secrets, servers, surface }) {
  * One process of ours. It ends by itself when this process is gone.
  *
  * @param {DataFolder} folder
- * @param {'api' | 'worker' | 'maintenance' | 'fleet'} app
+ * @param {'api' | 'worker' | 'maintenance' | 'fleet' | 'gateway'} app
  * @param {string} name
  * @param {number} opsPort
  * @param {Environment} environment

@@ -7,6 +7,7 @@ import { choosePort, freePort, writeJson } from '../system/index.mjs';
 import { consoleUrlOf, obtainApiKey } from './account.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
+import { startRemoteWorkers } from './remote-workers.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {import('../services/data-folder.mjs').DataFolder} DataFolder */
@@ -20,6 +21,7 @@ import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
  *   port: number,
  *   opsPort: number,
  *   workers: number,
+ *   remoteWorkers?: number,
  *   settings: Record<string, string>,
  *   throwaway?: boolean,
  *   fleetAfter?: Promise<unknown>,
@@ -81,6 +83,13 @@ export async function startStack(scope, folder, options, fleet = new Fleet(scope
     adminToken: common.MILLRACE_ADMIN_TOKEN ?? '',
   };
   const local = { ...addresses, publicUrl: `http://127.0.0.1:${port}` };
+  const count = options.remoteWorkers ?? 0;
+  if (count > 0) {
+    await task(scope, 'Starting the gateway and its workers', async () => {
+      secrets.workerToken = await startRemoteWorkers(fleet, common, { ...addresses, kept: secrets.workerToken }, count);
+    });
+    saveSecrets(folder.at('secrets.json'), secrets);
+  }
   const apiKey =
     options.surface === 'cloud' ? await obtainApiKey(local, secrets.apiKey) : (common.MILLRACE_TOKEN ?? '');
   if (options.surface === 'cloud') saveSecrets(folder.at('secrets.json'), { ...secrets, apiKey });

@@ -12,7 +12,8 @@ const HELP = `npm start -- [flags]    the whole stack in the foreground; Ctrl-C 
   --data DIR            where database, files, secrets and logs are kept (.millrace)
   --surface S           cloud (accounts, API keys, credits) or self_hosted
   --token T             the one bearer token of the self_hosted surface; open without it
-  --workers N           number of workers (1)
+  --workers N           number of workers (1; 0 with --remote-workers)
+  --remote-workers N    number of workers that join by a gateway, as machines outside do (0)
   --engine E            cpu, or comfyui with --comfyui-url
   --comfyui-url URL     address of a running ComfyUI
   --set NAME=VALUE      any other setting, e.g. --set LEASE_SECONDS=5; may be repeated
@@ -39,6 +40,7 @@ export function readStartOptions() {
     surface: text,
     token: text,
     workers: text,
+    'remote-workers': text,
     engine: text,
     'comfyui-url': text,
     set: { ...text, multiple: true },
@@ -54,12 +56,19 @@ export function readStartOptions() {
   settings.MILLRACE_ENGINE = engine;
   if (comfyuiUrl) settings.MILLRACE_COMFYUI_URL = comfyuiUrl;
   if (flags.token !== undefined) settings.MILLRACE_TOKEN = flags.token;
+  const remoteWorkers = wholeNumber('--remote-workers', flags['remote-workers'], {
+    fallback: 0,
+    least: 0,
+    most: MOST_WORKERS,
+  });
+  const own = { fallback: remoteWorkers > 0 ? 0 : 1, least: 0, most: MOST_WORKERS };
   return {
     data: resolveData(flags.data),
     surface,
     port: wholeNumber('--port', flags.port ?? (given.MILLRACE_PORT || undefined), ports),
     opsPort: wholeNumber('--ops-port', flags['ops-port'] ?? (given.MILLRACE_OPS_PORT || undefined), ports),
-    workers: wholeNumber('--workers', flags.workers, { fallback: 1, least: 0, most: MOST_WORKERS }),
+    workers: wholeNumber('--workers', flags.workers, own),
+    remoteWorkers,
     settings,
   };
 }

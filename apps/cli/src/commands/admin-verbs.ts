@@ -98,6 +98,25 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   list('audit-log', 'what operators and account holders did', 'GET /audit-log', { flags: LOG_FLAGS }),
   list('workers', 'the workers and their states', 'GET /workers', { flags: WORKER_FLAGS }),
   list('pools', 'the pools, and what each can run', 'GET /pools'),
+  list('worker-tokens', 'the tokens with which workers outside join a pool', 'GET /pools/{pool}/tokens', {
+    ids: ['pool'],
+  }),
+  {
+    ...on(
+      'pool',
+      'create-worker-token',
+      'a new worker token of a pool, shown only this once',
+      'POST /pools/{pool}/tokens',
+    ),
+    args: [argument('name', 'name', 'what it is for')],
+    flags: [flag('expires_at', '<time>', 'when it stops working; by default never', timestamp)],
+  },
+  {
+    name: 'revoke-worker-token',
+    text: 'refuse the workers of a token from now on',
+    route: 'DELETE /pools/{pool}/tokens/{id}',
+    ids: ['pool', 'token'],
+  },
   list('queues', 'waiting and running jobs by pool', 'GET /queues'),
   on('worker', 'drain', 'let a worker finish and take no more', 'POST /workers/{id}/drain'),
   on('worker', 'undrain', 'let a worker that drains take jobs again', 'POST /workers/{id}/undrain'),

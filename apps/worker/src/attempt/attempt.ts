@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Assets } from '@millrace/assets';
+import type { AssetService } from '@millrace/assets';
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineResult } from '@millrace/engines';
-import type { ClaimedAttempt, JobExecution, JobFailure } from '@millrace/jobs';
+import type { ClaimedAttempt, JobEvents, JobFailure, Lifecycle, OutputRecorder } from '@millrace/jobs';
+import type { EphemeralSecrets } from '@millrace/messaging';
 import { inSpan, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
 import type { EngineSlot } from '../engines';
 import type { WorkFolder } from '../work-files';
 import { endOf, finished, type AttemptEnd } from './attempt-end';
-import { InputUnavailable, stageInputs, type StagedInputs } from './input-staging';
+import { InputUnavailable, stageInputs, type InputSource, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
 import { LogSaver } from './log-saver';
 import { ModelStaging, NoRoomForModels, type EngineModels } from './model-staging';
@@ -19,8 +20,15 @@ import { reportEnd, type EndReport } from './report-end';
 import { RunObserver } from './run-observer';
 
 export interface AttemptParts {
-  jobs: Pick<JobExecution, 'lifecycle' | 'outputs' | 'events' | 'secrets'>;
-  assets: Pick<Assets, 'assets' | 'content'>;
+  /** Where the attempt is recorded: in PostgreSQL and Redis, or by the gateway. */
+  jobs: {
+    lifecycle: Pick<Lifecycle, 'heartbeat' | 'finish' | 'handBack' | 'giveUp' | 'keepLog'>;
+    outputs: Pick<OutputRecorder, 'record' | 'finish'>;
+    events: Pick<JobEvents, 'progressed' | 'previewed'>;
+    secrets: Pick<EphemeralSecrets, 'get'>;
+  };
+  /** Where its bytes lie. */
+  assets: { assets: Pick<AssetService, 'storeOutput'>; content: InputSource };
   /** Where an engine finds models of the library; null, and without this, for one that is shown none. */
   models?: (engine: Engine) => EngineModels | null;
   /** What the engine can run; asked again for each attempt, because it may change. */

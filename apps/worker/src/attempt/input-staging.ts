@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { BlobStoreError, type ContentService } from '@millrace/assets';
+import { BlobStoreError, type AssetRecord } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import type { InputFile } from '@millrace/engines';
 import type { JobFailure } from '@millrace/jobs';
@@ -13,6 +14,15 @@ import { storeReasonOf } from './store-reason';
 const TRIES = 4;
 const RETRY_BASE_MS = 250;
 const RETRY_CAP_MS = 4_000;
+
+/** Where the bytes of inputs come from. */
+export interface InputSource {
+  /** @throws Refusal `not_found`; BlobStoreError. */
+  openInput(
+    accountId: string,
+    id: string,
+  ): Promise<{ asset: Pick<AssetRecord, 'filePath' | 'contentType'>; body: Readable }>;
+}
 
 /** A workflow as the engine takes it: its inputs on disk, its asset references replaced by their names. */
 export interface StagedInputs {
@@ -35,7 +45,7 @@ export class InputUnavailable extends Error {
  * @throws InputUnavailable when an asset is gone or the blob store stays away.
  */
 export async function stageInputs(
-  content: Pick<ContentService, 'openInput'>,
+  content: InputSource,
   accountId: string,
   graph: WorkflowGraph,
   folder: string,
@@ -53,7 +63,7 @@ export async function stageInputs(
 }
 
 async function stageOne(
-  content: Pick<ContentService, 'openInput'>,
+  content: InputSource,
   accountId: string,
   id: string,
   nodeId: string,

@@ -1,4 +1,11 @@
-import type { AttemptLoss, AttemptResult, ClaimedAttempt, JobExecution, OutputDraft } from '@millrace/jobs';
+import type {
+  AttemptLoss,
+  AttemptResult,
+  ClaimedAttempt,
+  Lifecycle,
+  OutputDraft,
+  OutputRecorder,
+} from '@millrace/jobs';
 import { backoffMs, type Logger } from '@millrace/platform';
 
 /** How long a worker tries to record in PostgreSQL how an attempt ended; after that the attempt counts as lost. */
@@ -16,8 +23,8 @@ export type EndReport =
 
 /** Where it is recorded. */
 interface EndRecords {
-  lifecycle: Pick<JobExecution['lifecycle'], 'finish' | 'handBack' | 'giveUp'>;
-  outputs: Pick<JobExecution['outputs'], 'finish'>;
+  lifecycle: Pick<Lifecycle, 'finish' | 'handBack' | 'giveUp'>;
+  outputs: Pick<OutputRecorder, 'finish'>;
 }
 
 /**

@@ -3,10 +3,10 @@ import { CpuEngine } from '@millrace/cpu-engine';
 import { ComfyuiEngine, DEFAULT_BOUNDS, type AttachOptions, type Engine, type OwnOptions } from '@millrace/engines';
 import { MODEL_PATHS_FILE, type EngineLinks, type ModelCache } from '@millrace/model-cache';
 import { BootError, type Logger } from '@millrace/platform';
-import type { WorkerSettings } from '../worker.config';
+import type { OwnSettings } from '../worker.config';
 
 /** With the folder for the files of attempts, which is open. */
-type EngineSettings = WorkerSettings & { workDir: string };
+type EngineSettings = OwnSettings & { workDir: string; logTailBytes: number };
 
 /** The ComfyUI servers of a worker; null for the embedded engine. */
 export type PlannedServers = (AttachOptions | OwnOptions)[] | null;

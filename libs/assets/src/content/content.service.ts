@@ -93,6 +93,21 @@ export class ContentService {
     return this.blobs.open(asset.blob, range);
   }
 
+  /**
+   * An asset that a job refers to, and where the store itself serves its bytes; null where `openInput` must.
+   *
+   * @throws Refusal `not_found`.
+   */
+  async locateInput(accountId: string, id: string): Promise<{ asset: AssetRecord; url: string | null }> {
+    const [asset] = isUuid(id) ? await this.store.findMany(this.database, accountId, [id]) : [];
+    if (asset === undefined) throw noAsset(id);
+    if (!this.blobs.presigns) return { asset, url: null };
+    const { contentType } = asset;
+    const { signedUrlSeconds: expiresSeconds } = this.settings;
+    const link = { method: 'GET', contentType, disposition: 'attachment', expiresSeconds } as const;
+    return { asset, url: await this.blobs.presign(asset.blob, link) };
+  }
+
   /** The type of the bytes. For a job's output it was found when it was stored; for an upload only the declared type is known. */
   private async sniffed(asset: AssetRecord): Promise<string> {
     const known = asset.jobId !== null || !isShown(asset.contentType);

@@ -1,4 +1,5 @@
 export { readAssetFields, readHash, readUploadFields, type RawUploadFields } from './asset-fields';
+export { OutputUploads } from './output-uploads.service';
 export { PartLinks } from './part-links';
 export { ResumableUploadService, type PartState } from './resumable-upload.service';
 export { ResumableUploadStore, type ResumableUpload } from './resumable-upload.store';

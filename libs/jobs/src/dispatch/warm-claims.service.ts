@@ -42,7 +42,9 @@ export class WarmClaims {
    * or all of them are held.
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
-    if (isWarm(message, worker.warm)) return { claimed: await this.lifecycle.claim(message, worker.id), left: null };
+    const claim = (wanted: DispatchMessage): Promise<ClaimedAttempt | null> =>
+      this.lifecycle.claim(wanted, worker.id, worker.poolId);
+    if (isWarm(message, worker.warm)) return { claimed: await claim(message), left: null };
     const { disk = [], id: workerId, poolId, warm } = worker;
     const { instead, hasWarmWorker } = await this.store.choose(this.database, {
       poolId,
@@ -51,14 +53,14 @@ export class WarmClaims {
       disk,
       message,
     });
-    const better = instead === null ? null : await this.lifecycle.claim(instead, worker.id);
+    const better = instead === null ? null : await claim(instead);
     if (better !== null) {
       // The worker keeps its message until its engine is free again: others need one of their own now.
       void this.dispatcher.passOn(worker.poolId, message);
       return { claimed: better, left: null };
     }
     if (hasWarmWorker) return { claimed: null, left: message };
-    return { claimed: await this.lifecycle.claim(message, worker.id), left: null };
+    return { claimed: await claim(message), left: null };
   }
 }
 

@@ -6,6 +6,8 @@ import { deliveryOfOne, type ClaimedAttempt, type Fence } from '../state';
 /** An attempt that a worker wants, and the lease that it wants it with. */
 export interface Claim extends Fence {
   workerId: string;
+  /** The worker's pool: it takes nothing of another. Absent: of any. */
+  poolId?: string | undefined;
   leaseSeconds: number;
 }
 
@@ -23,7 +25,7 @@ export interface Claimed extends ClaimedAttempt {
  */
 export async function claimAttempt(
   statements: Statements,
-  { jobId, attempt, leaseToken, workerId, leaseSeconds }: Claim,
+  { jobId, attempt, leaseToken, workerId, poolId, leaseSeconds }: Claim,
 ): Promise<Claimed | null> {
   const job = statementPart('job')`
     UPDATE jobs j
@@ -34,6 +36,7 @@ export async function claimAttempt(
     FROM (SELECT id, status FROM jobs WHERE id = ${jobId}::uuid FOR UPDATE) old
     WHERE j.id = old.id AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched'
       AND j.status IN ('queued', 'running') AND j.deadline_at > now()
+      AND (${poolId ?? null}::text IS NULL OR j.pool_id = ${poolId ?? null})
     RETURNING j.*, old.status AS from_status`;
   const transition = statementPart('transition')`
     INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)

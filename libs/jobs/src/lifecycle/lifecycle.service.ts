@@ -70,12 +70,17 @@ export class Lifecycle {
     for (const job of moved) this.moved(job);
   }
 
-  /** Take an attempt from the lane. @returns null when it is no longer there to be taken; that is no error. */
-  async claim(message: DispatchMessage, workerId: string): Promise<ClaimedAttempt | null> {
+  /**
+   * Take an attempt from the lane.
+   *
+   * @param poolId the worker's pool: an attempt of another is not there to be taken.
+   * @returns null when it is no longer there to be taken; that is no error.
+   */
+  async claim(message: DispatchMessage, workerId: string, poolId?: string): Promise<ClaimedAttempt | null> {
     crashPoint('claim:before-commit');
     const { jobId, attempt } = message;
     const { leaseSeconds } = this.settings;
-    const claim = { jobId, attempt, workerId, leaseToken: randomUUID(), leaseSeconds };
+    const claim = { jobId, attempt, workerId, poolId, leaseToken: randomUUID(), leaseSeconds };
     const claimed = await claimAttempt(this.database, claim);
     if (claimed === null) return null;
     crashPoint('claim:after-commit');

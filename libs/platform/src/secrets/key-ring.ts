@@ -16,6 +16,8 @@ export const KEY_USES = [
   'operator sessions',
   'operator tokens',
   'webhook secrets',
+  'remote outputs',
+  'remote scopes',
 ] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 

@@ -1,6 +1,7 @@
 import { BATCH_GUARDS } from './batches.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
+import { GATEWAY_GUARDS } from './gateway.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
 import { LABEL_GUARDS } from './labels.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
@@ -24,6 +25,7 @@ export const GUARDS = [
   ...WORKER_GUARDS,
   ...LOOP_GUARDS,
   ...FLEET_GUARDS,
+  ...GATEWAY_GUARDS,
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,

@@ -1,0 +1,113 @@
+import { Controller, Get, HttpCode, Post, Put, UseGuards } from '@nestjs/common';
+import {
+  GATEWAY_PATH,
+  GatewayEndSchema,
+  GatewayEventSchema,
+  GatewayHeartbeatSchema,
+  GatewayLogSchema,
+  Refusal,
+  type GatewayEnd,
+  type GatewayEvent,
+  type Progress,
+} from '@millrace/contracts';
+import { type WorkerTokenHolder } from '@millrace/deployments';
+import {
+  JobEvents,
+  Lifecycle,
+  OutputRecorder,
+  REPORTED_ENDINGS,
+  type AttemptResult,
+  type ReportedEnding,
+} from '@millrace/jobs';
+import { EphemeralSecrets } from '@millrace/messaging';
+import { Holder, Json, LARGE_BYTES, WorkerTokenGuard } from '../http';
+import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
+import { OutputReceipts } from './output-receipts';
+
+/** What a worker says of the attempt that it holds. The statements that write compare the fence once more, as a worker's own do. */
+@Controller(`${GATEWAY_PATH}/jobs/:job/attempts/:attempt`)
+@UseGuards(WorkerTokenGuard)
+export class AttemptsController {
+  constructor(
+    private readonly held: HeldAttempts,
+    private readonly lifecycle: Lifecycle,
+    private readonly outputs: OutputRecorder,
+    private readonly events: JobEvents,
+    private readonly secrets: EphemeralSecrets,
+    private readonly receipts: OutputReceipts,
+  ) {}
+
+  /** Renew the lease. Null: it is lost. */
+  @Post('heartbeats')
+  @HttpCode(200)
+  async heartbeat(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+    @Json(GatewayHeartbeatSchema) run: { progress: Progress | null; engineMs: number },
+  ): Promise<{ answer: Awaited<ReturnType<Lifecycle['heartbeat']>> }> {
+    const held = await this.held.find(fence, holder);
+    return { answer: held && (await this.lifecycle.heartbeat(held, run)) };
+  }
+
+  /** Progress and previews, published as they come. They may be lost. */
+  @Post('events')
+  @HttpCode(200)
+  async publish(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+    @Json(GatewayEventSchema) event: GatewayEvent,
+  ): Promise<object> {
+    const { jobId, attempt } = await this.held.getRecent(fence, holder);
+    if (event.kind === 'progress') this.events.progressed(jobId, attempt, event.progress);
+    else this.events.previewed(jobId, attempt, event.preview);
+    return {};
+  }
+
+  /** What the run has printed so far. */
+  @Put('log')
+  async keepLog(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+    @Json(GatewayLogSchema, LARGE_BYTES) log: { text: string; truncated: boolean },
+  ): Promise<object> {
+    await this.lifecycle.keepLog(await this.held.get(fence, holder), log);
+    return {};
+  }
+
+  /** The credentials that were sent with the job; null when they were lost. */
+  @Get('credentials')
+  async credentials(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+  ): Promise<{ credentials: Record<string, string> | null }> {
+    const { accountId, jobId, hasSecrets } = await this.held.get(fence, holder);
+    return { credentials: hasSecrets ? await this.secrets.get({ accountId, jobId }) : {} };
+  }
+
+  /** How the attempt ended. An end that was recorded before, or whose lease is lost, changes nothing. */
+  @Post('ends')
+  @HttpCode(200)
+  async end(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+    @Json(GatewayEndSchema, LARGE_BYTES) end: GatewayEnd,
+  ): Promise<{ recorded: boolean }> {
+    const held = await this.held.find(fence, holder);
+    if (held === null) return { recorded: true };
+    if (end.kind === 'handed_back') await this.lifecycle.handBack(held);
+    else if (end.kind === 'given_up') await this.lifecycle.giveUp(held, end.loss);
+    else {
+      const result: AttemptResult = { ...end.result, ending: endingOf(end.result.ending) };
+      if (end.last !== null)
+        return { recorded: await this.outputs.finish(held, result, this.receipts.draftOf(held, end.last)) };
+      await this.lifecycle.finish(held, result);
+    }
+    return { recorded: true };
+  }
+}
+
+function endingOf(text: string): ReportedEnding {
+  const ending = REPORTED_ENDINGS.find((one) => one === text);
+  if (ending !== undefined) return ending;
+  throw Refusal.ofFields([{ field: 'result.ending', reason: `must be one of ${REPORTED_ENDINGS.join(', ')}` }]);
+}

@@ -1,0 +1,322 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import { GATEWAY_HEADERS, newId, type GatewayAttempt } from '@millrace/contracts';
+import { eventually } from '@millrace/testing';
+import { GatewayWorld, type GatewayAnswer, type RemoteWorker } from './fixtures/gateway-world';
+
+let world: GatewayWorld;
+beforeAll(async () => {
+  world = await GatewayWorld.open({ workersPerToken: 2 });
+});
+afterAll(() => world.close());
+
+const hashOf = (bytes: Buffer): string => `blake3:${new Blake3Hasher().update(bytes).digest('hex')}`;
+const codeOf = ({ body }: GatewayAnswer): unknown => (body.error as { code?: unknown } | undefined)?.code;
+const run = { progress: null, engineMs: 0 };
+const succeeded = {
+  kind: 'finished',
+  result: { ending: 'succeeded', failure: null, engineMs: 5, progress: null, nodes: null, log: null },
+  last: null,
+};
+
+/** Send bytes for an attempt. @returns the answer to the upload's end. */
+async function send(
+  worker: RemoteWorker,
+  attempt: GatewayAttempt,
+  bytes: Buffer,
+  hash = hashOf(bytes),
+): Promise<GatewayAnswer> {
+  const place = await worker.of(attempt, 'POST', 'uploads', { upload: null, number: 1, sizeBytes: bytes.length });
+  const upload = String(place.body.upload);
+  expect(place).toMatchObject({ status: 200, body: { url: null } });
+  const sent = await worker.of(attempt, 'PUT', 'uploads/parts/1', bytes, { [GATEWAY_HEADERS.upload]: upload });
+  expect(sent.status).toBe(200);
+  return worker.of(attempt, 'POST', 'uploads/ends', { upload, parts: 1, hash, name: 'a.txt' });
+}
+
+const outputWith = (receipt: unknown) => ({
+  ...{ nodeId: '1', nodeIndex: 0, ordinal: 0, name: 'a.txt', contentType: 'text/plain' },
+  receipt: String(receipt),
+});
+
+describe('a worker outside the cluster', () => {
+  it('takes an attempt, keeps it, stores an output and ends it', async () => {
+    const worker = await world.worker();
+    const job = await world.submit(worker.poolId);
+    const attempt = await worker.take();
+    expect(attempt).toMatchObject({ jobId: job, attempt: 1, poolId: worker.poolId, hasSecrets: false });
+    expect(await worker.of(attempt, 'POST', 'heartbeats', run)).toMatchObject({
+      body: { answer: { status: 'running', exhausted: false, overtime: false } },
+    });
+    const progress = { value: 0.5, nodes_done: 0, nodes_total: 1 };
+    expect((await worker.of(attempt, 'POST', 'events', { kind: 'progress', progress })).status).toBe(200);
+    const stored = await send(worker, attempt, Buffer.from('made'));
+    expect(stored.body).toMatchObject({ hash: hashOf(Buffer.from('made')), sizeBytes: 4 });
+    const recorded = await worker.of(attempt, 'POST', 'outputs', outputWith(stored.body.receipt));
+    expect(recorded.body).toEqual({ recorded: true });
+    expect((await worker.of(attempt, 'POST', 'ends', succeeded)).body).toEqual({ recorded: true });
+    expect((await world.job(job)).status).toBe('succeeded');
+    const outputs = await world.test.database.models.jobOutput.findMany({ where: { jobId: job } });
+    expect(outputs).toMatchObject([{ nodeId: '1', name: 'a.txt' }]);
+    // What was reported already is reported again by a worker that did not receive the answer.
+    expect((await worker.of(attempt, 'POST', 'ends', succeeded)).body).toEqual({ recorded: true });
+    expect((await worker.of(attempt, 'POST', 'heartbeats', run)).body).toEqual({ answer: null });
+  });
+
+  it('records its last output with the end', async () => {
+    const worker = await world.worker();
+    const job = await world.submit(worker.poolId);
+    const attempt = await worker.take();
+    const { body } = await send(worker, attempt, Buffer.from('last'));
+    const end = { ...succeeded, last: outputWith(body.receipt) };
+    expect((await worker.of(attempt, 'POST', 'ends', end)).body).toEqual({ recorded: true });
+    expect(await world.test.database.models.jobOutput.count({ where: { jobId: job } })).toBe(1);
+  });
+
+  it('reads the inputs of its job, and no other asset of the account', async () => {
+    const worker = await world.worker();
+    const accountId = await world.account();
+    const [input, other] = [await world.upload(accountId, 'input'), await world.upload(accountId, 'other')];
+    await world.submit(worker.poolId, { accountId, input });
+    const attempt = await worker.take();
+    expect((await worker.of(attempt, 'GET', `inputs/${input}`)).body).toMatchObject({ sizeBytes: 5, url: null });
+    expect((await worker.of(attempt, 'GET', `inputs/${input}/content`)).text).toBe('input');
+    for (const path of [`inputs/${other}`, `inputs/${other}/content`, `inputs/${randomUUID()}`]) {
+      expect((await worker.of(attempt, 'GET', path)).status).toBe(404);
+    }
+  });
+
+  it('receives that its job is to be canceled, and nothing of jobs of others', async () => {
+    const worker = await world.worker();
+    const other = await world.worker({ ...worker });
+    const job = await world.submit(worker.poolId);
+    await worker.take();
+    const leaving = new AbortController();
+    const path = `workers/${other.id}/controls`;
+    const nothing = world.ask('POST', path, { token: other.token, signal: leaving.signal }).catch(() => 'nothing');
+    let received: unknown;
+    void worker.expect(200, 'POST', `workers/${worker.id}/controls`).then(({ body }) => (received = body));
+    await eventually('the worker to receive it', async () => {
+      await world.announceCancel(worker.poolId, job);
+      return received !== undefined;
+    });
+    expect(received).toEqual({ cancel: [job] });
+    leaving.abort();
+    expect(await nothing).toBe('nothing');
+  });
+
+  it('leaves a message, which another takes', async () => {
+    const worker = await world.worker();
+    const job = await world.submit(worker.poolId);
+    const message = await worker.offer();
+    const other = await world.worker({ ...worker });
+    const offered = other.take();
+    await worker.expect(200, 'POST', `workers/${worker.id}/offers/left`, { message });
+    expect((await offered).jobId).toBe(job);
+  });
+
+  it('gets the credentials of the attempt that it holds', async () => {
+    const worker = await world.worker();
+    await world.submit(worker.poolId, { extraData: { api_key_comfy_org: 'a-secret' } });
+    const attempt = await worker.take();
+    const { body } = await worker.of(attempt, 'GET', 'credentials');
+    expect(body).toEqual({ credentials: { api_key_comfy_org: 'a-secret' } });
+    await worker.of(attempt, 'POST', 'ends', { kind: 'handed_back' });
+    expect((await worker.of(attempt, 'GET', 'credentials')).status).toBe(403);
+  });
+});
+
+describe('a token', () => {
+  it('is needed, with the protocol of the gateway', async () => {
+    const { token } = await world.pool();
+    const wrong = `mrw_${randomBytes(32).toString('base64url')}`;
+    for (const given of [undefined, 'x', wrong]) {
+      expect(await world.ask('GET', 'terms', given === undefined ? {} : { token: given })).toMatchObject({
+        status: 401,
+      });
+    }
+    const headers = { [GATEWAY_HEADERS.protocol]: '999' };
+    const other = await world.ask('GET', 'terms', { token, headers });
+    expect(other).toMatchObject({ status: 400, body: { error: { details: { protocol: 1 } } } });
+    expect((await world.ask('GET', 'terms', { token })).status).toBe(200);
+  });
+
+  it('is kept as a hash alone', async () => {
+    const { token, tokenId } = await world.pool();
+    const row = await world.test.database.models.workerToken.findUniqueOrThrow({ where: { id: tokenId } });
+    expect(Buffer.from(row.hash)).toEqual(createHash('sha256').update(token).digest());
+  });
+
+  it('ends the work of its workers when it is revoked, and when it expires', async () => {
+    const worker = await world.worker();
+    const job = await world.submit(worker.poolId);
+    const attempt = await worker.take();
+    const [record] = await world.tokens.list(worker.poolId);
+    await world.tokens.revoke(world.test.database, worker.poolId, String(record?.id));
+    expect(await worker.of(attempt, 'POST', 'heartbeats', run)).toMatchObject({ status: 401 });
+    expect(await worker.of(attempt, 'POST', 'ends', succeeded)).toMatchObject({ status: 401 });
+    expect((await world.job(job)).status).toBe('running');
+    const { token, tokenId } = await world.token(worker.poolId, new Date(Date.now() + 600_000));
+    expect((await world.ask('GET', 'terms', { token })).status).toBe(200);
+    await world.test.database.models.workerToken.update({
+      where: { id: tokenId },
+      data: { expiresAt: new Date(Date.now() - 1_000) },
+    });
+    expect((await world.ask('GET', 'terms', { token })).status).toBe(401);
+  });
+
+  it('has no more workers than it may, and a worker that registers again is the same', async () => {
+    const pool = await world.pool();
+    const [first] = [await world.worker(pool), await world.worker(pool)];
+    const third = world.worker(pool);
+    await expect(third).rejects.toThrow('2 workers');
+    await first?.join();
+    await first?.report('stopped');
+    await expect(world.worker(pool)).resolves.toBeDefined();
+  });
+});
+
+describe('a worker of another pool', () => {
+  it('claims nothing of this one', async () => {
+    const [worker, stranger] = [await world.worker(), await world.worker()];
+    const job = await world.submit(worker.poolId);
+    const message = await worker.offer();
+    expect(await stranger.claim(message)).toBeNull();
+    expect(await world.job(job)).toMatchObject({ delivery: 'dispatched', attempt: 0 });
+    // Nor does it act as a worker of this pool.
+    const path = `workers/${worker.id}/claims`;
+    expect(await stranger.ask('POST', path, { message, warm: [] })).toMatchObject({ status: 403 });
+    expect(await worker.claim(message)).not.toBeNull();
+  });
+
+  it('is refused everything of an attempt that it does not hold, even with its fence', async () => {
+    const [worker, stranger] = [await world.worker(), await world.worker()];
+    const accountId = await world.account();
+    const input = await world.upload(accountId, 'input');
+    const job = await world.submit(worker.poolId, { accountId, input, extraData: { api_key_comfy_org: 'a-secret' } });
+    const attempt = await worker.take();
+    const forged = { ...attempt, leaseToken: randomUUID() };
+    const requests: [string, string, object?][] = [
+      ['POST', 'events', { kind: 'progress', progress: { value: 1, nodes_done: 1, nodes_total: 1 } }],
+      ['PUT', 'log', { text: 'x', truncated: false }],
+      ['GET', 'credentials'],
+      ['GET', `inputs/${input}`],
+      ['GET', `inputs/${input}/content`],
+      ['POST', 'uploads', { upload: null, number: 1, sizeBytes: 1 }],
+    ];
+    for (const [method, path, body] of requests) {
+      expect({ path, code: codeOf(await stranger.of(attempt, method, path, body)) }).toEqual({
+        path,
+        code: 'forbidden',
+      });
+      expect({ path, code: codeOf(await worker.of(forged, method, path, body)) }).toEqual({ path, code: 'forbidden' });
+    }
+    for (const [who, fence] of [
+      [stranger, attempt],
+      [worker, forged],
+    ] as const) {
+      expect((await who.of(fence, 'POST', 'heartbeats', run)).body).toEqual({ answer: null });
+      await who.of(fence, 'POST', 'ends', succeeded);
+      await who.of(fence, 'POST', 'ends', { kind: 'handed_back' });
+      await who.of(fence, 'POST', 'ends', { kind: 'given_up', loss: { by: 'worker', reason: 'x' } });
+    }
+    expect(await world.job(job)).toMatchObject({ status: 'running', delivery: 'leased', attempt: 1 });
+  });
+
+  it('is refused within a pool too, where another token has joined it', async () => {
+    const worker = await world.worker();
+    const neighbour = await world.worker({ poolId: worker.poolId, ...(await world.token(worker.poolId)) });
+    await world.submit(worker.poolId);
+    const message = await worker.offer();
+    const attempt = (await worker.claim(message)) as GatewayAttempt;
+    expect((await neighbour.of(attempt, 'GET', 'credentials')).status).toBe(403);
+    expect((await neighbour.ask('POST', `workers/${worker.id}/offers`)).status).toBe(403);
+  });
+});
+
+describe('an output', () => {
+  it('is refused when its bytes are not those of its hash', async () => {
+    const worker = await world.worker();
+    await world.submit(worker.poolId);
+    const attempt = await worker.take();
+    const wrong = hashOf(Buffer.from('something else'));
+    expect(codeOf(await send(worker, attempt, Buffer.from('bytes'), wrong))).toBe('hash_mismatch');
+    expect((await send(worker, attempt, Buffer.from('bytes'))).status).toBe(200);
+  });
+
+  it('is recorded of the attempt alone for which its bytes were sent', async () => {
+    const worker = await world.worker();
+    const [first, second] = [await world.submit(worker.poolId), await world.submit(worker.poolId)];
+    const one = await worker.take();
+    const { body } = await send(worker, one, Buffer.from('of the first'));
+    await worker.of(one, 'POST', 'ends', succeeded);
+    const two = await worker.take();
+    expect([first, second].sort()).toEqual([one.jobId, two.jobId].sort());
+    const foreign = await worker.of(two, 'POST', 'outputs', outputWith(body.receipt));
+    expect(codeOf(foreign)).toBe('forbidden');
+    const withEnd = { ...succeeded, last: outputWith(body.receipt) };
+    expect(codeOf(await worker.of(two, 'POST', 'ends', withEnd))).toBe('forbidden');
+    expect(codeOf(await worker.of(two, 'POST', 'outputs', outputWith('made-up')))).toBe('forbidden');
+    expect(await world.test.database.models.jobOutput.count({ where: { jobId: two.jobId } })).toBe(0);
+  });
+
+  it('goes into no upload of another attempt', async () => {
+    const worker = await world.worker();
+    await Promise.all([world.submit(worker.poolId), world.submit(worker.poolId)]);
+    const one = await worker.take();
+    const place = await worker.of(one, 'POST', 'uploads', { upload: null, number: 1, sizeBytes: 1 });
+    await worker.of(one, 'POST', 'ends', succeeded);
+    const two = await worker.take();
+    const headers = { [GATEWAY_HEADERS.upload]: String(place.body.upload) };
+    expect(codeOf(await worker.of(two, 'PUT', 'uploads/parts/1', Buffer.from('x'), headers))).toBe('forbidden');
+    const end = { upload: String(place.body.upload), parts: 1, hash: hashOf(Buffer.from('x')), name: 'x' };
+    expect(codeOf(await worker.of(two, 'POST', 'uploads/ends', end))).toBe('forbidden');
+  });
+
+  it('is refused as a part that is larger than parts are', async () => {
+    const worker = await world.worker();
+    await world.submit(worker.poolId);
+    const attempt = await worker.take();
+    const part = { upload: null, number: 1, sizeBytes: 6 * 1024 * 1024 };
+    expect(codeOf(await worker.of(attempt, 'POST', 'uploads', part))).toBe('payload_too_large');
+  });
+});
+
+describe('what a worker sends', () => {
+  it('is checked, and every fault named', async () => {
+    const worker = await world.worker();
+    const answer = await worker.ask('POST', `workers/${worker.id}/reports`, { state: 'asleep', residentModels: [] });
+    expect(answer).toMatchObject({ status: 422, body: { error: { code: 'invalid_request' } } });
+    expect(answer.text).toContain('state');
+    expect(answer.text).toContain('problem');
+    const ending = { ...succeeded, result: { ...succeeded.result, ending: 'attempts_used_up' } };
+    await world.submit(worker.poolId);
+    const attempt = await worker.take();
+    expect((await worker.of(attempt, 'POST', 'ends', ending)).text).toContain('result.ending');
+    expect((await worker.ask('GET', 'nothing')).status).toBe(404);
+    expect((await worker.ask('POST', `workers/${newId()}/offers`)).status).toBe(403);
+  });
+
+  it('is bounded', async () => {
+    const worker = await world.worker();
+    const report = { state: 'ready', residentModels: [], problem: 'x'.repeat(3 * 1024 * 1024) };
+    const answer = await worker.ask('POST', `workers/${worker.id}/reports`, report).catch(() => null);
+    // The connection may end while the rest is on its way.
+    expect(answer === null ? 'payload_too_large' : codeOf(answer)).toBe('payload_too_large');
+  });
+});
+
+describe('a lost link', () => {
+  it('leaves the message to others when the worker goes away with it', async () => {
+    const worker = await world.worker();
+    const leaving = new AbortController();
+    const path = `workers/${worker.id}/offers`;
+    const asked = world.ask('POST', path, { token: worker.token, signal: leaving.signal }).catch(() => 'gone');
+    leaving.abort();
+    expect(await asked).toBe('gone');
+    const job = await world.submit(worker.poolId);
+    const other = await world.worker({ ...worker });
+    expect((await other.take()).jobId).toBe(job);
+    await eventually('the attempt to be held', async () => (await world.job(job)).workerId === other.id);
+  });
+});

@@ -1,0 +1,73 @@
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import { type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { NestLogger, createSequentialServer, listen, type Logger } from '@millrace/platform';
+import { EnvelopeFilter } from './envelope.filter';
+
+/** A part of an output over a slow line takes minutes; JSON has a deadline of its own. */
+const REQUEST_TIMEOUT_MS = 600_000;
+const HEADERS_TIMEOUT_MS = 30_000;
+/** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
+const KEEP_ALIVE_MS = 75_000;
+const MAX_HEADER_BYTES = 16_384;
+
+interface Listener {
+  host: string;
+  port: number;
+  maxConnections: number;
+  trustedProxies: number;
+}
+
+class GatewayAdapter extends ExpressAdapter {
+  constructor(private readonly maxConnections: number) {
+    super();
+  }
+
+  override initHttpServer(): void {
+    const options = {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    };
+    const server = createSequentialServer(options, this.getInstance<RequestListener>());
+    server.maxConnections = this.maxConnections;
+    this.httpServer = server;
+  }
+}
+
+/**
+ * Open the listener for workers outside the cluster. TLS ends at the ingress before it.
+ *
+ * @throws BootError when the port is taken.
+ */
+export async function openGateway(
+  module: DynamicModule,
+  { host, port, maxConnections, trustedProxies }: Listener,
+  logger: Logger,
+): Promise<{ port: number; close(): Promise<void> }> {
+  const app = await NestFactory.create(module, new GatewayAdapter(maxConnections), {
+    logger: new NestLogger(logger),
+    abortOnError: false,
+    bodyParser: false,
+  });
+  const express = app.getHttpAdapter().getInstance() as { set(name: string, value: unknown): void };
+  express.set('x-powered-by', false);
+  express.set('etag', false);
+  express.set('trust proxy', trustedProxies);
+  app.use((_request: unknown, response: ServerResponse, next: () => void) => {
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  app.useGlobalFilters(new EnvelopeFilter(logger));
+  const opened = await listen(app, { host, port }, 'MILLRACE_GATEWAY_PORT');
+  return {
+    port: opened,
+    close: async () => {
+      (app.getHttpServer() as Server).closeIdleConnections();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable, createParamDecorator, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { FailedAttempts, RateLimiter, bearerOf } from '@millrace/accounts';
+import { GATEWAY_HEADERS, GATEWAY_PROTOCOL, Refusal } from '@millrace/contracts';
+import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
+import { BoundedMap, VERSION } from '@millrace/platform';
+
+/** Tokens remembered that were valid once: their lookups are not counted among those of what anyone may have made up. */
+const KNOWN_TOKENS = 10_000;
+
+const holders = new WeakMap<IncomingMessage, WorkerTokenHolder>();
+
+/** Who sent a request: the holder of a worker token, set by the guard. */
+export const Holder = createParamDecorator((_: unknown, context: ExecutionContext): WorkerTokenHolder => {
+  const holder = holders.get(context.switchToHttp().getRequest<IncomingMessage>());
+  if (holder === undefined) throw new Error('a request passed without a token');
+  return holder;
+});
+
+/** How much the workers of one token may ask for. */
+export class TokenAllowance {
+  constructor(readonly requestsPerMinute: number) {}
+}
+
+/**
+ * Lets in workers that speak our protocol and show a token that works now: it is looked up for every request, so that a revoked
+ * one ends its workers' work at once.
+ */
+@Injectable()
+export class WorkerTokenGuard implements CanActivate {
+  private readonly known = new BoundedMap<true>(KNOWN_TOKENS);
+
+  constructor(
+    private readonly tokens: WorkerTokens,
+    private readonly failures: FailedAttempts,
+    private readonly limiter: RateLimiter,
+    private readonly allowance: TokenAllowance,
+  ) {}
+
+  /** @throws Refusal `invalid_request` for another protocol; `unauthorized`; `rate_limited`. */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<IncomingMessage & { ip?: string }>();
+    assertProtocol(request);
+    const token = bearerOf(request.headers.authorization, 'worker token');
+    const network = request.ip ?? 'unknown';
+    const find = (): Promise<WorkerTokenHolder | null> => this.tokens.holderOf(token);
+    const wasValid = this.known.get(token) === true;
+    const holder = await (wasValid ? find() : this.failures.lookUp(network, find));
+    if (holder === null) {
+      const message = 'The worker token is not valid; it may have expired or been revoked.';
+      // A worker whose token was revoked asks on for a while: that is no attempt to find one, and its neighbours pass.
+      throw wasValid ? new Refusal('unauthorized', message) : this.failures.refusal(network, message);
+    }
+    this.known.set(token, true);
+    const { allowed, retryAfterSeconds } = this.limiter.take(
+      `worker-token:${holder.tokenId}`,
+      this.allowance.requestsPerMinute,
+    );
+    if (!allowed) {
+      const message = `The workers of this token send more than ${this.allowance.requestsPerMinute} requests per minute.`;
+      throw new Refusal('rate_limited', message, { retryAfterSeconds });
+    }
+    holders.set(request, holder);
+    return true;
+  }
+}
+
+/** A worker of another protocol would misread what it is answered. */
+function assertProtocol(request: IncomingMessage): void {
+  const spoken = request.headers[GATEWAY_HEADERS.protocol];
+  if (spoken === String(GATEWAY_PROTOCOL)) return;
+  throw new Refusal(
+    'invalid_request',
+    `This gateway has version ${VERSION} and speaks protocol ${GATEWAY_PROTOCOL}, not ${String(spoken ?? 'none').slice(0, 20)}: ` +
+      'run a worker of the same version.',
+    { status: 400, details: { protocol: GATEWAY_PROTOCOL, version: VERSION } },
+  );
+}

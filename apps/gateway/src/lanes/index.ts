@@ -1,0 +1,2 @@
+export { WorkerControls } from './worker-controls';
+export { WorkerLanes } from './worker-lanes';

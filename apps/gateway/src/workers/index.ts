@@ -1,0 +1,2 @@
+export { MessagesController } from './messages.controller';
+export { WorkersController } from './workers.controller';

@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import { Controller, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import {
+  GATEWAY_PATH,
+  GatewayClaimSchema,
+  GatewayLeftSchema,
+  type DispatchMessage,
+  type GatewayAttempt,
+} from '@millrace/contracts';
+import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
+import { WarmClaims, type ClaimedAttempt } from '@millrace/jobs';
+import { KeyRing } from '@millrace/platform';
+import { Gone, Holder, IdPipe, Json, WorkerTokenGuard } from '../http';
+import { WorkerControls, WorkerLanes } from '../lanes';
+
+/**
+ * What waits for a worker: messages of its pool's lane, which it claims or leaves, and jobs of its own that are to be canceled.
+ * Each is a request that is answered when there is something.
+ */
+@Controller(GATEWAY_PATH)
+@UseGuards(WorkerTokenGuard)
+export class MessagesController {
+  private readonly scopeKey: Buffer;
+
+  constructor(
+    private readonly tokens: WorkerTokens,
+    private readonly lanes: WorkerLanes,
+    private readonly controls: WorkerControls,
+    private readonly claims: WarmClaims,
+    ring: KeyRing,
+  ) {
+    this.scopeKey = ring.for('remote scopes')[0].secret;
+  }
+
+  /** Wait for a message: a worker asks once for each engine that is free. */
+  @Post('workers/:worker/offers')
+  @HttpCode(200)
+  async offer(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Gone() gone: AbortSignal,
+  ): Promise<{ message: DispatchMessage | null }> {
+    await this.tokens.assertWorker(holder, id);
+    const message = await this.lanes.next(holder.poolId, id, gone);
+    // The worker will never learn of it.
+    if (message !== null && gone.aborted) this.lanes.done(id, message, true);
+    return { message };
+  }
+
+  /** Leave a message to other workers. */
+  @Post('workers/:worker/offers/left')
+  @HttpCode(200)
+  async leave(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Json(GatewayLeftSchema) { message }: { message: DispatchMessage },
+  ): Promise<object> {
+    await this.tokens.assertWorker(holder, id);
+    this.lanes.done(id, message, true);
+    return {};
+  }
+
+  /** Wait for jobs of the worker that are to be canceled. */
+  @Post('workers/:worker/controls')
+  @HttpCode(200)
+  async control(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Gone() gone: AbortSignal,
+  ): Promise<{ cancel: string[] }> {
+    await this.tokens.assertWorker(holder, id);
+    return { cancel: await this.controls.next(holder.poolId, id, gone) };
+  }
+
+  /** Claim the attempt of a message, or one that suits the worker better. */
+  @Post('workers/:worker/claims')
+  @HttpCode(200)
+  async claim(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Json(GatewayClaimSchema) { message, warm }: { message: DispatchMessage; warm: string[] },
+  ): Promise<{ claimed: GatewayAttempt | null; left: DispatchMessage | null }> {
+    await this.tokens.assertWorker(holder, id);
+    const { claimed, left } = await this.claims.take(message, { id, poolId: holder.poolId, warm });
+    this.lanes.done(id, message, left !== null);
+    // What was left is offered again from here.
+    return { claimed: claimed && this.present(claimed), left: null };
+  }
+
+  /** Which account it is, a worker need not know; which of its attempts are one account's, an engine with a cache must. */
+  private present({ accountId, deadlineAt, ...attempt }: ClaimedAttempt): GatewayAttempt {
+    const { jobId, leaseToken, poolId, status, workflow, hasSecrets, models, progress, traceparent } = attempt;
+    return {
+      ...{
+        jobId,
+        attempt: attempt.attempt,
+        leaseToken,
+        poolId,
+        status,
+        workflow,
+        hasSecrets,
+        models,
+        progress,
+        traceparent,
+      },
+      keepsLogs: attempt.keepsLogs,
+      isHoldShort: attempt.isHoldShort,
+      scope: createHmac('sha256', this.scopeKey).update(accountId).digest('hex'),
+      deadlineAt: deadlineAt.toISOString(),
+    };
+  }
+}

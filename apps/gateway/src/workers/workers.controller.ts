@@ -1,0 +1,84 @@
+import { Controller, Get, HttpCode, Param, Post, Put, UseGuards } from '@nestjs/common';
+import { OutputUploads } from '@millrace/assets';
+import {
+  GATEWAY_PATH,
+  GATEWAY_PROTOCOL,
+  GatewayCatalogueSchema,
+  GatewayRegistrationSchema,
+  GatewayReportSchema,
+  type GatewayRegistration,
+  type GatewayReport,
+  type GatewayTerms,
+  type NodeCatalogue,
+} from '@millrace/contracts';
+import { Database } from '@millrace/database';
+import {
+  CatalogueStore,
+  WorkerStore,
+  WorkerTokens,
+  type WorkerState,
+  type WorkerTokenHolder,
+} from '@millrace/deployments';
+import { VERSION } from '@millrace/platform';
+import { GatewayRules } from '../gateway-rules';
+import { Holder, IdPipe, Json, LARGE_BYTES, WorkerTokenGuard } from '../http';
+
+/** How a worker outside the cluster joins its pool, says how it is, and what it can run. */
+@Controller(GATEWAY_PATH)
+@UseGuards(WorkerTokenGuard)
+export class WorkersController {
+  constructor(
+    private readonly database: Database,
+    private readonly tokens: WorkerTokens,
+    private readonly workers: WorkerStore,
+    private readonly catalogues: CatalogueStore,
+    private readonly uploads: OutputUploads,
+    private readonly rules: GatewayRules,
+  ) {}
+
+  /** What a worker must know before it joins. */
+  @Get('terms')
+  terms(@Holder() { poolId }: WorkerTokenHolder): GatewayTerms {
+    const { leaseSeconds, maxOutputsPerJob, logTailBytes } = this.rules.of;
+    const { partBytes } = this.uploads;
+    return {
+      ...{ protocol: GATEWAY_PROTOCOL, version: VERSION, pool: poolId },
+      ...{ leaseSeconds, maxOutputsPerJob, logTailBytes, partBytes },
+    };
+  }
+
+  /** Join, with an id that the worker chose: again is harmless. @throws Refusal `forbidden` when the token has too many. */
+  @Put('workers/:worker')
+  async register(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Json(GatewayRegistrationSchema) registration: GatewayRegistration,
+  ): Promise<object> {
+    await this.tokens.join(holder, this.rules.of.workersPerToken, { ...registration, id });
+    return {};
+  }
+
+  /** How a worker is. The answer says whether it is to drain. */
+  @Post('workers/:worker/reports')
+  @HttpCode(200)
+  async report(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Json(GatewayReportSchema) { attemptMs = null, capacity, ...report }: GatewayReport,
+  ): Promise<{ state: WorkerState | null }> {
+    await this.tokens.assertWorker(holder, id);
+    const whole = { ...report, attemptMs, ...(capacity !== undefined && { capacity }) };
+    return { state: await this.workers.heartbeat(this.database, id, whole) };
+  }
+
+  /** What a worker can run becomes what its pool offers. */
+  @Put('workers/:worker/catalogue')
+  async publish(
+    @Holder() holder: WorkerTokenHolder,
+    @Param('worker', IdPipe) id: string,
+    @Json(GatewayCatalogueSchema, LARGE_BYTES) { engine, catalogue }: { engine: string; catalogue: NodeCatalogue },
+  ): Promise<{ digest: string }> {
+    await this.tokens.assertWorker(holder, id);
+    return { digest: await this.catalogues.publish(this.database, holder.poolId, engine, catalogue) };
+  }
+}

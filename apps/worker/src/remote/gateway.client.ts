@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { BlobStoreError, type BlobStoreFault } from '@millrace/assets';
+import {
+  ErrorEnvelopeSchema,
+  GATEWAY_HEADERS,
+  GATEWAY_PATH,
+  GATEWAY_POLL_MS,
+  GATEWAY_PROTOCOL,
+  Refusal,
+  type ErrorCode,
+  type ErrorEnvelope,
+} from '@millrace/contracts';
+import { OutputRefused, type ClaimedAttempt } from '@millrace/jobs';
+
+const TIMEOUT_MS = 8_000;
+/** Of a request that carries bytes, or waits until bytes are read and hashed. */
+const BYTES_TIMEOUT_MS = 300_000;
+/** Longer than the gateway lets anyone wait. */
+const WAIT_TIMEOUT_MS = GATEWAY_POLL_MS + TIMEOUT_MS;
+const TIMEOUTS = { short: TIMEOUT_MS, bytes: BYTES_TIMEOUT_MS, wait: WAIT_TIMEOUT_MS };
+
+const CLIENT_ERROR = 400;
+const UNAUTHORIZED = 401;
+const SERVER_ERROR = 500;
+const TOO_MANY = 429;
+
+/**
+ * The gateway did not answer, or could not do what it was asked. Its `code` is one of those by which a failure counts as one that
+ * passes (`isTransient`), as that of a database which is away.
+ */
+export class GatewayUnreachable extends Error {
+  readonly code = 'ECONNRESET';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'GatewayUnreachable';
+  }
+}
+
+/** It may be a token that was put back, or a gateway that is replaced: the lease says how long that matters. */
+export class TokenRefused extends GatewayUnreachable {}
+
+/** How a request is sent. */
+export interface GatewayRequest {
+  method: 'GET' | 'POST' | 'PUT';
+  /** Under `/gateway/v1/`. */
+  path: string;
+  /** Sent as JSON, or as it is where it is bytes. */
+  body?: object | Buffer;
+  /** Of the attempt that it is about. */
+  fence?: Pick<ClaimedAttempt, 'jobId' | 'attempt' | 'leaseToken'>;
+  headers?: Record<string, string>;
+  /** How long it may take. */
+  takes?: keyof typeof TIMEOUTS;
+  signal?: AbortSignal;
+}
+
+/** Speaks to the gateway: one request, one answer, which is checked. Retries are for the caller, who knows what is worth one. */
+export class GatewayClient {
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+  ) {}
+
+  /**
+   * @throws GatewayUnreachable; Refusal with the code that was answered; BlobStoreError where the store behind the gateway failed;
+   * OutputRefused for an output that cannot be recorded.
+   */
+  async ask<T extends z.ZodType>(schema: T, request: GatewayRequest): Promise<z.output<T>> {
+    const response = await this.send(request);
+    const parsed = schema.safeParse(await textOf(response));
+    if (parsed.success) return parsed.data;
+    throw new GatewayUnreachable(
+      `the gateway answered ${request.path} with something else than this worker understands`,
+    );
+  }
+
+  /** The bytes of an answer. @throws as `ask` does. */
+  async download(request: GatewayRequest): Promise<Readable> {
+    return bodyOf(await this.send({ takes: 'bytes', ...request }));
+  }
+
+  private async send({
+    method,
+    path,
+    body,
+    fence,
+    headers,
+    takes = 'short',
+    signal,
+  }: GatewayRequest): Promise<Response> {
+    const isBytes = body instanceof Buffer;
+    const base = fence === undefined ? '' : `jobs/${fence.jobId}/attempts/${fence.attempt}/`;
+    const response = await request(`${this.url}${GATEWAY_PATH}/${base}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        [GATEWAY_HEADERS.protocol]: String(GATEWAY_PROTOCOL),
+        ...(fence !== undefined && { [GATEWAY_HEADERS.lease]: fence.leaseToken }),
+        ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
+      signal: withTimeout(takes, signal),
+    });
+    if (response.ok) return response;
+    throw errorOf(response.status, await textOf(response));
+  }
+}
+
+/** Put bytes to a link of the store. @throws BlobStoreError `unreachable` when they did not arrive. */
+export async function putToStore(url: string, bytes: Buffer): Promise<void> {
+  const response = await toStore(url, { method: 'PUT', body: new Uint8Array(bytes) });
+  await response.arrayBuffer().catch(() => undefined);
+  if (!response.ok) throw storeFault(response.status);
+}
+
+/** Read what a link of the store leads to. @throws BlobStoreError. */
+export async function readFromStore(url: string): Promise<Readable> {
+  const response = await toStore(url, { method: 'GET' });
+  if (!response.ok) throw storeFault(response.status);
+  return bodyOf(response);
+}
+
+async function toStore(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await request(url, { ...init, signal: withTimeout('bytes') });
+  } catch (error) {
+    throw new BlobStoreError('unreachable', 'The store did not answer.', { cause: error });
+  }
+}
+
+function storeFault(status: number): BlobStoreError {
+  const fault = status >= SERVER_ERROR || status === TOO_MANY ? 'unreachable' : status === 404 ? 'missing' : 'denied';
+  return new BlobStoreError(fault, `The store answered a link with status ${status}.`);
+}
+
+function bodyOf(response: Response): Readable {
+  return response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
+}
+
+function withTimeout(takes: keyof typeof TIMEOUTS, signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(TIMEOUTS[takes]);
+  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+}
+
+async function request(url: string, init: RequestInit): Promise<Response> {
+  try {
+    // A redirect could lead the token elsewhere.
+    return await fetch(url, { ...init, redirect: 'error' });
+  } catch (error) {
+    throw new GatewayUnreachable(`no answer from ${new URL(url).host}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+async function textOf(response: Response): Promise<unknown> {
+  try {
+    return JSON.parse(await response.text());
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw new GatewayUnreachable(`the answer broke off: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+}
+
+/** What an answer that is no success means for the worker. */
+function errorOf(status: number, body: unknown): Error {
+  const envelope = ErrorEnvelopeSchema.safeParse(body).data?.error;
+  const { store, output_refused: isOutput } = envelope?.details ?? {};
+  if (typeof store === 'string') return new BlobStoreError(store as BlobStoreFault, envelope?.message ?? '');
+  if (isOutput === true) return new OutputRefused(envelope?.message ?? '');
+  if (envelope === undefined || status < CLIENT_ERROR || status >= SERVER_ERROR || status === TOO_MANY) {
+    return new GatewayUnreachable(`the gateway answered with status ${status}`);
+  }
+  if (status === UNAUTHORIZED) return new TokenRefused(`the gateway refuses the token: ${envelope.message}`);
+  return refusalOf(envelope);
+}
+
+function refusalOf({ code, message, details }: ErrorEnvelope['error']): Refusal {
+  return new Refusal(code as ErrorCode, message, details ? { details } : {});
+}
+
+/** Whether the gateway says that the attempt of a request is not ours any more. */
+export function isNotHeld(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'forbidden';
+}

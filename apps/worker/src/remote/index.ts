@@ -1,0 +1,1 @@
+export { isRemote, openRemoteAccess } from './remote-access';

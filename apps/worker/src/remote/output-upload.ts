@@ -1,0 +1,90 @@
+import type { Readable } from 'node:stream';
+import { Blake3Hasher } from '@napi-rs/blake-hash';
+import type { StoredBlob, StoredOutput } from '@millrace/assets';
+import { GATEWAY_HEADERS, GatewayPartAnswerSchema, GatewayStoredSchema } from '@millrace/contracts';
+import type { ClaimedAttempt } from '@millrace/jobs';
+import { z } from 'zod';
+import { putToStore, type GatewayClient } from './gateway.client';
+import { retried } from './retried';
+
+/** Bytes that the gateway has stored for an attempt: the receipt stands for them when they are recorded. */
+export interface RemoteBlob extends StoredBlob {
+  receipt: string;
+}
+
+/**
+ * Send the bytes of an output in parts, each held in memory so that it can be sent again, to the store where it takes them, else to
+ * the gateway. They are hashed here and there: what does not arrive as it was is refused.
+ *
+ * @throws GatewayUnreachable, BlobStoreError, Refusal; the source's own error.
+ */
+export async function uploadOutput(
+  client: GatewayClient,
+  fence: ClaimedAttempt,
+  source: Readable,
+  { name, partBytes }: { name: string; partBytes: number },
+): Promise<StoredOutput> {
+  const hasher = new Blake3Hasher();
+  let upload: string | null = null;
+  let parts = 0;
+  for await (const part of partsOf(source, partBytes)) {
+    hasher.update(part);
+    parts += 1;
+    upload = await sendPart(client, fence, { upload, number: parts, part });
+  }
+  const body = { upload: upload ?? '', parts, hash: `blake3:${hasher.digest('hex')}`, name };
+  const stored = await client.ask(GatewayStoredSchema, {
+    method: 'POST',
+    path: 'uploads/ends',
+    fence,
+    body,
+    takes: 'bytes',
+  });
+  const { receipt, contentType, hash, sizeBytes } = stored;
+  // Which blob of whose account it is, the receipt says to the gateway.
+  const blob: RemoteBlob = { receipt, hash, sizeBytes, accountId: '', bornAt: new Date(0) };
+  return { blob, contentType };
+}
+
+interface Part {
+  upload: string | null;
+  number: number;
+  part: Buffer;
+}
+
+/** @returns the name of the upload. */
+async function sendPart(client: GatewayClient, fence: ClaimedAttempt, { upload, number, part }: Part): Promise<string> {
+  const body = { upload, number, sizeBytes: part.length };
+  return retried(async () => {
+    const place = await client.ask(GatewayPartAnswerSchema, { method: 'POST', path: 'uploads', fence, body });
+    if (place.url !== null) await putToStore(place.url, part);
+    else {
+      const headers = { [GATEWAY_HEADERS.upload]: place.upload };
+      const request = { method: 'PUT', path: `uploads/parts/${number}`, fence, headers, body: part } as const;
+      await client.ask(z.object({}), { ...request, takes: 'bytes' });
+    }
+    return place.upload;
+  });
+}
+
+/** Parts of one size, the last one smaller. A source without bytes has one part without any. */
+async function* partsOf(source: Readable, partBytes: number): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let size = 0;
+  let sent = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    for (let rest = chunk; rest.length > 0;) {
+      const taken = rest.subarray(0, partBytes - size);
+      held.push(taken);
+      size += taken.length;
+      rest = rest.subarray(taken.length);
+      if (size === partBytes) {
+        yield Buffer.concat(held);
+        sent += 1;
+        held = [];
+        size = 0;
+      }
+    }
+  }
+  if (size > 0 || sent === 0) yield Buffer.concat(held);
+}

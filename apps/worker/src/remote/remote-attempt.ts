@@ -1,0 +1,166 @@
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { BlobStoreError, type StoredOutput } from '@millrace/assets';
+import {
+  GatewayCredentialsSchema,
+  GatewayEndAnswerSchema,
+  GatewayHeartbeatAnswerSchema,
+  GatewayInputSchema,
+  GatewayRecordedSchema,
+  type GatewayEnd,
+  type GatewayEvent,
+  type GatewayOutput,
+  type Preview,
+  type Progress,
+} from '@millrace/contracts';
+import type { AttemptLoss, AttemptResult, ClaimedAttempt, OutputDraft } from '@millrace/jobs';
+import type { Logger } from '@millrace/platform';
+import type { AttemptParts } from '../attempt';
+import {
+  GatewayUnreachable,
+  isNotHeld,
+  readFromStore,
+  type GatewayClient,
+  type GatewayRequest,
+} from './gateway.client';
+import { uploadOutput, type RemoteBlob } from './output-upload';
+import { retried } from './retried';
+
+/** Events under way at most: one that comes while the gateway is slow is dropped, since a later one says more. */
+const MAX_EVENTS = 4;
+
+type Recorded = AttemptParts['jobs'] & AttemptParts['assets'];
+type Answer<K extends keyof Recorded, M extends keyof Recorded[K]> = Recorded[K][M] extends (
+  ...given: never[]
+) => infer R
+  ? R
+  : never;
+
+/** Where one attempt of a worker outside the cluster is recorded, and where its bytes lie: all of it by the gateway. */
+export class RemoteAttempt {
+  private eventsUnderWay = 0;
+
+  constructor(
+    private readonly client: GatewayClient,
+    private readonly claimed: ClaimedAttempt,
+    private readonly partBytes: number,
+    private readonly logger: Pick<Logger, 'debug'>,
+  ) {}
+
+  /** As the parts of an attempt. */
+  get parts(): Pick<AttemptParts, 'jobs' | 'assets'> {
+    return {
+      jobs: {
+        lifecycle: {
+          heartbeat: (_fence, run) => this.heartbeat(run),
+          finish: (_fence, result) => this.finish(result).then(() => null),
+          handBack: () => this.end({ kind: 'handed_back' }).then(() => null),
+          giveUp: (_fence, loss) => this.giveUp(loss).then(() => null),
+          keepLog: (_fence, log) => this.keepLog(log),
+        },
+        outputs: {
+          record: (_fence, draft) => this.record(draft),
+          finish: (_fence, result, last) => this.finish(result, last),
+        },
+        events: {
+          progressed: (_jobId, _attempt, progress) => this.progressed(progress),
+          previewed: (_jobId, _attempt, preview) => this.previewed(preview),
+        },
+        secrets: { get: () => this.credentials() },
+      },
+      assets: {
+        assets: { storeOutput: (_accountId, source, { name }) => this.storeOutput(source, name) },
+        content: { openInput: (_accountId, id) => this.openInput(id) },
+      },
+    };
+  }
+
+  private async heartbeat(run: {
+    progress: Progress | null;
+    engineMs: number;
+  }): Promise<Awaited<Answer<'lifecycle', 'heartbeat'>>> {
+    return (await this.ask(GatewayHeartbeatAnswerSchema, 'POST', 'heartbeats', run)).answer;
+  }
+
+  private finish(result: AttemptResult, last: OutputDraft | null = null): Promise<boolean> {
+    return this.end({ kind: 'finished', result, last: last && wireOf(last) });
+  }
+
+  private giveUp(loss: AttemptLoss): Promise<boolean> {
+    return this.end({ kind: 'given_up', loss });
+  }
+
+  private async end(end: GatewayEnd): Promise<boolean> {
+    return (await this.ask(GatewayEndAnswerSchema, 'POST', 'ends', end)).recorded;
+  }
+
+  private async keepLog(log: { text: string; truncated: boolean }): Promise<void> {
+    await this.ask(z.object({}), 'PUT', 'log', log);
+  }
+
+  private progressed(progress: Progress): void {
+    this.publish({ kind: 'progress', progress });
+  }
+
+  private previewed(preview: Preview): void {
+    this.publish({ kind: 'preview', preview });
+  }
+
+  private publish(event: GatewayEvent): void {
+    if (this.eventsUnderWay >= MAX_EVENTS) return;
+    this.eventsUnderWay += 1;
+    void this.ask(z.object({}), 'POST', 'events', event)
+      .catch((error: unknown) => this.logger.debug({ err: error }, 'an event of a run was lost'))
+      .finally(() => (this.eventsUnderWay -= 1));
+  }
+
+  private async record(draft: OutputDraft): Promise<boolean> {
+    return (await this.ask(GatewayRecordedSchema, 'POST', 'outputs', wireOf(draft))).recorded;
+  }
+
+  private async credentials(): Promise<Record<string, string> | null> {
+    return (await retried(() => this.ask(GatewayCredentialsSchema, 'GET', 'credentials'))).credentials;
+  }
+
+  /** A lost link is no fault of the store: it is tried for as long as the lease holds. */
+  private async storeOutput(source: Readable, name: string): Promise<StoredOutput> {
+    const { client, claimed, partBytes } = this;
+    try {
+      return await uploadOutput(client, claimed, source, { name, partBytes });
+    } catch (error) {
+      source.destroy();
+      // The upload was completed, and its answer lost; or the lease is lost, which the next heartbeat finds out.
+      if (isNotHeld(error) || (error instanceof BlobStoreError && error.fault === 'missing')) {
+        throw new GatewayUnreachable('the output has to be sent again', { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  private async openInput(id: string): Promise<Awaited<Answer<'content', 'openInput'>>> {
+    try {
+      const asset = await retried(() => this.ask(GatewayInputSchema, 'GET', `inputs/${id}`));
+      const body =
+        asset.url === null
+          ? await this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed })
+          : await readFromStore(asset.url);
+      return { asset, body };
+    } catch (error) {
+      if (!(error instanceof GatewayUnreachable)) throw error;
+      throw new BlobStoreError('unreachable', error.message, { cause: error });
+    }
+  }
+
+  private ask<T extends z.ZodType>(
+    schema: T,
+    method: GatewayRequest['method'],
+    path: string,
+    body?: object,
+  ): Promise<z.output<T>> {
+    return this.client.ask(schema, { method, path, fence: this.claimed, ...(body && { body }) });
+  }
+}
+
+function wireOf({ blob, ...draft }: OutputDraft): GatewayOutput {
+  return { ...draft, receipt: (blob as RemoteBlob).receipt };
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import {
+  GatewayCatalogueAnswerSchema,
+  GatewayClaimAnswerSchema,
+  GatewayReportAnswerSchema,
+  type DispatchMessage,
+  type NodeCatalogue,
+} from '@millrace/contracts';
+import type { WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
+import type { ClaimResult, WarmClaims } from '@millrace/jobs';
+import type { PoolRegistry } from '../pool-registry';
+import type { GatewayClient } from './gateway.client';
+
+/** The pool of a worker outside the cluster, by its gateway. */
+export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
+  constructor(
+    private readonly client: GatewayClient,
+    private readonly workerId: string,
+  ) {}
+
+  /** The pool of the token is there. */
+  ensurePool(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async register({ id, engine, version, host, pid, capacity }: WorkerRegistration): Promise<void> {
+    const body = { engine, version, host, pid, capacity };
+    await this.client.ask(z.object({}), { method: 'PUT', path: `workers/${id}`, body });
+  }
+
+  async heartbeat(workerId: string, report: WorkerReport): Promise<WorkerState | null> {
+    const path = `workers/${workerId}/reports`;
+    return (await this.client.ask(GatewayReportAnswerSchema, { method: 'POST', path, body: report })).state;
+  }
+
+  /** For the pool of the token. */
+  async publish(_poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
+    const path = `workers/${this.workerId}/catalogue`;
+    const request = { method: 'PUT', path, body: { engine, catalogue }, takes: 'bytes' } as const;
+    return (await this.client.ask(GatewayCatalogueAnswerSchema, request)).digest;
+  }
+
+  async take(message: DispatchMessage, worker: { id: string; warm: readonly string[] }): Promise<ClaimResult> {
+    const body = { message, warm: [...worker.warm] };
+    const request = { method: 'POST', path: `workers/${worker.id}/claims`, body } as const;
+    const { claimed, left } = await this.client.ask(GatewayClaimAnswerSchema, request);
+    if (claimed === null) return { claimed, left };
+    const { scope, deadlineAt, ...attempt } = claimed;
+    return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
+  }
+}

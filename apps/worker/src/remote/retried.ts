@@ -1,0 +1,24 @@
+import { BlobStoreError } from '@millrace/assets';
+import { backoffMs } from '@millrace/platform';
+import { GatewayUnreachable } from './gateway.client';
+
+const RETRY_BASE_MS = 200;
+const RETRY_CAP_MS = 4_000;
+/** With the pauses, longer than a gateway takes to be started again. */
+const TRIES = 10;
+
+/** Do again what the gateway, or the store behind it, did not answer. `work` must be safe to repeat. @throws the last error. */
+export async function retried<T>(work: () => Promise<T>, tries = TRIES): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error) || failures + 1 >= tries) throw error;
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(failures, RETRY_BASE_MS, RETRY_CAP_MS)));
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof GatewayUnreachable || (error instanceof BlobStoreError && error.fault === 'unreachable');
+}

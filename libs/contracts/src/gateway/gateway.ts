@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { PreviewSchema } from '../events';
+import { JobErrorSchema, JobStatusSchema, ProgressSchema } from '../job';
+import { DispatchMessageSchema } from '../messages';
+import { NodeCatalogueSchema } from '../node-catalogue';
+
+/*
+ * What a worker outside the cluster and the gateway say to each other: JSON over HTTPS, apart from bytes. The worker asks, the
+ * gateway answers; nothing is ever sent to a worker that did not ask.
+ */
+
+/** The version of these shapes. It changes when a worker or a gateway of the version before could not be understood any more. */
+export const GATEWAY_PROTOCOL = 1;
+
+/** Path under which the gateway serves all of it. */
+export const GATEWAY_PATH = '/gateway/v1';
+
+/** Headers that a worker sends beside its token: in every request, with every request for an attempt, and with the bytes of a part. */
+export const GATEWAY_HEADERS = {
+  protocol: 'millrace-gateway-protocol',
+  lease: 'millrace-lease',
+  upload: 'millrace-upload',
+} as const;
+
+/** How long the gateway lets a worker wait for a message, in milliseconds: less than proxies let a connection be idle. */
+export const GATEWAY_POLL_MS = 20_000;
+
+/** Longest text of one field that a worker reports of itself. */
+const SHORT = 200;
+const MAX_MODELS = 10_000;
+
+/** What a worker must know before it joins its pool. */
+export const GatewayTermsSchema = z.object({
+  protocol: z.int(),
+  version: z.string(),
+  pool: z.string(),
+  leaseSeconds: z.number(),
+  maxOutputsPerJob: z.int(),
+  logTailBytes: z.int(),
+  /** Size of the parts in which outputs are sent; the last one is smaller. */
+  partBytes: z.int(),
+});
+export type GatewayTerms = z.infer<typeof GatewayTermsSchema>;
+
+export const GatewayRegistrationSchema = z.object({
+  engine: z.enum(['cpu', 'comfyui']),
+  version: z.string().max(SHORT),
+  host: z.string().max(SHORT),
+  pid: z.int().min(0),
+  capacity: z.int().min(1).max(1_024),
+});
+export type GatewayRegistration = z.infer<typeof GatewayRegistrationSchema>;
+
+const WorkerStateSchema = z.enum(['starting', 'ready', 'draining', 'stopped']);
+
+export const GatewayReportSchema = z.object({
+  state: WorkerStateSchema,
+  residentModels: z.array(z.string().max(1_024)).max(MAX_MODELS),
+  problem: z.string().max(2_000).nullable(),
+  attemptMs: z.int().min(0).max(2_000_000_000).nullable().optional(),
+  capacity: z.int().min(1).max(1_024).optional(),
+});
+export type GatewayReport = z.infer<typeof GatewayReportSchema>;
+/** Null: the gateway does not know the worker any more. */
+export const GatewayReportAnswerSchema = z.object({ state: WorkerStateSchema.nullable() });
+
+export const GatewayCatalogueSchema = z.object({
+  engine: z.enum(['cpu', 'comfyui']),
+  catalogue: NodeCatalogueSchema,
+});
+export const GatewayCatalogueAnswerSchema = z.object({ digest: z.string() });
+
+/** A message of the pool's lane that waits for the worker to claim or leave it; null: there was none in time. */
+export const GatewayOfferSchema = z.object({ message: DispatchMessageSchema.nullable() });
+export const GatewayLeftSchema = z.object({ message: DispatchMessageSchema });
+/** Jobs of the worker that are to be canceled. */
+export const GatewayControlsSchema = z.object({ cancel: z.array(z.uuid()) });
+
+export const GatewayClaimSchema = z.object({
+  message: DispatchMessageSchema,
+  warm: z.array(z.string().max(1_024)).max(MAX_MODELS),
+});
+/** Everything that one attempt needs. `scope` is the same for all attempts of one account, and says nothing else of it. */
+export const GatewayAttemptSchema = z.object({
+  jobId: z.uuid(),
+  attempt: z.int(),
+  leaseToken: z.uuid(),
+  scope: z.string(),
+  poolId: z.string(),
+  status: JobStatusSchema,
+  workflow: z.string(),
+  deadlineAt: z.iso.datetime(),
+  hasSecrets: z.boolean(),
+  models: z.array(z.string()),
+  progress: ProgressSchema.nullable(),
+  traceparent: z.string().nullable(),
+  keepsLogs: z.boolean(),
+  isHoldShort: z.boolean(),
+});
+export type GatewayAttempt = z.infer<typeof GatewayAttemptSchema>;
+export const GatewayClaimAnswerSchema = z.object({
+  claimed: GatewayAttemptSchema.nullable(),
+  left: DispatchMessageSchema.nullable(),
+});
+
+const milliseconds = z.int().min(0);
+
+export const GatewayHeartbeatSchema = z.object({ progress: ProgressSchema.nullable(), engineMs: milliseconds });
+/** Null: the lease is lost. */
+export const GatewayHeartbeatAnswerSchema = z.object({
+  answer: z.object({ status: JobStatusSchema, exhausted: z.boolean(), overtime: z.boolean() }).nullable(),
+});
+
+export const GatewayEventSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('progress'), progress: ProgressSchema }),
+  z.object({ kind: z.literal('preview'), preview: PreviewSchema }),
+]);
+export type GatewayEvent = z.infer<typeof GatewayEventSchema>;
+
+export const GatewayLogSchema = z.object({ text: z.string(), truncated: z.boolean() });
+
+export const GatewayCredentialsSchema = z.object({ credentials: z.record(z.string(), z.string()).nullable() });
+
+/** An input of the attempt. Without a `url` its bytes are at the gateway. */
+export const GatewayInputSchema = z.object({
+  filePath: z.string().nullable(),
+  contentType: z.string(),
+  sizeBytes: z.int(),
+  url: z.url().nullable(),
+});
+
+const partNumber = z.int().min(1).max(10_000);
+
+/** One part of an output that is about to be sent. Without an `upload` it is the first part of a new one. */
+export const GatewayPartSchema = z.object({
+  upload: z.string().max(4_096).nullable(),
+  number: partNumber,
+  sizeBytes: z.int().min(0),
+});
+/** Where to PUT the part: to the store itself, or without a `url` to the gateway. */
+export const GatewayPartAnswerSchema = z.object({ upload: z.string(), url: z.url().nullable() });
+
+/** All parts have arrived. `hash` (`blake3:<hex>`) is what they must come to. */
+export const GatewayUploadEndSchema = z.object({
+  upload: z.string().max(4_096),
+  parts: partNumber,
+  hash: z.string().regex(/^blake3:[0-9a-f]{64}$/),
+  name: z.string().max(1_024),
+});
+/** `receipt` stands for the stored bytes when the output is recorded; it is worth nothing to another attempt. */
+export const GatewayStoredSchema = z.object({
+  receipt: z.string(),
+  contentType: z.string(),
+  hash: z.string(),
+  sizeBytes: z.int(),
+});
+
+export const GatewayOutputSchema = z.object({
+  nodeId: z.string(),
+  nodeIndex: z.int().min(0),
+  ordinal: z.int().min(0),
+  name: z.string(),
+  contentType: z.string().max(SHORT),
+  receipt: z.string().max(4_096),
+});
+export type GatewayOutput = z.infer<typeof GatewayOutputSchema>;
+/** False: the lease is lost, and nothing was recorded. */
+export const GatewayRecordedSchema = z.object({ recorded: z.boolean() });
+
+const NodeTimingSchema = z.object({
+  nodeId: z.string(),
+  classType: z.string(),
+  state: z.enum(['done', 'cached', 'running', 'failed']),
+  ms: z.number().nullable(),
+});
+export const GatewayEndSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('finished'),
+    result: z.object({
+      ending: z.string(),
+      failure: JobErrorSchema.nullable(),
+      engineMs: milliseconds,
+      progress: ProgressSchema.nullable(),
+      nodes: z.array(NodeTimingSchema).nullable(),
+      log: GatewayLogSchema.nullable(),
+    }),
+    /** The output that is recorded with the end. */
+    last: GatewayOutputSchema.nullable(),
+  }),
+  z.object({ kind: z.literal('handed_back') }),
+  z.object({
+    kind: z.literal('given_up'),
+    loss: z.discriminatedUnion('by', [
+      z.object({ by: z.literal('engine'), reason: z.string(), engineMs: milliseconds }),
+      z.object({ by: z.literal('worker'), reason: z.string() }),
+    ]),
+  }),
+]);
+export type GatewayEnd = z.infer<typeof GatewayEndSchema>;
+/** False: nothing was recorded, because the last output has to be recorded before. */
+export const GatewayEndAnswerSchema = z.object({ recorded: z.boolean() });

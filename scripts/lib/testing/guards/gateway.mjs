@@ -1,0 +1,51 @@
+import { of } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const ATTEMPTS = 'libs/jobs/src/lifecycle/remote-attempt.store.ts';
+const TOKENS = 'libs/deployments/src/tokens/worker-token.store.ts';
+const REMOTE = ['apps/gateway/src/gateway.int-spec'];
+
+/** Of the gateway: what a worker outside the cluster may see and do. @type {Guard[]} */
+export const GATEWAY_GUARDS = [
+  of(
+    'a worker claims nothing of another pool',
+    'libs/jobs/src/lifecycle/claim.store.ts',
+    'AND (${poolId ?? null}::text IS NULL OR j.pool_id = ${poolId ?? null})',
+    '',
+    REMOTE,
+  ),
+  of('a forged fence opens nothing', ATTEMPTS, '${holdsFence(fence)}', 'j.id = ${fence.jobId}::uuid', REMOTE),
+  of('an attempt is shown to the token that holds it', ATTEMPTS, ' AND w.token_id = ${tokenId}::uuid', '', REMOTE),
+  of(
+    'a worker reads the inputs of its job alone',
+    'apps/gateway/src/attempts/bytes.controller.ts',
+    'if (await this.attempts.hasInput(held.jobId, assetId)) return held;',
+    'return held;',
+    REMOTE,
+  ),
+  of(
+    'what was sent for one attempt is not recorded of another',
+    'apps/gateway/src/attempts/output-receipts.ts',
+    'return [kind, jobId, String(attempt), leaseToken];',
+    'return [kind];',
+    REMOTE,
+  ),
+  of(
+    'bytes from outside are hashed before they count',
+    'libs/assets/src/upload/output-uploads.service.ts',
+    'if (bytes.hash !== hash) {',
+    'if (bytes.hash === "") {',
+    REMOTE,
+  ),
+  of('a revoked token is refused', TOKENS, 'revoked_at IS NULL AND (expires_at', '(expires_at', REMOTE),
+  of('a token that has expired is refused', TOKENS, ' AND (expires_at IS NULL OR expires_at > now())', '', REMOTE),
+  of('a token has no more workers than it may', TOKENS, 'AND ${limit} > (', 'AND 0 <= (', REMOTE),
+  of(
+    'a worker acts for itself, not for its neighbour',
+    TOKENS,
+    'WHERE id = ${workerId}::uuid AND token_id = ${tokenId}::uuid AND pool_id',
+    'WHERE id = ${workerId}::uuid AND pool_id',
+    REMOTE,
+  ),
+];

@@ -4,6 +4,9 @@ import { MODEL_FORMATS, MODEL_KINDS, MODEL_STATES } from '@millrace/models';
 import { pageQuery, pageSchema, recordName } from '../endpoints';
 
 const URL_CHARACTERS = 2_048;
+/** PostgreSQL stores no NUL, and nobody means a blank or a control character in a URL. */
+const VISIBLE = /^[^\s\p{Cc}\p{Cf}]*$/u;
+const VISIBLE_FAULT = 'must have no blanks and no control characters';
 
 const folder = z.string().min(1).max(64).meta({
   description: "The engine's folder: `checkpoints`, `loras`, `vae`, `text_encoders`, `diffusion_models`, …",
@@ -15,6 +18,7 @@ const licence = recordName.nullable().default(null).meta({ description: 'The lic
 const sourceUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .max(URL_CHARACTERS)
+  .regex(VISIBLE, VISIBLE_FAULT)
   .nullable()
   .default(null);
 
@@ -38,7 +42,7 @@ export const ModelImportSchema = z
   .object({
     folder,
     name,
-    url: z.string().min(1).max(URL_CHARACTERS).meta({
+    url: z.string().min(1).max(URL_CHARACTERS).regex(VISIBLE, VISIBLE_FAULT).meta({
       description: 'A file at one of the hosts that the operator of the service allows, which answers range requests.',
     }),
     hash: z
@@ -88,7 +92,12 @@ export const OperatedModelPageSchema = pageSchema('models', OperatedModelSchema,
 
 export const ModelQuery = z.object({
   ...pageQuery,
-  folder: z.string().optional().meta({ description: 'Only models in this folder.' }),
+  folder: z
+    .string()
+    .max(64)
+    .regex(VISIBLE, VISIBLE_FAULT)
+    .optional()
+    .meta({ description: 'Only models in this folder.' }),
   shared: z
     .enum(['true', 'false'])
     .optional()

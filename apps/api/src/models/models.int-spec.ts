@@ -95,6 +95,8 @@ describe('a model', () => {
     ['size_bytes', { size_bytes: 0 }],
     ['hash', { hash: 'blake3:1' }],
     ['source_url', { source_url: 'file:///etc/passwd' }],
+    ['source_url', { source_url: 'https://example.com/\u0000' }],
+    ['licence', { licence: 'a\u0000b' }],
   ])('with a wrong %s is refused, and the field is named (%j)', async (field, more) => {
     const { status, body } = await call<{ error: { details: { fields: { field: string }[] } } }>('POST', '/models', {
       folder: 'checkpoints',
@@ -104,6 +106,10 @@ describe('a model', () => {
     });
     expect(status).toBe(422);
     expect(body.error.details.fields).toMatchObject([{ field }]);
+  });
+
+  it('is not looked for in a folder that cannot be', async () => {
+    expect((await call('GET', '/models?folder=a%00b')).status).toBe(400);
   });
 
   it('is one of so many that an account may have', async () => {
@@ -146,6 +152,8 @@ describe('a model', () => {
       'https://models.example.com.elsewhere.com/a',
       'https://169.254.169.254/a',
       'file:///etc/passwd',
+      'https://models.example.com/a\u0000b',
+      'https://models.example.com/a b',
     ]) {
       const { status, body } = await call<ErrorView>('POST', '/model-imports', { ...order, url });
       expect([url, status, body.error.code]).toEqual([url, 422, 'invalid_request']);

@@ -22,5 +22,5 @@ module.exports = {
     '^@millrace/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts',
   },
   transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest', { ...swc, swcrc: false }] },
-  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|@comfyorg)/)'],
+  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|@comfyorg|openid-client|oauth4webapi|jose)/)'],
 };

@@ -10,6 +10,7 @@ import { integer, processSettings, secretSetting, setting, type SettingsOf } fro
 import { webhookSettings } from '@millrace/webhooks';
 import { demoSettings } from './demo.config';
 import { mcpSettings } from './mcp.config';
+import { operatorsSettings } from './operators.config';
 
 export const apiSettings = {
   ...processSettings,
@@ -25,6 +26,7 @@ export const apiSettings = {
   ...webhookSettings,
   ...demoSettings,
   ...mcpSettings,
+  ...operatorsSettings,
   surface: setting(
     'SURFACE',
     'What the public listener serves, besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',
@@ -66,7 +68,7 @@ export const apiSettings = {
   ),
   adminToken: secretSetting(
     'ADMIN_TOKEN',
-    'Bearer token of the admin API on the ops listener. Unset: the admin API refuses everyone.',
+    'Bearer token of the admin API on the ops listener, shared by all who have it. Unset: operators have tokens of their own, or sign in by MILLRACE_OPERATORS_ISSUER.',
     z.string().min(16, 'must be at least 16 characters').optional(),
   ),
   keyEnvironment: setting(

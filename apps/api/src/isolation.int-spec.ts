@@ -22,6 +22,9 @@ const WITHOUT_CREDENTIAL: Record<string, Access['by']> = {
   'GET /api/v2/reference': 'nothing',
   'GET /platform/v1/openapi.json': 'nothing',
   'GET /admin/v1/openapi.json': 'nothing',
+  'GET /admin/v1/sign-in': 'nothing',
+  'GET /admin/v1/sign-in/callback': 'nothing',
+  'GET /admin/v1/sign-in/ways': 'nothing',
 };
 
 /** Routes of the ops listener that every process has, for probes and scrapers. */

@@ -7,6 +7,7 @@ import { composeLibs } from './composition';
 import { CONSOLE_PATH, ConsoleFiles, ConsolePages, OPS_CONSOLE_PATH } from './console';
 import { RequestLimits } from './endpoints';
 import { BodiesInFlight, Connections, configureOpsApp, createPublicApp, type RouteTable } from './http';
+import { providerOf } from './operators.config';
 import { PublicModule } from './public.module';
 import { OpenStreams, StreamChores, drainPublic } from './streams';
 
@@ -29,6 +30,7 @@ export async function openListeners(
   shutdown: Shutdown,
   consoles: { public: string; ops: string },
 ): Promise<ApiListeners> {
+  assertOperators(settings, logger);
   const libs = await composeLibs(settings, logger, shutdown);
   const { surface: shared, publicUrl, deploymentDomain, trustedProxies } = settings;
   const open = shared === 'self_hosted' && settings.token === undefined;
@@ -85,4 +87,11 @@ export async function openListeners(
   );
   if (opsRoutes === undefined) throw new Error('the ops listener was not configured');
   return { port, opsPort: ops.port, routes: { public: publicApp.routes, ops: opsRoutes } };
+}
+
+/** @throws SettingsError when half a provider is named, or one beside the shared admin token. */
+function assertOperators(settings: ApiSettings, logger: Logger): void {
+  providerOf(settings);
+  if (settings.adminToken === undefined) return;
+  logger.warn('MILLRACE_ADMIN_TOKEN opens the admin API to all who have it; operator tokens and a provider name each');
 }

@@ -56,6 +56,12 @@ selfHosted.existingSecret is set, but surface is {{ $v.surface }}: set surface t
 {{- if and $v.stripe.existingSecret (ne $v.surface "cloud") }}
 stripe.existingSecret is set, but surface is {{ $v.surface }}, where nothing costs credits: set surface to cloud, or unset it.
 {{- end }}
+{{- if and $v.operators.existingSecret $v.tests.job }}
+operators.existingSecret takes the shared admin token away, with which the test job makes its account: set tests.job to false.
+{{- end }}
+{{- if and $v.operators.existingSecret (not (hasKey $v.settings "MILLRACE_OPERATORS_ISSUER")) }}
+operators.existingSecret is set without a provider: name it with MILLRACE_OPERATORS_ISSUER, _CLIENT_ID, _URL and _ROLES under settings.
+{{- end }}
 {{- if and $v.fleet.enabled $v.networkPolicy.enabled (not $v.fleet.apiServer.peers) }}
 fleet.apiServer.peers is empty: say where the Kubernetes API server is (kubectl get endpoints kubernetes), e.g. [{ipBlock: {cidr: 10.0.0.1/32}}], or the network policy would cut the fleet off.
 {{- end }}

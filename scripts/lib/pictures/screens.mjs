@@ -41,4 +41,5 @@ export const OPERATOR_SCREENS = [
     reads: '**/admin/v1/accounts/*',
   },
   { name: 'ops-deployments', route: '/deployments', path: () => '/deployments', reads: '**/admin/v1/deployments*' },
+  { name: 'ops-operators', route: '/operators', path: () => '/operators', reads: '**/admin/v1/operator-tokens*' },
 ];

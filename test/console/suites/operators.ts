@@ -137,6 +137,40 @@ export function operators(shared: ConsoleStack): void {
       expect(await seriousFaults(page)).toEqual([]);
     });
 
+    it('makes tokens with names and roles, and asks who has one why they look into a job', async () => {
+      const jobId = await submit(1);
+      const page = await browser.openForOperator('/operators');
+      await page.getByLabel('Admin token').fill(stack.env['MILLRACE_ADMIN_TOKEN'] ?? '');
+      await press(page, 'Sign in');
+      await press(page, 'New token');
+      await page.getByLabel('Name', { exact: true }).fill('Night shift');
+      await press(page, 'Create the token');
+      await page.getByText('small letters').waitFor();
+      await page.getByLabel('Name', { exact: true }).fill('night-shift');
+      expect(await seriousFaults(page)).toEqual([]);
+      await press(page, 'Create the token');
+      const token = await page.getByText(/^mrop_[\w-]{64}$/).textContent();
+      await press(page, 'I have stored it');
+      await page.getByRole('cell', { name: /night-shift/ }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+
+      await press(page, 'Sign out');
+      await page.getByLabel('Admin token').fill(token ?? '');
+      await press(page, 'Sign in');
+      await page.getByText('token:night-shift', { exact: true }).waitFor();
+      await page.goto(browser.operatorsAddress(`/jobs/${jobId}`));
+      await page.getByText('Say first why you do this').waitFor();
+      await page.getByLabel('Why you act').fill('Ticket 4711');
+      await page.getByLabel('Why you act').press('Enter');
+      await page.getByText('queued → running').waitFor();
+      await goTo(page, 'Workers');
+      await press(page, 'Drain');
+      await press(page, 'Drain the worker');
+      await page.getByText('This needs the role operator').waitFor();
+      const entry = await stack.test.database.models.auditEntry.findFirst({ where: { subjectId: jobId } });
+      expect(entry).toMatchObject({ actor: 'token:night-shift', action: 'job.read', reason: 'Ticket 4711' });
+    });
+
     it('asks to sign in again when the session has expired, and keeps the address', async () => {
       const page = await browser.openForOperator('/workers');
       await page.getByLabel('Admin token').fill(stack.env['MILLRACE_ADMIN_TOKEN'] ?? '');

@@ -9,6 +9,7 @@ export {
   assertOwnPage,
   clearSessionCookie,
   demoLimits,
+  sessionCookieOf,
   setSessionCookie,
   type SessionCookie,
 } from './callers';

@@ -52,8 +52,14 @@ const deployments = createRoute({
   component: lazyRouteComponent(() => import('./deployments/deployments-page'), 'DeploymentsPage'),
 });
 
+const operators = createRoute({
+  getParentRoute,
+  path: '/operators',
+  component: lazyRouteComponent(() => import('./operators/operators-page'), 'OperatorsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, workers, pools, jobs, job, accounts, account, deployments]),
+  routeTree: root.addChildren([overview, workers, pools, jobs, job, accounts, account, deployments, operators]),
   basepath: '/console/ops',
   defaultPreload: 'intent',
   scrollRestoration: false,

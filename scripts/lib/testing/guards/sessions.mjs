@@ -7,6 +7,7 @@ const SESSIONS = ['apps/api/src/sessions/sessions.int-spec'];
 const OPERATORS = ['apps/api/src/sessions/operator-sessions.int-spec'];
 const TOKENS = ['apps/api/src/operators/operator-tokens.int-spec'];
 const TOKEN_STORE = 'libs/accounts/src/operators/operator-token.store.ts';
+const PROVIDER = ['apps/api/src/operators/operator-sign-in.int-spec'];
 const LINKS = ['apps/api/src/sessions/sign-in-links.int-spec'];
 
 /** Of who is signed in to the console. @type {Guard[]} */
@@ -78,6 +79,27 @@ export const SESSION_GUARDS = [
     'if (why && reason === null) {',
     'if (why && false) {',
     TOKENS,
+  ),
+  of(
+    'an operator who signs in has a role by a group',
+    'apps/api/src/operators/operator-sign-in.admin-controller.ts',
+    'const role = roleOf(groups, this.settings.operatorsRoles);',
+    "const role = roleOf(groups, this.settings.operatorsRoles) ?? 'viewer';",
+    PROVIDER,
+  ),
+  of(
+    'an e-mail address that the provider has not verified is nobody',
+    'apps/api/src/operators/identity-provider.ts',
+    "claims['email_verified'] === false ? undefined : claims['email']",
+    "claims['email']",
+    PROVIDER,
+  ),
+  of(
+    'a sign-in by the provider counts once',
+    'apps/api/src/operators/operator-sign-in.admin-controller.ts',
+    '    clearPending(request, response);\n',
+    '',
+    PROVIDER,
   ),
   of(
     "no other page uses an operator's session",

@@ -37,6 +37,6 @@ function isAboutReason(error: unknown): error is ApiError {
 
 /** The API names a header; the console has a field for it. */
 function inWordsOfConsole({ status, code, details, requestId }: ApiError): ApiError {
-  const message = 'Say first why you do this, for the audit log: fill in “Reason” in the navigation.';
+  const message = 'Say first why you do this, for the audit log: fill in “Why you act” in the navigation.';
   return new ApiError(status, code, message, details, null, requestId);
 }

@@ -25,6 +25,16 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
+/** Whether operators sign in by a provider. */
+export const waysQuery = queryOptions({
+  queryKey: ['session', 'ways'],
+  queryFn: ({ signal }): Promise<{ provider: boolean }> => admin('/sign-in/ways', { signal }),
+  staleTime: Infinity,
+});
+
+/** Where a browser goes to sign in by the provider. */
+export const PROVIDER_SIGN_IN = '/admin/v1/sign-in';
+
 /** Exchange the admin token, or an operator token, for a session, which is an http-only cookie. The token is kept nowhere. @throws ApiError */
 export function signIn(token: string): Promise<OperatorSession> {
   return admin<OperatorSession>('/sessions', { method: 'POST', headers: { Authorization: `Bearer ${token}` } });

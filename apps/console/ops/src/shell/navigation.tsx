@@ -74,7 +74,7 @@ function Reason(): ReactNode {
       }}
     >
       <label className="soft">
-        Reason
+        Why you act
         <input
           className="input"
           value={text}

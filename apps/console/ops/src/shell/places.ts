@@ -1,7 +1,7 @@
 import type { IconName } from '../../../src/ui/controls/icon';
 
 interface Place {
-  to: '/' | '/workers' | '/pools' | '/jobs' | '/accounts' | '/deployments';
+  to: '/' | '/workers' | '/pools' | '/jobs' | '/accounts' | '/deployments' | '/operators';
   label: string;
   icon: IconName;
 }
@@ -14,4 +14,5 @@ export const PLACES: readonly Place[] = [
   { to: '/jobs', label: 'Jobs', icon: 'jobs' },
   { to: '/accounts', label: 'Accounts', icon: 'person' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments' },
+  { to: '/operators', label: 'Operators', icon: 'keys' },
 ];

@@ -307,7 +307,6 @@ module.exports = {
       '^libs/webhooks/src/receivers/',
       '^libs/models/src/import/',
     ]),
-    owner('calls-to-customers-in-webhooks', 'undici|ipaddr\\.js', ['^libs/webhooks/src/receivers/']),
     owner('openid-in-its-room', 'openid-client', ['^apps/api/src/operators/']),
     owner('mcp-in-its-room', '@modelcontextprotocol/[^/]+', ['^apps/api/src/mcp/', '^libs/testing/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),

@@ -68,7 +68,6 @@ export {
   GATEWAY_PATH,
   GATEWAY_POLL_MS,
   GATEWAY_PROTOCOL,
-  GatewayAttemptSchema,
   GatewayCatalogueAnswerSchema,
   GatewayCatalogueSchema,
   GatewayClaimAnswerSchema,

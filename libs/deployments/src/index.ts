@@ -15,13 +15,7 @@ export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';
 export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
 export { Targets, type Target } from './targets';
-export {
-  WorkerTokenStore,
-  WorkerTokens,
-  type IssuedWorkerToken,
-  type WorkerTokenHolder,
-  type WorkerTokenRecord,
-} from './tokens';
+export { WorkerTokenStore, WorkerTokens, type WorkerTokenHolder, type WorkerTokenRecord } from './tokens';
 export {
   SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,

@@ -1,4 +1,3 @@
-export { EnvelopeFilter } from './envelope.filter';
 export { Gone } from './gone';
 export { Json, LARGE_BYTES } from './json-body';
 export { openGateway } from './open-gateway';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { Refusal } from '@millrace/contracts';
 
 /** Of what a worker says in passing: a heartbeat, a preview. */
-export const SMALL_BYTES = 2 * 1024 * 1024;
+const SMALL_BYTES = 2 * 1024 * 1024;
 /** Of what holds a whole catalogue or log. */
 export const LARGE_BYTES = 32 * 1024 * 1024;
 

@@ -1,3 +1,3 @@
 export { type WorkerTokenHolder, type WorkerTokenRecord } from './worker-token';
 export { WorkerTokenStore } from './worker-token.store';
-export { WorkerTokens, type IssuedWorkerToken } from './worker-tokens.service';
+export { WorkerTokens } from './worker-tokens.service';

@@ -28,7 +28,7 @@ export {
   showsLogs,
   type StreamItem,
 } from './follow';
-export { LabelRules, composeLabelRules, labelLoops, type LabelRule, type LabelUse } from './labels';
+export { LabelRules, composeLabelRules, labelLoops, type LabelRule } from './labels';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../endpoints';
 
 const path = '/platform/v1/credits/alert';
 
-export const CreditAlertSchema = z
+const CreditAlertSchema = z
   .object({
     below_micros: z
       .int()

@@ -23,7 +23,7 @@ const DailyExportSchema = z
   })
   .meta({ id: 'DailyExport', description: 'The files of a day, and what they add up to.' });
 
-export const exportsQuery = z.object({
+const exportsQuery = z.object({
   from: dayOrTime.optional().meta({ description: 'From this day on; 30 days before `to` by default.' }),
   to: dayOrTime.optional().meta({ description: 'Up to this day, which is not included; tomorrow by default.' }),
 });

@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
 /** What applies to an account that has never had credits: the default of the column `balances.alert_below_micros`. */
-export const ALERT_BELOW_MICROS = 5_000_000n;
+const ALERT_BELOW_MICROS = 5_000_000n;
 
 /** The SQL of when an account is warned of low credits. */
 export class CreditAlertStore {

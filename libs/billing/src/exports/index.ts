@@ -1,2 +1,2 @@
-export { DATASETS, DailyExports, type DailyExport, type Dataset } from './daily-exports.service';
+export { DailyExports, type DailyExport, type Dataset } from './daily-exports.service';
 export { ExportStore } from './export.store';

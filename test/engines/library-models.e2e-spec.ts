@@ -49,7 +49,7 @@ interface UploadingModel {
 }
 
 /** Put a model into the library of an account. */
-async function upload(apiKey: string, content: Buffer): Promise<void> {
+async function upload(apiKey: string, content: Buffer, name = NAME): Promise<void> {
   const call = async <T>(path: string, body?: unknown): Promise<T> => {
     const response = await fetch(new URL(path, stack.publicUrl), {
       method: 'POST',
@@ -60,7 +60,7 @@ async function upload(apiKey: string, content: Buffer): Promise<void> {
     expect(`${response.status} ${text}`).toMatch(/^20/);
     return JSON.parse(text) as T;
   };
-  const draft = { folder: 'checkpoints', name: NAME, size_bytes: content.length };
+  const draft = { folder: 'checkpoints', name, size_bytes: content.length };
   const model = await call<UploadingModel>('/platform/v1/models', draft);
   const [part] = model.upload.parts;
   const put = await fetch(new URL(part?.url ?? '', stack.publicUrl), {
@@ -73,10 +73,10 @@ async function upload(apiKey: string, content: Buffer): Promise<void> {
 }
 
 /** What the ComfyUI shows of the model that it has loaded for a job. */
-async function loadedBy(apiKey: string): Promise<string> {
+async function loadedBy(apiKey: string, name = NAME): Promise<string> {
   const client = new ApiClient(stack.publicUrl, apiKey);
   const { id } = await client.run({
-    '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: NAME } },
+    '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: name } },
     '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
   });
   const job = await client.ended(id);
@@ -102,6 +102,37 @@ describe('a worker with a cache of models', () => {
       const worker = await stack.test.database.models.worker.findFirstOrThrow();
       return worker.diskModels.join() === NAME;
     });
+  });
+
+  it('runs jobs that name what only the library of their account has, and refuses those of others', async () => {
+    const [owner, other] = [await stack.createAccount(), await stack.createAccount()];
+    const name = 'styles/only-mine.safetensors';
+    const content = weights('weights that no ComfyUI has');
+    const workflow = {
+      '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: name } },
+      '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+    };
+    const submit = async (apiKey: string) =>
+      new ApiClient(stack.publicUrl, apiKey).call<{ error: { code: string; message: string } }>(
+        'POST',
+        '/api/v2/jobs',
+        {
+          json: { workflow },
+        },
+      );
+    const early = await submit(owner.apiKey);
+    expect([early.status, early.body.error.code]).toEqual([422, 'invalid_workflow']);
+    expect(early.body.error.message).toContain('The model library has none of this name either.');
+    await upload(owner.apiKey, content, name);
+    expect(await loadedBy(owner.apiKey, name)).toBe(textOf(content));
+    expect((await submit(other.apiKey)).status).toBe(422);
+    const client = new ApiClient(stack.publicUrl, owner.apiKey);
+    const batch = await client.call<{ id: string }>('POST', '/api/v2/batches', {
+      json: { jobs: [{ workflow }, { workflow }] },
+    });
+    expect(batch.status).toBe(201);
+    const estimate = await client.call<{ accepted: boolean }>('POST', '/platform/v1/estimates', { json: { workflow } });
+    expect(estimate.body.accepted).toBe(true);
   });
 
   it('does not start beside a ComfyUI that could not read what it fetches, and says why', async () => {

@@ -43,7 +43,7 @@ import {
 } from '@millrace/deployments';
 import { JobPresenter, composeLabelRules, composeSubmission, type AccountQueues } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
-import { composeModels } from '@millrace/models';
+import { composeModelNames, composeModels } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
 import { API_SETTINGS, type ApiSettings } from './api.config';
@@ -88,6 +88,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     redis,
     assets: assets.assets,
     quota: assets.quota,
+    models: composeModelNames(database),
     defaults,
     logger,
     metrics,

@@ -58,6 +58,7 @@ beforeAll(async () => {
   submission = composeSubmission({
     ...parts,
     assets: assets.assets,
+    models: { known: () => Promise.resolve(new Set<string>()) },
     quota: assets.quota,
     defaults: { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
   });

@@ -57,7 +57,8 @@ export class PoolWorker {
       registry.publish(identity.poolId, kindOf(engines), catalogue);
     this.slots = new EngineSlots(engines, logger);
     this.membership = new PoolMembership(parts);
-    this.catalogue = new PublishedCatalogue(engines, publish, logger);
+    const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
+    this.catalogue = new PublishedCatalogue(engines, publish, logger, showsLibrary);
   }
 
   /** Register, bring the engines up, publish what they can run, and report to be ready. */

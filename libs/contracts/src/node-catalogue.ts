@@ -21,6 +21,8 @@ export const InputSpecSchema = z.object({
   file: z.enum(['image', 'video', 'audio', 'latent', 'any']).optional(),
   /** True where only a link is accepted, for any type. */
   linkOnly: z.boolean().optional(),
+  /** True where names of models in the account's library are accepted besides the options: workers fetch them. */
+  libraryModels: z.boolean().optional(),
   tooltip: z.string().optional(),
 });
 export type InputSpec = z.infer<typeof InputSpecSchema>;

@@ -18,6 +18,10 @@ const InputViewSchema = z
     multiline,
     file: file.meta({ description: 'The value is a file of this kind: an asset reference is expected.' }),
     link_only: z.boolean().optional(),
+    library_models: z.boolean().optional().meta({
+      description:
+        "True where names of models in the account's library, or shared with it, are accepted besides the options.",
+    }),
     tooltip,
   })
   .meta({ id: 'NodeInput' });

@@ -82,6 +82,7 @@ import {
   SubmissionService,
   SubmissionStore,
   SweepIdempotencyKeysLoop,
+  type ModelNames,
 } from './submission';
 
 /** What jobs are built on, made by the process that uses them. */
@@ -98,6 +99,7 @@ interface SubmissionParts extends JobsParts {
   settings: JobsParts['settings'] & Pick<AssetSettings, 'storageBytesPerAccount'>;
   assets: AssetService;
   quota: Pick<StorageQuota, 'usedBytes'>;
+  models: ModelNames;
   defaults: Pick<AccountSubmissionDefaults, 'of'>;
   secretKey: KeyRing;
 }
@@ -128,7 +130,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const reads = new JobReads(database, jobStore, estimates, new QueueRanks(database, new QueueEndsStore()));
   const examiner = new SubmissionExaminer();
   const store = new SubmissionStore(settings);
-  const checks = new SubmissionChecks(assets, estimates, settings);
+  const checks = new SubmissionChecks(assets, parts.models, estimates, settings);
   const ledger = new LedgerStore();
   const groupStore = new GroupStore(settings);
   const reuse = new JobReuse(database, new ReuseStore(settings), assets, parts.defaults, metrics);

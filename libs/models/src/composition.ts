@@ -7,6 +7,7 @@ import {
   ModelContents,
   ModelLibrary,
   ModelLibrarySource,
+  ModelNames,
   ModelStore,
   ModelUploads,
   ModelUseStore,
@@ -53,6 +54,11 @@ export function composeModelChores(parts: ModelParts, resolve?: ResolveHost): Mo
     loops: [new ImportModelsLoop(importer), new SettleUploadsLoop(database, store, uploads)],
     close: () => importer.close(),
   };
+}
+
+/** Wire what says which models submissions may name. */
+export function composeModelNames(database: Database): ModelNames {
+  return new ModelNames(database, new ModelUseStore());
 }
 
 /** Wire what workers read models from. */

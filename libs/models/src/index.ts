@@ -1,4 +1,4 @@
-export { composeModelChores, composeModelSource, composeModels } from './composition';
+export { composeModelChores, composeModelNames, composeModelSource, composeModels } from './composition';
 export { ImportOrigins } from './import';
 export { MODEL_KINDS, MODEL_FORMATS } from './headers';
 export { MODEL_STATES, ModelLibrary, ModelUploads, type Model, type Transact } from './library';

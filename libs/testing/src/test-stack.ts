@@ -95,7 +95,13 @@ export class TestStack {
 
   /** Start a worker that reaches a gateway of the stack, and nothing else of it. */
   addRemoteWorker(gatewayUrl: string, token: string): Promise<TestProcess> {
-    const nothing = { DATABASE_URL: '', REDIS_URL: '', MILLRACE_SECRET_KEY: '', MILLRACE_BLOB_DIR: '', MILLRACE_POOL: '' };
+    const nothing = {
+      DATABASE_URL: '',
+      REDIS_URL: '',
+      MILLRACE_SECRET_KEY: '',
+      MILLRACE_BLOB_DIR: '',
+      MILLRACE_POOL: '',
+    };
     return this.addWorker({ ...nothing, MILLRACE_GATEWAY_URL: gatewayUrl, MILLRACE_GATEWAY_TOKEN: token });
   }
 

@@ -24,6 +24,7 @@ export {
   modelNames,
   modelFilesIn,
   modelFilesOfNode,
+  isModelFile,
   modelsOf,
   neededNodes,
   outputNodes,
@@ -46,5 +47,5 @@ export {
   type TableColumn,
   type WorkflowGraph,
 } from './graph';
-export { validateWorkflow } from './validation';
+export { mayLoadFromLibrary, sortFaults, validateWorkflow, type SortedFaults, type UnlistedModel } from './validation';
 export { planProgress, ProgressTracker, type ProgressPlan } from './progress';

@@ -17,6 +17,10 @@ export function presentNodeClass({
   };
 }
 
-function presentInput({ linkOnly, ...rest }: InputSpec): NodeInputView {
-  return linkOnly === undefined ? rest : { ...rest, link_only: linkOnly };
+function presentInput({ linkOnly, libraryModels, ...rest }: InputSpec): NodeInputView {
+  return {
+    ...rest,
+    ...(linkOnly === undefined ? {} : { link_only: linkOnly }),
+    ...(libraryModels === undefined ? {} : { library_models: libraryModels }),
+  };
 }

@@ -1,5 +1,4 @@
 import {
-  Configuration,
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
@@ -8,6 +7,7 @@ import {
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
+  type Configuration,
 } from 'openid-client';
 import type { ProviderSettings } from '../operators.config';
 
@@ -73,8 +73,8 @@ export class IdentityProvider {
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('the provider sent no ID token');
     const names = [claims['email_verified'] === false ? undefined : claims['email'], claims['preferred_username']];
-    const who = names.find((name) => typeof name === 'string' && name !== '') ?? claims.sub;
-    return { who: String(who), groups: groupsIn(claims[this.groupsClaim]) };
+    const who = names.find((name): name is string => typeof name === 'string' && name !== '') ?? claims.sub;
+    return { who, groups: groupsIn(claims[this.groupsClaim]) };
   }
 
   private configured(): Promise<Configuration> {

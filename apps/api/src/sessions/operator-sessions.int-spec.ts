@@ -40,7 +40,11 @@ describe('signing in as an operator', () => {
     expect(lifeMs).toBeGreaterThan(3_500_000);
     expect(lifeMs).toBeLessThanOrEqual(3_600_000);
     expect((await ask(secretIn(answer), 'GET', SESSION)).body).toEqual(answer.body);
-    expect((await api.operator().call('GET', SESSION)).body).toEqual({ actor: 'admin', role: 'admin', expires_at: null });
+    expect((await api.operator().call('GET', SESSION)).body).toEqual({
+      actor: 'admin',
+      role: 'admin',
+      expires_at: null,
+    });
   });
 
   it('stores the hash of the session alone, and is in the audit log', async () => {

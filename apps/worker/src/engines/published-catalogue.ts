@@ -2,6 +2,7 @@ import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
 import { commonCatalogue } from './common-catalogue';
+import { withLibraryModels } from './library-catalogue';
 
 /** Classes that a line of the log names. */
 const SHOWN_CLASSES = 20;
@@ -12,11 +13,15 @@ export class PublishedCatalogue {
   /** The catalogue of each engine when that was published. */
   private published: NodeCatalogue[] = [];
 
-  /** @param publish makes a catalogue the pool's; resolves with its digest. */
+  /**
+   * @param publish makes a catalogue the pool's; resolves with its digest.
+   * @param showsLibrary the engines are shown models of libraries.
+   */
   constructor(
     private readonly engines: readonly Pick<Engine, 'catalogue'>[],
     private readonly publish: (catalogue: NodeCatalogue) => Promise<string>,
     private readonly logger: Pick<Logger, 'info' | 'warn'>,
+    private readonly showsLibrary = false,
   ) {}
 
   get current(): NodeCatalogue {
@@ -32,7 +37,8 @@ export class PublishedCatalogue {
     const current = await Promise.all(this.engines.map((engine) => engine.catalogue()));
     const { published } = this;
     if (current.length === published.length && current.every((one, index) => one === published[index])) return;
-    const { catalogue, differing } = commonCatalogue(current);
+    const { catalogue: common, differing } = commonCatalogue(current);
+    const catalogue = this.showsLibrary ? withLibraryModels(common) : common;
     const digest = await this.publish(catalogue);
     this.catalogue = catalogue;
     this.published = current;

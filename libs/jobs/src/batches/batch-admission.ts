@@ -1,6 +1,13 @@
 import { Refusal, type BatchAdmission, type BatchFault, type JobMetadata } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
-import { ITEM_FAULTS, idsOf, inputAssetsOf, itemFaultOf, withOwnLabels, type ExaminedItem } from '../submission';
+import {
+  ITEM_FAULTS,
+  inputAssetsOf,
+  itemFaultOf,
+  withOwnLabels,
+  type ExaminedItem,
+  type FoundReferences,
+} from '../submission';
 
 /** A job of a batch that can be recorded. */
 export interface AdmittedItem extends ExaminedItem {
@@ -20,19 +27,14 @@ export class BatchContents {
   faultCount = 0;
   graphBytes = 0;
 
-  /** Assets that its graphs refer to, each once. */
-  assetIds(): string[] {
-    return [...new Set(this.items.flatMap(({ assets }) => idsOf(assets)))];
-  }
-
   /** Keep the jobs that have the labels of the sub-key that submits them, or can have them. @param own null: no sub-key. */
   withLabels(own: JobMetadata | null): ExaminedItem[] {
     return this.acceptable(this.items, (item) => ({ ...item, metadata: withOwnLabels(own, item.metadata) }));
   }
 
-  /** Keep the jobs whose assets the account has. */
-  withAssets(items: readonly ExaminedItem[], owned: ReadonlySet<string>): AdmittedItem[] {
-    return this.acceptable(items, (item) => ({ ...item, inputAssetIds: inputAssetsOf(item.assets, owned) }));
+  /** Keep the jobs whose assets and models the account has. */
+  withReferences(items: readonly ExaminedItem[], found: FoundReferences): AdmittedItem[] {
+    return this.acceptable(items, (item) => ({ ...item, inputAssetIds: inputAssetsOf(item, found) }));
   }
 
   /** @param read throws a refusal for what is not acceptable. */

@@ -68,7 +68,7 @@ export class BatchRetries {
     private readonly groups: Pick<GroupStore, 'record'>,
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly queues: Pick<AccountQueueStore, 'waitingIn'>,
-    private readonly checks: Pick<SubmissionChecks, 'ownedAssets' | 'assertRoom'>,
+    private readonly checks: Pick<SubmissionChecks, 'find' | 'assertRoom'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
@@ -106,8 +106,8 @@ export class BatchRetries {
     const retried = await this.examine(request, target);
     const { accountId, labels } = request.scope;
     const { contents } = retried;
-    const owned = await this.checks.ownedAssets(request.scope, contents.assetIds());
-    const items = contents.withAssets(contents.withLabels(labels), owned);
+    const found = await this.checks.find(request.scope, contents.items);
+    const items = contents.withReferences(contents.withLabels(labels), found);
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
     contents.assertAdmissible(items.length);
     const submitter = await this.submitterOf(request);

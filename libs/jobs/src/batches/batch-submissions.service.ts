@@ -53,7 +53,7 @@ export class BatchSubmissions {
     private readonly groups: Pick<GroupStore, 'record'>,
     private readonly ledger: Pick<LedgerStore, 'balance'>,
     private readonly queues: Pick<AccountQueueStore, 'waitingIn'>,
-    private readonly checks: Pick<SubmissionChecks, 'ownedAssets' | 'assertRoom'>,
+    private readonly checks: Pick<SubmissionChecks, 'find' | 'assertRoom'>,
     private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
@@ -129,8 +129,8 @@ export class BatchSubmissions {
     requestHash: Buffer,
   ): Promise<string | null> {
     const { accountId, labels } = submission.scope;
-    const owned = await this.checks.ownedAssets(submission.scope, contents.assetIds());
-    const items = contents.withAssets(contents.withLabels(labels), owned);
+    const found = await this.checks.find(submission.scope, contents.items);
+    const items = contents.withReferences(contents.withLabels(labels), found);
     contents.assertAdmissible(items.length);
     const [terms] = this.draftsOf(submission, target, contents, items.slice(0, 1), '');
     if (terms === undefined) throw new Error('an admissible batch has a job');

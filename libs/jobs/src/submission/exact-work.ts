@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { NodeCatalogue } from '@millrace/contracts';
-import { exactGraph, undeclaredClasses, type ExactWork, type WorkflowGraph } from '@millrace/workflow';
+import {
+  exactGraph,
+  mayLoadFromLibrary,
+  undeclaredClasses,
+  type ExactWork,
+  type WorkflowGraph,
+} from '@millrace/workflow';
 
 /** Class names that a reason lists. */
 const NAMED_CLASSES = 5;
@@ -12,11 +18,14 @@ export function exactWorkOf(graph: WorkflowGraph, catalogue: NodeCatalogue, hasC
   if (hasCredentials) return { reason: 'The submission has credentials (extra_data), and such jobs always run.' };
   const undeclared = undeclaredClasses(graph, catalogue);
   if (undeclared.length > 0) return { reason: undeclaredReason(undeclared) };
+  if (mayLoadFromLibrary(graph, catalogue)) return { reason: LIBRARY_MODELS };
   const { text, assetIds } = exactGraph(graph, catalogue);
   const hash = createHash('sha256');
   for (let from = 0; from < text.length; from += PIECES) hash.update(text.slice(from, from + PIECES).join(''));
   return { digest: hash.digest('hex'), assetIds };
 }
+
+const LIBRARY_MODELS = 'It names models that a library may hold, where the same name can come to mean another file.';
 
 function undeclaredReason(names: readonly string[]): string {
   const more = names.length > NAMED_CLASSES ? `, and ${names.length - NAMED_CLASSES} more` : '';

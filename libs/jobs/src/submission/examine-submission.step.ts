@@ -1,5 +1,13 @@
 import { Refusal, type ExtraData, type JobMetadata, type NodeCatalogue } from '@millrace/contracts';
-import { assetReferences, modelsOf, sliceOf, workOf, type ExactWork, type WorkflowGraph } from '@millrace/workflow';
+import {
+  assetReferences,
+  modelsOf,
+  sliceOf,
+  workOf,
+  type ExactWork,
+  type UnlistedModel,
+  type WorkflowGraph,
+} from '@millrace/workflow';
 import { exactWorkOf } from './exact-work';
 import type { RequestedJob } from './read-submission.step';
 import { validateGraph } from './validate-workflow.step';
@@ -17,6 +25,8 @@ export interface ExaminedJob {
   /** Names the work that it asks for; see `workDigestOf`. */
   work: string;
   assets: ReferredAssets;
+  /** Models that no engine's list has, and the account's library must. */
+  unlistedModels: UnlistedModel[];
   /** What it asks for exactly; null where its submission does not ask for reuse. */
   exact: ExactWork | null;
 }
@@ -48,7 +58,7 @@ const MAX_ASSETS = 1_000;
  */
 export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalogue, forReuse = false): ExaminedJob {
   const { graph, metadata, extraData } = requested;
-  validateGraph(graph, catalogue);
+  const unlistedModels = validateGraph(graph, catalogue);
   return {
     workflow: sliceOf(graph.root, graph.text),
     nodeCount: graph.nodes.size,
@@ -57,6 +67,7 @@ export function examineSubmission(requested: RequestedJob, catalogue: NodeCatalo
     models: modelsOf(graph, catalogue),
     work: workDigestOf(workOf(graph, catalogue)),
     assets: referredAssets(graph),
+    unlistedModels,
     exact: forReuse ? exactWorkOf(graph, catalogue, extraData !== null) : null,
   };
 }

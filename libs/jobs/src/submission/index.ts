@@ -13,4 +13,4 @@ export { draftOf, retryOf, type Submitter } from './job-draft';
 export { accountQueueFull, assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
 export { type JobDraft } from './submission';
 export { withOwnLabels } from './own-labels';
-export { idsOf, inputAssetsOf } from './submission-checks';
+export { inputAssetsOf, type FoundReferences, type ModelNames } from './submission-checks';

@@ -1,34 +1,58 @@
 import type { AssetScope, AssetService } from '@millrace/assets';
+import type { NodeError, NodeErrors } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import type { QueueEstimates } from '../rotation';
-import type { ReferredAssets } from './examine-submission.step';
+import type { ExaminedJob, ReferredAssets } from './examine-submission.step';
 import { missingAssets, poolQueueFull } from './refusals';
+import { invalidWorkflow } from './validate-workflow.step';
 
 /** As many as one graph may refer to. */
 const ASSETS_AT_A_TIME = 1_000;
+const NONE: ReadonlySet<string> = new Set();
+
+/** What graphs refer to by names and ids. */
+export type References = Pick<ExaminedJob, 'assets' | 'unlistedModels'>;
+
+/** What there is of what graphs refer to: ids of assets, names of models. */
+export interface FoundReferences {
+  assets: ReadonlySet<string>;
+  models: ReadonlySet<string>;
+}
+
+/** What of these names the library of an account has. */
+export interface ModelNames {
+  known(accountId: string, names: readonly string[]): Promise<ReadonlySet<string>>;
+}
 
 /** What of a submission is looked up before anything is written. */
 export class SubmissionChecks {
   constructor(
     private readonly assets: Pick<AssetService, 'resolveForJob'>,
+    private readonly models: ModelNames,
     private readonly estimates: Pick<QueueEstimates, 'waiting'>,
     private readonly settings: Pick<JobSettings, 'queueLimitPerPool'>,
   ) {}
 
-  /** @returns the ids of the assets, each once. @throws Refusal `missing_asset` when the account lacks one, or its sub-key. */
-  async inputAssets(scope: AssetScope, assets: ReferredAssets): Promise<string[]> {
-    return inputAssetsOf(assets, await this.ownedAssets(scope, idsOf(assets)));
+  /**
+   * @returns the ids of the assets, each once.
+   * @throws Refusal `invalid_workflow` when the library lacks a model; `missing_asset` when the account lacks an asset, or its sub-key.
+   */
+  async inputAssets(scope: AssetScope, job: References): Promise<string[]> {
+    return inputAssetsOf(job, await this.find(scope, [job]));
   }
 
-  /** Those of the assets that the account has, or its sub-key. */
-  async ownedAssets(scope: AssetScope, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const owned = new Set<string>();
+  /** What the account has, or its sub-key, of what these refer to. */
+  async find(scope: AssetScope, jobs: readonly References[]): Promise<FoundReferences> {
+    const ids = [...new Set(jobs.flatMap(({ assets }) => idsOf(assets)))];
+    const assets = new Set<string>();
     for (let from = 0; from < ids.length; from += ASSETS_AT_A_TIME) {
       const found = await this.assets.resolveForJob(scope, ids.slice(from, from + ASSETS_AT_A_TIME));
-      for (const id of found) owned.add(id);
+      for (const id of found) assets.add(id);
     }
-    return owned;
+    const names = [...new Set(jobs.flatMap(({ unlistedModels }) => unlistedModels.map(({ name }) => name)))];
+    const models = names.length === 0 ? NONE : await this.models.known(scope.accountId, names);
+    return { assets, models };
   }
 
   /** @throws Refusal `queue_full` when the pool takes no more jobs of anyone, or not so many. */
@@ -39,14 +63,29 @@ export class SubmissionChecks {
 }
 
 /** The assets that a graph names. */
-export function idsOf({ named }: ReferredAssets): string[] {
+function idsOf({ named }: ReferredAssets): string[] {
   return named.flatMap(({ asset_id: id }) => (id === null ? [] : [id]));
 }
 
-/** @returns the ids of a graph's assets, each once. @throws Refusal `missing_asset` when one is not among `owned`. */
-export function inputAssetsOf(assets: ReferredAssets, owned: ReadonlySet<string>): string[] {
+/**
+ * @returns the ids of a graph's assets, each once.
+ * @throws Refusal `invalid_workflow`, `missing_asset` when something is not among what was found.
+ */
+export function inputAssetsOf({ assets, unlistedModels }: References, found: FoundReferences): string[] {
+  const lacking = unlistedModels.filter(({ name }) => !found.models.has(name));
+  if (lacking.length > 0) throw invalidWorkflow(errorsByNode(lacking));
   const { named, malformed, malformedCount } = assets;
-  const missing = named.filter(({ asset_id: id }) => id === null || !owned.has(id));
+  const missing = named.filter(({ asset_id: id }) => id === null || !found.assets.has(id));
   if (malformedCount === 0 && missing.length === 0) return idsOf(assets);
   throw missingAssets([...malformed, ...missing], malformedCount - malformed.length);
+}
+
+/** Each says where else the model was looked for. */
+function errorsByNode(lacking: References['unlistedModels']): NodeErrors {
+  const byNode = new Map<string, NodeError[]>();
+  for (const { nodeId, error } of lacking) {
+    const message = `${error.message} The model library has none of this name either.`;
+    byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), { ...error, message }]);
+  }
+  return Object.fromEntries(byNode);
 }

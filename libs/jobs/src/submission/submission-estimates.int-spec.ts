@@ -18,6 +18,8 @@ import { SubmissionExaminer } from './submission-examiner';
 import { NO_REUSE } from '../fixtures/no-reuse';
 import { workKeyOf } from './work-key';
 
+const noModels = { known: () => Promise.resolve(new Set<string>()) };
+
 const settings = {
   ...readSettings(jobSettings, {}),
   ...readSettings(billingSettings, {}),
@@ -75,7 +77,7 @@ const LIMITS = {
 
 async function estimate(body: string, changes: Partial<Target> = {}): Promise<SubmissionEstimate> {
   const queues = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
-  const checks = new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set()) }, queues, settings);
+  const checks = new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set()) }, noModels, queues, settings);
   const quota = { usedBytes: () => Promise.resolve(usedBytes) };
   const { database } = test;
   const ledger = new LedgerStore();

@@ -86,11 +86,12 @@ export class SubmissionEstimates {
   private async reuseOf(
     { scope }: EstimateRequest,
     target: Target,
-    { exact, assets }: ExaminedJob,
+    job: ExaminedJob,
   ): Promise<ReuseOutcome | Refusal | null> {
+    const { exact } = job;
     if (exact === null) return null;
     return refusalOr(async () => {
-      await this.checks.inputAssets(scope, assets);
+      await this.checks.inputAssets(scope, job);
       return (await this.reuse.search({ ...target, scope }, exact))?.outcome ?? null;
     });
   }
@@ -124,7 +125,7 @@ export class SubmissionEstimates {
   ): Promise<Refusal | null> {
     const { accountId, labels } = scope;
     const found = await refusalOr(async () => {
-      await this.checks.inputAssets(scope, job.assets);
+      await this.checks.inputAssets(scope, job);
       await this.checks.assertRoom(target);
       withOwnLabels(scope.labels, job.metadata);
     });

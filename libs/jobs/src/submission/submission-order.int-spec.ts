@@ -18,6 +18,8 @@ import { SubmissionService } from './submission.service';
 import { NO_REUSE } from '../fixtures/no-reuse';
 import { SubmissionStore } from './submission.store';
 
+const noModels = { known: () => Promise.resolve(new Set<string>()) };
+
 /** Ids of the clock as it is, as on hosts of their own: within one process they never go back. */
 jest.mock('uuid', () => {
   const { v7 } = jest.requireActual<typeof import('uuid')>('uuid');
@@ -56,7 +58,7 @@ beforeAll(async () => {
     store,
     new SubmissionGroups(test.database, store, new GroupStore(settings)),
     new LedgerStore(),
-    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, estimates, settings),
+    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
     { put: () => Promise.resolve(), delete: () => Promise.resolve() },
     estimates,
     { expectDispatch: () => undefined, requestDispatch: () => undefined },

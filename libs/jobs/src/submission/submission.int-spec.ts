@@ -18,6 +18,8 @@ import { SubmissionGroups } from './submission-groups';
 import { NO_REUSE } from '../fixtures/no-reuse';
 import { SubmissionStore } from './submission.store';
 
+const noModels = { known: () => Promise.resolve(new Set<string>()) };
+
 const settings = {
   ...readSettings(jobSettings, {}),
   ...readSettings(billingSettings, {}),
@@ -83,7 +85,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
     store,
     new SubmissionGroups(counted, store, new GroupStore(settings)),
     new LedgerStore(),
-    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, estimates, settings),
+    new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
     {
       put: ({ jobId }) => Promise.resolve(void kept.add(jobId)),
       delete: (id: string) => Promise.resolve(void kept.delete(id)),

@@ -103,7 +103,7 @@ export class SubmissionService {
     const asked = within === undefined ? submission.reuse : null;
     const forReuse = await this.reuse.isWanted(scope.accountId, asked);
     const { job, target } = await this.examiner.examine(body, submission.target, forReuse);
-    const inputAssetIds = await this.checks.inputAssets(scope, job.assets);
+    const inputAssetIds = await this.checks.inputAssets(scope, job);
     const draft = await this.draftOf(submission, target, job, inputAssetIds);
     const search = await this.reuse.search({ ...target, scope }, job.exact);
     if (search === null) return this.run(submission, target, job.extraData, draft, null);

@@ -1,19 +1,26 @@
-import { Refusal, type NodeCatalogue } from '@millrace/contracts';
-import { validateWorkflow, type WorkflowGraph } from '@millrace/workflow';
+import { Refusal, type NodeCatalogue, type NodeErrors } from '@millrace/contracts';
+import { sortFaults, validateWorkflow, type UnlistedModel, type WorkflowGraph } from '@millrace/workflow';
 
 /**
  * Check a graph against the nodes that its pool can run.
  *
- * @throws Refusal `invalid_workflow` with every fault there is, by node.
+ * @returns names of models that the library of the account must have; see `invalidWorkflow` for when it lacks one.
+ * @throws Refusal `invalid_workflow` with every fault there is otherwise, by node.
  */
-export function validateGraph(graph: WorkflowGraph, catalogue: NodeCatalogue): void {
+export function validateGraph(graph: WorkflowGraph, catalogue: NodeCatalogue): UnlistedModel[] {
   const nodeErrors = validateWorkflow(graph, catalogue, { assetsOnly: true });
+  const { faults, unlistedModels } = sortFaults(nodeErrors, graph, catalogue);
+  if (Object.keys(faults).length > 0) throw invalidWorkflow(faults);
+  return unlistedModels;
+}
+
+/** `invalid_workflow` with these faults. */
+export function invalidWorkflow(nodeErrors: NodeErrors): Refusal {
   const faults = Object.entries(nodeErrors).flatMap(([nodeId, errors]) =>
     errors.map((error) => (nodeId === '' ? error.message : `Node ${nodeId}: ${error.message}`)),
   );
-  if (faults.length === 0) return;
   const more = faults.length > 3 ? ` And ${faults.length - 3} more.` : '';
-  throw new Refusal('invalid_workflow', `The workflow cannot be run. ${faults.slice(0, 3).join(' ')}${more}`, {
+  return new Refusal('invalid_workflow', `The workflow cannot be run. ${faults.slice(0, 3).join(' ')}${more}`, {
     details: { node_errors: nodeErrors },
   });
 }

@@ -6,7 +6,7 @@ export { exactGraph, undeclaredClasses, type ExactWork } from './exact';
 export { neededNodes, outputNodes, topologicalOrder } from './dependencies';
 export { inputTypeOf, type InputType } from './input-type';
 export { GraphLinks, type NodeLink } from './links';
-export { modelFilesIn, modelFilesOfNode, modelNames, modelsOf } from './models';
+export { modelFilesIn, isModelFile, modelFilesOfNode, modelNames, modelsOf } from './models';
 export { workOf } from './work';
 export { stronglyConnected } from './strongly-connected';
 export {

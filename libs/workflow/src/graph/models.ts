@@ -49,9 +49,14 @@ export function modelFilesIn(graph: WorkflowGraph, catalogue: NodeCatalogue): Ma
   return files;
 }
 
+/** Whether a text is a name of a file of weights. */
+export function isModelFile(text: string): boolean {
+  return MODEL_FILE.test(text);
+}
+
 /** The texts of one node's inputs that are names of files of weights, each once. */
 export function modelFilesOfNode(node: GraphNode): string[] {
-  return [...new Set([...node.inputs.values()].flatMap(textsIn).filter((text) => MODEL_FILE.test(text)))];
+  return [...new Set([...node.inputs.values()].flatMap(textsIn).filter(isModelFile))];
 }
 
 function textsIn(value: JsonNode): string[] {
@@ -64,7 +69,7 @@ function namedModels(node: GraphNode, nodeClass: NodeClass): { input: string; na
   const named: { input: string; name: string }[] = [];
   for (const [input, value] of node.inputs) {
     const spec = Object.hasOwn(nodeClass.inputs, input) ? nodeClass.inputs[input] : undefined;
-    if (spec?.type === 'COMBO' && !spec.file && value.kind === 'string' && MODEL_FILE.test(value.value)) {
+    if (spec?.type === 'COMBO' && !spec.file && value.kind === 'string' && isModelFile(value.value)) {
       named.push({ input, name: value.value });
     }
   }

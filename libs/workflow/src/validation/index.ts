@@ -1,1 +1,2 @@
+export { mayLoadFromLibrary, sortFaults, type SortedFaults, type UnlistedModel } from './unlisted-models';
 export { validateWorkflow } from './validation';

@@ -6,7 +6,7 @@ import { Empty } from '../../../src/ui/display/empty';
 import { ErrorNote } from '../../../src/ui/display/error-note';
 import { Skeleton } from '../../../src/ui/display/skeleton';
 import { Sign } from '../../../src/ui/display/status';
-import { Ago } from '../../../src/ui/display/time';
+import { Ago, useNow } from '../../../src/ui/display/time';
 import { operatorTokensQuery, revokeOperatorToken, type OperatorToken } from '../api/operator-tokens';
 import { Confirm } from '../parts/confirm';
 import { Rows, type Column } from '../parts/rows';
@@ -57,8 +57,9 @@ export function OperatorsPage(): ReactNode {
 }
 
 function End({ of: { expires_at: end, revoked_at: revoked } }: { of: OperatorToken }): ReactNode {
+  const now = useNow();
   if (revoked !== null) return <Sign tone="rest">Revoked</Sign>;
-  return Date.parse(end) < Date.now() ? <Sign tone="rest">Expired</Sign> : <Ago at={end} />;
+  return Date.parse(end) < now ? <Sign tone="rest">Expired</Sign> : <Ago at={end} />;
 }
 
 function Revoke({ token: { id, name, revoked_at: revoked } }: { token: OperatorToken }): ReactNode {

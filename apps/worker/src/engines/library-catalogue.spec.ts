@@ -1,0 +1,39 @@
+import type { InputSpec, NodeCatalogue } from '@millrace/contracts';
+import { withLibraryModels } from './library-catalogue';
+
+const combo = (options: string[], more: Partial<InputSpec> = {}): InputSpec => ({
+  type: 'COMBO',
+  required: true,
+  options,
+  ...more,
+});
+
+function marked(inputs: Record<string, InputSpec>): string[] {
+  const facts = { displayName: 'A', category: '', description: '', outputs: [], outputNode: false };
+  const catalogue: NodeCatalogue = { A: { ...facts, inputs } };
+  const spec = withLibraryModels(catalogue)['A']?.inputs ?? {};
+  return Object.keys(spec).filter((name) => spec[name]?.libraryModels === true);
+}
+
+describe('a catalogue of engines that are shown models of libraries', () => {
+  it('takes names of a library where its lists have model files, or would have them', () => {
+    expect(
+      marked({
+        ckpt_name: combo([]),
+        clip_name2: combo([]),
+        model: combo(['a.safetensors', 'None']),
+        sampler_name: combo(['euler']),
+        mode: combo(['nearest']),
+        empty: combo([]),
+        image: combo(['a.safetensors'], { file: 'image' }),
+        text_name: { type: 'STRING', required: true },
+      }),
+    ).toEqual(['ckpt_name', 'clip_name2', 'model', 'sampler_name']);
+  });
+
+  it('keeps everything else as it is', () => {
+    const facts = { displayName: 'A', category: '', description: '', outputs: [], outputNode: false };
+    const catalogue: NodeCatalogue = { A: { ...facts, inputs: { mode: combo(['x']) } } };
+    expect(withLibraryModels(catalogue)).toEqual(catalogue);
+  });
+});

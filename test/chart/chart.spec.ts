@@ -115,7 +115,9 @@ describe('every pod', () => {
       }),
     );
     expect(heaps).toContainEqual(['api', 'api', '--max-old-space-size=460', '768Mi']);
-    expect(new Set(heaps.map(([component]) => component))).toEqual(new Set(['api', 'fleet', 'maintenance', 'worker']));
+    expect(new Set(heaps.map(([component]) => component))).toEqual(
+      new Set(['api', 'fleet', 'gateway', 'maintenance', 'worker']),
+    );
   });
 
   it('mounts every volume that it has, and has every one that it mounts', () => {
@@ -221,6 +223,25 @@ function fail(): never {
   throw new Error('there is no such pod');
 }
 
+describe('workers outside the cluster', () => {
+  it('reach the gateway alone, by the way in of the API, and it reaches what a worker does', () => {
+    const [route] = kind('gateway', 'HTTPRoute');
+    const { rules } = route?.spec as { rules: { matches: object[]; backendRefs: object[] }[] };
+    expect(rules.map(({ matches, backendRefs }) => [matches, backendRefs])).toEqual([
+      [[{ path: { type: 'PathPrefix', value: '/gateway/v1' } }], [{ name: 'rel-millrace-gateway', port: 80 }]],
+      [[{ path: { type: 'PathPrefix', value: '/' } }], [{ name: 'rel-millrace-api', port: 80 }]],
+    ]);
+    const policies = kind('gateway', 'NetworkPolicy').filter(({ spec }) => JSON.stringify(spec).includes('"gateway"'));
+    expect(policies.map(({ metadata }) => metadata.name.replace('rel-millrace-', '')).sort()).toEqual(
+      ['ops', 'remote-workers', 'to-postgres', 'to-redis', 'to-s3'].sort(),
+    );
+  });
+
+  it('have no gateway unless it is enabled', () => {
+    expect(JSON.stringify(of('ha'))).not.toContain('rel-millrace-gateway');
+  });
+});
+
 it('what a probe ends gets seconds for it, and not the time for which a worker drains', () => {
   for (const { spec } of processPods()) {
     for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
@@ -288,7 +309,8 @@ describe('the way in', () => {
 
   it('lets event streams live, by HTTPRoute', () => {
     const [route] = kind('gateway', 'HTTPRoute');
-    expect(route?.spec).toMatchObject({ rules: [{ timeouts: { request: '0s', backendRequest: '0s' } }] });
+    const { rules } = route?.spec as { rules: { timeouts: object }[] };
+    for (const { timeouts } of rules) expect(timeouts).toEqual({ request: '0s', backendRequest: '0s' });
   });
 
   it('trusts the one proxy that it makes, and none where it makes none', () => {

@@ -3,7 +3,7 @@ import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerf
 
 const DOCKER = join(__dirname, '..', '..', 'docker');
 const stages = readStages(join(DOCKER, 'Dockerfile'));
-const PROCESSES = ['api', 'worker', 'maintenance', 'fleet'];
+const PROCESSES = ['api', 'worker', 'maintenance', 'fleet', 'gateway'];
 
 describe('the images', () => {
   it.each(['Dockerfile', 'comfyui.Dockerfile'])('begin from exact versions in %s', (file) => {

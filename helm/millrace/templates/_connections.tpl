@@ -10,6 +10,9 @@ Connections to PostgreSQL that the processes may hold together at their largest,
 {{- if .Values.fleet.enabled -}}
 {{- $sum = add $sum (mul (add 1 .Values.fleet.replicas) (include "millrace.poolSize" (list $all .Values.fleet.settings))) -}}
 {{- end -}}
+{{- if .Values.remoteWorkers.enabled -}}
+{{- $sum = add $sum (mul (add 1 .Values.remoteWorkers.replicas) (include "millrace.poolSize" (list $all .Values.remoteWorkers.settings))) -}}
+{{- end -}}
 {{- range $own := .Values.workers -}}
 {{- $pool := include "millrace.pool" (list $ $own) | fromYaml -}}
 {{- $count := ternary $pool.replicas $pool.autoscaling.maxReplicas (eq $pool.autoscaling.kind "none") -}}

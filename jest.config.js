@@ -15,7 +15,7 @@ module.exports = {
   workerGracefulExitTimeout: 30_000,
   // A test of whole processes waits more than it works, so that two at a time also pay on two cores.
   maxWorkers: Math.max(2, availableParallelism() - 1),
-  // What a test file loads is never quite given back: after a hundred files a process is begun anew, before it runs out of memory.
+  // What a test file loads is never quite given back: after some hundred files another process goes on, before this one runs out of memory.
   workerIdleMemoryLimit: '1200MB',
   roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', '**/*.timing-spec.ts'],

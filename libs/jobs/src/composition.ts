@@ -124,20 +124,18 @@ export interface JobSubmission extends ComposedBatches {
 export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { database, redis, assets, quota, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
-  const queueStore = new AccountQueueStore();
-  const estimates = new QueueEstimates(database, queueStore, new WorkerStore());
-  const jobStore = new JobStore();
-  const reads = new JobReads(database, jobStore, estimates, new QueueRanks(database, new QueueEndsStore()));
+  const stores = { queues: new AccountQueueStore(), jobs: new JobStore(), groups: new GroupStore(settings) };
+  const estimates = new QueueEstimates(database, stores.queues, new WorkerStore());
+  const reads = new JobReads(database, stores.jobs, estimates, new QueueRanks(database, new QueueEndsStore()));
   const examiner = new SubmissionExaminer();
   const store = new SubmissionStore(settings);
   const checks = new SubmissionChecks(assets, parts.models, estimates, settings);
   const ledger = new LedgerStore();
-  const groupStore = new GroupStore(settings);
   const reuse = new JobReuse(database, new ReuseStore(settings), assets, parts.defaults, metrics);
   const submissions = new SubmissionService(
     database,
     store,
-    new SubmissionGroups(database, store, groupStore),
+    new SubmissionGroups(database, store, stores.groups),
     ledger,
     checks,
     new EphemeralSecrets(redis.producer(), parts.secretKey),
@@ -165,7 +163,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     submissionEstimates,
     ...composeBatches({
       ...{ database, ledger, checks, examiner, dispatcher, metrics, settings, reads, lifecycle },
-      ...{ groups: groupStore, queues: queueStore, jobs: jobStore, defaults: parts.defaults },
+      ...{ ...stores, defaults: parts.defaults },
     }),
     histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
@@ -173,7 +171,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     reads,
     polls: new JobPolls(reads, live),
     streams: new JobStreams(reads, new LiveSubscriber(redis.subscriber()), live),
-    queues: new AccountQueues(database, queueStore, new QueueDepthStore(), settings),
+    queues: new AccountQueues(database, stores.queues, new QueueDepthStore(), settings),
     audit: new JobAudit(database),
     close: async () => {
       await examiner.close();

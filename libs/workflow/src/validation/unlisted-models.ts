@@ -15,7 +15,7 @@ export interface SortedFaults {
   unlistedModels: UnlistedModel[];
 }
 
-/** Tell names of models that are in no list of the catalogue, where a library may have them, from what is wrong in any case. */
+/** Set names of models aside that are in no list of the catalogue, where a library may have them: the rest is wrong in any case. */
 export function sortFaults(nodeErrors: NodeErrors, graph: WorkflowGraph, catalogue: NodeCatalogue): SortedFaults {
   const unlistedModels: UnlistedModel[] = [];
   const faults = Object.entries(nodeErrors).flatMap(([nodeId, errors]): [string, NodeError[]][] => {

@@ -24,7 +24,7 @@ export interface PendingSignIn {
 
 /** Who signed in, as the provider says. */
 export interface Identity {
-  /** A verified e-mail address, or else the name or the id at the provider. */
+  /** The e-mail address, where the provider says that it has verified it; else the id at the provider. */
   who: string;
   groups: string[];
 }
@@ -47,7 +47,7 @@ export class IdentityProvider {
     const pending = { verifier: randomPKCECodeVerifier(), state: randomState(), nonce: randomNonce() };
     const url = buildAuthorizationUrl(configuration, {
       redirect_uri: `${this.settings.origin}${CALLBACK_PATH}`,
-      scope: 'openid email profile',
+      scope: 'openid email',
       code_challenge: await calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: 'S256',
       state: pending.state,
@@ -72,8 +72,9 @@ export class IdentityProvider {
     });
     const claims = tokens.claims();
     if (claims === undefined) throw new Error('the provider sent no ID token');
-    const names = [claims['email_verified'] === false ? undefined : claims['email'], claims['preferred_username']];
-    const who = names.find((name): name is string => typeof name === 'string' && name !== '') ?? claims.sub;
+    const { sub, email } = claims;
+    // Only the id is unique to a person; other names can be chosen to look like another's (OpenID Connect Core 1.0, 5.7).
+    const who = claims['email_verified'] === true && typeof email === 'string' && email !== '' ? email : sub;
     return { who, groups: groupsIn(claims[this.groupsClaim]) };
   }
 

@@ -8,10 +8,10 @@ const combo = (options: string[], more: Partial<InputSpec> = {}): InputSpec => (
   ...more,
 });
 
-function marked(inputs: Record<string, InputSpec>): string[] {
+function marked(inputs: Record<string, InputSpec>, className = 'ModelLoader'): string[] {
   const facts = { displayName: 'A', category: '', description: '', outputs: [], outputNode: false };
-  const catalogue: NodeCatalogue = { A: { ...facts, inputs } };
-  const spec = withLibraryModels(catalogue)['A']?.inputs ?? {};
+  const catalogue: NodeCatalogue = { [className]: { ...facts, inputs } };
+  const spec = withLibraryModels(catalogue)[className]?.inputs ?? {};
   return Object.keys(spec).filter((name) => spec[name]?.libraryModels === true);
 }
 
@@ -22,13 +22,16 @@ describe('a catalogue of engines that are shown models of libraries', () => {
         ckpt_name: combo([]),
         clip_name2: combo([]),
         model: combo(['a.safetensors', 'None']),
-        sampler_name: combo(['euler']),
         mode: combo(['nearest']),
         empty: combo([]),
         image: combo(['a.safetensors'], { file: 'image' }),
         text_name: { type: 'STRING', required: true },
       }),
-    ).toEqual(['ckpt_name', 'clip_name2', 'model', 'sampler_name']);
+    ).toEqual(['ckpt_name', 'clip_name2', 'model']);
+  });
+
+  it('takes none where a node that loads nothing lists no model file', () => {
+    expect(marked({ sampler_name: combo(['euler']), ckpt_name: combo([]) }, 'KSampler')).toEqual([]);
   });
 
   it('keeps everything else as it is', () => {

@@ -1,7 +1,8 @@
 import type { InputSpec, NodeCatalogue, NodeClass } from '@millrace/contracts';
 import { isModelFile } from '@millrace/workflow';
 
-/** Inputs of loader nodes are called so: `ckpt_name`, `vae_name`, `clip_name1`. An engine without a file has an empty list there. */
+/** Inputs of loader nodes are called so: `ckpt_name`, `vae_name`, `clip_name1`. An engine without a file lists no model there. */
+const LOADER = /loader/i;
 const NAME_INPUT = /(^|_)name\d?$/;
 
 /** A catalogue of engines that are shown models of libraries: their lists of model files are not all that they take. */
@@ -9,14 +10,17 @@ export function withLibraryModels(catalogue: NodeCatalogue): NodeCatalogue {
   const classes = Object.entries(catalogue).map(([name, nodeClass]): [string, NodeClass] => {
     const inputs = Object.entries(nodeClass.inputs).map(([input, spec]): [string, InputSpec] => [
       input,
-      listsModels(input, spec) ? { ...spec, libraryModels: true } : spec,
+      listsModels(name, input, spec) ? { ...spec, libraryModels: true } : spec,
     ]);
     return [name, { ...nodeClass, inputs: Object.fromEntries(inputs) }];
   });
   return Object.fromEntries(classes);
 }
 
-function listsModels(input: string, { type, file, options }: InputSpec): boolean {
+function listsModels(className: string, input: string, { type, file, options }: InputSpec): boolean {
   if (type !== 'COMBO' || file !== undefined || options === undefined) return false;
-  return NAME_INPUT.test(input) || options.some((option) => typeof option === 'string' && isModelFile(option));
+  return (
+    (LOADER.test(className) && NAME_INPUT.test(input)) ||
+    options.some((option) => typeof option === 'string' && isModelFile(option))
+  );
 }

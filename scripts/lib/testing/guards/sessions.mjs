@@ -90,8 +90,8 @@ export const SESSION_GUARDS = [
   of(
     'an e-mail address that the provider has not verified is nobody',
     'apps/api/src/operators/identity-provider.ts',
-    "claims['email_verified'] === false ? undefined : claims['email']",
-    "claims['email']",
+    "claims['email_verified'] === true && typeof email",
+    'typeof email',
     PROVIDER,
   ),
   of(

@@ -83,6 +83,7 @@ class Service {
           jobs.forEach(this.lane.take),
       },
       console,
+      { modelWaitSeconds: 0 },
     ];
     return new Dispatcher(.../** @type {ConstructorParameters<typeof Dispatcher>} */ (/** @type {unknown} */ (parts)));
   }

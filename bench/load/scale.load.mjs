@@ -61,7 +61,9 @@ export async function prepare(where) {
     },
   };
   const [turns, pools, nothingUnclaimed] = [new TurnStore(), new PoolStore(), { list: async () => [] }];
-  dispatcher = new Dispatcher(database, turns, nothingUnclaimed, pools, boundedWorkers, countedLanes, logger);
+  dispatcher = new Dispatcher(database, turns, nothingUnclaimed, pools, boundedWorkers, countedLanes, logger, {
+    modelWaitSeconds: 0,
+  });
   client = new pg.Client({ connectionString: where.databaseUrl });
   await client.connect();
   await database.ping();

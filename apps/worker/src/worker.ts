@@ -189,8 +189,11 @@ export class PoolWorker {
   private async claim(message: DispatchMessage, slot: EngineSlot): Promise<ClaimResult> {
     const { claims, identity, logger } = this.parts;
     try {
-      const disk = isWarm(message, slot.warm) ? [] : await this.readDisk();
-      return await claims.take(message, { ...identity, warm: slot.warm, disk });
+      const { warm } = slot;
+      const disk = isWarm(message, warm) ? [] : await this.readDisk();
+      const elsewhere = this.catalogue.libraryOnly(message.models ?? []);
+      const lacking = elsewhere.filter((name) => !warm.includes(name) && !disk.includes(name));
+      return await claims.take(message, { ...identity, warm, disk, lacking });
     } catch (error) {
       if (isTransient(error)) this.membership.claimFailed();
       if (this.membership.isInReach) throw error;

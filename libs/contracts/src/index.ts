@@ -72,6 +72,7 @@ export {
   GatewayCatalogueSchema,
   GatewayClaimAnswerSchema,
   GatewayClaimSchema,
+  type GatewayClaim,
   GatewayControlsSchema,
   GatewayCredentialsSchema,
   GatewayEndAnswerSchema,

@@ -10,6 +10,8 @@ export const DispatchMessageSchema = z.object({
   models: z.array(z.string()).optional(),
   /** How often workers have run another attempt first; absent means never. */
   passed: z.int().min(0).optional(),
+  /** Of a message that a worker leaves: after how many milliseconds it is to be offered again. Absent: soon. */
+  restMs: z.int().min(0).max(10_000).optional(),
 });
 export type DispatchMessage = z.infer<typeof DispatchMessageSchema>;
 

@@ -197,7 +197,7 @@ export function composeExecution(parts: JobsParts & { secretKey: KeyRing }): Job
   const { database, redis, settings, secretKey } = parts;
   const { lanes, events, dispatcher, lifecycle } = composeMoves(parts);
   return {
-    claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher),
+    claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher, settings),
     lifecycle,
     outputs: new OutputRecorder(database, new OutputStore(settings), events, lifecycle, settings),
     events,
@@ -293,6 +293,7 @@ function composeMoves({ database, redis, logger, metrics, settings }: JobsParts)
     new WorkerStore(),
     lanes,
     logger,
+    settings,
   );
   const requestDispatch = (poolId: string): void => dispatcher.requestDispatch(poolId);
   const lifecycle = new Lifecycle(database, events, requestDispatch, metrics, settings);

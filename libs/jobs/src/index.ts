@@ -17,7 +17,7 @@ export {
   type JobExecution,
   type JobSubmission,
 } from './composition';
-export { WarmClaims, isWarm, type ClaimResult } from './dispatch';
+export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './dispatch';
 export {
   JobPolls,
   JobPresenter,

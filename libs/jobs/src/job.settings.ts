@@ -54,6 +54,11 @@ export const jobSettings = {
     'How long an Idempotency-Key stays claimed, in seconds.',
     integer({ min: 1 }).default(86_400),
   ),
+  modelWaitSeconds: setting(
+    'MODEL_WAIT_SECONDS',
+    'How long a job whose turn it is may wait for a worker that has its models on its disk, in seconds, before one that would have to fetch them runs it. The same for workers, gateways and maintenance. 0: who has which models does not matter.',
+    integer({ min: 0, max: 600 }).default(10),
+  ),
   maxWorkflowBytes: setting(
     'MAX_WORKFLOW_BYTES',
     'Largest body of a submission, in bytes.',

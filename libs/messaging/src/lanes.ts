@@ -21,7 +21,7 @@ const MESSAGE_LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
 
 /**
- * After this a message that a worker left is offered again. By then that worker waits behind all others, and Redis serves the
+ * After this a message that a worker left is offered again, where it does not say when. By then that worker waits behind all others, and Redis serves the
  * one that has waited longest.
  */
 const LEFT_AFTER_MS = 25;
@@ -134,7 +134,8 @@ export class LaneConsumer {
     );
     this.worker.on('completed', (_job: Job, left: DispatchMessage | null) => {
       if (left === null) return;
-      const offered = new Promise((resolve) => setTimeout(resolve, LEFT_AFTER_MS)).then(() => onLeft(left));
+      const { restMs = LEFT_AFTER_MS, ...message } = left;
+      const offered = new Promise((resolve) => setTimeout(resolve, restMs)).then(() => onLeft(message));
       const leaving = offered.finally(() => this.leaving.delete(leaving));
       this.leaving.add(leaving);
     });

@@ -14,7 +14,8 @@ export type OpenConsumer = (take: (message: DispatchMessage) => Promise<Dispatch
 
 /** A message that a worker was given and has neither claimed nor left. */
 interface Held {
-  release: (left: boolean) => void;
+  message: DispatchMessage;
+  release: (left: DispatchMessage | null) => void;
 }
 
 /**
@@ -69,8 +70,8 @@ export class WorkerLane {
     });
   }
 
-  /** The worker has claimed a message, or leaves it to others. One that is not held here is of no matter. */
-  done(message: DispatchMessage, left: boolean): void {
+  /** The worker has claimed a message, or leaves `left` to others. One that is not held here is of no matter. */
+  done(message: DispatchMessage, left: DispatchMessage | null): void {
     this.held.get(keyOf(message))?.release(left);
   }
 
@@ -80,15 +81,15 @@ export class WorkerLane {
     if (give === undefined) return Promise.resolve(message);
     return new Promise((resolve) => {
       const key = keyOf(message);
-      const release = (left: boolean): void => {
+      const release = (left: DispatchMessage | null): void => {
         clearTimeout(timer);
         if (this.held.get(key) === held) this.held.delete(key);
         this.follow();
-        resolve(left ? message : null);
+        resolve(left);
       };
-      const held = { release };
-      const timer = setTimeout(() => release(true), this.holdMs);
-      this.held.get(key)?.release(false);
+      const held = { message, release };
+      const timer = setTimeout(() => release(message), this.holdMs);
+      this.held.get(key)?.release(null);
       this.held.set(key, held);
       give(message);
     });
@@ -106,7 +107,7 @@ export class WorkerLane {
   async close(): Promise<void> {
     this.closed = true;
     for (const end of [...this.waiting]) end(null);
-    for (const { release } of [...this.held.values()]) release(true);
+    for (const { message, release } of [...this.held.values()]) release(message);
     this.follow();
     await this.consumer.close();
   }

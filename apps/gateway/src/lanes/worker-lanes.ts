@@ -33,8 +33,8 @@ export class WorkerLanes {
     return place.lane.next(gone);
   }
 
-  /** A worker has claimed a message, or leaves it to others. */
-  done(workerId: string, message: DispatchMessage, left: boolean): void {
+  /** A worker has claimed a message, or leaves it to others: `left` is then what is offered to them. */
+  done(workerId: string, message: DispatchMessage, left: DispatchMessage | null): void {
     this.lanes.get(workerId)?.lane.done(message, left);
   }
 

@@ -6,6 +6,7 @@ import {
   GatewayLeftSchema,
   type DispatchMessage,
   type GatewayAttempt,
+  type GatewayClaim,
 } from '@millrace/contracts';
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
 import { WarmClaims, type ClaimedAttempt } from '@millrace/jobs';
@@ -43,7 +44,7 @@ export class MessagesController {
     await this.tokens.assertWorker(holder, id);
     const message = await this.lanes.next(holder.poolId, id, gone);
     // The worker will never learn of it.
-    if (message !== null && gone.aborted) this.lanes.done(id, message, true);
+    if (message !== null && gone.aborted) this.lanes.done(id, message, message);
     return { message };
   }
 
@@ -56,7 +57,7 @@ export class MessagesController {
     @Json(GatewayLeftSchema) { message }: { message: DispatchMessage },
   ): Promise<object> {
     await this.tokens.assertWorker(holder, id);
-    this.lanes.done(id, message, true);
+    this.lanes.done(id, message, message);
     return {};
   }
 
@@ -78,11 +79,12 @@ export class MessagesController {
   async claim(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
-    @Json(GatewayClaimSchema) { message, warm }: { message: DispatchMessage; warm: string[] },
+    @Json(GatewayClaimSchema) { message, warm, disk = [], lacking = [] }: GatewayClaim,
   ): Promise<{ claimed: GatewayAttempt | null; left: DispatchMessage | null }> {
     await this.tokens.assertWorker(holder, id);
-    const { claimed, left } = await this.claims.take(message, { id, poolId: holder.poolId, warm });
-    this.lanes.done(id, message, left !== null);
+    const worker = { id, poolId: holder.poolId, warm, disk, lacking };
+    const { claimed, left } = await this.claims.take(message, worker);
+    this.lanes.done(id, message, left);
     // What was left is offered again from here.
     return { claimed: claimed && this.present(claimed), left: null };
   }

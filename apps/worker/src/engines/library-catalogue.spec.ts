@@ -1,5 +1,5 @@
 import type { InputSpec, NodeCatalogue } from '@millrace/contracts';
-import { withLibraryModels } from './library-catalogue';
+import { listedModels, withLibraryModels } from './library-catalogue';
 
 const combo = (options: string[], more: Partial<InputSpec> = {}): InputSpec => ({
   type: 'COMBO',
@@ -38,5 +38,13 @@ describe('a catalogue of engines that are shown models of libraries', () => {
     const facts = { displayName: 'A', category: '', description: '', outputs: [], outputNode: false };
     const catalogue: NodeCatalogue = { A: { ...facts, inputs: { mode: combo(['x']) } } };
     expect(withLibraryModels(catalogue)).toEqual(catalogue);
+  });
+});
+
+describe('the models that engines have by themselves', () => {
+  it('are the files of weights that their inputs list', () => {
+    const facts = { displayName: 'A', category: '', description: '', outputs: [], outputNode: false };
+    const inputs = { ckpt_name: combo(['a.safetensors', 'None']), mode: combo(['nearest']) };
+    expect([...listedModels({ A: { ...facts, inputs } })]).toEqual(['a.safetensors']);
   });
 });

@@ -24,3 +24,11 @@ function listsModels(className: string, input: string, { type, file, options }: 
     options.some((option) => typeof option === 'string' && isModelFile(option))
   );
 }
+
+/** The files of weights that the inputs of a catalogue list: what its engine has by itself. */
+export function listedModels(catalogue: NodeCatalogue): Set<string> {
+  const options = Object.values(catalogue).flatMap(({ inputs }) =>
+    Object.values(inputs).flatMap((spec) => spec.options ?? []),
+  );
+  return new Set(options.filter((option) => typeof option === 'string').filter(isModelFile));
+}

@@ -2,7 +2,7 @@ import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
 import { commonCatalogue } from './common-catalogue';
-import { withLibraryModels } from './library-catalogue';
+import { listedModels, withLibraryModels } from './library-catalogue';
 
 /** Classes that a line of the log names. */
 const SHOWN_CLASSES = 20;
@@ -10,6 +10,8 @@ const SHOWN_CLASSES = 20;
 /** What a worker has published that it can run: what every one of its engines can, because a job may come to any. */
 export class PublishedCatalogue {
   private catalogue: NodeCatalogue = {};
+  /** Files of weights that every engine has by itself. */
+  private ownModels: ReadonlySet<string> = new Set();
   /** The catalogue of each engine when that was published. */
   private published: NodeCatalogue[] = [];
 
@@ -28,6 +30,11 @@ export class PublishedCatalogue {
     return this.catalogue;
   }
 
+  /** Of some files of weights, those that an engine finds in a library alone; none where it is shown none. */
+  libraryOnly(names: readonly string[]): string[] {
+    return this.showsLibrary ? names.filter((name) => !this.ownModels.has(name)) : [];
+  }
+
   /**
    * Publish what can be run, when an engine has another catalogue than the last time.
    *
@@ -41,6 +48,7 @@ export class PublishedCatalogue {
     const catalogue = this.showsLibrary ? withLibraryModels(common) : common;
     const digest = await this.publish(catalogue);
     this.catalogue = catalogue;
+    this.ownModels = listedModels(common);
     this.published = current;
     this.logger.info({ digest, classes: Object.keys(catalogue).length }, 'the node catalogue was published');
     if (differing.length === 0) return;

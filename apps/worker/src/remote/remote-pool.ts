@@ -7,7 +7,7 @@ import {
   type NodeCatalogue,
 } from '@millrace/contracts';
 import type { WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
-import type { ClaimResult, WarmClaims } from '@millrace/jobs';
+import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
 import type { GatewayClient } from './gateway.client';
 
@@ -40,8 +40,9 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return (await this.client.ask(GatewayCatalogueAnswerSchema, request)).digest;
   }
 
-  async take(message: DispatchMessage, worker: { id: string; warm: readonly string[] }): Promise<ClaimResult> {
-    const body = { message, warm: [...worker.warm] };
+  async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
+    const { warm, disk, lacking } = worker;
+    const body = { message, warm, disk, lacking };
     const request = { method: 'POST', path: `workers/${worker.id}/claims`, body } as const;
     const { claimed, left } = await this.client.ask(GatewayClaimAnswerSchema, request);
     if (claimed === null) return { claimed, left };

@@ -28,6 +28,7 @@ export const GATEWAY_POLL_MS = 20_000;
 /** Longest text of one field that a worker reports of itself. */
 const SHORT = 200;
 const MAX_MODELS = 10_000;
+const modelNames = z.array(z.string().max(1_024)).max(MAX_MODELS);
 
 /** What a worker must know before it joins its pool. */
 export const GatewayTermsSchema = z.object({
@@ -55,7 +56,8 @@ const WorkerStateSchema = z.enum(['starting', 'ready', 'draining', 'stopped']);
 
 export const GatewayReportSchema = z.object({
   state: WorkerStateSchema,
-  residentModels: z.array(z.string().max(1_024)).max(MAX_MODELS),
+  residentModels: modelNames,
+  diskModels: modelNames.optional(),
   problem: z.string().max(2_000).nullable(),
   attemptMs: z.int().min(0).max(2_000_000_000).nullable().optional(),
   capacity: z.int().min(1).max(1_024).optional(),
@@ -78,8 +80,12 @@ export const GatewayControlsSchema = z.object({ cancel: z.array(z.uuid()) });
 
 export const GatewayClaimSchema = z.object({
   message: DispatchMessageSchema,
-  warm: z.array(z.string().max(1_024)).max(MAX_MODELS),
+  warm: modelNames,
+  /** Models on the worker's disk beside those, and of those of the message what it would have to fetch; absent: none. */
+  disk: modelNames.optional(),
+  lacking: modelNames.optional(),
 });
+export type GatewayClaim = z.infer<typeof GatewayClaimSchema>;
 /** Everything that one attempt needs. `scope` is the same for all attempts of one account, and says nothing else of it. */
 export const GatewayAttemptSchema = z.object({
   jobId: z.uuid(),

@@ -17,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
+const settings = { modelWaitSeconds: 10 };
 /** Of a worker of capacity 1, with the look-ahead that a pool has by default. */
 const ROOM = 3;
 
@@ -46,7 +47,7 @@ function makeDispatcher(afterEach: (turn: Turn) => Promise<void> = async () => u
   const { database } = test;
   const logger = createLogger('test', 'silent');
   const [unclaimed, pools, workers] = [new UnclaimedStore(), new PoolStore(), new WorkerStore()];
-  const dispatcher = new Dispatcher(database, { take }, unclaimed, pools, workers, lanes, logger);
+  const dispatcher = new Dispatcher(database, { take }, unclaimed, pools, workers, lanes, logger, settings);
   return { dispatcher, lane, taken, statements };
 }
 
@@ -117,7 +118,7 @@ describe('a dispatcher', () => {
     const addAll = (): Promise<never> => Promise.reject(new Error('Redis is away'));
     const lanes = { add: addAll, addAll, addAgain: addAll, states: async () => [] };
     const parts = [new UnclaimedStore(), new PoolStore(), new WorkerStore()] as const;
-    const dispatcher = new Dispatcher(test.database, new TurnStore(), ...parts, lanes, logger);
+    const dispatcher = new Dispatcher(test.database, new TurnStore(), ...parts, lanes, logger, settings);
     expect(await dispatcher.fill(poolId)).toBe(ROOM);
     expect(warned).toHaveBeenCalledTimes(1);
   });
@@ -165,7 +166,7 @@ describe('what a lane has lost', () => {
     };
     const all = { ...nothing, ...lanes };
     const [unclaimed, pools, workers] = [new UnclaimedStore(), new PoolStore(), new WorkerStore()];
-    const dispatcher = new Dispatcher(test.database, new TurnStore(), unclaimed, pools, workers, all, logger);
+    const dispatcher = new Dispatcher(test.database, new TurnStore(), unclaimed, pools, workers, all, logger, settings);
     return { poolId, dispatcher, warnings };
   }
 

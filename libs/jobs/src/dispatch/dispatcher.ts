@@ -4,6 +4,7 @@ import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { LaneProducer } from '@millrace/messaging';
 import { LoadingCache, crashPoint, type Logger } from '@millrace/platform';
+import type { JobSettings } from '../job.settings';
 import type { DispatchedJob, Turn, TurnStore } from '../rotation';
 import { LockedAccounts } from './locked-accounts';
 import type { UnclaimedStore } from './unclaimed.store';
@@ -44,6 +45,7 @@ export class Dispatcher {
     workers: Pick<WorkerStore, 'capacity'>,
     private readonly lanes: Pick<LaneProducer, 'add' | 'addAll' | 'addAgain' | 'states'>,
     private readonly logger: Logger,
+    private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
   ) {
     this.rooms = new LoadingCache({
       max: CACHED_POOLS,
@@ -116,15 +118,19 @@ export class Dispatcher {
 
   /**
    * Put back what the lane has lost, and what a worker received and did not claim: it froze meanwhile, or left it to others
-   * and its message to them was lost. Such a message names no models: the worker that receives it runs it, so nothing is left
-   * to others for long. Each is put back once in a period: while PostgreSQL refuses writes, workers receive what they cannot
+   * and its message to them was lost. Once its wait for a worker with its models is over, such a message names none: the worker
+   * that receives it runs it, so nothing is left to others for longer. Each is put back once in a period: while PostgreSQL refuses writes, workers receive what they cannot
    * claim, and the lane loses it again at once.
    *
    * @returns how many attempts were put back.
    * @throws when the lane takes no message; the caller tries again later.
    */
   async redeliver(poolId: string): Promise<number> {
-    const unclaimed = await this.unclaimed.list(this.database, poolId, UNCLAIMED_SECONDS);
+    const { modelWaitSeconds: placedSeconds } = this.settings;
+    const unclaimed = await this.unclaimed.list(this.database, poolId, {
+      olderThanSeconds: UNCLAIMED_SECONDS,
+      placedSeconds,
+    });
     const offeredBefore = this.offered.get(poolId);
     this.offered.delete(poolId);
     if (unclaimed.length === 0) return 0;
@@ -137,10 +143,7 @@ export class Dispatcher {
       const offer = `${job.jobId}.${job.attempt}.${period}`;
       if (offeredBefore?.has(offer) === true) offered.add(offer);
       else if (states[index] !== 'waiting') {
-        const { models: _, ...message } = job;
-        await (states[index] === 'absent'
-          ? this.lanes.add(poolId, message)
-          : this.lanes.addAgain(poolId, message, period));
+        await (states[index] === 'absent' ? this.lanes.add(poolId, job) : this.lanes.addAgain(poolId, job, period));
         offered.add(offer);
         count += 1;
       }

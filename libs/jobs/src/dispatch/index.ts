@@ -3,5 +3,5 @@ export { Dispatcher } from './dispatcher';
 export { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
 export { UnclaimedStore } from './unclaimed.store';
 export { WarmClaimStore } from './warm-claim.store';
-export { WarmClaims, isWarm, type ClaimResult } from './warm-claims.service';
+export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './warm-claims.service';
 export { WorkingPoolsStore } from './working-pools.store';

@@ -88,7 +88,7 @@ describe('a job that names models', () => {
 
   it('is claimed without another statement by a worker that holds them, as is one that names none', async () => {
     const choose = jest.fn();
-    const claims = new WarmClaims(test.database, { choose }, execution.lifecycle, execution.dispatcher);
+    const claims = new WarmClaims(test.database, { choose }, execution.lifecycle, execution.dispatcher, settings);
     const { poolId, workers } = await makePool([SMALL, LARGE]);
     const [worker] = workers as [ClaimingWorker];
     for (const message of await messagesFor(poolId, [SMALL], [])) {
@@ -123,7 +123,9 @@ describe('a job that names models', () => {
 
   it('is left for a moment to an idle worker that holds them, and to none that is busy, silent or about to go', async () => {
     const { poolId, workers } = await makePool([], [LARGE]);
-    const [cold, warm] = workers as [ClaimingWorker, ClaimingWorker];
+    const [{ ...cold }, warm] = workers as [ClaimingWorker, ClaimingWorker];
+    // It has the file, and would only have to load it.
+    cold.lacking = [];
     const [first, second, third, fourth, fifth] = await messagesFor(poolId, ...Array<string[]>(5).fill([LARGE]));
     if (!first || !second || !third || !fourth || !fifth) throw new Error('there are five');
     const change = (data: Prisma.WorkerUpdateInput): Promise<unknown> =>
@@ -178,6 +180,71 @@ describe('a job that names models', () => {
     expect((await execution.claims.take(message, withDisk)).claimed?.jobId).toBe(message.jobId);
   });
 
+  describe('that a worker would have to fetch', () => {
+    /** Two workers, one of which has the model on its disk and is busy with another job, and an attempt that needs it. */
+    async function busyHolder(facts: Prisma.WorkerUpdateInput = {}): Promise<[ClaimingWorker, DispatchMessage]> {
+      const { poolId, workers } = await makePool([], []);
+      const [worker, holder] = workers as [ClaimingWorker, ClaimingWorker];
+      await test.database.models.worker.update({ where: { id: holder.id }, data: { diskModels: [LARGE], ...facts } });
+      const [other, message] = await messagesFor(poolId, [], [LARGE]);
+      if (!other || !message) throw new Error('there are two');
+      expect((await execution.claims.take(other, holder)).claimed).not.toBeNull();
+      return [worker, message];
+    }
+    const dispatchedAgo = (poolId: string, seconds: number): Promise<unknown> =>
+      test.database.execute(Prisma.sql`
+        UPDATE jobs SET dispatched_at = now() - make_interval(secs => ${seconds})
+        WHERE pool_id = ${poolId} AND delivery = 'dispatched'`);
+
+    it('waits for a busy worker that has them on its disk, and is offered again after a while', async () => {
+      const [worker, message] = await busyHolder();
+      await dispatchedAgo(worker.poolId, -60);
+      const { claimed, left } = await execution.claims.take(message, worker);
+      expect(claimed).toBeNull();
+      expect(left).toEqual({ ...message, restMs: expect.any(Number) as number });
+    });
+
+    it('waits for one that fetches them at this moment', async () => {
+      const { poolId, workers } = await makePool([], []);
+      const [worker, fetching] = workers as [ClaimingWorker, ClaimingWorker];
+      const [first, second] = await messagesFor(poolId, [LARGE], [LARGE]);
+      if (!first || !second) throw new Error('there are two');
+      await dispatchedAgo(poolId, -60);
+      expect((await execution.claims.take(first, fetching)).claimed?.jobId).toBe(first.jobId);
+      expect(await execution.claims.take(second, worker)).toMatchObject({
+        claimed: null,
+        left: { jobId: second.jobId },
+      });
+      expect((await execution.claims.take(second, { ...worker, lacking: [] })).claimed?.jobId).toBe(second.jobId);
+    });
+
+    it('waits no longer than the setting says', async () => {
+      const [worker, message] = await busyHolder();
+      await dispatchedAgo(worker.poolId, settings.modelWaitSeconds + 1);
+      expect((await execution.claims.take(message, worker)).claimed?.jobId).toBe(message.jobId);
+    });
+
+    it.each([
+      ['whose attempts take so long that it is not free in time', { attemptMs: 3_600_000 }],
+      ['that is silent', { lastSeenAt: new Date(0) }],
+      ['that is about to go', { state: 'draining' }],
+    ])('does not wait for a worker %s', async (_what, facts) => {
+      const [worker, message] = await busyHolder(facts);
+      await dispatchedAgo(worker.poolId, -60);
+      expect((await execution.claims.take(message, worker)).claimed?.jobId).toBe(message.jobId);
+    });
+
+    it('waits for nobody where models are not to matter, nor makes way', async () => {
+      const [worker, message] = await busyHolder();
+      await dispatchedAgo(worker.poolId, -60);
+      const { lifecycle, dispatcher } = execution;
+      const claims = new WarmClaims(test.database, new WarmClaimStore(), lifecycle, dispatcher, {
+        modelWaitSeconds: 0,
+      });
+      expect((await claims.take(message, worker)).claimed?.jobId).toBe(message.jobId);
+    });
+  });
+
   it('is run by the first worker when none holds them', async () => {
     const { poolId, workers } = await makePool([OTHER], []);
     const [worker] = workers as [ClaimingWorker];
@@ -211,8 +278,9 @@ describe('the search for a better match', () => {
     await test.database.execute(Prisma.sql`ANALYZE jobs`);
     await test.database.execute(Prisma.sql`ANALYZE workers`);
     const store = new WarmClaimStore();
-    const offer = { poolId, workerId: cold.id, warm: [], disk: [OTHER], message };
-    expect(await store.choose(test.database, offer)).toEqual({ instead: null, hasWarmWorker: false });
+    const offer = { poolId, workerId: cold.id, warm: [], disk: [OTHER], lacking: [LARGE], waitSeconds: 60, message };
+    expect(await store.choose(test.database, { ...offer, lacking: [] })).toEqual({ instead: null, holder: null });
+    expect(await store.choose(test.database, offer)).toEqual({ instead: null, holder: 'busy' });
     const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
       Prisma.sql`EXPLAIN (ANALYZE, FORMAT JSON) ${store.chooseSql(offer)}`,
     );
@@ -277,7 +345,8 @@ describe('workers on a lane', () => {
   });
 
   it('claim each job once and forget none, however they pass them over', async () => {
-    const { poolId, workers } = await makePool([SMALL], [LARGE], [], [SMALL, LARGE]);
+    const { poolId, workers: made } = await makePool([SMALL], [LARGE], [], [SMALL, LARGE]);
+    const workers = made.map((worker) => ({ ...worker, lacking: [] }));
     const models = Array.from({ length: 20 }, (_, n) => [[SMALL], [LARGE], [OTHER], []][n % 4] ?? []);
     const messages = await messagesFor(poolId, ...models);
     const claimed: string[] = [];

@@ -1,5 +1,6 @@
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import type { JobSettings } from '../job.settings';
 import type { Lifecycle } from '../lifecycle';
 import type { ClaimedAttempt } from '../state';
 import type { Dispatcher } from './dispatcher';
@@ -13,7 +14,15 @@ export interface ClaimingWorker {
   warm: readonly string[];
   /** Files of weights that are on its disk, beside those in memory. */
   disk?: readonly string[];
+  /**
+   * Models of the message that it would have to fetch. Absent: those that it holds neither in memory nor on its disk. What its engine
+   * brought itself is not among them.
+   */
+  lacking?: readonly string[];
 }
+
+/** When an attempt is offered again that waits for a busy worker, in milliseconds: each offer costs a statement. */
+const BUSY_REST_MS = 250;
 
 /** What a worker's claim came to. */
 export interface ClaimResult {
@@ -27,7 +36,8 @@ export interface ClaimResult {
  * Claims attempts with regard to the models that a worker holds: loading them may take longer than the run. Whose turn it is,
  * dispatching has decided; among what it has put into a lane, a worker prefers what it can run without loading anything, and
  * leaves an attempt to an idle worker that holds its models. Memory counts first: only where the worker would have to fetch the
- * models of an attempt, what is on a disk counts too. A claim stays the one guarded statement.
+ * models of an attempt, what is on a disk counts too, and the attempt is left to a busy worker as well, for `modelWaitSeconds` from
+ * its dispatch on at most. A claim stays the one guarded statement.
  */
 export class WarmClaims {
   constructor(
@@ -35,31 +45,31 @@ export class WarmClaims {
     private readonly store: Pick<WarmClaimStore, 'choose'>,
     private readonly lifecycle: Pick<Lifecycle, 'claim'>,
     private readonly dispatcher: Pick<Dispatcher, 'passOn'>,
+    private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
   ) {}
 
   /**
    * Claim the attempt of a message, or one in the lane that suits the worker better. One statement where no models are named
-   * or all of them are held.
+   * or all of them are held, or models are not to matter.
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     const claim = (wanted: DispatchMessage): Promise<ClaimedAttempt | null> =>
       this.lifecycle.claim(wanted, worker.id, worker.poolId);
-    if (isWarm(message, worker.warm)) return { claimed: await claim(message), left: null };
+    const { modelWaitSeconds: waitSeconds } = this.settings;
+    if (waitSeconds === 0 || isWarm(message, worker.warm)) return { claimed: await claim(message), left: null };
     const { disk = [], id: workerId, poolId, warm } = worker;
-    const { instead, hasWarmWorker } = await this.store.choose(this.database, {
-      poolId,
-      workerId,
-      warm,
-      disk,
-      message,
-    });
+    const { models = [] } = message;
+    const lacking = worker.lacking ?? models.filter((name) => !warm.includes(name) && !disk.includes(name));
+    const offer = { poolId, workerId, warm, disk, lacking, waitSeconds, message };
+    const { instead, holder } = await this.store.choose(this.database, offer);
     const better = instead === null ? null : await claim(instead);
     if (better !== null) {
       // The worker keeps its message until its engine is free again: others need one of their own now.
       void this.dispatcher.passOn(worker.poolId, message);
       return { claimed: better, left: null };
     }
-    if (hasWarmWorker) return { claimed: null, left: message };
+    if (holder === 'idle') return { claimed: null, left: message };
+    if (holder === 'busy') return { claimed: null, left: { ...message, restMs: BUSY_REST_MS } };
     return { claimed: await claim(message), left: null };
   }
 }

@@ -192,7 +192,10 @@ class RealJobs implements System {
     await this.sql(Prisma.sql`
       UPDATE jobs SET dispatched_at = now() - interval '1 min'
       WHERE account_id = ${this.accountId}::uuid AND delivery = 'dispatched'`);
-    const waiting = await new UnclaimedStore().list(test.database, this.poolId, 1);
+    const waiting = await new UnclaimedStore().list(test.database, this.poolId, {
+      olderThanSeconds: 1,
+      placedSeconds: 0,
+    });
     // The minute passes for the dispatcher, too: it puts an attempt back once in a period.
     this.minutesPassed += 1;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + this.minutesPassed * 60_000);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseJson } from '../../scripts/lib/system/index.mjs';
 import { anyOf, makeAccounts } from '../lib/accounts.mjs';
 import { openClient, submit } from '../lib/http.mjs';
 import { TERMINAL } from '../lib/job-runs.mjs';
@@ -78,7 +79,7 @@ async function addModel(name, bytes) {
 async function call(request) {
   const { status, text } = await send(request);
   if (status >= 300) throw new Error(`${request.path} was answered with ${status}: ${text.slice(0, 300)}`);
-  return /** @type {unknown} */ (JSON.parse(text));
+  return parseJson(text);
 }
 
 /**

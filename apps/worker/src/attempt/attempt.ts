@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { AssetService } from '@millrace/assets';
 import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineResult } from '@millrace/engines';
@@ -11,6 +9,7 @@ import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workf
 import type { EngineSlot } from '../engines';
 import type { WorkFolder } from '../work-files';
 import { endOf, finished, type AttemptEnd } from './attempt-end';
+import { AttemptFiles } from './attempt-files';
 import { InputUnavailable, stageInputs, type InputSource, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
 import { LogSaver } from './log-saver';
@@ -62,7 +61,7 @@ export class Attempt {
   private readonly outputs: OutputPipeline;
   private readonly log: LogSaver;
   private readonly models: ModelStaging;
-  private readonly folder: string;
+  private readonly files: AttemptFiles;
   /** As submitted: parsed once, for everything that needs it. */
   private readonly graph: WorkflowGraph;
   /** Aborts, with the error as its reason, when this worker can follow the run no longer. */
@@ -82,7 +81,7 @@ export class Attempt {
   ) {
     const { assets, jobs, leaseSeconds, logTailBytes, maxOutputsPerJob } = parts;
     this.logger = parts.logger.child({ job: claimed.jobId, attempt: claimed.attempt });
-    this.folder = join(parts.workFolder.path, `${claimed.jobId}.${claimed.attempt}`);
+    this.files = new AttemptFiles(parts.workFolder.path, claimed, this.logger);
     this.graph = parseWorkflow(claimed.workflow);
     const plan = planProgress(this.graph, parts.catalogue());
     this.observer = new RunObserver(claimed, plan, jobs.events, logTailBytes, {
@@ -133,9 +132,7 @@ export class Attempt {
       this.observer.close();
       await this.models.end();
       await this.lease.close();
-      await rm(this.folder, { recursive: true, force: true }).catch((error: unknown) =>
-        this.logger.warn({ err: error }, 'the files of an attempt could not be removed'),
-      );
+      await this.files.remove();
     }
   }
 
@@ -146,8 +143,7 @@ export class Attempt {
   }
 
   private async compute(onSettled: () => void): Promise<AttemptEnd> {
-    const outputDir = join(this.folder, 'out');
-    await mkdir(outputDir, { recursive: true });
+    const outputDir = await this.files.makeOutputs();
     let staged: StagedInputs;
     let models: ReadonlyMap<string, string>;
     try {
@@ -181,7 +177,7 @@ export class Attempt {
 
   private stage(): Promise<StagedInputs> {
     const { content } = this.parts.assets;
-    return stageInputs(content, this.claimed.accountId, this.graph, join(this.folder, 'in'), this.over);
+    return stageInputs(content, this.claimed.accountId, this.graph, () => this.files.makeInputs(), this.over);
   }
 
   private stageModels(): Promise<ReadonlyMap<string, string>> {

@@ -1,5 +1,4 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -39,7 +38,7 @@ export class InputUnavailable extends Error {
 }
 
 /**
- * Bring every asset that a graph refers to into `folder`. Numbers, key order and escapes of the graph stay as submitted.
+ * Bring every asset that a graph refers to into the folder that `makeFolder` makes, where there is any. Numbers, key order and escapes of the graph stay as submitted.
  *
  * @param signal aborting ends the staging with an error.
  * @throws InputUnavailable when an asset is gone or the blob store stays away.
@@ -48,12 +47,12 @@ export async function stageInputs(
   content: InputSource,
   accountId: string,
   graph: WorkflowGraph,
-  folder: string,
+  makeFolder: () => Promise<string>,
   signal: AbortSignal,
 ): Promise<StagedInputs> {
   const { references } = assetReferences(graph);
   if (references.length === 0) return { graph, inputs: [] };
-  await mkdir(folder, { recursive: true });
+  const folder = await makeFolder();
   const inputs = new Map<string, InputFile>();
   for (const { id, nodeId } of references) {
     if (!inputs.has(id)) inputs.set(id, await stageOne(content, accountId, id, nodeId, folder, signal));

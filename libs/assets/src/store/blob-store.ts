@@ -68,7 +68,7 @@ export interface StagedLeftover {
  */
 export interface BlobStore {
   readonly kind: 'fs' | 's3';
-  /** Memory that one stream takes at most while it is staged; 0 where its bytes are written as they arrive. */
+  /** Memory that one stream takes at most until it is placed; 0 where that is too little to count. */
   readonly stagingBytes: number;
   /** Large files that arrive in parts. */
   readonly parts: PartStore;

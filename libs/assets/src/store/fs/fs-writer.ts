@@ -5,14 +5,29 @@ import { withFsFaults } from './fs-fault';
 
 /** Written at once; while one batch is being written the next one fills. */
 const BATCH_BYTES = 512 * 1024;
+/** Bytes that no file is made for: most outputs that are texts are smaller, and so are many that are there already. */
+export const HELD_BYTES = 64 * 1024;
 
-/** Write a stream to a file, and meter it. When this settles, all writes to the file have ended. */
+/** Where metered bytes are written to. */
+export interface MeteredFile {
+  /** Called once, with the first bytes that are written. */
+  open(): Promise<FileHandle>;
+  /** A stream of at most so many bytes is not written: its bytes are returned. */
+  heldBytes: number;
+}
+
+/**
+ * Write a stream to a file, and meter it. When this settles, all writes to the file have ended and it is closed.
+ *
+ * @returns the bytes where they were too few for a file, which was not opened then; else null.
+ */
 export async function writeMetered(
   chunks: AsyncIterable<Buffer>,
-  file: FileHandle,
+  { heldBytes, open }: MeteredFile,
   meter: ByteMeter,
   cover?: StageOptions['cover'],
-): Promise<void> {
+): Promise<Buffer | null> {
+  let file: FileHandle | null = null;
   let batch: Buffer[] = [];
   let batchSize = 0;
   let writing: Promise<void> = Promise.resolve();
@@ -25,21 +40,27 @@ export async function writeMetered(
       batchSize += chunk.length;
       if (batchSize < BATCH_BYTES) continue;
       await writing;
+      file ??= await withFsFaults(open);
       writing = writeAll(file, batch, batchSize);
       // Awaited below; until then a failure must not count as unobserved.
       writing.catch(() => undefined);
       batch = [];
       batchSize = 0;
     }
-  } catch (error) {
+    await writing;
+    // A copy, so that a few bytes do not keep the memory that they were read into.
+    if (file === null && batchSize <= heldBytes) return Buffer.concat(batch);
+    file ??= await withFsFaults(open);
+    await writeAll(file, batch, batchSize);
+    return null;
+  } finally {
     await writing.catch(() => undefined);
-    throw error;
+    await file?.close();
   }
-  await writing;
-  await writeAll(file, batch, batchSize);
 }
 
-async function writeAll(file: FileHandle, batch: Buffer[], size: number): Promise<void> {
+/** Write all bytes to a file, in one call where the disk takes them so. */
+export async function writeAll(file: FileHandle, batch: Buffer[], size: number): Promise<void> {
   if (size === 0) return;
   await withFsFaults(async () => {
     const { bytesWritten } = await file.writev(batch);

@@ -1,4 +1,5 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createTestFolder, type TestFolder } from '@millrace/testing';
@@ -21,6 +22,41 @@ describe('a folder of blobs', () => {
     const store = new FsBlobStore(join(folder.path, 'new'));
     await (await store.stage(Readable.from([Buffer.from('x')]), { maxBytes: 1 })).place('a/b/c');
     expect(await readdir(join(folder.path, 'new', 'blobs', 'a', 'b'))).toEqual(['c']);
+  });
+
+  it.each([
+    ['none', 0],
+    ['few', 64 * 1024],
+  ])('makes a file of %s bytes when they are placed, and none before', async (_, size) => {
+    const dir = join(folder.path, `small-${size}`);
+    const store = new FsBlobStore(dir);
+    await store.check();
+    const bytes = randomBytes(size);
+    const staged = await store.stage(Readable.from([bytes]), { maxBytes: size });
+    expect(await readdir(join(dir, 'staging'))).toEqual([]);
+    await staged.place('a/b');
+    expect(await readdir(join(dir, 'staging'))).toEqual([]);
+    expect(await readFile(join(dir, 'blobs', 'a', 'b'))).toEqual(bytes);
+  });
+
+  it('makes a file of more bytes as they arrive', async () => {
+    const dir = join(folder.path, 'large');
+    const store = new FsBlobStore(dir);
+    await store.check();
+    const staged = await store.stage(Readable.from([Buffer.alloc(64 * 1024 + 1)]), { maxBytes: 1e6 });
+    expect(await readdir(join(dir, 'staging'))).toHaveLength(1);
+    await staged.discard();
+    expect(await readdir(join(dir, 'staging'))).toEqual([]);
+  });
+
+  it('leaves no file of few bytes that could not be placed', async () => {
+    const dir = join(folder.path, 'in-the-way');
+    const store = new FsBlobStore(dir);
+    await store.check();
+    await writeFile(join(dir, 'blobs', 'a'), '');
+    const staged = await store.stage(Readable.from([Buffer.from('x')]), { maxBytes: 1 });
+    await expect(staged.place('a/b')).rejects.toMatchObject({ name: 'BlobStoreError' });
+    expect(await readdir(join(dir, 'staging'))).toEqual([]);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import type { StagedBytes, StagedLeftover, StoredObject } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults, fsFaultOf } from './fs-fault';
 import { FsPartStore } from './fs.part-store';
-import { writeMetered } from './fs-writer';
+import { HELD_BYTES, writeAll, writeMetered } from './fs-writer';
 import { takeSource } from '../staging-source';
 
 const READ_BYTES = 256 * 1024;
@@ -45,23 +45,47 @@ export class FsBlobStore implements BlobStore {
     const path = join(this.stagingDir, randomUUID());
     const meter = new ByteMeter(maxBytes);
     const chunks = takeSource(source, signal);
+    const file = { heldBytes: HELD_BYTES, open: () => this.create(path) };
     try {
-      const file = await withFsFaults(() => this.create(path));
-      try {
-        await writeMetered(chunks, file, meter, cover);
-      } finally {
-        await file.close();
-      }
+      const held = await writeMetered(chunks, file, meter, cover);
+      return { ...meter.finish(), ...(held === null ? this.stagedInFile(path) : this.stagedInMemory(held, path)) };
     } catch (error) {
       source.destroy();
       await rm(path, { force: true }).catch(() => undefined);
       throw error;
     }
+  }
+
+  private stagedInFile(path: string): Pick<StagedBytes, 'place' | 'discard'> {
     return {
-      ...meter.finish(),
-      place: (key) => withFsFaults(() => this.place(path, key)),
+      place: (key) => withFsFaults(() => this.place(path, key, () => sync(path))),
       discard: () => withFsFaults(() => rm(path, { force: true })),
     };
+  }
+
+  /** Bytes without a file until they are placed: those that are placed already never have one. */
+  private stagedInMemory(bytes: Buffer, path: string): Pick<StagedBytes, 'place' | 'discard'> {
+    return {
+      place: async (key) => {
+        try {
+          await withFsFaults(() => this.place(path, key, () => this.write(path, bytes)));
+        } catch (error) {
+          await rm(path, { force: true }).catch(() => undefined);
+          throw error;
+        }
+      },
+      discard: async () => undefined,
+    };
+  }
+
+  private async write(path: string, bytes: Buffer): Promise<void> {
+    const file = await this.create(path);
+    try {
+      await writeAll(file, [bytes], bytes.length);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   }
 
   private async create(path: string): Promise<FileHandle> {
@@ -74,9 +98,13 @@ export class FsBlobStore implements BlobStore {
     }
   }
 
-  private async place(path: string, key: string): Promise<void> {
+  /** @param settle makes the bytes of `path` durable; nobody finds them by their key before. */
+  private async place(path: string, key: string, settle: () => Promise<void>): Promise<void> {
     const target = this.pathOf(key);
-    const [made] = await Promise.all([mkdir(dirname(target), { recursive: true, mode: 0o700 }), sync(path)]);
+    const settling = settle();
+    // Awaited below, also where the folder cannot be made: nothing is written after this has failed.
+    settling.catch(() => undefined);
+    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 }).finally(() => settling);
     await rename(path, target);
     // A new folder is durable when the folder that names it is.
     const top = made === undefined ? dirname(target) : dirname(made);

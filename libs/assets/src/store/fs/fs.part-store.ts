@@ -38,12 +38,8 @@ export class FsPartStore implements PartStore {
     const meter = new ByteMeter(sizeBytes);
     const chunks = takeSource(source);
     try {
-      const file = await withFsFaults(() => open(path, 'wx', 0o600));
-      try {
-        await writeMetered(chunks, file, meter);
-      } finally {
-        await file.close();
-      }
+      // A part is a file, no matter how small it is.
+      await writeMetered(chunks, { heldBytes: -1, open: () => open(path, 'wx', 0o600) }, meter);
       const { sizeBytes: arrived } = meter.finish();
       if (arrived !== sizeBytes) throw wrongSize(part);
       await withFsFaults(() => rename(path, this.pathOf(handle, number)));

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { StageOptions, StagedBytes } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
+import { PartBuffer } from './part-buffer';
 import { encryptionFields, s3FaultOf, type S3Encryption } from './s3-client';
 import type { AssembledBytes } from '../staged-bytes';
 import { takeSource } from '../staging-source';
@@ -42,28 +43,25 @@ export interface Bucket {
 export async function stageInBucket(bucket: Bucket, source: Readable, options: StageOptions): Promise<StagedBytes> {
   const meter = new ByteMeter(Math.min(options.maxBytes, MAX_COPY_BYTES));
   const upload = new StagingUpload(bucket);
-  // Two buffers take turns: one fills while the other is sent.
-  const buffers = [Buffer.alloc(0), Buffer.alloc(0)];
-  let filled = 0;
+  // Two take turns: one fills while the other is sent.
+  let part = new PartBuffer(PART_BYTES);
+  let sent = new PartBuffer(PART_BYTES);
   try {
     for await (const chunk of takeSource(source, options.signal)) {
       meter.add(chunk);
       const covered = options.cover?.(meter.sizeBytes) ?? null;
       if (covered !== null) await covered;
       for (let rest = chunk; rest.length > 0;) {
-        if (filled === PART_BYTES) {
-          await upload.add(buffers[0] as Buffer);
-          buffers.reverse();
-          filled = 0;
+        if (part.isFull) {
+          await upload.add(part.bytes);
+          [part, sent] = [sent, part];
+          part.empty();
         }
-        if (buffers[0]?.length === 0) buffers[0] = Buffer.allocUnsafeSlow(PART_BYTES);
         // Parts are cut to equal sizes: some servers accept no others.
-        const taken = rest.copy(buffers[0] as Buffer, filled);
-        rest = rest.subarray(taken);
-        filled += taken;
+        rest = part.take(rest);
       }
     }
-    const last = (buffers[0] as Buffer).subarray(0, filled);
+    const last = part.bytes;
     // A copy, so that a small upload does not hold the memory of a large one until it is committed.
     if (!upload.begun) return stagedInMemory(bucket, meter, Buffer.from(last));
     await upload.finish(last);

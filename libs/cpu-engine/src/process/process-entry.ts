@@ -13,12 +13,17 @@ const MIB = 1024 * 1024;
 
 const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 let thread: Worker | undefined;
+let residentBytes = Number.POSITIVE_INFINITY;
+let watch: NodeJS.Timeout | undefined;
 
 process.on('message', (message: ProcessRequest) => {
-  if (message.type === 'start') thread = startThread(message.settings);
-  else if (message.type === 'interrupt') Atomics.store(flag, 0, 1);
+  if (message.type === 'start') {
+    ({ residentBytes } = message.settings);
+    thread = startThread(message.settings);
+  } else if (message.type === 'interrupt') Atomics.store(flag, 0, 1);
   else {
     Atomics.store(flag, 0, 0);
+    watchMemory();
     thread?.postMessage({ work: message.work });
   }
 });
@@ -27,19 +32,27 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 
-function startThread({ heapMib, residentBytes, ...settings }: ComputeSettings): Worker {
+function startThread({ heapMib, ...settings }: ComputeSettings): Worker {
   const workerData = { ...settings, interrupt: flag.buffer } satisfies ThreadSettings;
   const started = newThread({ workerData });
-  started.on('message', (message: ThreadMessage) => send(message));
+  started.on('message', (message: ThreadMessage) => {
+    if (message.type === 'settled') clearInterval(watch);
+    send(message);
+  });
   started.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') exhausted(`more than ${heapMib} MiB of values`);
     else throw error;
   });
-  setInterval(() => {
+  return started;
+}
+
+/** As long as a run is under way: nothing takes memory between runs, and looking costs an idle machine its processor. */
+function watchMemory(): void {
+  clearInterval(watch);
+  watch = setInterval(() => {
     if (process.memoryUsage.rss() > residentBytes)
       exhausted(`more than ${Math.round(residentBytes / MIB)} MiB of memory`);
   }, WATCH_EVERY_MS);
-  return started;
 }
 
 function exhausted(reason: string): void {

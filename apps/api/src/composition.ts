@@ -37,6 +37,7 @@ import {
   EngineClassStore,
   PoolStore,
   Targets,
+  WorkerStartStore,
   WorkerStore,
   WorkerTokenStore,
   WorkerTokens,
@@ -260,10 +261,11 @@ function composeDeployments(
     deployments,
     new DeploymentLifeStore(),
     new EngineClassStore(),
+    catalogues,
     (tx, poolId) => queues.livingIn(tx, poolId),
   );
   const tokens = new WorkerTokens(database, new WorkerTokenStore(), new PoolStore(), pool);
-  return [deployments, life, targets, new WorkerStore(), new PoolStore(), tokens];
+  return [deployments, life, targets, new WorkerStore(), new WorkerStartStore(), new PoolStore(), tokens];
 }
 
 /** The account that callers of the self-hosted surface act through. */

@@ -52,6 +52,11 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
       metrics.fleetWorkersReady.set({ pool }, running);
       metrics.fleetStartFailures.set({ pool }, failures);
     },
+    started: (engineClass, phases) => {
+      for (const [phase, ms] of Object.entries(phases)) {
+        if (ms !== null) metrics.workerStartSeconds.observe({ class: engineClass, phase }, ms / 1_000);
+      }
+    },
   });
   const loop = new FleetLoop(reconciler, logger, (leads) => {
     metrics.fleetLeads.set(leads ? 1 : 0);

@@ -2,7 +2,14 @@ import type { DynamicModule } from '@nestjs/common';
 import { FailedAttempts, RateLimiter } from '@millrace/accounts';
 import { ContentService, OutputUploads, composeAssets, openBlobStore } from '@millrace/assets';
 import { Database } from '@millrace/database';
-import { CatalogueStore, PoolStore, WorkerStore, WorkerTokenStore, WorkerTokens } from '@millrace/deployments';
+import {
+  CatalogueStore,
+  PoolStore,
+  WorkerStartStore,
+  WorkerStore,
+  WorkerTokenStore,
+  WorkerTokens,
+} from '@millrace/deployments';
 import { JobEvents, Lifecycle, OutputRecorder, RemoteAttempts, WarmClaims, composeExecution } from '@millrace/jobs';
 import {
   EphemeralSecrets,
@@ -75,6 +82,7 @@ export async function composeGateway(
     [HeldAttempts, new HeldAttempts(remote)],
     [OutputReceipts, new OutputReceipts(secretKey)],
     [WorkerStore, new WorkerStore()],
+    [WorkerStartStore, new WorkerStartStore()],
     [CatalogueStore, new CatalogueStore()],
     [WorkerTokens, new WorkerTokens(database, new WorkerTokenStore(), new PoolStore())],
     [FailedAttempts, new FailedAttempts(FAILURES_PER_MINUTE, logger)],

@@ -70,6 +70,7 @@ async function run(
     workFolder: new WorkFolder(workDir, logger),
     logger,
     drainMs: settings.drainSeconds * 1000,
+    warmUpLimitMs: settings.warmUpSeconds * 1000,
     onCapacity: (capacity) => {
       taking.capacity = capacity;
       if (taking.open) lane.setCapacity(capacity);

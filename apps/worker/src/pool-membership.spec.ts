@@ -1,7 +1,7 @@
 import { HEARTBEAT_EVERY_MS, PoolMembership } from './pool-membership';
 import type { PoolRegistry } from './pool-registry';
 
-const fit = { healths: [], diskModels: [], problem: null, capacity: 1, attemptMs: null };
+const fit = { healths: [], diskModels: [], problem: null, capacity: 1, attemptMs: null, start: null };
 
 let nowMs: number;
 let isAway: boolean;
@@ -14,6 +14,7 @@ beforeEach(() => {
     ensurePool: () => Promise.resolve(),
     register: () => Promise.resolve(),
     heartbeat: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready')),
+    warmUp: () => Promise.resolve(null),
     publish: () => Promise.resolve(''),
   };
   const identity = { id: 'worker', poolId: 'pool', version: 'test' };

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { BOOT_TIMEOUT_MS, retryWhileStarting } from '@millrace/database';
-import type { WorkerState } from '@millrace/deployments';
+import type { OwnStart, WorkerState } from '@millrace/deployments';
 import type { EngineHealth } from '@millrace/engines';
 import type { PoolRegistry } from './pool-registry';
 
@@ -30,6 +30,8 @@ interface FitnessReport {
   problem: string | null;
   /** Attempts that the worker can run at once now: 0 while all its engines are sick, or it has a problem of its own. */
   capacity: number;
+  /** What its start took; null until it is over. */
+  start: OwnStart | null;
   /** How long recent attempts occupied their engine, in whole milliseconds (a mean); null until there was one. */
   attemptMs: number | null;
 }
@@ -74,7 +76,7 @@ export class PoolMembership {
    */
   async report(
     state: WorkerState,
-    { healths, diskModels, problem, capacity, attemptMs }: FitnessReport,
+    { healths, diskModels, problem, capacity, attemptMs, start }: FitnessReport,
   ): Promise<boolean> {
     const { identity, registry } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
@@ -86,6 +88,7 @@ export class PoolMembership {
       diskModels,
       problem: problem ?? healths.find((health) => !health.ready)?.problem ?? null,
       attemptMs,
+      ...(start !== null && { start }),
       ...(capacity > 0 && { capacity }),
     });
     this.reachedAtMs = Math.max(this.reachedAtMs, sentAtMs);

@@ -3,7 +3,9 @@ import { ConstraintError, type Database } from '@millrace/database';
 import {
   CatalogueStore,
   PoolStore,
+  WorkerStartStore,
   WorkerStore,
+  type WarmUp,
   type WorkerRegistration,
   type WorkerReport,
   type WorkerState,
@@ -17,6 +19,8 @@ export interface PoolRegistry {
   register(worker: WorkerRegistration): Promise<void>;
   /** @returns the state that holds now; null when the worker is not known, or has reported its stop. */
   heartbeat(workerId: string, report: WorkerReport): Promise<WorkerState | null>;
+  /** What a worker runs before it is ready, as it is now; null: nothing. */
+  warmUp(poolId: string): Promise<WarmUp | null>;
   /** Make a catalogue the pool's. @returns its digest. */
   publish(poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string>;
 }
@@ -25,6 +29,7 @@ export interface PoolRegistry {
 export class DatabaseRegistry implements PoolRegistry {
   private readonly pools = new PoolStore();
   private readonly workers = new WorkerStore();
+  private readonly starts = new WorkerStartStore();
   private readonly catalogues = new CatalogueStore();
 
   constructor(private readonly database: Database) {}
@@ -44,6 +49,10 @@ export class DatabaseRegistry implements PoolRegistry {
 
   heartbeat(workerId: string, report: WorkerReport): Promise<WorkerState | null> {
     return this.workers.heartbeat(this.database, workerId, report);
+  }
+
+  warmUp(poolId: string): Promise<WarmUp | null> {
+    return this.starts.warmUp(this.database, poolId);
   }
 
   publish(poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {

@@ -149,6 +149,7 @@ class Pool {
       workFolder: new WorkFolder(this.workDir(index), logger),
       logger,
       drainMs: 100,
+      warmUpLimitMs: 60_000,
       onCapacity: (capacity) => lane.setCapacity(capacity),
     });
     const lane = new LaneConsumer(

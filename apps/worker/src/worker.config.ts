@@ -98,6 +98,11 @@ const ownSettings = {
     'Folder for the files of running attempts; emptied when the worker starts, so no two workers can have the same. Unset: a folder of the worker in the temporary folder; those of workers that were killed are removed.',
     z.string().optional(),
   ),
+  warmUpSeconds: setting(
+    'WARM_UP_SECONDS',
+    'How long the graph may run with which a deployment warms its workers up, models included, in seconds. A worker that needs longer ends.',
+    integer({ min: 1, max: 3_600 }).default(300),
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     'How long a stopping worker lets its attempts run before it hands them back, in seconds.',

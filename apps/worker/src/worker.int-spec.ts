@@ -143,6 +143,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
     workFolder: new WorkFolder(folder, logger),
     logger,
     drainMs: DRAIN_MS,
+    warmUpLimitMs: 60_000,
     onCapacity: () => undefined,
   });
   await worker.start();

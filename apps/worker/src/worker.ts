@@ -1,12 +1,13 @@
 import { createdAtOf, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
 import { BOOT_TIMEOUT_MS, isTransient, retryWhileStarting } from '@millrace/database';
-import type { WorkerState } from '@millrace/deployments';
+import type { OwnStart, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
-import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
+import { BootError, inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
+import { EngineWarmUp, WarmUpFailed, type WarmUpTimes } from './warm-up';
 import type { WorkFolder } from './work-files';
 
 /** How often it is looked whether what is sick is well again: an engine, or the folder for files. */
@@ -23,6 +24,8 @@ export interface WorkerParts extends MembershipParts {
   workFolder: WorkFolder;
   logger: Logger;
   drainMs: number;
+  /** How long the graph may run with which the pool's deployment warms workers up. */
+  warmUpLimitMs: number;
   /** Called when the worker can run another number of attempts at once; with 0 it must take nothing from the lane. */
   onCapacity: (capacity: number) => void;
 }
@@ -49,28 +52,52 @@ export class PoolWorker {
   private rechecking = false;
   /** Models on the disk, as reported last. */
   private onDisk: string[] = [];
+  /** What the start took, once it is over. */
+  private ownStart: OwnStart | null = null;
   private timers: NodeJS.Timeout[] = [];
 
   constructor(private readonly parts: WorkerParts) {
     const { engines, identity, logger, registry } = parts;
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
       registry.publish(identity.poolId, kindOf(engines), catalogue);
-    this.slots = new EngineSlots(engines, logger);
+    const warmUp = new EngineWarmUp({
+      warmUp: () => registry.warmUp(identity.poolId),
+      catalogue: () => this.catalogue.current,
+      models: (engine) => parts.attempt.models?.(engine) ?? null,
+      folder: parts.workFolder.path,
+      limitMs: parts.warmUpLimitMs,
+      logger,
+    });
+    this.slots = new EngineSlots(engines, logger, (engine) => warmUp.run(engine));
     this.membership = new PoolMembership(parts);
     const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
     this.catalogue = new PublishedCatalogue(engines, publish, logger, showsLibrary);
   }
 
-  /** Register, bring the engines up, publish what they can run, and report to be ready. */
+  /**
+   * Register, bring the engines up, publish what they can run, warm them up, and report to be ready.
+   *
+   * @throws BootError with a sentence when the warm-up fails; what the engines and the pool throw.
+   */
   async start(): Promise<void> {
     const { engines } = this.parts;
     await this.membership.register(kindOf(engines), engines.length);
     this.timers.push(setInterval(() => void this.report(), HEARTBEAT_EVERY_MS));
     await Promise.all(engines.map((engine) => engine.start()));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
+    const bootMs = Math.round(performance.now());
+    this.ownStart = { bootMs, ...(await this.warmUp()) };
     this.state = 'ready';
     await this.report();
     this.timers.push(setInterval(() => void this.recheck(), RECHECK_EVERY_MS));
+  }
+
+  private async warmUp(): Promise<WarmUpTimes> {
+    try {
+      return await this.slots.warmUp();
+    } catch (error) {
+      throw error instanceof WarmUpFailed ? new BootError(`The warm-up failed: ${error.message}`) : error;
+    }
   }
 
   /** Report how this worker is, and learn whether to drain. Never rejects. */
@@ -82,7 +109,7 @@ export class PoolWorker {
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
       this.onDisk = await this.readDisk();
-      const fitness = { healths, diskModels: this.onDisk, problem, capacity, attemptMs };
+      const fitness = { healths, diskModels: this.onDisk, problem, capacity, attemptMs, start: this.ownStart };
       const mustDrain = await this.membership.report(this.state, fitness);
       this.drained = mustDrain;
       // PostgreSQL may have been out of reach until now.

@@ -1,10 +1,12 @@
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment, DeploymentChanges, DeploymentDraft } from './deployment';
 import type { DeploymentLifeStore } from './deployment-life.store';
 import type { DeploymentsService } from './deployments.service';
 import type { EngineClass } from './engine-class';
 import type { EngineClassStore } from './engine-class.store';
+import { warmUpText } from './warm-up';
 
 /** What an account may have of deployments. Operators are not bound by it. */
 export interface Allowance {
@@ -13,12 +15,17 @@ export interface Allowance {
 }
 
 /** A deployment as it is ordered: its engine follows from its class. */
-export type DeploymentOrder = Omit<DeploymentDraft, 'engine' | 'priceMicrosPerSecond'> & {
+export type DeploymentOrder = Omit<DeploymentDraft, 'engine' | 'priceMicrosPerSecond' | 'warmUp'> & {
+  /** A graph in API format that workers run before they are ready, as it came with a request; null: none. */
+  warmUp: Record<string, unknown> | null;
   /** Null: the price of the class, else the platform's. */
   priceMicrosPerSecond: bigint | null;
   /** The engine itself, where an operator runs its workers without a catalogue of classes. */
   engine?: DeploymentDraft['engine'];
 };
+
+/** What is to be another way. An absent field stays as it is. */
+export type DeploymentReorder = Omit<DeploymentChanges, 'engine' | 'warmUp'> & Partial<Pick<DeploymentOrder, 'warmUp'>>;
 
 /**
  * How deployments come, change and go. All of it runs in the transaction of the act that records it; the caller calls `forget`
@@ -30,6 +37,7 @@ export class DeploymentLife {
     private readonly deployments: DeploymentsService,
     private readonly store: DeploymentLifeStore,
     private readonly classes: EngineClassStore,
+    private readonly catalogues: Pick<CatalogueReader, 'read'>,
     /** Jobs of a pool that have not ended. */
     private readonly countJobs: (tx: Statements, poolId: string) => Promise<number>,
   ) {}
@@ -41,23 +49,25 @@ export class DeploymentLife {
 
   /**
    * @param allowance null for an operator.
-   * @throws Refusal `invalid_request` for a class that is not offered, `deployment_limit`, `not_found` for an unknown account.
+   * @throws Refusal `invalid_request` for a class that is not offered, `deployment_limit`, `not_found` for an unknown account; of
+   * `warmUpText`.
    */
   async create(tx: Statements, order: DeploymentOrder, allowance: Allowance | null): Promise<Deployment> {
     const { engine, priceMicrosPerSecond: price } = await this.termsOf(tx, order);
     if (allowance !== null) await this.assertWithin(tx, order.accountId, null, order.maxWorkers, allowance);
     const priceMicrosPerSecond = order.priceMicrosPerSecond ?? price;
-    return this.deployments.create(tx, { ...order, engine, priceMicrosPerSecond });
+    const warmUp = order.warmUp === null ? null : warmUpText(order.warmUp, null);
+    return this.deployments.create(tx, { ...order, engine, priceMicrosPerSecond, warmUp });
   }
 
   /**
    * @param allowance null for an operator. An account pays the price of the class that it changes to.
-   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`.
+   * @throws Refusal `invalid_request`, `deployment_limit`, `not_found`; of `warmUpText`.
    */
   async change(
     tx: Statements,
     id: string,
-    changes: Omit<DeploymentChanges, 'engine'>,
+    { warmUp: graph, ...changes }: DeploymentReorder,
     allowance: Allowance | null,
   ): Promise<Deployment> {
     const before = await this.deployments.known(tx, id);
@@ -69,7 +79,8 @@ export class DeploymentLife {
     const { engineClass } = changes;
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
     const priced = allowance === null ? { ...terms, priceMicrosPerSecond: changes.priceMicrosPerSecond } : terms;
-    await this.store.change(tx, id, { ...changes, ...priced });
+    const warmUp = graph === undefined || graph === null ? graph : await this.checkedWarmUp(graph, before);
+    await this.store.change(tx, id, { ...changes, ...priced, warmUp });
     return this.deployments.known(tx, id);
   }
 
@@ -90,6 +101,13 @@ export class DeploymentLife {
     if (jobs > 0) return 'draining';
     await this.store.remove(tx, id);
     return 'deleted';
+  }
+
+  private async checkedWarmUp(
+    graph: Record<string, unknown>,
+    { catalogueDigest: digest }: Pick<Deployment, 'catalogueDigest'>,
+  ): Promise<string> {
+    return warmUpText(graph, digest === null ? null : await this.catalogues.read(digest));
   }
 
   private async termsOf(

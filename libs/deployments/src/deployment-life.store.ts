@@ -26,10 +26,10 @@ export class DeploymentLifeStore {
 
   /** Change a deployment and its pool, each as far as a field is given. */
   async change(tx: Statements, id: string, changes: DeploymentChanges): Promise<void> {
-    const { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds } = changes;
+    const { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds, warmUp } = changes;
     await tx.models.deployment.updateMany({
       where: { id, deletedAt: null },
-      data: { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds },
+      data: { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds, warmUp },
     });
     const { engine, queueLimit, attemptLimitSeconds } = changes;
     if (engine === undefined && queueLimit === undefined && attemptLimitSeconds === undefined) return;

@@ -42,7 +42,7 @@ const waitingSince = Prisma.sql`
 
 const selection = Prisma.sql`
   SELECT d.id, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, coalesce(d.engine_class, p.engine) AS engine_class,
-         d.idle_seconds, d.deleting_at, g.reason AS state_reason, d.desired_state, d.price_micros_per_second,
+         d.idle_seconds, d.warm_up, d.deleting_at, g.reason AS state_reason, d.desired_state, d.price_micros_per_second,
          p.queue_limit, p.attempt_limit_seconds, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
@@ -69,10 +69,10 @@ export class DeploymentStore {
           VALUES (${id}, ${draft.engine}, ${draft.queueLimit}, ${draft.attemptLimitSeconds}) RETURNING id
         )
         INSERT INTO deployments (id, account_id, name, demo, pool_id, price_micros_per_second, min_workers, max_workers,
-          engine_class, idle_seconds, started_at, wanted_at)
+          engine_class, idle_seconds, warm_up, started_at, wanted_at)
         SELECT ${id}::uuid, ${draft.accountId}::uuid, ${draft.name}, ${draft.demo}, pool.id,
           ${draft.priceMicrosPerSecond}, ${draft.minWorkers}, ${draft.maxWorkers}, ${draft.engineClass}, ${draft.idleSeconds},
-          now(), now() FROM pool`);
+          ${draft.warmUp}, now(), now() FROM pool`);
     } catch (error) {
       if (error instanceof ConstraintError && error.constraint === 'deployments_account_id_fkey') return null;
       throw error;

@@ -32,6 +32,8 @@ export interface Deployment {
   queueLimit: number | null;
   /** How long one attempt of a job may take, in seconds; null: the platform's limit. */
   attemptLimitSeconds: number | null;
+  /** A graph in API format that its workers run before they are ready; null: none. */
+  warmUp: string | null;
   /** Null until a worker has published what it can run. */
   catalogueDigest: string | null;
   createdAt: Date;
@@ -57,6 +59,8 @@ export interface DeploymentDraft {
   minWorkers: number;
   maxWorkers: number;
   idleSeconds: number;
+  /** Checked by `warmUpText`. */
+  warmUp: string | null;
 }
 
 /** What of a deployment may be another way later. An absent field stays as it is. */

@@ -1,7 +1,12 @@
 export { CatalogueReader } from './catalogue-reader';
 export { CatalogueStore } from './catalogue.store';
 export { type Deployment } from './deployment';
-export { DeploymentLife, type Allowance, type DeploymentOrder } from './deployment-life.service';
+export {
+  DeploymentLife,
+  type Allowance,
+  type DeploymentOrder,
+  type DeploymentReorder,
+} from './deployment-life.service';
 export { DeploymentLifeStore } from './deployment-life.store';
 export { DeploymentStore } from './deployment.store';
 export { deploymentSettings } from './deployments.settings';
@@ -16,6 +21,17 @@ export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
 export { Targets, type Target } from './targets';
 export { WorkerTokenStore, WorkerTokens, type WorkerTokenHolder, type WorkerTokenRecord } from './tokens';
+export { poolOfVersion, versionOfPool } from './version';
+export { WARM_UP_BYTES, warmUpText } from './warm-up';
+export {
+  START_PHASES,
+  phasesOf,
+  type OwnStart,
+  type PlacedStart,
+  type StartPhase,
+  type WorkerStart,
+} from './worker-start';
+export { WorkerStartStore, type WarmUp } from './worker-start.store';
 export {
   SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,

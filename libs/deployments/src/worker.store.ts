@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import type { OwnStart } from './worker-start';
 
 const WORKER_STATES = ['starting', 'ready', 'draining', 'stopped'] as const;
 export type WorkerState = (typeof WORKER_STATES)[number];
@@ -41,6 +42,8 @@ export interface WorkerReport {
   problem: string | null;
   /** What its latest attempts took, in milliseconds; null until it has run one. */
   attemptMs?: number | null;
+  /** What its start took, once it is over. */
+  start?: OwnStart;
   /** Attempts that it can run at once from now on, 1 at least; as before where it does not say. */
   capacity?: number;
 }
@@ -93,6 +96,9 @@ export class WorkerStore {
           disk_models = coalesce(${report.diskModels ?? null}::text[], disk_models),
           capacity = coalesce(${report.capacity ?? null}::int, capacity),
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
+          boot_ms = coalesce(boot_ms, ${report.start?.bootMs ?? null}::int),
+          models_ms = coalesce(models_ms, ${report.start?.modelsMs ?? null}::int),
+          warm_up_ms = coalesce(warm_up_ms, ${report.start?.warmUpMs ?? null}::int),
           state = CASE WHEN state = 'draining' AND ${report.state} <> 'stopped' THEN 'draining' ELSE ${report.state} END,
           ready_at = CASE WHEN ${report.state} = 'ready' THEN coalesce(ready_at, now()) ELSE ready_at END,
           stopped_at = CASE WHEN ${report.state} = 'stopped' THEN now() END

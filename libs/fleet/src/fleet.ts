@@ -1,4 +1,4 @@
-import type { EngineClass } from '@millrace/deployments';
+import type { EngineClass, PlacedStart } from '@millrace/deployments';
 
 /** What a fleet knows of a member by itself. Whether its worker is ready, the worker reports. */
 export const MEMBER_PHASES = ['starting', 'running', 'stopping', 'failed'] as const;
@@ -14,6 +14,8 @@ export interface Member {
   /** Of the class that it was started with. */
   revision: string;
   startedAt: Date;
+  /** What came before its process; absent where the fleet does not say. */
+  placed?: PlacedStart;
   /** Where its worker registers from, as in the row of the worker. */
   host: string;
   /** Its process there; null where each host has one worker. */

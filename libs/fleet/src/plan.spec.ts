@@ -38,6 +38,11 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   drained: false,
   capacity: 1,
   problem: null,
+  scheduleMs: null,
+  pullMs: null,
+  bootMs: null,
+  modelsMs: null,
+  warmUpMs: null,
   ...more,
 });
 const demand = (pendingJobs: number, busy: string[] = []): PoolFacts['demand'] => ({

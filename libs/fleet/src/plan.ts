@@ -127,10 +127,15 @@ function stateOf(
     return { phase: 'failed', reason: `engine failed to start${times}: ${failure}` };
   }
   if (running < wanted) {
-    const why = staying.map(({ member }) => member.reason).find((reason) => reason !== null);
+    const why = staying.map(whyNotReady).find((reason) => reason !== null);
     const what = `starting ${wanted - running} of ${wanted} workers`;
     return { phase: 'starting', reason: why === undefined ? what : `${what}: ${why}` };
   }
   if (staying.length > wanted || draining.length > 0) return { phase: 'stopping', reason: null };
   return { phase: wanted === 0 ? 'idle' : 'running', reason: null };
+}
+
+/** What keeps a worker from being ready: what runs it says so, or the worker itself. */
+function whyNotReady({ member, worker }: Staff['staying'][number]): string | null {
+  return member.reason ?? (worker?.ready === false ? worker.problem : null);
 }

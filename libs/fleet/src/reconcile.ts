@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Statements } from '@millrace/database';
-import type { EngineClassStore } from '@millrace/deployments';
+import { phasesOf, type EngineClassStore, type StartPhase } from '@millrace/deployments';
 import type { Fleet, Group } from './fleet';
 import type { FleetGroupStore } from './fleet-group.store';
 import type { FleetLeaseStore } from './fleet-lease.store';
 import { NEW_GROUP, planPool, type Demand, type GroupRecord, type PoolFacts } from './plan';
-import type { ServedPoolStore } from './served-pool.store';
+import type { PoolWorker, ServedPool, ServedPoolStore } from './served-pool.store';
+import { StartWatch, placementsOf } from './start-watch';
 
 /** The lead of all controllers of one service. */
 const LEASE = 'deployments';
@@ -34,6 +35,8 @@ export interface ReconcileParts {
   failed: (poolId: string, error: unknown) => void;
   /** How a pool is after a step. */
   recorded: (poolId: string, group: GroupRecord) => void;
+  /** A worker of a class has become ready; what its phases took, in milliseconds, null where that was not measured. */
+  started: (engineClass: string, phases: Record<StartPhase, number | null>) => void;
 }
 
 /**
@@ -42,6 +45,7 @@ export interface ReconcileParts {
  */
 export class Reconciler {
   private fence: bigint | null = null;
+  private readonly starts = new StartWatch();
 
   constructor(
     private readonly holder: string,
@@ -56,7 +60,8 @@ export class Reconciler {
     // Another one led in between, and started workers of its own: what this one runs is too many.
     if (fence === null || (this.fence !== null && fence !== this.fence)) await this.parts.fleet.resign();
     this.fence = fence;
-    if (fence !== null) await this.reconcile({ fence, untilMs });
+    if (fence === null) this.starts.forget();
+    else await this.reconcile({ fence, untilMs });
     return fence !== null;
   }
 
@@ -75,6 +80,7 @@ export class Reconciler {
       classes.list(database),
       groups.list(database),
     ]);
+    await this.noteStarts(lead, observed, pools, workers);
     // Read last: a worker that is idle now may be drained.
     const demands = await demand();
     const wanted = new Set(pools.filter(({ deleted }) => !deleted).map(({ poolId }) => poolId));
@@ -99,6 +105,23 @@ export class Reconciler {
       const changed = group === null || !isDeepStrictEqual({ ...next, poolId }, group);
       if (changed && !(await groups.record(database, poolId, next, LEASE, lead.fence))) return;
       this.parts.recorded(poolId, next);
+    }
+  }
+
+  /** Record and count how workers started. */
+  private async noteStarts(
+    { fence }: Lead,
+    observed: readonly Group[],
+    pools: readonly ServedPool[],
+    workers: readonly PoolWorker[],
+  ): Promise<void> {
+    const { database, served, started } = this.parts;
+    const placements = placementsOf(observed, workers);
+    for (const { workerId, placed } of placements) await served.notePlaced(database, workerId, placed, LEASE, fence);
+    for (const worker of this.starts.newlyReady(workers)) {
+      const placed = placements.find(({ workerId }) => workerId === worker.id)?.placed;
+      const engineClass = pools.find(({ poolId }) => poolId === worker.poolId)?.engineClass;
+      if (engineClass !== undefined) started(engineClass, phasesOf({ ...worker, ...placed }));
     }
   }
 

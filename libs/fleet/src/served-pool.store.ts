@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
+import { WORKER_SILENCE_SECONDS, type PlacedStart, type WorkerStart } from '@millrace/deployments';
 
 /** A deployment as far as its workers depend on it. */
 export interface ServedPool {
@@ -15,7 +15,7 @@ export interface ServedPool {
 }
 
 /** A worker as it has reported itself. */
-export interface PoolWorker {
+export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 'bootMs' | 'modelsMs' | 'warmUpMs'> {
   id: string;
   poolId: string;
   host: string;
@@ -48,9 +48,18 @@ export class ServedPoolStore {
     return tx.rows(Prisma.sql`
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
              w.state = 'draining' AS draining,
-             w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.problem
+             w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.problem,
+             w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
       FROM workers w JOIN deployments d ON d.pool_id = w.pool_id
       WHERE w.state <> 'stopped' ORDER BY w.started_at DESC`);
+  }
+
+  /** Record what came before the process of a worker, once, while this holder leads. */
+  async notePlaced(tx: Statements, id: string, placed: PlacedStart, name: string, fence: bigint): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE workers SET schedule_ms = ${placed.scheduleMs}::int, pull_ms = ${placed.pullMs}::int
+      WHERE id = ${id}::uuid AND schedule_ms IS NULL AND pull_ms IS NULL
+        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})`);
   }
 
   /**

@@ -22,7 +22,7 @@ export interface Staff {
   overdue: Member[];
 }
 
-/** Sort the members of a pool. A worker belongs to the member from whose host and process it registered. */
+/** Sort the members of a pool. */
 export function staffOf(
   members: readonly Member[],
   workers: readonly PoolWorker[],
@@ -31,7 +31,7 @@ export function staffOf(
 ): Staff {
   const staff: Staff = { staying: [], ready: [], draining: [], failed: [], overdue: [] };
   for (const member of members) {
-    const worker = workers.find(({ host, pid }) => host === member.host && (member.pid ?? pid) === pid) ?? null;
+    const worker = workers.find((one) => isWorkerOf(member, one)) ?? null;
     if (member.phase === 'stopping') continue;
     if (member.phase === 'failed') staff.failed.push({ member, reason: member.reason ?? 'its worker ended' });
     else if (isOverdue(member, worker, engineClass, now)) {
@@ -46,6 +46,14 @@ export function staffOf(
     }
   }
   return staff;
+}
+
+/** A worker belongs to the member from whose host and process it registered. */
+export function isWorkerOf(
+  member: Pick<Member, 'host' | 'pid'>,
+  { host, pid }: Pick<PoolWorker, 'host' | 'pid'>,
+): boolean {
+  return host === member.host && (member.pid ?? pid) === pid;
 }
 
 function isOverdue(member: Member, worker: PoolWorker | null, engineClass: EngineClass | null, now: Date): boolean {

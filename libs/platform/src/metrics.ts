@@ -135,6 +135,13 @@ export class Metrics {
     labelNames: ['pool'],
     registers: [this.registry],
   });
+  readonly workerStartSeconds = new Histogram({
+    name: 'millrace_worker_start_seconds',
+    help: 'Time that workers of deployments took to become ready, by engine class and phase: schedule (a machine), pull (images), boot, models, warm_up. A phase that there was not is not counted.',
+    labelNames: ['class', 'phase'],
+    buckets: SLOW_SECONDS,
+    registers: [this.registry],
+  });
   readonly fleetLeads = new Gauge({
     name: 'millrace_fleet_leads',
     help: '1 on the fleet process that leads, 0 on others.',

@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { AuditLog, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
-import type { Page } from '@millrace/database';
+import { Database, type Page } from '@millrace/database';
 import {
   DeploymentLife,
   DeploymentsService,
+  WorkerStartStore,
   type Allowance,
   type Deployment,
   type DeploymentOrder,
+  type WorkerStart,
 } from '@millrace/deployments';
 import { Lifecycle } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
@@ -26,6 +29,8 @@ export class DeploymentActs {
     private readonly deployments: DeploymentsService,
     private readonly life: DeploymentLife,
     private readonly lifecycle: Lifecycle,
+    private readonly database: Database,
+    private readonly workerStarts: WorkerStartStore,
     @Inject(API_SETTINGS)
     private readonly settings: Pick<ApiSettings, 'deploymentLimitPerAccount' | 'deploymentWorkerLimitPerAccount'>,
   ) {}
@@ -53,11 +58,12 @@ export class DeploymentActs {
       minWorkers: body.min_workers,
       maxWorkers: body.max_workers,
       idleSeconds: body.idle_seconds,
+      warmUp: body.warm_up,
       priceMicrosPerSecond: price === undefined ? undefined : BigInt(price),
     };
     const changed = await this.audit.record(operator, async (tx, note) => {
       const deployment = await this.life.change(tx, id, changes, allowance);
-      note({ ...actOn(deployment, 'update'), details: { ...body } });
+      note({ ...actOn(deployment, 'update'), details: detailsOf(body) });
       return deployment;
     });
     this.deployments.forget(id);
@@ -90,6 +96,11 @@ export class DeploymentActs {
     return this.audit.list({ subjectId: id }, page);
   }
 
+  /** How its workers started lately, the latest first. */
+  async starts({ poolId }: Deployment): Promise<WorkerStart[]> {
+    return this.workerStarts.latest(this.database, [poolId]);
+  }
+
   /** What the account of a caller may have of deployments. */
   allowanceOf({ caller: { limits } }: Visitor): Allowance {
     return {
@@ -97,6 +108,16 @@ export class DeploymentActs {
       workers: limits.deploymentWorkerLimit ?? this.settings.deploymentWorkerLimitPerAccount,
     };
   }
+}
+
+/** What a request has set, as the history shows it. The graph of a warm-up is named by its digest: it may be large. */
+export function detailsOf<T extends { warm_up?: Record<string, unknown> | null | undefined }>({
+  warm_up: graph,
+  ...details
+}: T): Omit<T, 'warm_up'> & { warm_up?: string | null } {
+  if (graph === undefined || graph === null) return { ...details, ...(graph === null && { warm_up: null }) };
+  const digest = createHash('sha256').update(JSON.stringify(graph)).digest('hex');
+  return { ...details, warm_up: `sha256:${digest}, ${Object.keys(graph).length} nodes` };
 }
 
 function actOn({ id, accountId }: Deployment, verb: string): Act {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
-import { ENGINE_KINDS, engineClassName } from '@millrace/deployments';
+import { ENGINE_KINDS, WARM_UP_BYTES, engineClassName } from '@millrace/deployments';
 import { pageSchema, recordName } from '../endpoints';
 
 const fields = {
@@ -34,6 +34,10 @@ const fields = {
   idle_seconds: z
     .int()
     .meta({ description: 'How long workers without work are kept beyond `min_workers`, in seconds.' }),
+  warm_up: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'Graph in API format that a worker runs before it is ready; null: none.' }),
   ready_workers: z.int().meta({ description: 'Workers that are ready now.' }),
   created_at: TimestampSchema,
   started_at: TimestampSchema.meta({ description: 'When it was last started, or created.' }),
@@ -93,6 +97,14 @@ const scale = {
     .default(300)
     .meta({ description: 'How long workers without work are kept beyond `min_workers`, in seconds.' }),
 };
+const warmUp = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .meta({
+    description:
+      'Graph in API format that a worker runs before it is ready, and again after its engine has restarted; it is not billed. It ' +
+      `refers to no assets, and has ${WARM_UP_BYTES / 1024} KiB at most. Null: none.`,
+  });
 const price = z.int().min(0).max(1_000_000_000_000);
 const engineClass = engineClassName.meta({
   description: 'What its workers run on: `GET /platform/v1/engine-classes`.',
@@ -113,6 +125,7 @@ export const DeploymentCreateSchema = z
       description: 'The engine for its workers to run: the class of this name, unless `engine_class` is given.',
     }),
     engine_class: engineClass.optional(),
+    warm_up: warmUp.default(null),
     price_micros_per_second: price.optional().meta({
       description: "Absent: 0 for a demo, else the price of its class, else the service's.",
     }),
@@ -123,7 +136,7 @@ export const DeploymentCreateSchema = z
   .meta({ id: 'DeploymentCreate', description: 'A new deployment.' });
 
 export const OwnDeploymentCreateSchema = z
-  .strictObject({ name: recordName, engine_class: engineClass, ...limits, ...scale })
+  .strictObject({ name: recordName, engine_class: engineClass, warm_up: warmUp.default(null), ...limits, ...scale })
   .refine(inOrder, outOfOrder)
   .meta({
     id: 'OwnDeploymentCreate',
@@ -133,6 +146,7 @@ export const OwnDeploymentCreateSchema = z
 const changes = {
   name: recordName.optional(),
   engine_class: engineClass.optional(),
+  warm_up: warmUp.optional(),
   queue_limit: limits.queue_limit.unwrap().optional(),
   attempt_limit_seconds: limits.attempt_limit_seconds.unwrap().optional(),
   min_workers: scale.min_workers.unwrap().optional(),
@@ -140,7 +154,11 @@ const changes = {
   idle_seconds: scale.idle_seconds.unwrap().optional(),
 };
 
-export const OwnDeploymentUpdateSchema = z.strictObject(changes).meta({
+/** A change without any field would be a line in the history that says nothing. */
+const namesAField = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
+const namesNone = { error: 'name at least one field to change' };
+
+export const OwnDeploymentUpdateSchema = z.strictObject(changes).refine(namesAField, namesNone).meta({
   id: 'OwnDeploymentUpdate',
   description:
     'Changes of a deployment. An absent field keeps its value. With another class comes the price of that class.',
@@ -148,6 +166,7 @@ export const OwnDeploymentUpdateSchema = z.strictObject(changes).meta({
 
 export const DeploymentUpdateSchema = z
   .strictObject({ ...changes, price_micros_per_second: price.optional() })
+  .refine(namesAField, namesNone)
   .meta({ id: 'DeploymentUpdate', description: 'Changes of a deployment. An absent field keeps its value.' });
 
 export const DeploymentRemovalQuery = z.object({

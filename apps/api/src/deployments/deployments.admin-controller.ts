@@ -2,7 +2,8 @@ import { Controller } from '@nestjs/common';
 import type { z } from 'zod';
 import { DeploymentsService, type DeploymentOrder } from '@millrace/deployments';
 import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
-import { DeploymentActs, presentChange } from './deployment-acts';
+import { DeploymentActs, detailsOf, presentChange } from './deployment-acts';
+import { presentStarts } from './deployment-starts';
 import { DeploymentPresenter } from './deployment.presenter';
 import type { DeploymentCreateSchema } from './deployment.schemas';
 import {
@@ -11,6 +12,7 @@ import {
   listAllDeployments,
   readDeployment,
   readDeploymentChanges,
+  readDeploymentStarts,
   startDeployment,
   stopDeployment,
   updateDeployment,
@@ -28,7 +30,7 @@ export class DeploymentsAdminController {
   @Serves(createDeployment)
   async create({ operator, body }: InputOf<typeof createDeployment>): Promise<AnswerOf<typeof createDeployment>> {
     const { account_id: _, ...details } = body;
-    return this.presenter.presentToOperator(await this.acts.create(operator, orderOf(body), details, null));
+    return this.presenter.presentToOperator(await this.acts.create(operator, orderOf(body), detailsOf(details), null));
   }
 
   @Serves(listAllDeployments)
@@ -66,6 +68,11 @@ export class DeploymentsAdminController {
     await this.acts.remove(operator, params.id, query.drain === 'true');
   }
 
+  @Serves(readDeploymentStarts)
+  async starts({ params }: InputOf<typeof readDeploymentStarts>): Promise<AnswerOf<typeof readDeploymentStarts>> {
+    return presentStarts(await this.acts.starts(await this.deployments.getOfAny(params.id)));
+  }
+
   @Serves(readDeploymentChanges)
   async changes({
     params,
@@ -91,5 +98,6 @@ function orderOf(body: z.infer<typeof DeploymentCreateSchema>): DeploymentOrder 
     minWorkers: body.min_workers,
     maxWorkers: body.max_workers ?? Math.max(1, body.min_workers),
     idleSeconds: body.idle_seconds,
+    warmUp: body.warm_up,
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint, pageQuery, recordId } from '../endpoints';
+import { DeploymentStartsSchema } from './deployment-starts';
 import {
   DeploymentChangePageSchema,
   DeploymentCreateSchema,
@@ -120,4 +121,17 @@ export const readDeploymentChanges = defineEndpoint({
   description: 'By its account and by operators, newest first, for as long as the audit log is kept.',
   answers: { 200: { description: 'A page of changes.', schema: DeploymentChangePageSchema } },
   errors: ['invalid_cursor'],
+});
+
+export const readDeploymentStarts = defineEndpoint({
+  ...common,
+  id: 'readDeploymentStarts',
+  access: { by: 'operator', role: 'viewer' },
+  method: 'get',
+  path: '/admin/v1/deployments/{id}/starts',
+  params,
+  summary: 'Read how long its workers take to start',
+  description:
+    'The latest starts of its workers by phase, and what is typical: a machine, images, boot, models, warm-up.',
+  answers: { 200: { description: 'The starts.', schema: DeploymentStartsSchema } },
 });

@@ -1,13 +1,15 @@
 import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
 import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
-import { DeploymentActs, actorOf, presentChange } from './deployment-acts';
+import { DeploymentActs, actorOf, detailsOf, presentChange } from './deployment-acts';
+import { presentStarts } from './deployment-starts';
 import { DeploymentPresenter } from './deployment.presenter';
 import {
   createOwnDeployment,
   deleteOwnDeployment,
   getDeployment,
   listDeploymentChanges,
+  listDeploymentStarts,
   listDeployments,
   startOwnDeployment,
   stopOwnDeployment,
@@ -46,6 +48,15 @@ export class DeploymentsController {
     return presentPage('changes', await this.acts.changes(id, query), presentChange);
   }
 
+  @Serves(listDeploymentStarts)
+  async starts({
+    visitor,
+    params,
+  }: InputOf<typeof listDeploymentStarts>): Promise<AnswerOf<typeof listDeploymentStarts>> {
+    const deployment = await this.deployments.get(visitor.caller.accountId, params.id);
+    return presentStarts(await this.acts.starts(deployment));
+  }
+
   @Serves(createOwnDeployment)
   async create({
     visitor,
@@ -63,9 +74,10 @@ export class DeploymentsController {
       minWorkers: body.min_workers,
       maxWorkers: body.max_workers ?? Math.max(1, body.min_workers),
       idleSeconds: body.idle_seconds,
+      warmUp: body.warm_up,
     };
     const allowance = this.acts.allowanceOf(visitor);
-    return this.presenter.present(await this.acts.create(actorOf(visitor, request), order, { ...body }, allowance));
+    return this.presenter.present(await this.acts.create(actorOf(visitor, request), order, detailsOf(body), allowance));
   }
 
   @Serves(updateOwnDeployment)

@@ -1,5 +1,6 @@
 import { defineEndpoint, pageQuery, recordId } from '../endpoints';
 import { z } from 'zod';
+import { DeploymentStartsSchema } from './deployment-starts';
 import {
   DeploymentChangePageSchema,
   DeploymentListSchema,
@@ -109,4 +110,15 @@ export const deleteOwnDeployment = defineEndpoint({
     'It is not found from then on, nor are its jobs. Bills keep what it cost. With jobs it is refused, or drains first.',
   answers: { 204: { description: 'The deployment is deleted, or drains and is deleted then.' } },
   errors: ['deployment_busy'],
+});
+
+export const listDeploymentStarts = defineEndpoint({
+  ...common,
+  id: 'listDeploymentStarts',
+  path: '/platform/v1/deployments/{id}/starts',
+  params,
+  summary: 'Read how long its workers take to start',
+  description:
+    'The latest starts of its workers by phase, and what is typical: a machine, images, boot, models, warm-up.',
+  answers: { 200: { description: 'The starts.', schema: DeploymentStartsSchema } },
 });

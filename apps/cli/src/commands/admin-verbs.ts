@@ -1,5 +1,6 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from './values/assignment';
+import { graphFileOrNone } from './values/graph-file';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
 
 /** A field of a request, and how it is given on the command line. */
@@ -56,6 +57,7 @@ const DEPLOYMENT_CHANGES = [
   flag('attempt_limit_seconds', LIMIT, 'seconds that an attempt may take', limitOrDefault(1, 31_536_000)),
   flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
   flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
+  flag('warm_up', '<file|none>', 'a graph that its workers run before they are ready', graphFileOrNone),
   flag('idle_seconds', NUMBER, 'seconds that workers without work are kept', wholeNumber(0, 604_800)),
 ];
 const DEPLOYMENT_FLAGS = [
@@ -190,6 +192,9 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   list('deployment-changes', 'what was done to a deployment', 'GET /deployments/{id}/changes', {
     ids: ['deployment'],
     flags: PAGE,
+  }),
+  list('deployment-starts', 'how long its workers took to start, by phase', 'GET /deployments/{id}/starts', {
+    ids: ['deployment'],
   }),
   list('models', 'the models of all accounts, the newest first', 'GET /models', { flags: MODEL_FLAGS }),
   on('model', 'model', 'one model', 'GET /models/{id}'),

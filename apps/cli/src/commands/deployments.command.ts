@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
+import { graphFileOrNone } from './values/graph-file';
 import { limitOrDefault, parserOf, wholeNumber } from './values/typed-value';
 
 interface ScaleFlags {
@@ -11,6 +13,7 @@ interface ScaleFlags {
   idle?: number;
   queueLimit?: number | null;
   attemptLimit?: number | null;
+  warmUp?: unknown;
 }
 
 const WORKERS = 10_000;
@@ -34,6 +37,7 @@ export function addDeployments(program: Command, bind: Bind): void {
   on('start', 'start a deployment').action(bind((context: CommandContext, id: string) => act(context, id, 'start')));
   on('stop', 'stop a deployment').action(bind((context: CommandContext, id: string) => act(context, id, 'stop')));
   on('delete', 'delete a deployment').option('--drain', 'let its jobs end first').action(bind(remove));
+  on('starts', 'how long its workers took to start, by phase').action(bind(starts));
   on('changes', 'what was done to a deployment, the latest first').action(bind(changes));
   program.command('engine-classes').description('what deployments can run on, and what it costs').action(bind(classes));
 }
@@ -47,13 +51,16 @@ function scaled(command: Command): Command {
   number('--idle', '<seconds>', 'how long workers without work are kept', 0, 604_800);
   const queue = parserOf('--queue-limit', limitOrDefault(1, 2_000_000_000));
   const attempt = parserOf('--attempt-limit', limitOrDefault(1, 31_536_000));
+  const warmUp = parserOf('--warm-up', graphFileOrNone);
   return command
     .option('--queue-limit <number|default>', 'jobs that wait in it', queue)
-    .option('--attempt-limit <seconds|default>', 'how long an attempt may take', attempt);
+    .option('--attempt-limit <seconds|default>', 'how long an attempt may take', attempt)
+    .option('--warm-up <file|none>', 'a graph that its workers run before they are ready', warmUp);
 }
 
-function bodyOf(flags: ScaleFlags): object {
-  return {
+/** Only what is given is in it. */
+function bodyOf(flags: ScaleFlags): Record<string, unknown> {
+  const body = {
     name: flags.name,
     engine_class: flags.class,
     min_workers: flags.minWorkers,
@@ -61,7 +68,9 @@ function bodyOf(flags: ScaleFlags): object {
     idle_seconds: flags.idle,
     queue_limit: flags.queueLimit,
     attempt_limit_seconds: flags.attemptLimit,
+    warm_up: flags.warmUp,
   };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
 async function list(context: CommandContext): Promise<void> {
@@ -81,8 +90,15 @@ async function create(context: CommandContext, name: string, engineClass: string
 }
 
 async function update(context: CommandContext, id: string, flags: ScaleFlags): Promise<void> {
+  const json = bodyOf(flags);
+  if (Object.keys(json).length === 0) {
+    throw new UsageFailure(
+      'Nothing was named to change.',
+      'Give at least one flag, such as --max-workers 2 or --name portraits.',
+    );
+  }
   const { api } = await context.clients();
-  context.printRecord(await api.json(api.platform(pathOf(id)), { method: 'PATCH', json: bodyOf(flags) }));
+  context.printRecord(await api.json(api.platform(pathOf(id)), { method: 'PATCH', json }));
 }
 
 async function act(context: CommandContext, id: string, verb: 'start' | 'stop'): Promise<void> {
@@ -96,6 +112,11 @@ async function remove(context: CommandContext, id: string, { drain }: { drain?: 
   if (drain) url.searchParams.set('drain', 'true');
   await api.text(url, { method: 'DELETE' });
   context.print({ deleted: id, drain: drain === true }, () => [`${drain ? 'draining' : 'deleted'} ${plainLine(id)}`]);
+}
+
+async function starts(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecords(await api.json(api.platform(`${pathOf(id)}/starts`)), 'None of its workers has been ready yet.');
 }
 
 async function changes(context: CommandContext, id: string): Promise<void> {

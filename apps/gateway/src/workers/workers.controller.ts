@@ -14,6 +14,7 @@ import {
 import { Database } from '@millrace/database';
 import {
   CatalogueStore,
+  WorkerStartStore,
   WorkerStore,
   WorkerTokens,
   type WorkerState,
@@ -31,6 +32,7 @@ export class WorkersController {
     private readonly database: Database,
     private readonly tokens: WorkerTokens,
     private readonly workers: WorkerStore,
+    private readonly starts: WorkerStartStore,
     private readonly catalogues: CatalogueStore,
     private readonly uploads: OutputUploads,
     private readonly rules: GatewayRules,
@@ -38,12 +40,14 @@ export class WorkersController {
 
   /** What a worker must know before it joins. */
   @Get('terms')
-  terms(@Holder() { poolId }: WorkerTokenHolder): GatewayTerms {
+  async terms(@Holder() { poolId }: WorkerTokenHolder): Promise<GatewayTerms> {
     const { leaseSeconds, maxOutputsPerJob, logTailBytes } = this.rules.of;
     const { partBytes } = this.uploads;
+    const warmUp = await this.starts.warmUp(this.database, poolId);
     return {
       ...{ protocol: GATEWAY_PROTOCOL, version: VERSION, pool: poolId },
       ...{ leaseSeconds, maxOutputsPerJob, logTailBytes, partBytes },
+      warmUp: warmUp?.workflow ?? null,
     };
   }
 
@@ -64,10 +68,10 @@ export class WorkersController {
   async report(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
-    @Json(GatewayReportSchema) { attemptMs = null, capacity, ...report }: GatewayReport,
+    @Json(GatewayReportSchema) { attemptMs = null, capacity, start, ...report }: GatewayReport,
   ): Promise<{ state: WorkerState | null }> {
     await this.tokens.assertWorker(holder, id);
-    const whole = { ...report, attemptMs, ...(capacity !== undefined && { capacity }) };
+    const whole = { ...report, attemptMs, ...(capacity !== undefined && { capacity }), ...(start && { start }) };
     return { state: await this.workers.heartbeat(this.database, id, whole) };
   }
 

@@ -1,2 +1,2 @@
 export { Attempt, type AttemptParts } from './attempt';
-export { type EngineModels } from './model-staging';
+export { ModelStaging, type EngineModels } from './model-staging';

@@ -21,7 +21,7 @@ export class ModelStaging {
   /** @param engine null where the engine has no models of the library */
   constructor(
     private readonly engine: EngineModels | null,
-    private readonly claimed: ClaimedAttempt,
+    private readonly claimed: Pick<ClaimedAttempt, 'accountId'>,
     private readonly logger: Logger,
   ) {}
 

@@ -1,5 +1,7 @@
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
+import type { WarmUpTimes } from '../warm-up';
+import { Warmth } from './warmth';
 
 /** How long a slot waits beyond the engine's own bounds, in milliseconds. */
 export interface SlotBounds {
@@ -25,13 +27,22 @@ export class EngineSlot {
   private isStuck = false;
   /** Settles when no attempt is left that had this engine and still stores what it made. */
   private stored: Promise<void> = Promise.resolve();
+  private readonly warmth: Warmth;
   private lastHealth: EngineHealth = { ready: false, problem: SILENT, version: 'unknown', residentModels: [] };
 
   constructor(
     readonly engine: Engine,
     private readonly logger: Logger,
     private readonly bounds: SlotBounds = DEFAULT_BOUNDS,
-  ) {}
+    warmUp: (() => Promise<WarmUpTimes>) | null = null,
+  ) {
+    this.warmth = new Warmth(warmUp, logger);
+  }
+
+  /** Do what the engine is to do before its first run. @throws when that fails. */
+  warmUp(): Promise<WarmUpTimes> {
+    return this.warmth.warmUp();
+  }
 
   /** The models that its engine held when it last reported its health. */
   get warm(): readonly string[] {
@@ -40,7 +51,7 @@ export class EngineSlot {
 
   /**
    * Whether it can be given no run: it has lost the last one, or was idle and not ready, and has not reported to be ready
-   * since. A run on such an engine would only cost the job one of its attempts.
+   * since, or has not been warmed up since. A run on such an engine would only cost the job one of its attempts.
    */
   get isSick(): boolean {
     return this.sick;
@@ -52,8 +63,11 @@ export class EngineSlot {
    */
   async health(): Promise<EngineHealth> {
     const health = await this.askHealth();
-    if (this.unsettled === 0) this.sick = !health.ready;
-    return health;
+    if (this.unsettled > 0) return health;
+    if (!health.ready) this.warmth.lose();
+    this.sick = !health.ready || !this.warmth.restore();
+    const { problem } = this.warmth;
+    return health.ready && problem !== null ? { ...health, ready: false, problem } : health;
   }
 
   private async askHealth(): Promise<EngineHealth> {
@@ -80,7 +94,9 @@ export class EngineSlot {
       });
     const result = await Promise.race([settled, this.whenIgnored(work.runId, context.signal, over.signal)]);
     over.abort();
-    this.sick = result.status === 'lost' || result.status === 'disk_failed' || this.unsettled > 0;
+    if (result.status === 'lost') this.warmth.lose();
+    this.sick =
+      result.status === 'lost' || result.status === 'disk_failed' || this.unsettled > 0 || !this.warmth.isWarm;
     this.isStuck = this.unsettled > 0;
     return result;
   }
@@ -102,6 +118,7 @@ export class EngineSlot {
     await elapsed(this.bounds.interruptGraceMs, over);
     if (!over.aborted) {
       this.logger.error({ run: runId }, 'the engine ignored an interrupt and is replaced');
+      this.warmth.lose();
       const late = elapsed(this.bounds.resetMs, over).then(() => {
         throw new Error(STUCK);
       });

@@ -3,6 +3,7 @@ import type { Engine, EngineHealth } from '@millrace/engines';
 import { isWarm } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 import { EngineSlot } from './engine-slot';
+import type { WarmUpTimes } from '../warm-up';
 import { Pace } from './pace';
 
 /** How an engine was freed: whether it ran an attempt, and the message of one that is left to another worker. */
@@ -18,9 +19,23 @@ export class EngineSlots {
   private readonly free: Set<EngineSlot>;
   private readonly pace = new Pace();
 
-  constructor(engines: readonly Engine[], logger: Logger) {
-    this.all = engines.map((engine) => new EngineSlot(engine, logger));
+  /** @param warmUp what an engine is to do before its first run, and after each restart; null: nothing. */
+  constructor(
+    engines: readonly Engine[],
+    logger: Logger,
+    warmUp: ((engine: Engine) => Promise<WarmUpTimes>) | null = null,
+  ) {
+    this.all = engines.map((engine) => new EngineSlot(engine, logger, undefined, warmUp && (() => warmUp(engine))));
     this.free = new Set(this.all);
+  }
+
+  /** Warm all engines up, at once. @returns what the slowest took. @throws when one fails. */
+  async warmUp(): Promise<WarmUpTimes> {
+    const times = await Promise.all(this.all.map((slot) => slot.warmUp()));
+    return {
+      modelsMs: longest(times.map(({ modelsMs }) => modelsMs)),
+      warmUpMs: longest(times.map(({ warmUpMs }) => warmUpMs)),
+    };
   }
 
   /** Ask every engine how it is; one that is free and not ready is sick from then on, until it is ready again. */
@@ -62,4 +77,9 @@ export class EngineSlots {
     if (hasRun) this.pace.add(performance.now() - since);
     return left;
   }
+}
+
+function longest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
 }

@@ -3,10 +3,11 @@ import {
   GatewayCatalogueAnswerSchema,
   GatewayClaimAnswerSchema,
   GatewayReportAnswerSchema,
+  GatewayTermsSchema,
   type DispatchMessage,
   type NodeCatalogue,
 } from '@millrace/contracts';
-import type { WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
+import type { WarmUp, WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
 import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
 import type { GatewayClient } from './gateway.client';
@@ -31,6 +32,12 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
   async heartbeat(workerId: string, report: WorkerReport): Promise<WorkerState | null> {
     const path = `workers/${workerId}/reports`;
     return (await this.client.ask(GatewayReportAnswerSchema, { method: 'POST', path, body: report })).state;
+  }
+
+  /** Models of the library are for workers that reach it: no account is named here. */
+  async warmUp(): Promise<WarmUp | null> {
+    const { warmUp = null } = await this.client.ask(GatewayTermsSchema, { method: 'GET', path: 'terms' });
+    return warmUp === null ? null : { workflow: warmUp, accountId: '' };
   }
 
   /** For the pool of the token. */

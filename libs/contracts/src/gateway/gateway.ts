@@ -38,6 +38,8 @@ export const GatewayTermsSchema = z.object({
   leaseSeconds: z.number(),
   maxOutputsPerJob: z.int(),
   logTailBytes: z.int(),
+  /** A graph in API format that the worker runs before it is ready; absent or null: none. */
+  warmUp: z.string().nullable().optional(),
   /** Size of the parts in which outputs are sent; the last one is smaller. */
   partBytes: z.int(),
 });
@@ -54,6 +56,8 @@ export type GatewayRegistration = z.infer<typeof GatewayRegistrationSchema>;
 
 const WorkerStateSchema = z.enum(['starting', 'ready', 'draining', 'stopped']);
 
+const Milliseconds = z.int().min(0).max(2_000_000_000);
+
 export const GatewayReportSchema = z.object({
   state: WorkerStateSchema,
   residentModels: modelNames,
@@ -61,6 +65,9 @@ export const GatewayReportSchema = z.object({
   problem: z.string().max(2_000).nullable(),
   attemptMs: z.int().min(0).max(2_000_000_000).nullable().optional(),
   capacity: z.int().min(1).max(1_024).optional(),
+  start: z
+    .object({ bootMs: Milliseconds, modelsMs: Milliseconds.nullable(), warmUpMs: Milliseconds.nullable() })
+    .optional(),
 });
 export type GatewayReport = z.infer<typeof GatewayReportSchema>;
 /** Null: the gateway does not know the worker any more. */

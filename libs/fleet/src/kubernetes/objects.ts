@@ -52,6 +52,7 @@ export interface Condition {
   status: string;
   reason?: string;
   message?: string;
+  lastTransitionTime?: string;
 }
 
 interface Terminated {

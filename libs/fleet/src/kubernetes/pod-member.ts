@@ -1,3 +1,4 @@
+import type { PlacedStart } from '@millrace/deployments';
 import type { Member } from '../fleet';
 import { lastSentence } from '../last-message';
 import type { ContainerStatus, PodObject } from './objects';
@@ -27,13 +28,38 @@ const LACKS: readonly [RegExp, string][] = [
 export function memberOf(pod: PodObject, revision: string, now: Date): Member {
   const { name = '' } = pod.metadata;
   const { phase, reason } = stateOf(pod);
-  return { id: name, phase, reason, revision, startedAt: startOf(pod) ?? now, host: name, pid: null };
+  return {
+    id: name,
+    phase,
+    reason,
+    revision,
+    startedAt: startOf(pod) ?? now,
+    placed: placedOf(pod),
+    host: name,
+    pid: null,
+  };
 }
 
 /** Until a container runs, its class's time to start has not begun: nodes may have to come, and images. */
 function startOf(pod: PodObject): Date | null {
   const starts = containersOf(pod).flatMap(({ state }) => state?.running?.startedAt ?? []);
   return starts.length === 0 ? null : new Date(starts.sort()[0] ?? 0);
+}
+
+/** What came before its worker: a node for it, and then its images. Kubernetes says it to the second. */
+function placedOf(pod: PodObject): PlacedStart {
+  const { metadata, status } = pod;
+  const scheduled = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'True');
+  const running = status?.containerStatuses?.find(({ name }) => name === 'worker')?.state?.running;
+  return {
+    scheduleMs: between(metadata.creationTimestamp, scheduled?.lastTransitionTime),
+    pullMs: between(scheduled?.lastTransitionTime, running?.startedAt),
+  };
+}
+
+/** In milliseconds; null where one of the times is not known. */
+function between(from: string | undefined, to: string | undefined): number | null {
+  return from === undefined || to === undefined ? null : Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
 function containersOf({ status }: PodObject): ContainerStatus[] {

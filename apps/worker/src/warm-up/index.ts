@@ -1,0 +1,1 @@
+export { EngineWarmUp, WarmUpFailed, type WarmUpTimes } from './engine-warm-up';

@@ -1,0 +1,32 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { WorkerStart } from './worker-start';
+
+/** How many of the latest starts are shown. */
+const SHOWN_STARTS = 20;
+
+/** What a worker of a pool is to run before it is ready. */
+export interface WarmUp {
+  /** A graph in API format. */
+  workflow: string;
+  /** Whose library has the models that it names. */
+  accountId: string;
+}
+
+/** The SQL of how workers start. */
+export class WorkerStartStore {
+  /** @returns null where the workers of a pool run nothing before they are ready. */
+  async warmUp(tx: Statements, poolId: string): Promise<WarmUp | null> {
+    const [row] = await tx.rows<WarmUp>(Prisma.sql`
+      SELECT warm_up AS workflow, account_id FROM deployments WHERE pool_id = ${poolId} AND warm_up IS NOT NULL`);
+    return row ?? null;
+  }
+
+  /** The latest starts of workers of these pools, the latest first. */
+  async latest(tx: Statements, poolIds: readonly string[]): Promise<WorkerStart[]> {
+    return tx.rows(Prisma.sql`
+      SELECT id AS worker_id, pool_id, schedule_ms, pull_ms, boot_ms, models_ms, warm_up_ms, ready_at
+      FROM workers WHERE pool_id = ANY(${[...poolIds]}::text[]) AND ready_at IS NOT NULL
+      ORDER BY ready_at DESC, id DESC LIMIT ${SHOWN_STARTS}`);
+  }
+}

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { AuditLog, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
+import { Refusal } from '@millrace/contracts';
 import { Database, type Page } from '@millrace/database';
 import {
   DeploymentLife,
@@ -49,6 +50,7 @@ export class DeploymentActs {
   }
 
   async change(operator: Operator, id: string, body: Changes, allowance: Allowance | null): Promise<Deployment> {
+    assertNamesAField(body);
     const { price_micros_per_second: price } = body;
     const changes = {
       name: body.name,
@@ -108,6 +110,12 @@ export class DeploymentActs {
       workers: limits.deploymentWorkerLimit ?? this.settings.deploymentWorkerLimitPerAccount,
     };
   }
+}
+
+/** A change without any field would be a line in the history that says nothing. @throws Refusal `invalid_request`. */
+function assertNamesAField(body: object): void {
+  if (Object.values(body).some((value) => value !== undefined)) return;
+  throw Refusal.ofFields([{ field: '', reason: 'name at least one field to change' }]);
 }
 
 /** What a request has set, as the history shows it. The graph of a warm-up is named by its digest: it may be large. */

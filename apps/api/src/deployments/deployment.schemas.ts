@@ -154,11 +154,7 @@ const changes = {
   idle_seconds: scale.idle_seconds.unwrap().optional(),
 };
 
-/** A change without any field would be a line in the history that says nothing. */
-const namesAField = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
-const namesNone = { error: 'name at least one field to change' };
-
-export const OwnDeploymentUpdateSchema = z.strictObject(changes).refine(namesAField, namesNone).meta({
+export const OwnDeploymentUpdateSchema = z.strictObject(changes).meta({
   id: 'OwnDeploymentUpdate',
   description:
     'Changes of a deployment. An absent field keeps its value. With another class comes the price of that class.',
@@ -166,7 +162,6 @@ export const OwnDeploymentUpdateSchema = z.strictObject(changes).refine(namesAFi
 
 export const DeploymentUpdateSchema = z
   .strictObject({ ...changes, price_micros_per_second: price.optional() })
-  .refine(namesAField, namesNone)
   .meta({ id: 'DeploymentUpdate', description: 'Changes of a deployment. An absent field keeps its value.' });
 
 export const DeploymentRemovalQuery = z.object({

@@ -83,7 +83,9 @@ it('workers run the graph before they are ready; it is no job, is not billed, an
   await eventually('the start to be counted', async () => {
     const metrics = await (await fetch(`${fleet.opsUrl}/metrics`)).text();
     return ['boot', 'warm_up'].every((phase) =>
-      new RegExp(`^millrace_worker_start_seconds_count\\{[^}]*class="cpu",phase="${phase}"[^}]*\\} 1$`, 'm').test(metrics),
+      new RegExp(`^millrace_worker_start_seconds_count\\{[^}]*class="cpu",phase="${phase}"[^}]*\\} 1$`, 'm').test(
+        metrics,
+      ),
     );
   });
   expect((await call('DELETE', `/${deployment.id}`)).status).toBe(204);

@@ -12,12 +12,10 @@ const phases = {
   total_ms: z.int().meta({ description: 'All of these together.' }),
 };
 
-const StartSchema = z
-  .object({ worker_id: z.uuid(), version: z.int(), ready_at: TimestampSchema, ...phases })
-  .meta({
-    id: 'WorkerStart',
-    description: 'How long the phases of one start took. Null: not measured, or there was none.',
-  });
+const StartSchema = z.object({ worker_id: z.uuid(), version: z.int(), ready_at: TimestampSchema, ...phases }).meta({
+  id: 'WorkerStart',
+  description: 'How long the phases of one start took. Null: not measured, or there was none.',
+});
 
 export const DeploymentStartsSchema = z
   .object({

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { McpServer, type CallToolResult, type ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult, McpHttpHandler, ServerContext } from '@modelcontextprotocol/server';
 import type { Request } from 'express';
 import { assertScope } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
@@ -34,7 +34,9 @@ export class McpServers {
 
   constructor(@Inject(TOOLS) private readonly tools: readonly Tool[]) {}
 
-  make(request: McpRequest): McpServer {
+  /** What answers one request. The library is loaded with the first: a process that nobody asks has no use for it (11 MB). */
+  async make(request: McpRequest): Promise<McpHttpHandler> {
+    const { McpServer, createMcpHandler } = await import('@modelcontextprotocol/server');
     const server = new McpServer(
       { name: 'millrace', title: 'Millrace', version: VERSION },
       { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
@@ -44,7 +46,8 @@ export class McpServers {
       const about = { title, description, inputSchema: input, annotations: { ...annotations, openWorldHint: false } };
       server.registerTool(name, about, (args, context) => this.call(tool, args, request, context));
     }
-    return server;
+    // There is nothing to subscribe to. A stream from the start, so that what is silent for long is kept alive.
+    return createMcpHandler(() => server, { maxSubscriptions: 0, responseMode: 'sse' });
   }
 
   private async call(

@@ -1,6 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
 import type { Request } from 'express';
-import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { Serves, spendLimitOf, type InputOf } from '../endpoints';
@@ -29,9 +28,7 @@ export class McpController {
     const signal = goneSignal(response);
     const body = await readBytes(request, mcpRequestBytes);
     const message = await inTurn(request, body, () => Promise.resolve(readMessage(body)));
-    const server = this.servers.make({ visitor, request, signal, message, spendLimitMicros });
-    // There is nothing to subscribe to. A stream from the start, so that what is silent for long is kept alive.
-    const handler = createMcpHandler(() => server, { maxSubscriptions: 0, responseMode: 'sse' });
+    const handler = await this.servers.make({ visitor, request, signal, message, spendLimitMicros });
     const { surface } = visitor;
     const url = `${surface.origin}${surface.prefix}/mcp`;
     const answer = await handler.fetch(webRequestOf(request, url, signal), { parsedBody: message.value });

@@ -2,6 +2,8 @@ import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 
 /** Of ours. */
 const JOBS = 300;
+/** Lives before the first that counts: until then the processes spend as much on compiling their code as on running it. */
+const WARM_UP_JOBS = 1_500;
 /** Of the floor. */
 const SECONDS = 2;
 const SETTINGS = {
@@ -22,6 +24,7 @@ export const bench = {
     const stack = await context.startStack({ workers: WORKERS, settings: SETTINGS });
     const load = await context.startLoad('life.load.mjs');
     await load.call('prepare', stack);
+    await load.call('lives', { jobs: WARM_UP_JOBS });
     const turns = await takeTurns({
       pairs: context.flags.pairs,
       ours: () => /** @type {Promise<Cost>} */ (load.call('lives', { jobs: JOBS })),

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -13,11 +14,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { transformSync } from '@swc/core';
-import { TestStack, type TestAccount } from '@millrace/testing';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { TestStack, testS3, type TestAccount } from '@millrace/testing';
 import { ROOT } from './support/repository-files';
 
 /** The pages that a caller follows with the hands on the keyboard: all that is shown there works. */
-const GUIDE = ['api-guide', 'batches', 'clients', 'cli', 'webhooks', 'mcp', 'retries', 'reuse', 'partners', 'models'];
+const GUIDE = [
+  'api-guide',
+  'batches',
+  'clients',
+  'cli',
+  'webhooks',
+  'mcp',
+  'retries',
+  'reuse',
+  'partners',
+  'exports',
+  'models',
+];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;
 /** Of one page. */
@@ -33,8 +47,9 @@ let stack: TestStack;
 let account: TestAccount;
 let folder: string;
 beforeAll(async () => {
-  stack = await TestStack.start({ workers: 1 });
+  stack = await TestStack.start({ workers: 1, settings: { MILLRACE_EXPORT_ALLOWED_NETWORKS: '127.0.0.0/8' } });
   account = await stack.createAccount();
+  await makeBucket();
   // A checkout in which the snippets may write.
   folder = mkdtempSync(join(tmpdir(), 'millrace-snippets-'));
   for (const name of ['dist', 'node_modules']) symlinkSync(join(ROOT, name), join(folder, name));
@@ -49,6 +64,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** The bucket that the page on exports writes to, on the S3 server of the test run. */
+const BUCKET = `millrace-${randomUUID()}`;
+
+async function makeBucket(): Promise<void> {
+  const { endpoint, region, ...credentials } = testS3();
+  const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+  await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
+  client.destroy();
+}
+
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(ROOT, `docs/${page}.md`), 'utf8');
   return [...text.matchAll(/^```(\S*)\n([^]*?)^```$/gm)].map(({ 1: language = '', 2: code = '', index }) => ({
@@ -60,7 +85,11 @@ function snippetsOf(page: string): Snippet[] {
 
 /** What the page has its reader fill in. */
 function filledIn(code: string): string {
-  return code.replaceAll('http://127.0.0.1:8080', stack.publicUrl).replaceAll('mr_live_...', account.apiKey);
+  return code
+    .replaceAll('http://127.0.0.1:8080', stack.publicUrl)
+    .replaceAll('mr_live_...', account.apiKey)
+    .replaceAll('https://s3.example.com', testS3().endpoint)
+    .replaceAll('acme-finance', BUCKET);
 }
 
 /** Run a program in the folder. @throws with what it wrote to its standard error. */
@@ -72,6 +101,8 @@ async function run(program: string, args: string[], env: Record<string, string> 
 const ofCallers = (): Record<string, string> => ({
   MILLRACE_URL: stack.publicUrl,
   MILLRACE_API_KEY: account.apiKey,
+  EXPORT_ACCESS_KEY_ID: testS3().accessKeyId,
+  EXPORT_SECRET_ACCESS_KEY: testS3().secretAccessKey,
 });
 const ofClients = (): Record<string, string> => ({
   COMFY_BASE_URL: stack.publicUrl,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assetSettings } from '@millrace/assets';
-import { billingSettings, paymentSettings } from '@millrace/billing';
+import { billingSettings, exportSettings, paymentSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
@@ -19,6 +19,7 @@ export const apiSettings = {
   ...secretKeySetting,
   ...assetSettings,
   ...billingSettings,
+  ...exportSettings,
   ...paymentSettings,
   ...jobSettings,
   ...deploymentSettings,

@@ -25,7 +25,7 @@ import {
   SubmissionDefaultsStore,
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
-import { composeBilling, composeTopUps, paymentProviderOf } from '@millrace/billing';
+import { composeBilling, composeExportDestinations, composeTopUps, paymentProviderOf } from '@millrace/billing';
 import { BOOT_TIMEOUT_MS, Database, awaitSchema, retryWhileStarting } from '@millrace/database';
 import {
   CatalogueReader,
@@ -130,6 +130,12 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     billing.credits,
     billing.alerts,
     billing.exports,
+    ...Object.values(
+      composeExportDestinations(
+        { database, secretKey, exports: billing.exports, ownBucket: settings.s3Bucket ?? null },
+        settings,
+      ),
+    ),
     billing.payments,
     composeTopUps(database, provider, settings),
     defaults,

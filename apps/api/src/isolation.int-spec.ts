@@ -86,6 +86,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     'webhook endpoint': own.webhookEndpointId,
     'webhook message': own.webhookMessageId,
     'label rule': own.labelRuleId,
+    'export delivery': own.exportDeliveryId,
     model: own.modelId,
   };
   const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01', day: '2026-01-31' };

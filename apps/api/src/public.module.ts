@@ -6,6 +6,7 @@ import { BatchesModule } from './batches';
 import { CreditsModule } from './credits';
 import { DeploymentsModule } from './deployments';
 import { EndpointsModule } from './endpoints';
+import { ExportsModule } from './exports';
 import { JobsModule } from './jobs';
 import { LabelsModule } from './labels';
 import { McpModule } from './mcp';
@@ -27,6 +28,7 @@ import { WebhooksModule } from './webhooks';
     ApiKeysModule,
     DeploymentsModule,
     CreditsModule,
+    ExportsModule,
     SessionsModule,
     WebhooksModule,
     LabelsModule,

@@ -8,8 +8,8 @@ import {
   SweepAuditLogLoop,
   SweepSessionsLoop,
 } from '@millrace/accounts';
-import { ContentLinks, composeAssets, openBlobStore } from '@millrace/assets';
-import { composeBilling } from '@millrace/billing';
+import { ContentLinks, composeAssets, composeNamedBuckets, openBlobStore } from '@millrace/assets';
+import { composeBilling, composeExportDelivery } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
 import {
   CatalogueStore,
@@ -23,6 +23,7 @@ import { composeMaintenance, composeWebhookReaders, labelLoops } from '@millrace
 import { RedisConnections } from '@millrace/messaging';
 import { composeModelChores } from '@millrace/models';
 import {
+  AddressGuard,
   Metrics,
   openOpsListener,
   openTracing,
@@ -61,12 +62,17 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
 
   const models = composeModelChores({ database, assets, settings });
   const billing = composeBilling({ database, logger, metrics, settings });
+  const { writer, ownBucket } = composeNamedBuckets(settings, new AddressGuard(settings.exportAllowedNetworks));
+  const delivered = { database, secretKey, exports: billing.exports, ownBucket, logger };
+  const exportDelivery = composeExportDelivery(delivered, writer);
+  shutdown.add('export delivery', () => exportDelivery.close());
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
     ...labelLoops(database),
     ...assets.loops,
     ...billing.loops,
+    ...exportDelivery.loops,
     ...webhooks.loops,
     ...models.loops,
     new RetireSilentWorkersLoop(database, workers),

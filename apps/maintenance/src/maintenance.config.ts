@@ -1,6 +1,6 @@
 import { accountsSettings } from '@millrace/accounts';
 import { assetSettings } from '@millrace/assets';
-import { billingSettings } from '@millrace/billing';
+import { billingSettings, exportSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
@@ -16,6 +16,7 @@ export const maintenanceSettings = {
   ...accountsSettings,
   ...assetSettings,
   ...billingSettings,
+  ...exportSettings,
   ...jobSettings,
   ...modelSettings,
   ...webhookSettings,

@@ -35,7 +35,7 @@ export {
   type ResumableUpload,
 } from './upload';
 export { assetSettings, type AssetSettings } from './assets.settings';
-export { BlobStoreError, openBlobStore, type BlobStoreFault } from './store';
+export { BlobStoreError, composeNamedBuckets, openBlobStore, type BlobStoreFault } from './store';
 export { composeAssets, type Assets } from './composition';
 export { ContentLinks, ContentService, type LinkBase } from './content';
 export { outputTypeOf } from './media';

@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/database';
-import type { Logger, Loop, Metrics } from '@millrace/platform';
+import { AddressGuard, type KeyRing, type Logger, type Loop, type Metrics } from '@millrace/platform';
 import { AuditLedgerLoop, AuditProgressStore, AuditSpanStore, LedgerAudit, LedgerAuditStore } from './audit';
 import {
   CollectOwedCreditsLoop,
@@ -9,6 +9,19 @@ import {
   type PaymentProvider,
   type TopUpTerms,
 } from './payments';
+import {
+  DeliverExportsLoop,
+  DeliveryStore,
+  DestinationSecrets,
+  DestinationStore,
+  ExportDeliverer,
+  ExportDeliveries,
+  ExportDestinations,
+  ResealExportSecretsLoop,
+  SweepExportsLoop,
+  type ExportSettings,
+  type ObjectWriter,
+} from './delivery';
 import { DailyExports, ExportStore } from './exports';
 import { CreditReads, ForgetLabelsLoop, UsageStore } from './usage';
 import { CreditAlerts, CreditAlertStore, CreditsService, ExpireCreditsLoop, LotStore } from './credits';
@@ -67,4 +80,44 @@ export function composeBilling(
 /** Wire the sale of credits. @param provider null where they are not sold. */
 export function composeTopUps(database: Database, provider: PaymentProvider | null, terms: TopUpTerms): TopUpsService {
   return new TopUpsService(database, new TopUpStore(), provider, terms);
+}
+
+/** What deliveries of exports are built on. */
+interface ExportDeliveryParts {
+  database: Database;
+  secretKey: KeyRing;
+  exports: DailyExports;
+  /** The service's own bucket; null where it keeps its bytes in a folder. */
+  ownBucket: string | null;
+}
+
+/** Wire what accounts do with the delivery of their exports, and read of it. */
+export function composeExportDestinations(
+  { database, secretKey, exports, ownBucket }: ExportDeliveryParts,
+  { exportAllowedNetworks }: ExportSettings,
+): { destinations: ExportDestinations; deliveries: ExportDeliveries } {
+  const guard = new AddressGuard(exportAllowedNetworks);
+  const secrets = new DestinationSecrets(secretKey);
+  const places = new DestinationStore();
+  return {
+    destinations: new ExportDestinations(database, places, secrets, guard, exports, ownBucket !== null),
+    deliveries: new ExportDeliveries(database, new DeliveryStore(), exports),
+  };
+}
+
+/** Wire what writes exports, for the process that runs chores. @param writer belongs to it from now on: it is closed with it. */
+export function composeExportDelivery(
+  { database, secretKey, exports, ownBucket, logger }: ExportDeliveryParts & { logger: Logger },
+  writer: ObjectWriter,
+): { loops: Loop[]; close(): Promise<void> } {
+  const secrets = new DestinationSecrets(secretKey);
+  const deliverer = new ExportDeliverer(database, exports, secrets, writer, ownBucket, logger);
+  return {
+    loops: [
+      new DeliverExportsLoop(deliverer),
+      new SweepExportsLoop(database, new DeliveryStore()),
+      new ResealExportSecretsLoop(database, new DestinationStore(), secrets),
+    ],
+    close: () => deliverer.close(),
+  };
 }

@@ -13,8 +13,27 @@ export {
   type Statement,
 } from './ledger';
 export { billingSettings, holdMicrosOf, type BillingSettings } from './billing.settings';
+export {
+  DELIVERY_STATES,
+  EXPORT_DISABLED_REASONS,
+  ExportDeliveries,
+  ExportDestinations,
+  exportSettings,
+  type DestinationDraft,
+  type ExportBucket,
+  type ExportDelivery,
+  type ExportDestination,
+  type ObjectDraft,
+  type ObjectWriter,
+} from './delivery';
 export { DailyExports, type DailyExport, type Dataset } from './exports';
-export { composeBilling, composeTopUps, type Billing } from './composition';
+export {
+  composeBilling,
+  composeExportDelivery,
+  composeExportDestinations,
+  composeTopUps,
+  type Billing,
+} from './composition';
 export { CreditReads, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
 export { afterDraws, CreditAlerts, CreditAlertStore, CreditsService, drawFrom, expiring, type Lot } from './credits';
 export {

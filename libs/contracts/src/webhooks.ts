@@ -10,5 +10,6 @@ export const WEBHOOK_EVENTS = [
   'credits.low',
   'key.expiring',
   'deployment.stopped',
+  'exports.disabled',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

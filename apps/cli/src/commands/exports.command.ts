@@ -2,12 +2,29 @@ import { Option, type Command } from 'commander';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { saveDownload } from './save-download';
-import { recordOf, recordsOf } from '../client';
+import { parserOf, wholeNumber } from './values/typed-value';
+import { type ApiClient, recordOf, recordsOf } from '../client';
+import { EXIT, type ExitCode, UsageFailure } from '../process';
 
 interface SpanFlags {
   from?: string;
   to?: string;
 }
+
+interface DestinationFlags {
+  bucket?: string;
+  service?: boolean;
+  region?: string;
+  endpoint?: string;
+  prefix?: string;
+}
+
+/** Where the secret is read from: arguments of a program are seen by others on its machine. */
+const KEY_ID = 'EXPORT_ACCESS_KEY_ID';
+const SECRET = 'EXPORT_SECRET_ACCESS_KEY';
+const POLL_MS = 500;
+const TEST_MS = 120_000;
+const LIMIT = wholeNumber(1, 100, 'deliveries');
 
 export function addExports(program: Command, bind: Bind): void {
   const exports = program.command('exports').description('daily files of usage and of the ledger, for finance');
@@ -25,6 +42,7 @@ export function addExports(program: Command, bind: Bind): void {
     .addOption(new Option('--dataset <dataset>', 'which file').choices(['usage', 'ledger']).default('usage'))
     .option('--out <file>', 'save it here; by default <dataset>-<day>.csv.gz')
     .action(bind(download));
+  addDelivery(exports, bind);
 }
 
 async function list(context: CommandContext, { from, to }: SpanFlags): Promise<void> {
@@ -53,4 +71,110 @@ async function download(
   const path = out ?? `${dataset}-${day}.csv.gz`;
   await saveDownload(api, api.platform(`/exports/${encodeURIComponent(day)}/${dataset}.csv.gz`), path);
   context.print({ saved: path }, () => [plainLine(path)]);
+}
+
+/** The verbs of `exports` that have files written to a bucket. */
+function addDelivery(exports: Command, bind: Bind): void {
+  exports
+    .command('destination')
+    .description('where daily files are written; with --bucket or --service: set it')
+    .option('--bucket <name>', `a bucket of yours; its key is read from ${KEY_ID} and ${SECRET}`)
+    .option('--service', "the service's own bucket")
+    .option('--region <region>', 'of the bucket')
+    .option('--endpoint <url>', "of an S3 server other than AWS's")
+    .option('--prefix <prefix>', 'what the names of the files begin with')
+    .action(bind(destination));
+  exports.command('test').description('write a test file, and wait for what comes of it').action(bind(test));
+  exports
+    .command('deliveries')
+    .description('days that were written, newest first')
+    .option('--limit <deliveries>', 'how many', parserOf('--limit', LIMIT), 20)
+    .option('--cursor <cursor>', 'the next page')
+    .action(bind(deliveries));
+  exports
+    .command('deliver')
+    .description('write the files of a day to the destination, also again')
+    .argument('<day>', 'such as 2026-11-22 (UTC)')
+    .action(bind(deliver));
+  exports
+    .command('enable')
+    .description('write again')
+    .action(bind(enable(true)));
+  exports
+    .command('disable')
+    .description('write nothing for now')
+    .action(bind(enable(false)));
+  exports.command('rm').description('remove the destination, and its key').action(bind(remove));
+}
+
+const PATH = '/export-destination';
+
+async function destination(context: CommandContext, flags: DestinationFlags): Promise<void> {
+  const { api } = await context.clients();
+  const json = placeOf(flags, context.host.env);
+  const answer = await api.json(api.platform(PATH), json === null ? {} : { method: 'PUT', json });
+  context.printRecord(recordOf(answer));
+}
+
+/** Null: nothing is to be set. */
+function placeOf(
+  { bucket, service, ...rest }: DestinationFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): object | null {
+  if (bucket !== undefined && service) throw new UsageFailure('There are two buckets.', 'Give --bucket or --service.');
+  if (service) return { bucket: null, ...rest };
+  if (bucket === undefined) {
+    if (Object.keys(rest).length === 0) return null;
+    throw new UsageFailure('There is no bucket.', 'Give --bucket or --service as well.');
+  }
+  const [id, secret] = [env[KEY_ID], env[SECRET]];
+  if (!id || !secret) throw new UsageFailure('There is no key for the bucket.', `Set ${KEY_ID} and ${SECRET}.`);
+  return { bucket, ...rest, access_key_id: id, secret_access_key: secret };
+}
+
+async function test(context: CommandContext): Promise<ExitCode> {
+  const { api } = await context.clients();
+  const { id } = recordOf(await api.json(api.platform(`${PATH}/test`), { method: 'POST' }));
+  const delivery = await ended(context, api, String(id));
+  context.printRecord(delivery);
+  return delivery.state === 'delivered' ? EXIT.succeeded : EXIT.failed;
+}
+
+async function ended(context: CommandContext, api: ApiClient, id: string): Promise<Record<string, unknown>> {
+  const until = context.host.nowMs() + TEST_MS;
+  for (;;) {
+    const delivery = recordOf(await api.json(api.platform(`/export-deliveries/${encodeURIComponent(id)}`)));
+    if (delivery.state !== 'pending' || context.host.nowMs() > until) return delivery;
+    await context.host.wait(POLL_MS);
+  }
+}
+
+async function deliveries(
+  context: CommandContext,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<void> {
+  const { api } = await context.clients();
+  const url = api.platform('/export-deliveries');
+  url.searchParams.set('limit', String(limit));
+  if (cursor !== undefined) url.searchParams.set('cursor', cursor);
+  context.printRecords(await api.json(url), 'No deliveries.');
+}
+
+async function deliver(context: CommandContext, day: string): Promise<void> {
+  const { api } = await context.clients();
+  const url = api.platform(`/exports/${encodeURIComponent(day)}/deliver`);
+  context.printRecord(recordOf(await api.json(url, { method: 'POST' })));
+}
+
+function enable(enabled: boolean): (context: CommandContext) => Promise<void> {
+  return async (context) => {
+    const { api } = await context.clients();
+    context.printRecord(recordOf(await api.json(api.platform(PATH), { method: 'PATCH', json: { enabled } })));
+  };
+}
+
+async function remove(context: CommandContext): Promise<void> {
+  const { api } = await context.clients();
+  await api.text(api.platform(PATH), { method: 'DELETE' });
+  context.print({ deleted: true }, () => [plainLine('removed')]);
 }

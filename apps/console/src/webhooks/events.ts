@@ -7,6 +7,7 @@ export const EVENT_TEXTS: Record<WebhookEvent, string> = {
   'job.canceled': 'A job was canceled',
   'job.expired': 'A job did not start in time',
   'batch.completed': 'All jobs of a batch have ended',
+  'exports.disabled': 'Daily exports are no longer written, because their bucket fails',
   'credits.low': 'The credits fell below the limit of the account',
   'key.expiring': 'An API key expires in a week, or in a day',
   'deployment.stopped': 'A deployment takes no more jobs',

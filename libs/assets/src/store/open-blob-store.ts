@@ -1,8 +1,9 @@
-import { BootError, SettingsError } from '@millrace/platform';
+import { BootError, SettingsError, type AddressGuard, type ResolveHost } from '@millrace/platform';
 import type { AssetSettings } from '../assets.settings';
 import { BlobStoreError, type BlobStore } from './blob-store';
 import { FsBlobStore } from './fs/fs.blob-store';
-import type { S3Encryption } from './s3/s3-client';
+import { NamedBuckets } from './s3/named-buckets';
+import type { S3Address, S3Encryption } from './s3/s3-client';
 import { S3BlobStore } from './s3/s3.blob-store';
 
 /**
@@ -37,17 +38,36 @@ export function blobStoreOf(settings: AssetSettings): BlobStore {
     throw new SettingsError(['One of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is not set; set both or neither.']);
   }
   if (blobDir !== undefined) return new FsBlobStore(blobDir);
+  return new S3BlobStore(addressOf(settings, bucket ?? ''), settings.s3PublicEndpoint);
+}
+
+/**
+ * What writes to buckets that customers name, and to the service's own where it has one. Opens nothing by itself.
+ *
+ * @param guard where such buckets may be. @param resolve how hosts are looked up, where a test decides that.
+ */
+export function composeNamedBuckets(
+  settings: AssetSettings,
+  guard: AddressGuard,
+  resolve?: ResolveHost,
+): { writer: NamedBuckets; ownBucket: string | null } {
+  const ownBucket = settings.s3Bucket ?? null;
+  const own = ownBucket === null ? null : addressOf(settings, ownBucket);
+  return { writer: new NamedBuckets(guard, own, resolve), ownBucket };
+}
+
+function addressOf(settings: AssetSettings, bucket: string): S3Address {
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = settings;
   const credentials =
     accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey };
-  const address = {
-    bucket: bucket ?? '',
+  return {
+    bucket,
     region: settings.s3Region,
     endpoint: settings.s3Endpoint,
     credentials,
     pathStyle: settings.s3PathStyle === undefined ? undefined : settings.s3PathStyle === 'true',
     encryption: encryptionOf(settings),
   };
-  return new S3BlobStore(address, settings.s3PublicEndpoint);
 }
 
 function encryptionOf({ s3Encryption: kind, s3KmsKeyId: kmsKeyId }: AssetSettings): S3Encryption | undefined {

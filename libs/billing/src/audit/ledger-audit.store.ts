@@ -4,6 +4,7 @@ import type { Finding } from '@millrace/platform';
 import { LEDGER_KINDS, MOVES } from '../ledger';
 import type { AuditSpan, BookSums } from './audit-span';
 import { isWithin } from './audit-span.store';
+import { deliveredExports } from './delivered-exports';
 
 /** Findings of one check in one span: a broken rule has many, and the first thousand are enough. */
 const MOST = 1_000;
@@ -33,7 +34,7 @@ export class LedgerAuditStore {
 }
 
 /** What holds of each movement, or of what it belongs to: the accounts' movements in a span. */
-const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases];
+const OF_MOVEMENTS = [entries, holds, usage, lots, corrections, purchases, deliveredExports];
 /** What holds of an account as it is now. */
 const OF_ACCOUNTS = [balances, lotSums, topUps, payments];
 

@@ -2,7 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import { csvRows } from '../usage';
-import { dayOf, daysWithin, isComplete, type ExportDay } from './export-day';
+import { dayOf, daysWithin, firstIncomplete, isComplete, type ExportDay } from './export-day';
 import type { After, DayTotals, ExportStore } from './export.store';
 import { LEDGER_HEADER, USAGE_HEADER, ledgerRow, usageRow } from './focus-rows';
 
@@ -13,6 +13,12 @@ export type Dataset = (typeof DATASETS)[number];
 export interface DailyExport extends DayTotals {
   /** Its files can be read, and never change. */
   isComplete: boolean;
+}
+
+/** A day's file as it is made: its text in parts, and what the rows of the parts that were read add up to. */
+export interface DayFile {
+  readonly parts: AsyncIterable<string>;
+  readonly sums: { rows: bigint; chargedMicros: bigint };
 }
 
 /** Rows that are in memory at a time. */
@@ -60,30 +66,54 @@ export class DailyExports {
     dataset: Dataset,
     write: (parts: AsyncIterable<string>) => Promise<void>,
   ): Promise<void> {
-    const day = dayOf(name);
-    if (day === null || !isComplete(day, this.now())) {
-      throw new Refusal(
-        'not_found',
-        `There is no export of ${name}: a day can be read ten minutes after it has ended (UTC).`,
-      );
-    }
-    const parts = dataset === 'usage' ? this.usage(accountId, day) : this.ledger(accountId, day);
+    const { parts } = this.file(accountId, name, dataset);
     await this.turns.run(accountId, () => write(parts));
   }
 
-  private async *usage(accountId: string, day: ExportDay): AsyncGenerator<string> {
+  /** A day's file as CSV (RFC 4180), which is made as its parts are read. @throws Refusal `not_found` as `send` does. */
+  file(accountId: string, name: string, dataset: Dataset): DayFile {
+    const day = this.completeDay(name);
+    const sums = { rows: 0n, chargedMicros: 0n };
+    const parts = dataset === 'usage' ? this.usage(accountId, day, sums) : this.ledger(accountId, day, sums);
+    return { parts, sums };
+  }
+
+  /** Days before it are complete: `yyyy-mm-dd`. */
+  firstIncompleteDay(): string {
+    return firstIncomplete(this.now());
+  }
+
+  private completeDay(name: string): ExportDay {
+    const day = dayOf(name);
+    if (day !== null && isComplete(day, this.now())) return day;
+    throw new Refusal(
+      'not_found',
+      `There is no export of ${name}: a day can be read ten minutes after it has ended (UTC).`,
+    );
+  }
+
+  private async *usage(accountId: string, day: ExportDay, sums: DayFile['sums']): AsyncGenerator<string> {
     yield csvRows([USAGE_HEADER]);
     const page = (after: After | null) => this.store.usagePage(this.database, accountId, day, after, PAGE);
     for await (const lines of pages(page, ({ finishedAt, jobId }) => ({ at: finishedAt, id: jobId }))) {
+      count(lines, sums);
       yield csvRows(lines.map((line) => usageRow(line, { accountId, day })));
     }
   }
 
-  private async *ledger(accountId: string, day: ExportDay): AsyncGenerator<string> {
+  private async *ledger(accountId: string, day: ExportDay, sums: DayFile['sums']): AsyncGenerator<string> {
     yield csvRows([LEDGER_HEADER]);
     const page = (after: After | null) => this.store.ledgerPage(this.database, accountId, day, after, PAGE);
-    for await (const lines of pages(page, ({ at, id }) => ({ at, id }))) yield csvRows(lines.map(ledgerRow));
+    for await (const lines of pages(page, ({ at, id }) => ({ at, id }))) {
+      count(lines, sums);
+      yield csvRows(lines.map(ledgerRow));
+    }
   }
+}
+
+function count(lines: readonly { chargedMicros: bigint }[], sums: DayFile['sums']): void {
+  sums.rows += BigInt(lines.length);
+  for (const { chargedMicros } of lines) sums.chargedMicros += chargedMicros;
 }
 
 async function* pages<Line>(

@@ -25,8 +25,15 @@ export function daysWithin(from: Date, to: Date): ExportDay[] {
   return days;
 }
 
+/** The first day (UTC) that is not complete: all before it are. */
+export function firstIncomplete(now: Date): string {
+  for (let at = startOf(now); ; at = new Date(at.getTime() - DAY_MS)) {
+    if (isComplete({ to: at }, now)) return nameOf(at);
+  }
+}
+
 /** When nothing more is posted to a day: its export never changes from then on. */
-export function isComplete({ to }: ExportDay, now: Date): boolean {
+export function isComplete({ to }: Pick<ExportDay, 'to'>, now: Date): boolean {
   return isFinal(to, now);
 }
 

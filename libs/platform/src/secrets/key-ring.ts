@@ -16,6 +16,7 @@ export const KEY_USES = [
   'operator sessions',
   'operator tokens',
   'webhook secrets',
+  'export destinations',
   'remote outputs',
   'remote scopes',
 ] as const;

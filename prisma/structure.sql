@@ -138,6 +138,18 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_disabled_exports()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM record_webhook_event(NEW.account_id, 'exports.disabled', jsonb_build_object(
+        'reason', NEW.disabled_reason, 'bucket', NEW.bucket, 'prefix', NEW.prefix,
+        'failing_since', to_char(NEW.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
+    RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.record_low_credits()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -471,6 +483,59 @@ CREATE TABLE engine_classes (
     updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     retired_at timestamp(3) with time zone,
     CONSTRAINT engine_classes_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE export_attempts (
+    delivery_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    error text,
+    duration_ms integer NOT NULL,
+    CONSTRAINT export_attempts_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+CREATE TABLE export_deliveries (
+    id uuid DEFAULT new_job_id() NOT NULL,
+    account_id uuid NOT NULL,
+    day date,
+    state text DEFAULT 'pending'::text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp(3) with time zone,
+    location text,
+    usage_rows bigint,
+    usage_micros bigint,
+    ledger_rows bigint,
+    ledger_micros bigint,
+    usage_sha256 bytea,
+    ledger_sha256 bytea,
+    CONSTRAINT export_deliveries_pkey PRIMARY KEY (id),
+    CONSTRAINT export_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+    CONSTRAINT export_deliveries_sums_check CHECK (((state <> 'delivered'::text) OR (day IS NULL) OR (num_nulls(usage_rows, usage_micros, ledger_rows, ledger_micros, usage_sha256, ledger_sha256, location) = 0))),
+    CONSTRAINT export_deliveries_tries_check CHECK (((tries >= 0) AND (attempt >= tries)))
+);
+
+CREATE TABLE export_destinations (
+    account_id uuid NOT NULL,
+    bucket text,
+    region text,
+    endpoint text,
+    access_key_id text,
+    sealed_secret bytea,
+    prefix text DEFAULT ''::text NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    next_day date NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    failing_since timestamp(3) with time zone,
+    disabled_at timestamp(3) with time zone,
+    disabled_reason text,
+    CONSTRAINT export_destinations_pkey PRIMARY KEY (account_id),
+    CONSTRAINT export_destinations_bucket_check CHECK (((num_nulls(bucket, region, access_key_id, sealed_secret) = ANY (ARRAY[0, 4])) AND ((bucket IS NOT NULL) OR (endpoint IS NULL)))),
+    CONSTRAINT export_destinations_disabled_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+    CONSTRAINT export_destinations_reason_check CHECK ((disabled_reason = ANY (ARRAY['by_owner'::text, 'failing'::text])))
 );
 
 CREATE TABLE fleet_groups (
@@ -1001,6 +1066,9 @@ ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_account_id_fkey FOREIGN KEY (
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE export_attempts ADD CONSTRAINT export_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES export_deliveries(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE export_deliveries ADD CONSTRAINT export_deliveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE export_destinations ADD CONSTRAINT export_destinations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE fleet_groups ADD CONSTRAINT fleet_groups_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE job_attempts ADD CONSTRAINT job_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_graphs ADD CONSTRAINT job_graphs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
@@ -1065,6 +1133,11 @@ CREATE INDEX credit_lots_account_id_idx ON public.credit_lots USING btree (accou
 CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (remaining_micros > 0));
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
 CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
+CREATE UNIQUE INDEX export_deliveries_day_key ON public.export_deliveries USING btree (account_id, day);
+CREATE INDEX export_deliveries_due_idx ON public.export_deliveries USING btree (due_at, id) WHERE (state = 'pending'::text);
+CREATE INDEX export_deliveries_log_idx ON public.export_deliveries USING btree (account_id, id);
+CREATE UNIQUE INDEX export_deliveries_test_key ON public.export_deliveries USING btree (account_id) WHERE ((day IS NULL) AND (state = 'pending'::text));
+CREATE INDEX export_destinations_next_day_idx ON public.export_destinations USING btree (next_day) WHERE (disabled_at IS NULL);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
 CREATE INDEX job_graphs_reuse_key_idx ON public.job_graphs USING btree (reuse_key, job_id) WHERE (reuse_key IS NOT NULL);
 CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (work_key, job_id);
@@ -1133,6 +1206,7 @@ CREATE TRIGGER balances_low_event_trigger AFTER UPDATE ON public.balances FOR EA
 CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW WHEN ((((new.alerted_at IS NULL) AND ((new.available_micros + new.held_micros) < new.alert_below_micros) AND ((new.available_micros + new.held_micros) < (old.available_micros + old.held_micros))) OR ((new.alerted_at IS NOT NULL) AND ((new.available_micros + new.held_micros) >= new.alert_below_micros) AND (((new.available_micros + new.held_micros) > (old.available_micros + old.held_micros)) OR (new.alert_below_micros <> old.alert_below_micros))))) EXECUTE FUNCTION note_low_credits();
 CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();
 CREATE TRIGGER deployments_stopped_trigger AFTER UPDATE ON public.deployments FOR EACH ROW WHEN (((old.desired_state <> 'stopped'::text) AND (old.deleted_at IS NULL) AND ((new.desired_state = 'stopped'::text) OR (new.deleted_at IS NOT NULL)))) EXECUTE FUNCTION record_stopped_deployment();
+CREATE TRIGGER export_destinations_disabled_trigger AFTER UPDATE ON public.export_destinations FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_reason = 'failing'::text))) EXECUTE FUNCTION record_disabled_exports();
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');

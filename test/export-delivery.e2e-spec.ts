@@ -114,8 +114,7 @@ it('a test says what is wrong with a bucket, and what works', async () => {
 
 it('what the official client ran is delivered, reconciled with the ledger by the audit', async () => {
   process.env.COMFY_BASE_URL = stack.publicUrl;
-  process.env.COMFY_API_KEY = account.apiKey;
-  const comfy = new Comfy();
+  const comfy = new Comfy({ apiKey: account.apiKey });
   const job = await comfy.run(comfy.workflows.fromJson(GRAPH));
   const id = job.id;
   await eventually('the job to end', async () => {

@@ -1,5 +1,6 @@
 export { composeLabelRules, labelLoops } from './compose-labels';
 export { type LabelRule, type LabelUse } from './label-rule';
+export { labelOutlook } from './label-outlook.store';
 export { labelRefusal } from './label-refusal';
 export { LabelRules } from './label-rules.service';
 export { countLabelsParts, leaveLabelsPart, retentionByLabel, withinLabelsParts } from './label-use.store';

@@ -21,6 +21,15 @@ export function labelRefusal(reason: string): Refusal | null {
   return reason.startsWith(LABEL_SPEND) ? tooMuchSpent(excessOf(reason, LABEL_SPEND)) : null;
 }
 
+/** The reason with which a statement would refuse itself. */
+export function reasonOf(
+  { label, value }: Pick<Excess, 'label' | 'value'>,
+  limit: Excess['limit'],
+  most: number,
+): string {
+  return (limit === 'max_jobs' ? LABEL_JOBS : LABEL_SPEND) + JSON.stringify({ label, value, limit, most });
+}
+
 function tooManyJobs({ label, value, limit, most }: Excess): Refusal {
   const message =
     `This account allows jobs with the label ${label}=${value} ${most} at a time, which have not ended (${limit}). Wait until one has ` +

@@ -9,6 +9,7 @@ import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@m
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
 import { jobSettings } from '../job.settings';
+import { composeLabelRules } from '../labels';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
 import { RunTimesStore } from './run-times.store';
@@ -184,6 +185,34 @@ describe('an estimate of a submission that would be refused', () => {
     });
     expect(terms).not.toBeNull();
     expect(place).toBeNull();
+  });
+
+  it('goes by the rules of its labels, as the submission itself does', async () => {
+    const rules = composeLabelRules(test.database);
+    const none = { maxJobs: null, dailyMicros: null, monthlyMicros: null, retentionSeconds: null };
+    const labelled = bodyOf(4).replace(/}$/, ',"metadata":{"user":"ada"}}');
+    const hold = holdMicrosOf(settings, PRICE);
+    const refusalFor = async (value: string | null, limits: object): Promise<unknown> => {
+      await rules.put(test.database, accountId, { label: 'user', value, ...none, ...limits });
+      const { refusal } = await estimate(labelled);
+      return refusal && [refusal.code, refusal.details];
+    };
+    const details = { label: 'user', value: 'ada' };
+    expect(await refusalFor(null, { maxJobs: 0 })).toEqual(['label_limit', { ...details, limit: 'max_jobs', most: 0 }]);
+    // The rule of the value goes before that of every value.
+    expect(await refusalFor('ada', { maxJobs: 1, dailyMicros: hold, monthlyMicros: hold })).toBeNull();
+    expect(await refusalFor('ada', { dailyMicros: hold - 1n })).toMatchObject([
+      'label_spend_limit',
+      { limit: 'daily_micros' },
+    ]);
+    expect(await refusalFor('ada', { monthlyMicros: hold - 1n })).toMatchObject([
+      'label_spend_limit',
+      { limit: 'monthly_micros' },
+    ]);
+    await rules.put(test.database, accountId, { label: 'user', value: 'ada', ...none, maxJobs: 1 });
+    await world.submit({ accountId, poolId, metadata: { user: 'ada' } });
+    expect((await estimate(labelled)).refusal?.code).toBe('label_limit');
+    expect((await estimate(bodyOf(4))).refusal).toBeNull();
   });
 
   it('names what is missing, full or used up', async () => {

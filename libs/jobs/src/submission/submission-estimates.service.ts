@@ -5,6 +5,7 @@ import { Refusal, type ErrorCode, type Reuse } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
+import { labelOutlook } from '../labels';
 import type { JobReuse, ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
@@ -127,11 +128,13 @@ export class SubmissionEstimates {
     const found = await refusalOr(async () => {
       await this.checks.inputAssets(scope, job);
       await this.checks.assertRoom(target);
-      withOwnLabels(scope.labels, job.metadata);
+      return withOwnLabels(scope.labels, job.metadata);
     });
     if (found instanceof Refusal) return found;
     if ((await this.quota.usedBytes(accountId)) >= terms.storageBytes) return storageFull(terms.storageBytes);
     if (waiting >= terms.queueLimit) return accountQueueFull(terms.queueLimit);
+    const byLabel = await labelOutlook(this.database, accountId, found, terms.holdMicros);
+    if (byLabel !== null) return byLabel;
     if (terms.holdMicros === 0n) return null;
     const { availableMicros } = await this.ledger.balance(this.database, accountId);
     if (availableMicros >= terms.holdMicros) return null;

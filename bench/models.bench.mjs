@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import pg from 'pg';
 import { readSecrets, startTestS3 } from '../scripts/lib/servers/index.mjs';
 import { Fleet } from '../scripts/lib/services/index.mjs';
-import { appSpec, baseEnvironment } from '../scripts/lib/stack/apps.mjs';
+import { appSpec, baseEnvironment } from '../scripts/lib/stack/index.mjs';
 import { DIST, freePort, makeFolder } from '../scripts/lib/system/index.mjs';
 import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 
@@ -53,9 +52,6 @@ export const bench = {
     });
     const load = await context.startLoad('models.load.mjs');
     await load.call('prepare', { ...stack, models: MODELS, modelBytes });
-    const database = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 });
-    scope.defer(() => database.end());
-
     /** @type {number[]} */
     let order = [];
     /** @param {number} waitSeconds */
@@ -64,10 +60,8 @@ export const bench = {
         const caches = folder.at('caches');
         own.defer(async () => rmSync(caches, { recursive: true, force: true }));
         const ports = await startWorkers(own, { folder, caches, modelBytes, common, waitSeconds });
-        const { seconds, ids } = /** @type {{ seconds: number, ids: string[] }} */ (
-          await load.call('runJobs', { order })
-        );
-        return { seconds, fetchedBytes: await fetchedBytes(ports), waitSeconds: await longestWait(database, ids) };
+        const times = /** @type {Omit<Side, 'fetchedBytes'>} */ (await load.call('runJobs', { order }));
+        return { ...times, fetchedBytes: await fetchedBytes(ports) };
       });
     const turns = await takeTurns({
       pairs: flags.pairs,
@@ -128,20 +122,6 @@ async function fetchedBytes(ports) {
     total += Number(value ?? Number.NaN);
   }
   return total;
-}
-
-/**
- * @param {pg.Pool} database
- * @param {string[]} ids
- * @returns {Promise<number>} seconds from the turn of a job to its claim, of the one that waited longest
- */
-async function longestWait(database, ids) {
-  const { rows } = await database.query(
-    `SELECT max(extract(epoch FROM a.claimed_at - j.dispatched_at))::float8 AS seconds
-     FROM jobs j JOIN job_attempts a ON a.job_id = j.id WHERE j.id = ANY ($1::uuid[])`,
-    [ids],
-  );
-  return /** @type {{ seconds: number }[]} */ (rows)[0]?.seconds ?? Number.NaN;
 }
 
 /** Every model at least three times, in an order by chance. */

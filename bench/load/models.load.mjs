@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import pg from 'pg';
 import { parseJson } from '../../scripts/lib/system/index.mjs';
 import { anyOf, makeAccounts } from '../lib/accounts.mjs';
 import { openClient, submit } from '../lib/http.mjs';
@@ -86,7 +87,8 @@ async function call(request) {
  * Submit jobs at once, each of the next account and with one model, and wait until all have succeeded.
  *
  * @param {{ order: number[] }} input the model of each job
- * @returns {Promise<{ seconds: number, ids: string[] }>} from the first submission to the last end
+ * @returns {Promise<{ seconds: number, waitSeconds: number }>} from the first submission to the last end, and from the turn of a job to its
+ * claim, of the one that waited longest
  */
 export async function runJobs({ order }) {
   const startedAt = performance.now();
@@ -97,7 +99,24 @@ export async function runJobs({ order }) {
     }),
   );
   for (const job of jobs) await untilSucceeded(job);
-  return { seconds: (performance.now() - startedAt) / 1_000, ids: jobs.map(({ id }) => id) };
+  const seconds = (performance.now() - startedAt) / 1_000;
+  return { seconds, waitSeconds: await longestWait(jobs.map(({ id }) => id)) };
+}
+
+/**
+ * @param {string[]} ids
+ * @returns {Promise<number>} seconds
+ */
+async function longestWait(ids) {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  const { rows } = await client.query(
+    `SELECT max(extract(epoch FROM a.claimed_at - j.dispatched_at))::float8 AS seconds
+     FROM jobs j JOIN job_attempts a ON a.job_id = j.id WHERE j.id = ANY ($1::uuid[])`,
+    [ids],
+  );
+  await client.end();
+  return /** @type {{ seconds: number }[]} */ (rows)[0]?.seconds ?? Number.NaN;
 }
 
 /** @param {number} model */

@@ -64,7 +64,7 @@ function askForAccount(publicUrl, key) {
 }
 
 /**
- * @param {Addresses} addresses
+ * @param {Pick<Addresses, 'opsUrl' | 'adminToken'>} addresses
  * @param {string} path
  * @param {object} body
  * @returns {Promise<Record<string, unknown>>}

@@ -17,7 +17,7 @@ export class DeploymentWorkers {
 
 /**
  * The process that brings the workers of deployments, with the engine classes of a stack on one machine: `cpu`, and `comfyui`
- * where there is the address of one.
+ * where there is the address of one, or a command that starts one.
  *
  * @param {DataFolder} folder
  * @param {import('./apps.mjs').Environment} common
@@ -28,7 +28,8 @@ export async function fleetSpec(folder, common, workers) {
   const file = folder.at('engine-classes.json');
   const cpu = { name: 'cpu', engine: 'cpu', title: 'CPU', description: 'The embedded engine.' };
   const comfyui = { name: 'comfyui', engine: 'comfyui', title: 'ComfyUI', description: 'The ComfyUI of this stack.' };
-  writeJson(file, { classes: common.MILLRACE_COMFYUI_URL ? [cpu, comfyui] : [cpu] });
+  const hasComfyui = Boolean(common.MILLRACE_COMFYUI_URL || common.MILLRACE_COMFYUI_COMMAND);
+  writeJson(file, { classes: hasComfyui ? [cpu, comfyui] : [cpu] });
   const spec = appSpec(folder, 'fleet', 'fleet', await freePort(), {
     MILLRACE_FLEET: 'processes',
     MILLRACE_ENGINE_CLASSES_FILE: file,

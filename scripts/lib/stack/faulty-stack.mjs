@@ -1,8 +1,11 @@
+import { join } from 'node:path';
+import process from 'node:process';
 import { migrate } from '../prisma/index.mjs';
 import { readSecrets, startServers, startTestS3 } from '../servers/index.mjs';
-import { freePort, makeFolder } from '../system/index.mjs';
+import { DIST, freePort, makeFolder } from '../system/index.mjs';
 import { appSpec, baseEnvironment } from './apps.mjs';
 import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
+import { makeWorkerToken, remoteEnvironment } from './remote-workers.mjs';
 
 /** @typedef {typeof import('../../../libs/testing/src')} Testing */
 /** @typedef {import('../../../libs/testing/src').Member} Member */
@@ -11,6 +14,9 @@ import { DeploymentWorkers, fleetSpec } from './deployments.mjs';
 
 const LEASE_SECONDS = 3;
 const BUCKET = 'faults';
+const WORKERS = 2;
+/** Room for two of the models, which have more than one piece. */
+const MODEL_CACHE_BYTES = 45_000_000;
 /** So that a run of faults is about recovery and not about running out of tries. */
 const SETTINGS = {
   MILLRACE_LEASE_SECONDS: String(LEASE_SECONDS),
@@ -75,7 +81,8 @@ function unsynced(spec) {
 }
 
 /**
- * Two API processes, one maintenance process, one fleet process and three workers on servers of their own, which they reach through proxies.
+ * Two API processes, one maintenance process, one fleet process, a gateway, two workers and one outside on servers of their own, which
+ * they reach through proxies.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {import('../services/data-folder.mjs').DataFolder} folder
@@ -91,7 +98,14 @@ export async function startFaultyStack(scope, folder, testing) {
   const s3 = await startTestS3(lasting, {});
   makeFolder(folder.at('s3', 'data', BUCKET));
   await migrate(scope, databaseUrl);
-  const proxies = await startProxies(scope, testing, { postgres: databaseUrl, redis: redisUrl, s3: s3.endpoint });
+  const gatewayPort = await freePort();
+  const proxies = await startProxies(scope, testing, {
+    postgres: databaseUrl,
+    redis: redisUrl,
+    s3: s3.endpoint,
+    models: s3.endpoint,
+    link: `http://127.0.0.1:${gatewayPort}`,
+  });
   const direct = {
     S3_BUCKET: BUCKET,
     S3_ENDPOINT: s3.endpoint,
@@ -101,10 +115,14 @@ export async function startFaultyStack(scope, folder, testing) {
   const servers = { databaseUrl: through(databaseUrl, proxies.postgres), redisUrl: through(redisUrl, proxies.redis) };
   const env = { PATH: process.env.PATH, ...SETTINGS, ...direct, S3_ENDPOINT: through(s3.endpoint, proxies.s3) };
   const common = baseEnvironment({ env, folder, secrets, servers, surface: 'cloud' });
-  const { apiPorts, opsPort } = await startApps(fleet, common);
+  const modelCache = { dir: folder.at('models'), budgetBytes: MODEL_CACHE_BYTES };
+  const { apiPorts, opsPort } = await startApps(fleet, common, modelSettings(folder, modelCache, s3, proxies.models));
+  const adminAddress = { opsUrl: `http://127.0.0.1:${opsPort}`, adminToken: secrets.adminToken };
+  await startOutside(fleet, common, { gatewayPort, link: proxies.link, ...adminAddress });
   return {
+    modelCache,
     victims: {
-      apps: ['api', 'maintenance', 'worker'].flatMap((role) => fleet.of(role)),
+      apps: ['api', 'maintenance', 'worker', 'gateway', 'remote worker'].flatMap((role) => fleet.of(role)),
       fleet: fleet.one('fleet'),
       postgres: fleet.one('postgres'),
       redis: fleet.one('redis'),
@@ -112,8 +130,7 @@ export async function startFaultyStack(scope, folder, testing) {
       proxies,
     },
     origins: apiPorts.map((port) => `http://127.0.0.1:${port}`),
-    opsUrl: `http://127.0.0.1:${opsPort}`,
-    adminToken: secrets.adminToken,
+    ...adminAddress,
     databaseUrl,
     env: { ...common, ...direct },
     folder: folder.path,
@@ -122,22 +139,66 @@ export async function startFaultyStack(scope, folder, testing) {
 }
 
 /**
+ * What workers with ComfyUI have, beside the settings of all: a simulated one, and a cache of models that they share.
+ *
+ * @param {import('../services/data-folder.mjs').DataFolder} folder
+ * @param {{ dir: string, budgetBytes: number }} cache
+ * @param {import('../servers/s3.mjs').S3Server} s3
+ * @param {import('../../../libs/testing/src').FaultProxy} store
+ */
+function modelSettings(folder, { dir, budgetBytes }, s3, store) {
+  makeFolder(dir);
+  makeFolder(folder.at('comfyui'));
+  const program = join(DIST, 'libs', 'testing', 'src', 'comfyui-simulator', 'main.js');
+  return {
+    S3_ENDPOINT: through(s3.endpoint, store),
+    MILLRACE_COMFYUI_COMMAND: `${process.execPath} ${program}`,
+    MILLRACE_COMFYUI_DIR: folder.at('comfyui'),
+    MILLRACE_MODEL_CACHE_DIR: dir,
+    MILLRACE_MODEL_CACHE_BYTES: String(budgetBytes),
+    MILLRACE_MODEL_WAIT_SECONDS: '2',
+  };
+}
+
+/**
+ * A gateway, and a worker that reaches nothing but it, by a link that can be harmed.
+ *
  * @param {LastingFleet} fleet
  * @param {Record<string, string | undefined>} common
+ * @param {{ gatewayPort: number, link: import('../../../libs/testing/src').FaultProxy, opsUrl: string, adminToken: string }} parts
  */
-async function startApps(fleet, common) {
+async function startOutside(fleet, common, { gatewayPort, link, ...addresses }) {
+  const { folder } = fleet;
+  const gateway = { ...common, MILLRACE_GATEWAY_PORT: String(gatewayPort) };
+  await fleet.start([appSpec(folder, 'gateway', 'gateway', await freePort(), gateway)]);
+  const token = await makeWorkerToken(addresses, 'default');
+  const environment = remoteEnvironment(common, { gatewayUrl: `http://127.0.0.1:${link.port}`, token });
+  const name = 'remote-worker-1';
+  const spec = appSpec(folder, 'worker', name, await freePort(), {
+    ...environment,
+    MILLRACE_WORK_DIR: folder.at('work', name),
+  });
+  await fleet.start([{ ...spec, role: 'remote worker' }]);
+}
+
+/**
+ * @param {LastingFleet} fleet
+ * @param {Record<string, string | undefined>} common
+ * @param {Record<string, string>} ofModels what the workers of deployments have beside it
+ */
+async function startApps(fleet, common, ofModels) {
   const { folder } = fleet;
   const apiPorts = [await freePort(), await freePort()];
   const opsPort = await freePort();
   const specs = [
     appSpec(folder, 'maintenance', 'maintenance', await freePort(), common),
-    await fleetSpec(folder, common, new DeploymentWorkers()),
+    await fleetSpec(folder, { ...common, ...ofModels }, new DeploymentWorkers()),
   ];
   for (const [index, port] of apiPorts.entries()) {
     const ops = index === 0 ? opsPort : await freePort();
     specs.push(appSpec(folder, 'api', `api-${index + 1}`, ops, { ...common, MILLRACE_PORT: String(port) }));
   }
-  for (let number = 1; number <= 3; number += 1) {
+  for (let number = 1; number <= WORKERS; number += 1) {
     const name = `worker-${number}`;
     const MILLRACE_WORK_DIR = folder.at('work', name);
     specs.push(appSpec(folder, 'worker', name, await freePort(), { ...common, MILLRACE_WORK_DIR }));

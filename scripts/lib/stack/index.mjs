@@ -1,3 +1,4 @@
+export { appSpec, baseEnvironment } from './apps.mjs';
 export { startInBackground } from './background.mjs';
 export { startFaultyStack } from './faulty-stack.mjs';
 export { introduce } from './introduction.mjs';

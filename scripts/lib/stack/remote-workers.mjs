@@ -24,15 +24,13 @@ export async function startRemoteWorkers(fleet, common, { kept, ...addresses }, 
   await fleet.start([appSpec(fleet.folder, 'gateway', 'gateway', await freePort(), gateway)]);
   const gatewayUrl = `http://127.0.0.1:${port}`;
   const pool = common.MILLRACE_POOL || 'default';
-  const token = kept && (await isAccepted(gatewayUrl, kept, pool)) ? kept : await makeToken(addresses, pool);
-  const outside = Object.fromEntries(Object.entries(common).filter(([name]) => !OF_THE_INSIDE.test(name)));
+  const token = kept && (await isAccepted(gatewayUrl, kept, pool)) ? kept : await makeWorkerToken(addresses, pool);
+  const outside = remoteEnvironment(common, { gatewayUrl, token });
   const specs = [];
   for (let number = 1; number <= count; number += 1) {
     const name = `remote-worker-${number}`;
     const environment = {
       ...outside,
-      MILLRACE_GATEWAY_URL: gatewayUrl,
-      MILLRACE_GATEWAY_TOKEN: token,
       MILLRACE_WORK_DIR: fleet.folder.at('work', name),
     };
     specs.push(appSpec(fleet.folder, 'worker', name, await freePort(), environment));
@@ -56,10 +54,23 @@ async function isAccepted(gatewayUrl, token, pool) {
 }
 
 /**
- * @param {import('./account.mjs').Addresses} addresses
- * @param {string} pool
+ * The settings of a worker that reaches its pool by a gateway alone.
+ *
+ * @param {import('./apps.mjs').Environment} common
+ * @param {{ gatewayUrl: string, token: string }} gateway
+ * @returns {import('./apps.mjs').Environment}
  */
-async function makeToken(addresses, pool) {
+export function remoteEnvironment(common, { gatewayUrl, token }) {
+  const outside = Object.fromEntries(Object.entries(common).filter(([name]) => !OF_THE_INSIDE.test(name)));
+  return { ...outside, MILLRACE_GATEWAY_URL: gatewayUrl, MILLRACE_GATEWAY_TOKEN: token };
+}
+
+/**
+ * @param {Pick<import('./account.mjs').Addresses, 'opsUrl' | 'adminToken'>} addresses
+ * @param {string} pool
+ * @returns {Promise<string>} a token with which workers outside join it
+ */
+export async function makeWorkerToken(addresses, pool) {
   const { token } = await callAdmin(addresses, `pools/${pool}/tokens`, { name: 'npm start -- --remote-workers' });
   return String(token);
 }

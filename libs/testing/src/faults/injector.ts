@@ -5,6 +5,7 @@ import type { FaultProxy } from './fault-proxy';
 import type { History } from './history';
 import type { HookReceiver } from './hook-receiver';
 import type { Member } from './member';
+import type { ModelWorkers } from './model-workers';
 import type { Random } from './random';
 
 /** What faults are done to. */
@@ -21,7 +22,9 @@ export interface Victims {
   databaseUrl: string;
   /** Of webhooks. */
   receiver: Pick<HookReceiver, 'behave'>;
-  proxies: Record<'postgres' | 'redis' | 's3', FaultProxy>;
+  /** `models`: of the store, for the workers that fetch models. `link`: of the gateway, for workers outside. */
+  proxies: Record<'postgres' | 'redis' | 's3' | 'models' | 'link', FaultProxy>;
+  modelWorkers: ModelWorkers;
   leaseMs: number;
 }
 
@@ -61,6 +64,19 @@ export const FAULT_KINDS = [
   'linger postgres',
   'linger redis',
   'linger s3',
+  'model store stalls',
+  'model worker dies',
+  'corrupted model',
+  'kill gateway',
+  'stop gateway',
+  'kill remote worker',
+  'stop remote worker',
+  'slow link',
+  'lose link',
+  'reset link',
+  'cut link',
+  'mute link',
+  'linger link',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -79,7 +95,12 @@ const PACE = {
   lock: [1_500, 3_500],
   network: [300, 1_000],
   receiver: [500, 2_000],
+  stallModels: [1_500, 4_000],
 } as const;
+
+/** How long a fetch is waited for, and how often it is looked for one: most of them are over in a tenth of a second. */
+const FETCH_SOUGHT_MS = 5_000;
+const FETCH_POLL_MS = 5;
 
 const SPARE_LAST = 0.85;
 /** How often the process of a sick engine is ended: less than it needs to come up. */
@@ -120,6 +141,7 @@ export class Injector {
       this.every('network', () => this.hitNetwork()),
       this.every('lock', () => this.holdLock()),
       this.every('receiver', () => this.hitReceiver()),
+      this.every('stallModels', () => this.stallModels()),
     ]);
     await Promise.all(this.thawing);
     this.victims.receiver.behave({ kind: 'open' });
@@ -155,8 +177,8 @@ export class Injector {
     const serving = this.victims.apps.filter((member) => member.isReady && !this.spares(member));
     const member = serving.length === 0 ? undefined : this.random.pick(serving);
     if (member === undefined || !member.kill(signal)) return;
-    const { role } = member.spec;
-    this.count(`${how} ${role === 'api' || role === 'worker' ? role : 'maintenance'}`);
+    const kind = `${how} ${member.spec.role}`;
+    if (isFaultKind(kind)) this.count(kind);
   }
 
   /** True for the last of its role that serves, most times: work must go on for faults to have something to break. */
@@ -257,7 +279,7 @@ export class Injector {
   }
 
   private async hitNetwork(): Promise<void> {
-    const name = this.random.pick(['postgres', 'redis', 's3'] as const);
+    const name = this.random.pick(['postgres', 'redis', 's3', 'link'] as const);
     const fault = this.random.pick(NETWORK);
     const proxy = this.victims.proxies[name];
     if (name === 'redis') this.history.redisLosses += 1;
@@ -273,10 +295,35 @@ export class Injector {
     if (name === 'redis') this.history.redisLosses += 1;
   }
 
+  /**
+   * The store stops to answer in the middle of a fetch, for longer than anything else is held up. Sometimes those who fetch are killed
+   * meanwhile, and a byte of what they have is another when they come back.
+   */
+  private async stallModels(): Promise<void> {
+    const { modelWorkers, proxies } = this.victims;
+    const end = Date.now() + FETCH_SOUGHT_MS;
+    const havePiece = this.random.chance(0.5);
+    const isTheMoment = (): boolean => (havePiece ? modelWorkers.havePiece() : modelWorkers.isFetching());
+    while (!isTheMoment() && Date.now() < end) await this.pause(FETCH_POLL_MS);
+    if (this.until.aborted || !modelWorkers.isFetching()) return;
+    proxies.models.behave({ kind: 'silence' });
+    this.count('model store stalls');
+    await this.pause(this.random.whole(500, 6_000));
+    if (this.random.chance(0.4) && modelWorkers.disappear() > 0) {
+      this.count('model worker dies');
+      if (modelWorkers.corrupt(this.random)) this.count('corrupted model');
+    }
+    proxies.models.behave({ kind: 'open' });
+  }
+
   private async pause(ms: number): Promise<void> {
     const end = Date.now() + ms;
     while (!this.until.aborted && Date.now() < end) await pause(Math.min(50, Math.max(1, end - Date.now())));
   }
+}
+
+function isFaultKind(text: string): text is FaultKind {
+  return (FAULT_KINDS as readonly string[]).includes(text);
 }
 
 function pause(ms: number): Promise<void> {

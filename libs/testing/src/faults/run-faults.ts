@@ -14,13 +14,17 @@ import { HookReceiver } from './hook-receiver';
 import type { LoadTarget } from './load-calls';
 import { LoadClient } from './load-client';
 import type { Member } from './member';
+import { ModelClient } from './model-client';
+import { ModelWorkers } from './model-workers';
 import { Random } from './random';
 import { judge } from './verdict';
 import type { Verdict } from './verdict-of';
 
 /** A stack that is up, and may be harmed. */
 export interface FaultyStack {
-  victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers' | 'receiver'>;
+  victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers' | 'receiver' | 'modelWorkers'>;
+  /** Of the workers with ComfyUI, and the bytes that it may take. */
+  modelCache: { dir: string; budgetBytes: number };
   origins: string[];
   opsUrl: string;
   adminToken: string;
@@ -48,6 +52,9 @@ export interface FaultReport {
   verdicts: Verdict[];
 }
 
+/** Of the library; a cache holds some of them, so that they are fetched again and again. */
+const MODELS = 4;
+const MODELS_IN_CACHE = 2.25;
 const DRAIN_LIMIT_MS = 120_000;
 const CLIENTS_END_MS = 15_000;
 
@@ -60,19 +67,28 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
     makeTarget(stack, canary, 10_000_000_000),
     makeTarget(stack, canary, 3_000_000),
   ]);
-  const { target: deployed, poolId } = await makeDeployment(stack, rich);
+  const { target: deployed, poolId } = await makeDeployment(stack, rich, 'cpu');
   const deploymentWorkers = new DeploymentWorkers(poolId, stack.victims.fleet, stack.databaseUrl);
+  const loading = await makeDeployment(stack, rich, 'comfyui');
+  const modelWorkers = new ModelWorkers(
+    new DeploymentWorkers(loading.poolId, stack.victims.fleet, stack.databaseUrl),
+    stack.modelCache,
+  );
+  const models = { count: MODELS, sizeBytes: Math.floor(stack.modelCache.budgetBytes / MODELS_IN_CACHE) };
+  const origin = stack.origins[0] ?? '';
+  const ofModels = new Random(random.whole(1, 1e9));
+  const modelClient = await ModelClient.open(`m${seed}`, origin, loading.target, history, ofModels, models);
   const receiver = await makeEndpoint(rich);
   const stop = new AbortController();
   const { databaseUrl, leaseMs } = stack;
-  const victims = { ...stack.victims, databaseUrl, leaseMs, deploymentWorkers, receiver };
+  const victims = { ...stack.victims, databaseUrl, leaseMs, deploymentWorkers, modelWorkers, receiver };
   const injector = new Injector(victims, history, new Random(random.whole(1, 1e9)), stop.signal);
   const load = Array.from({ length: clients }, (_, index) => {
     const target = [rich, deployed, rich, poor][index % 4] ?? rich;
     return new LoadClient(`c${seed}-${index}`, target, history, new Random(random.whole(1, 1e9)), stop.signal).run();
   });
   const batches = new BatchClient(`b${seed}`, rich, history, new Random(random.whole(1, 1e9)), stop.signal);
-  load.push(batches.run());
+  load.push(batches.run(), modelClient.run(stop.signal));
   const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
   const ending = setTimeout(() => stop.abort(), seconds * 1_000);
   await injector.run();
@@ -98,8 +114,13 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
       hooks: { accountId: rich.accountId, receiver },
       canary,
       folder,
+      modelClient,
     };
-    const verdicts = [...(await settled(() => judge(evidence))), await deploymentWorkers.verdict()];
+    const verdicts = [
+      ...(await settled(() => judge(evidence))),
+      await deploymentWorkers.verdict(),
+      ...(await modelWorkers.verdicts()),
+    ];
     const faults = Object.fromEntries(injector.counts) as Record<FaultKind, number>;
     return { faults, outcomes: outcomesOf(history), statuses: await statuses(stack), drainSeconds, verdicts };
   } finally {
@@ -185,9 +206,13 @@ async function makeEndpoint({ origins, apiKey }: LoadTarget): Promise<HookReceiv
 }
 
 /** A deployment of the account, whose workers come and go by themselves. */
-async function makeDeployment(stack: FaultyStack, owner: LoadTarget): Promise<{ target: LoadTarget; poolId: string }> {
+async function makeDeployment(
+  stack: FaultyStack,
+  owner: LoadTarget,
+  engine: 'cpu' | 'comfyui',
+): Promise<{ target: LoadTarget; poolId: string }> {
   const limits = { min_workers: 1, max_workers: 2, idle_seconds: 2 };
-  const draft = { account_id: owner.accountId, name: 'under faults', engine: 'cpu', ...limits };
+  const draft = { account_id: owner.accountId, name: `${engine} under faults`, engine, ...limits };
   const { path = '', pool = '' } = await admin(stack, 'deployments', draft);
   return { target: { ...owner, origins: stack.origins.map((origin) => origin + path) }, poolId: pool };
 }

@@ -5,6 +5,7 @@ import type { Auditor, Finding } from '@millrace/platform';
 import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
 import type { History } from './history';
 import type { HookReceiver } from './hook-receiver';
+import type { ModelClient } from './model-client';
 import { reuseVerdict } from './reuse-verdict';
 import { verdictOf, type Verdict } from './verdict-of';
 
@@ -21,6 +22,7 @@ export interface Evidence {
   /** Must be in none of the files below `folder`. */
   canary: string;
   folder: string;
+  modelClient: Pick<ModelClient, 'verdict'>;
 }
 
 /** What waits for its next attempt is sent in this time, in attempts of a few seconds. */
@@ -56,6 +58,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       drained(rows),
       await uploads(client, history),
       await reuseVerdict(client),
+      await evidence.modelClient.verdict(client),
       ...(await batchVerdicts(client, history)),
       ...(await webhookVerdicts(client, evidence.hooks.accountId, evidence.hooks.receiver)),
       ...seen(history),

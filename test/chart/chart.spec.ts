@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Metrics } from '@millrace/platform';
+import { MODEL_PATHS_FILE, ModelCache } from '@millrace/model-cache';
+import { Metrics, createLogger } from '@millrace/platform';
+import { createTestFolder } from '@millrace/testing';
 import { listSettings } from '../../scripts/lib/chart/settings-list.mjs';
 import { CI_SETS, ROOT, render, template, type Manifest } from './support/helm';
 import { containerOf, envOf, podOf, podsOf, type PodOf } from './support/parts';
@@ -28,7 +30,9 @@ describe('a process', () => {
       const known = settings.filter(({ processes }) => processes.includes(pod.component)).map(({ setting }) => setting);
       expect([
         pod.name,
-        names.filter((name) => !['NODE_ENV', 'NODE_OPTIONS', ...known.map(({ name }) => name)].includes(name)),
+        names.filter(
+          (name) => !['NODE_ENV', 'NODE_OPTIONS', 'POD_NAME', ...known.map(({ name }) => name)].includes(name),
+        ),
       ]).toEqual([pod.name, []]);
       const required = known.filter(({ schema }) => !schema.safeParse(undefined).success).map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(required));
@@ -149,6 +153,59 @@ describe('workers', () => {
     const shared = { name: 'comfyui-data', mountPath: envOf(containerOf(pod, 'worker')).MILLRACE_COMFYUI_DATA_DIR };
     for (const name of ['worker', 'comfyui']) expect(containerOf(pod, name).volumeMounts).toContainEqual(shared);
     expect(pod.spec.volumes).toContainEqual({ name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } });
+  });
+
+  describe('that keep models of the library', () => {
+    it('show them to their ComfyUI by links of this pod alone, on the volume that has them', () => {
+      const pod = podOf(of('ha'), WORKER_ON_GPUS);
+      const [worker, comfyui, folders] = ['worker', 'comfyui', 'folders'].map((name) => containerOf(pod, name));
+      if (!worker || !comfyui || !folders) throw new Error('the pod has three');
+      const links = '/model-cache/pods/$(POD_NAME)';
+      expect(envOf(worker)).toMatchObject({
+        MILLRACE_MODEL_CACHE_DIR: '/model-cache/cache',
+        MILLRACE_MODEL_CACHE_BYTES: '500000000000',
+        MILLRACE_COMFYUI_MODELS_DIR: links,
+      });
+      expect(comfyui.args?.join(' ')).toContain(`--extra-model-paths-config ${links}/extra_model_paths.yaml`);
+      expect(envOf(folders).LINKS).toBe(links);
+      const name = 'model-cache';
+      for (const { env, volumeMounts } of [worker, comfyui, folders]) {
+        expect(env).toContainEqual({ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } });
+        expect(volumeMounts).toContainEqual(expect.objectContaining({ name, mountPath: '/model-cache' }));
+      }
+      const hostPath = { path: '/var/lib/millrace/models', type: 'Directory' };
+      expect(pod.spec.volumes).toContainEqual({ name, hostPath });
+    });
+
+    it.each([
+      [{ kind: 'emptyDir', bytes: 5_000_000_000 }, { emptyDir: { sizeLimit: '6073741824' } }],
+      [{ kind: 'claim', existingClaim: 'cache' }, { persistentVolumeClaim: { claimName: 'cache' } }],
+    ])('have the volume that the values name: %j', async (modelCache, volume) => {
+      const manifests = await render('ha', { workers: { [ON_GPUS]: { comfyui: { modelCache } } } });
+      expect(podOf(manifests, WORKER_ON_GPUS).spec.volumes).toContainEqual({ name: 'model-cache', ...volume });
+    });
+
+    it('start it with the file that the worker would write', async () => {
+      const folder = await createTestFolder();
+      const metrics = new Metrics('test');
+      const options = { budgetBytes: 1_000_000, isGone: () => false, metrics, logger: createLogger('test', 'silent') };
+      const source = { find: () => Promise.resolve([]), open: () => Promise.reject(new Error('not read')) };
+      const cache = await ModelCache.open({ ...options, dir: folder.path, source });
+      const { path } = await cache.linksOfEngine();
+      const written = readFileSync(join(path, MODEL_PATHS_FILE), 'utf8');
+      await cache.close();
+      await folder.drop();
+      const [, , script] = containerOf(podOf(of('ha'), WORKER_ON_GPUS), 'folders').command ?? [];
+      expect(script).toContain(`\n${written}END\n`);
+    });
+
+    it('are not among those that the values do not name', () => {
+      for (const { spec } of allPods()) {
+        const worker = spec.containers.find(({ name }) => name === 'worker');
+        const hasCache = (spec.volumes ?? []).some(({ name }) => name === 'model-cache');
+        if (worker) expect('MILLRACE_MODEL_CACHE_DIR' in envOf(worker)).toBe(hasCache);
+      }
+    });
   });
 
   it('have a ComfyUI restarted that answers nothing for longer than any run waits for it', async () => {

@@ -82,6 +82,21 @@ const REFUSALS: [string, object, string][] = [
     `workers.${GPU}.comfyui.peers is empty`,
   ],
   [
+    'a cache of models that no engine can read',
+    { workers: { default: { comfyui: { modelCache: { kind: 'emptyDir' } } } } },
+    'workers.default.comfyui.modelCache.kind is emptyDir, but only a ComfyUI',
+  ],
+  [
+    'a cache of models in no folder',
+    { workers: { [GPU]: { ...GPU_POOL, comfyui: { ...GPU_POOL.comfyui, modelCache: { kind: 'hostPath' } } } } },
+    `workers.${GPU}.comfyui.modelCache.hostPath is not set`,
+  ],
+  [
+    'a cache of models in no volume claim',
+    { workers: { [GPU]: { ...GPU_POOL, comfyui: { ...GPU_POOL.comfyui, modelCache: { kind: 'claim' } } } } },
+    `workers.${GPU}.comfyui.modelCache.existingClaim is not set`,
+  ],
+  [
     'KEDA without Prometheus',
     { workers: { default: { autoscaling: { kind: 'keda' } } } },
     'workers.default.autoscaling.prometheusUrl is not set',

@@ -225,6 +225,12 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 {{- end }}
 {{- end -}}
 
+{{- /* The name of the pod, for `$(POD_NAME)` in what comes after it. */ -}}
+{{- define "millrace.podName" -}}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+{{- end -}}
+
 {{- define "millrace.ports.ops" -}}
 - name: ops
   containerPort: 9090

@@ -66,6 +66,8 @@ operators.existingSecret is set without a provider: name it with MILLRACE_OPERAT
 fleet.apiServer.peers is empty: say where the Kubernetes API server is (kubectl get endpoints kubernetes), e.g. [{ipBlock: {cidr: 10.0.0.1/32}}], or the network policy would cut the fleet off.
 {{- end }}
 {{- if $v.fleet.enabled }}
+{{- $worker := set (include "millrace.pool" (list $ $v.fleet.worker) | fromYaml) "engine" "comfyui" }}
+{{- include "millrace.validateModelCache" (list "fleet.worker" $worker) }}
 {{- $image := dig "comfyui" "image" $v.workerDefaults.comfyui.image $v.fleet.worker }}
 {{- range $class := $v.fleet.engineClasses }}
 {{- if and (eq $class.engine "comfyui") (not $class.image) (not $image) }}
@@ -107,6 +109,7 @@ workers.{{ $name }}.comfyui.peers is empty: say where those servers are, or the 
 {{- if and $comfyui (eq $pool.comfyui.mode "external") (or (gt (int $pool.replicas) 1) (ne $pool.autoscaling.kind "none")) }}
 workers.{{ $name }} has more than one replica on external ComfyUI servers, and a server may have one worker only: set replicas to 1 and autoscaling.kind to none, or make a pool for each.
 {{- end }}
+{{- include "millrace.validateModelCache" (list (printf "workers.%s" $name) $pool) }}
 {{- if and (not $comfyui) (gt (int $pool.gpu.count) 0) }}
 workers.{{ $name }}.gpu.count is {{ $pool.gpu.count }}, but the engine cpu uses no GPU: set engine to comfyui, or gpu.count to 0.
 {{- end }}
@@ -124,5 +127,21 @@ workers.{{ $name }}.autoscaling.prometheusUrl is not set: KEDA queries that Prom
 workers.{{ $name }}.autoscaling.minReplicas is 0, which a plain HorizontalPodAutoscaler refuses: set it to 1, or kind to keda.
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* What is wrong with the model cache of a pool: (list "workers.name" $pool). */ -}}
+{{- define "millrace.validateModelCache" -}}
+{{- $at := index . 0 }}
+{{- $pool := index . 1 }}
+{{- $cache := $pool.comfyui.modelCache }}
+{{- if and (ne $cache.kind "none") (or (ne $pool.engine "comfyui") (ne $pool.comfyui.mode "sidecar")) }}
+{{ $at }}.comfyui.modelCache.kind is {{ $cache.kind }}, but only a ComfyUI in the worker's pod can read its models: set engine to comfyui and comfyui.mode to sidecar, or kind to none.
+{{- end }}
+{{- if and (eq $cache.kind "hostPath") (not $cache.hostPath) }}
+{{ $at }}.comfyui.modelCache.hostPath is not set: name a folder of the nodes that user 1000 can write to.
+{{- end }}
+{{- if and (eq $cache.kind "claim") (not $cache.existingClaim) }}
+{{ $at }}.comfyui.modelCache.existingClaim is not set: name a volume claim, or set kind to emptyDir.
 {{- end }}
 {{- end -}}

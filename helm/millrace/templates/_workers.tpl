@@ -14,6 +14,9 @@ makes those of deployments: it gives them name, pool, replicas, selector, and wh
 {{- $stop := 30 }}
 {{- $grace := add $pool.drainSeconds $stop 15 }}
 {{- $sidecar := and (eq $pool.engine "comfyui") (eq $pool.comfyui.mode "sidecar") }}
+{{- $cached := and $sidecar (ne $pool.comfyui.modelCache.kind "none") }}
+{{- /* One for each pod: workers may share the volume, and exchange what is in it for each run. */ -}}
+{{- $links := "/model-cache/pods/$(POD_NAME)" }}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -71,11 +74,30 @@ spec:
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           securityContext:
             {{- include "millrace.containerSecurity" $root | nindent 12 }}
+          {{- if $cached }}
+          # ComfyUI reads the file when it starts, which is before the worker does.
+          command:
+            - /bin/sh
+            - -c
+            - |
+              set -e
+              mkdir -p /data/input /data/output /data/user "$LINKS"
+              cat > "$LINKS/extra_model_paths.yaml" <<'END'
+              {{- $root.Files.Get "files/extra_model_paths.yaml" | trimSuffix "\n" | nindent 14 }}
+              END
+          env:
+            {{- include "millrace.podName" $root | nindent 12 }}
+            - { name: LINKS, value: {{ $links | quote }} }
+          {{- else }}
           command: [mkdir, -p, /data/input, /data/output, /data/user]
+          {{- end }}
           resources:
             {{- toYaml $pool.resources | nindent 12 }}
           volumeMounts:
             - { name: comfyui-data, mountPath: /data }
+            {{- if $cached }}
+            - { name: model-cache, mountPath: /model-cache }
+            {{- end }}
         # A native sidecar: it is stopped after the worker, so that a draining worker keeps its engine.
         - name: comfyui
           restartPolicy: Always
@@ -89,12 +111,18 @@ spec:
             - comfyui
           args:
             {{- $needed := list "--listen" "127.0.0.1" "--port" "8188" "--disable-metadata" "--log-stdout" "--preview-method" "auto" "--input-directory" "/data/input" "--output-directory" "/data/output" "--temp-directory" "/data" "--user-directory" "/data/user" }}
+            {{- if $cached }}
+            {{- $needed = concat $needed (list "--extra-model-paths-config" (printf "%s/extra_model_paths.yaml" $links)) }}
+            {{- end }}
             {{- toYaml (concat $pool.comfyui.command $needed $pool.comfyui.args) | nindent 12 }}
           securityContext:
             {{- include "millrace.containerSecurity" $root | nindent 12 }}
           env:
             - { name: HOME, value: /data }
             - { name: COMFYUI_RESTART_FILE, value: /data/restart }
+            {{- if $cached }}
+            {{- include "millrace.podName" $root | nindent 12 }}
+            {{- end }}
           # It listens only on the pod's loopback, which the kubelet cannot reach, so the probes run inside.
           startupProbe:
             exec:
@@ -129,6 +157,9 @@ spec:
               {{- if $pool.comfyui.models.existingClaim }}
               readOnly: true
               {{- end }}
+            {{- if $cached }}
+            - { name: model-cache, mountPath: /model-cache, readOnly: true }
+            {{- end }}
       {{- end }}
       containers:
         - name: worker
@@ -155,6 +186,15 @@ spec:
               value: /data
             - name: MILLRACE_COMFYUI_RESTART_FILE
               value: /data/restart
+            {{- if $cached }}
+            {{- include "millrace.podName" $root | nindent 12 }}
+            - name: MILLRACE_MODEL_CACHE_DIR
+              value: /model-cache/cache
+            - name: MILLRACE_MODEL_CACHE_BYTES
+              value: {{ int64 $pool.comfyui.modelCache.bytes | quote }}
+            - name: MILLRACE_COMFYUI_MODELS_DIR
+              value: {{ $links | quote }}
+            {{- end }}
             {{- else }}
             - name: MILLRACE_COMFYUI_URL
               value: {{ join "," $pool.comfyui.urls | quote }}
@@ -180,6 +220,9 @@ spec:
             {{- if $sidecar }}
             - { name: comfyui-data, mountPath: /data }
             {{- end }}
+            {{- if $cached }}
+            - { name: model-cache, mountPath: /model-cache }
+            {{- end }}
       volumes:
         - name: tmp
           emptyDir: { sizeLimit: {{ $pool.tmpSize }} }
@@ -195,6 +238,18 @@ spec:
           emptyDir: { sizeLimit: {{ $pool.comfyui.tmpSize }} }
         - name: shm
           emptyDir: { medium: Memory, sizeLimit: {{ $pool.comfyui.shmSize }} }
+        {{- if $cached }}
+        - name: model-cache
+          {{- with $pool.comfyui.modelCache }}
+          {{- if eq .kind "hostPath" }}
+          hostPath: { path: {{ .hostPath }}, type: Directory }
+          {{- else if eq .kind "claim" }}
+          persistentVolumeClaim: { claimName: {{ .existingClaim }} }
+          {{- else }}
+          emptyDir: { sizeLimit: "{{ add (int64 .bytes) 1073741824 }}" }
+          {{- end }}
+          {{- end }}
+        {{- end }}
         - name: models
           {{- if $pool.comfyui.models.existingClaim }}
           persistentVolumeClaim: { claimName: {{ $pool.comfyui.models.existingClaim }}, readOnly: true }

@@ -118,6 +118,16 @@ export class CacheFolder {
     return models;
   }
 
+  /** By which a link to a complete model is known. */
+  async inodes(): Promise<Set<number>> {
+    const inodes = new Set<number>();
+    for (const digest of await namesIn(join(this.path, 'models'))) {
+      const found = await unlessMissing(stat(this.model(digest)));
+      if (found !== null) inodes.add(found.ino);
+    }
+    return inodes;
+  }
+
   async partials(): Promise<PartialModel[]> {
     const partials: PartialModel[] = [];
     for (const name of await namesIn(join(this.path, 'partial'))) {

@@ -1,7 +1,7 @@
 import { blake3 } from '@napi-rs/blake-hash';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -40,9 +40,10 @@ beforeEach(async () => {
 });
 afterEach(() => folder.drop());
 
-function start(): ChildProcess {
+/** @param given the folder for its links */
+function start(...given: string[]): ChildProcess {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return spawn(process.execPath, ['-r', LOADER, PROCESS, folder.path, url, JSON.stringify(model)], {
+  return spawn(process.execPath, ['-r', LOADER, PROCESS, folder.path, url, JSON.stringify(model), ...given], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }
@@ -87,6 +88,29 @@ describe('a process that is killed while it stages', () => {
     await once(child, 'exit');
     await expectWholeModels();
     expect(await readdir(join(folder.path, 'models'))).toEqual([model.digest]);
+  });
+
+  it('keeps no model from being evicted by links in a folder that it was given, and loses nothing else that is there', async () => {
+    limit = MODEL_BYTES;
+    const given = join(folder.path, 'pods', 'a');
+    const child = start(given);
+    await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+    const other = library.add('b.safetensors', MODEL_BYTES);
+    const { cache } = await openCache(folder.path, library, {
+      budgetBytes: MODEL_BYTES,
+      waits: { lookMs: 2, roomMs: 20 },
+    });
+    const links = await cache.linksOfEngine();
+    const stage = () => cache.stage({ accountId: 'b', files: [other], links, signal: new AbortController().signal });
+    await expect(stage()).rejects.toThrow('no room');
+    await writeFile(join(given, 'loras', 'note.txt'), 'of somebody else');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await stage();
+    expect(await readdir(join(folder.path, 'models'))).toEqual([other.digest]);
+    expect(await readdir(join(given, 'checkpoints'))).toEqual([]);
+    expect(await readdir(join(given, 'loras'))).toEqual(['note.txt']);
+    await cache.close();
   });
 
   it('lets two processes share one fetch', async () => {

@@ -65,6 +65,18 @@ export class EngineLinks {
     return links;
   }
 
+  /**
+   * Remove the links that a process which has ended left in a folder that it was given.
+   *
+   * @param inodes of the models in the cache: nothing else is removed.
+   */
+  static async abandon(path: string, inodes: ReadonlySet<number>): Promise<void> {
+    for (const entry of await entriesOf(path)) {
+      if (entry.isFolder) await EngineLinks.abandon(entry.path, inodes);
+      else if (inodes.has((await unlessMissing(stat(entry.path)))?.ino ?? 0)) await unlessMissing(unlink(entry.path));
+    }
+  }
+
   /** A file with one link was never in the cache, or is the only one that is left of what was. */
   private async refuseOthers(folder: string): Promise<void> {
     for (const { name, path, isFolder } of await entriesOf(folder)) {

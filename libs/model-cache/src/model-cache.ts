@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { ModelFile, ModelSource } from '@millrace/contracts';
 import type { Logger, Metrics } from '@millrace/platform';
 import { CacheFolder } from './cache-folder';
 import { EngineLinks } from './engine-links';
 import { DEFAULT_FETCH, type FetchSettings } from './fetch-model';
-import { namesIn } from './files';
+import { namesIn, readText } from './files';
 import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
 import { Staging, type StageRequest } from './staging';
 
@@ -28,6 +28,9 @@ export interface StagingWaits {
   lookMs: number;
   roomMs: number;
 }
+
+/** Ending of the file that says which folder was given to an engine. */
+const GIVEN = '.given';
 
 const DEFAULT_WAITS: Readonly<StagingWaits> = { lookMs: 250, roomMs: 600_000 };
 
@@ -69,6 +72,10 @@ export class ModelCache {
   async linksOfEngine(given?: string): Promise<EngineLinks> {
     this.engineCount += 1;
     const own = join(this.folder.engines, this.ownerId, String(this.engineCount));
+    if (given !== undefined) {
+      await mkdir(join(this.folder.engines, this.ownerId), { recursive: true });
+      await writeFile(`${own}${GIVEN}`, resolve(given));
+    }
     return EngineLinks.open(given ?? own, this.folder);
   }
 
@@ -101,13 +108,32 @@ export class ModelCache {
     return this.folder.names();
   }
 
-  /** Remove the folders of engines whose process has ended: their links keep models from being evicted. */
+  /**
+   * Remove the folders of engines whose process has ended: their links keep models from being evicted. Of a folder that was given to one
+   * the links alone, and where another has it now, nothing.
+   */
   private async sweepEngines(): Promise<void> {
+    const [living, gone] = [[] as string[], [] as string[]];
     for (const owner of await namesIn(this.folder.engines)) {
-      if (owner === this.ownerId || (await this.locks.isHeld(presenceOf(owner)))) continue;
+      const lives = owner === this.ownerId || (await this.locks.isHeld(presenceOf(owner)));
+      (lives ? living : gone).push(owner);
+    }
+    if (gone.length === 0) return;
+    const used = (await Promise.all(living.map((owner) => this.givenTo(owner)))).flat();
+    for (const owner of gone) {
+      for (const path of await this.givenTo(owner)) {
+        if (!used.includes(path)) await EngineLinks.abandon(path, await this.folder.inodes());
+      }
       await rm(join(this.folder.engines, owner), { recursive: true, force: true });
       await this.locks.forget(presenceOf(owner));
     }
+  }
+
+  /** The folders that were given to the engines of a process. */
+  private async givenTo(owner: string): Promise<string[]> {
+    const folder = join(this.folder.engines, owner);
+    const notes = (await namesIn(folder)).filter((name) => name.endsWith(GIVEN));
+    return (await Promise.all(notes.map((name) => readText(join(folder, name))))).flatMap((path) => path ?? []);
   }
 
   /** Nothing of this process keeps a model from being evicted any more. */

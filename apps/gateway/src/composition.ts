@@ -18,8 +18,9 @@ import {
   listenForControl,
   type RedisConnections,
 } from '@millrace/messaging';
+import { ModelLibrarySource, composeModelSource } from '@millrace/models';
 import { KeyRing, Metrics, type Logger, type Shutdown } from '@millrace/platform';
-import { AttemptsController, BytesController, HeldAttempts, OutputReceipts } from './attempts';
+import { AttemptsController, BytesController, HeldAttempts, ModelsController, OutputReceipts } from './attempts';
 import type { GatewaySettings } from './gateway.config';
 import { GatewayRules } from './gateway-rules';
 import { TokenAllowance, WorkerTokenGuard } from './http';
@@ -48,7 +49,8 @@ export async function composeGateway(
   const { secretKey } = settings;
   const store = await openBlobStore(settings);
   shutdown.add('blob store', () => store.close());
-  const { content, outputUploads } = composeAssets({ database, store, settings });
+  const assets = composeAssets({ database, store, settings });
+  const { content, outputUploads } = assets;
   const remote = new RemoteAttempts(database);
   const jobs = composeExecution({ database, redis, logger, metrics, settings, secretKey });
   shutdown.add('jobs', () => jobs.close());
@@ -73,6 +75,7 @@ export async function composeGateway(
     [KeyRing, secretKey],
     [ContentService, content],
     [OutputUploads, outputUploads],
+    [ModelLibrarySource, composeModelSource({ database, assets })],
     [WarmClaims, jobs.claims],
     [Lifecycle, jobs.lifecycle],
     [OutputRecorder, jobs.outputs],
@@ -94,7 +97,7 @@ export async function composeGateway(
   ];
   const module: DynamicModule = {
     module: GatewayModule,
-    controllers: [WorkersController, MessagesController, AttemptsController, BytesController],
+    controllers: [WorkersController, MessagesController, AttemptsController, BytesController, ModelsController],
     providers: [WorkerTokenGuard, ...services.map(([provide, useValue]) => ({ provide, useValue }))],
   };
   return {

@@ -21,7 +21,7 @@ export async function openModelCache(
   if (modelCacheDir === undefined) return null;
   if (source === null) {
     throw new BootError(
-      'MILLRACE_MODEL_CACHE_DIR cannot be set beside MILLRACE_GATEWAY_URL: a gateway does not serve the library. Put the models on this machine.',
+      'MILLRACE_MODEL_CACHE_DIR is set, and the gateway does not serve the model library: upgrade it, or unset the folder and put the models on this machine.',
     );
   }
   const options = { source, isGone, metrics, logger, fetch: { parallel } };

@@ -1,5 +1,4 @@
 import type { Assets } from '@millrace/assets';
-import type { ModelSource } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
 import { AddressGuard, type Loop, type ResolveHost } from '@millrace/platform';
 import { ImportModelsLoop, ImportOrigins, ImportStore, ModelImporter, OriginClient } from './import';
@@ -62,7 +61,7 @@ export function composeModelNames(database: Database): ModelNames {
 }
 
 /** Wire what workers read models from. */
-export function composeModelSource({ database, assets }: Pick<ModelParts, 'database' | 'assets'>): ModelSource {
+export function composeModelSource({ database, assets }: Pick<ModelParts, 'database' | 'assets'>): ModelLibrarySource {
   return new ModelLibrarySource(database, new ModelUseStore(), assets.content);
 }
 

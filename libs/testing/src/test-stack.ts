@@ -93,16 +93,18 @@ export class TestStack {
     return worker;
   }
 
-  /** Start a worker that reaches a gateway of the stack, and nothing else of it. */
-  addRemoteWorker(gatewayUrl: string, token: string): Promise<TestProcess> {
+  /** Start a worker that reaches a gateway of the stack, and nothing else of it. @param settings of it alone. */
+  addRemoteWorker(gatewayUrl: string, token: string, settings: Record<string, string> = {}): Promise<TestProcess> {
     const nothing = {
       DATABASE_URL: '',
       REDIS_URL: '',
       MILLRACE_SECRET_KEY: '',
       MILLRACE_BLOB_DIR: '',
       MILLRACE_POOL: '',
+      ...Object.fromEntries(Object.keys(this.env).flatMap((name) => (name.startsWith('S3_') ? [[name, '']] : []))),
     };
-    return this.addWorker({ ...nothing, MILLRACE_GATEWAY_URL: gatewayUrl, MILLRACE_GATEWAY_TOKEN: token });
+    const gateway = { MILLRACE_GATEWAY_URL: gatewayUrl, MILLRACE_GATEWAY_TOKEN: token };
+    return this.addWorker({ ...nothing, ...gateway, ...settings });
   }
 
   /** The pool of the shared surface. */

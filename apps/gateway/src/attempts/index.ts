@@ -2,3 +2,4 @@ export { AttemptsController } from './attempts.controller';
 export { BytesController } from './bytes.controller';
 export { HeldAttempts } from './held-attempts';
 export { OutputReceipts } from './output-receipts';
+export { ModelsController } from './models.controller';

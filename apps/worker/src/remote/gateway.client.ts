@@ -116,16 +116,19 @@ export async function putToStore(url: string, bytes: Buffer): Promise<void> {
   if (!response.ok) throw storeFault(response.status);
 }
 
-/** Read what a link of the store leads to. @throws BlobStoreError. */
-export async function readFromStore(url: string): Promise<Readable> {
-  const response = await toStore(url, { method: 'GET' });
+/** Read what a link of the store leads to, or the range of it that the headers name. @throws BlobStoreError. */
+export async function readFromStore(
+  url: string,
+  { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+): Promise<Readable> {
+  const response = await toStore(url, { method: 'GET', ...(headers && { headers }) }, signal);
   if (!response.ok) throw storeFault(response.status);
   return bodyOf(response);
 }
 
-async function toStore(url: string, init: RequestInit): Promise<Response> {
+async function toStore(url: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
   try {
-    return await request(url, { ...init, signal: withTimeout('bytes') });
+    return await request(url, { ...init, signal: withTimeout('bytes', signal) });
   } catch (error) {
     throw new BlobStoreError('unreachable', 'The store did not answer.', { cause: error });
   }

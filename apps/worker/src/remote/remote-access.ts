@@ -5,6 +5,7 @@ import type { PoolAccess } from '../pool-access';
 import { GatewayClient, TokenRefused } from './gateway.client';
 import { RemoteAttempt } from './remote-attempt';
 import { RemoteLane } from './remote-lane';
+import { RemoteModels } from './remote-models';
 import { RemotePool } from './remote-pool';
 
 /** Set where a worker reaches its pool by itself: it and a gateway contradict each other. */
@@ -59,14 +60,18 @@ export async function openRemoteAccess({
     logger.warn({ own: VERSION, gateway: terms.version }, 'the gateway has another version, of the same protocol');
   }
   const pool = new RemotePool(client, workerId);
+  const models = new RemoteModels(client);
   return {
     pool: terms.pool,
     terms,
     registry: pool,
     claims: pool,
-    recordsOf: (claimed) => new RemoteAttempt(client, claimed, terms.partBytes, logger).parts,
-    // A gateway serves the inputs of attempts, not the library.
-    modelSource: null,
+    recordsOf: (claimed) => {
+      models.claimed(claimed);
+      return new RemoteAttempt(client, claimed, terms.partBytes, logger).parts;
+    },
+    // One of an earlier version serves the inputs of attempts, not the library.
+    modelSource: terms.servesModels === true ? models : null,
     openLane: (listener) => new RemoteLane({ client, workerId, logger, ...listener }),
     assertInReach: async () => {
       await askTerms(client);

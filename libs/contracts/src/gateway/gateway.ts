@@ -42,6 +42,8 @@ export const GatewayTermsSchema = z.object({
   warmUp: z.string().nullable().optional(),
   /** Size of the parts in which outputs are sent; the last one is smaller. */
   partBytes: z.int(),
+  /** Whether models of the library can be read by this gateway. */
+  servesModels: z.boolean().optional(),
 });
 export type GatewayTerms = z.infer<typeof GatewayTermsSchema>;
 
@@ -141,6 +143,15 @@ export const GatewayInputSchema = z.object({
   sizeBytes: z.int(),
   url: z.url().nullable(),
 });
+
+/** Names of model files in the graph of an attempt. */
+export const GatewayModelNamesSchema = z.object({ names: modelNames });
+/** Those of them that the library has for the account of the attempt. */
+export const GatewayModelsSchema = z.object({
+  files: z.array(z.object({ folder: z.string(), name: z.string(), digest: z.string(), sizeBytes: z.int() })),
+});
+/** Where the bytes of a model are. Without a `url` they are at the gateway. Either place takes `Range`. */
+export const GatewayModelPlaceSchema = z.object({ url: z.url().nullable() });
 
 const partNumber = z.int().min(1).max(10_000);
 

@@ -37,6 +37,13 @@ export class RemoteAttempts {
     return rows.length > 0;
   }
 
+  /** The graph of a job, as it was submitted; null where the job is gone. */
+  async workflowOf(jobId: string): Promise<string | null> {
+    const [graph] = await this.database.rows<{ workflow: string }>(Prisma.sql`
+      SELECT workflow FROM job_graphs WHERE job_id = ${jobId}::uuid`);
+    return graph?.workflow ?? null;
+  }
+
   /** The worker that has a job now; null when none has it. */
   async workerOf(jobId: string): Promise<string | null> {
     const [job] = await this.database.rows<{ workerId: string }>(Prisma.sql`

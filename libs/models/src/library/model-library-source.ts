@@ -9,7 +9,7 @@ export class ModelLibrarySource implements ModelSource {
   constructor(
     private readonly database: Database,
     private readonly store: ModelUseStore,
-    private readonly content: Pick<ContentService, 'openPart'>,
+    private readonly content: Pick<ContentService, 'locateInput' | 'openPart'>,
   ) {}
 
   async find(accountId: string, names: readonly string[]): Promise<ModelFile[]> {
@@ -27,10 +27,25 @@ export class ModelLibrarySource implements ModelSource {
     signal: AbortSignal,
   ): Promise<Readable> {
     signal.throwIfAborted();
-    const asset = await this.store.contentOf(this.database, accountId, digest);
-    if (asset === null) throw new Refusal('not_found', `The library has no model with the content ${digest}.`);
+    const asset = await this.assetOf(accountId, digest);
     if (start >= end) return Readable.from([]);
     const bytes = await this.content.openPart(asset.accountId, asset.id, { start, end: end - 1 });
     return addAbortSignal(signal, bytes);
+  }
+
+  /**
+   * Where the store itself serves a content; null where `open` must.
+   *
+   * @throws Refusal `not_found` where the account has no such model any more.
+   */
+  async locate({ accountId, digest }: Pick<ModelFile, 'digest'> & { accountId: string }): Promise<string | null> {
+    const asset = await this.assetOf(accountId, digest);
+    return (await this.content.locateInput(asset.accountId, asset.id)).url;
+  }
+
+  private async assetOf(accountId: string, digest: string): Promise<{ id: string; accountId: string }> {
+    const asset = await this.store.contentOf(this.database, accountId, digest);
+    if (asset === null) throw new Refusal('not_found', `The library has no model with the content ${digest}.`);
+    return asset;
   }
 }

@@ -1,0 +1,68 @@
+import { blake3 } from '@napi-rs/blake-hash';
+import { newId, type GatewayAttempt } from '@millrace/contracts';
+import { GatewayWorld, type GatewayAnswer, type RemoteWorker } from './fixtures/gateway-world';
+
+const NAME = 'mine.safetensors';
+
+let world: GatewayWorld;
+beforeAll(async () => {
+  world = await GatewayWorld.open();
+});
+afterAll(() => world.close());
+
+const digestOf = (text: string): string => blake3(text).toString('hex');
+
+/** An account with a model, and a worker that holds an attempt whose graph names it. */
+async function attemptWithModel(text = 'weights'): Promise<[RemoteWorker, GatewayAttempt, string]> {
+  const accountId = await world.account();
+  await world.model(accountId, NAME, text);
+  const worker = await world.worker();
+  await world.submit(worker.poolId, { accountId, model: NAME });
+  return [worker, await worker.take(), digestOf(text)];
+}
+
+const read = (worker: RemoteWorker, attempt: GatewayAttempt, digest: string, range?: string): Promise<GatewayAnswer> =>
+  worker.of(attempt, 'GET', `models/${digest}/content`, undefined, range === undefined ? {} : { range });
+
+describe('the models of an attempt', () => {
+  it('are found by the names of its graph, and of no other', async () => {
+    const [worker, attempt, digest] = await attemptWithModel();
+    await world.model(await world.account(), 'foreign.safetensors', 'of another account');
+    const names = [NAME, 'unnamed.safetensors', 'foreign.safetensors'];
+    const { body } = await worker.of(attempt, 'POST', 'models', { names });
+    expect(body).toEqual({ files: [{ folder: 'checkpoints', name: NAME, digest, sizeBytes: 7 }] });
+  });
+
+  it('are read in ranges, by the gateway where the store has no links', async () => {
+    const [worker, attempt, digest] = await attemptWithModel();
+    expect((await worker.of(attempt, 'GET', `models/${digest}`)).body).toEqual({ url: null });
+    expect(await read(worker, attempt, digest, 'bytes=0-2')).toMatchObject({ status: 206, text: 'wei' });
+    expect(await read(worker, attempt, digest, 'bytes=3-6')).toMatchObject({ status: 206, text: 'ghts' });
+    for (const range of [undefined, 'bytes=3-', 'bytes=4-3', 'bytes=x-y', 'lines=0-1']) {
+      expect((await read(worker, attempt, digest, range)).status).toBe(400);
+    }
+  });
+
+  it('are not those of other accounts, whoever knows their hash', async () => {
+    const [worker, attempt] = await attemptWithModel();
+    await world.model(await world.account(), 'foreign.safetensors', 'of another account');
+    for (const digest of [digestOf('of another account'), '0'.repeat(64), 'x', '..']) {
+      expect((await worker.of(attempt, 'GET', `models/${encodeURIComponent(digest)}`)).status).toBe(404);
+      expect((await read(worker, attempt, encodeURIComponent(digest), 'bytes=0-2')).status).toBe(404);
+    }
+  });
+
+  it('are for who holds the attempt alone', async () => {
+    const [worker, attempt, digest] = await attemptWithModel();
+    const other = await world.worker();
+    const wrong = { ...attempt, leaseToken: newId() };
+    for (const [who, what] of [
+      [other, attempt],
+      [worker, wrong],
+    ] as const) {
+      expect((await who.of(what, 'POST', 'models', { names: [NAME] })).status).toBe(403);
+      expect((await who.of(what, 'GET', `models/${digest}`)).status).toBe(403);
+      expect((await read(who, what, digest, 'bytes=0-2')).status).toBe(403);
+    }
+  });
+});

@@ -203,6 +203,28 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.redact_audit_log(account uuid, texts text[], after uuid, batch integer, OUT last uuid, OUT redacted integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+    SELECT id INTO last FROM (
+        SELECT id FROM public.audit_log WHERE account_id = account AND id > after ORDER BY id LIMIT batch
+    ) page ORDER BY id DESC LIMIT 1;
+    UPDATE public.audit_log
+    SET details = '{"erased": true}',
+        address = CASE WHEN actor LIKE 'api\_key:%' OR actor LIKE 'session:%' THEN NULL ELSE address END,
+        reason = NULL
+    WHERE account_id = account AND id > after AND id <= last AND action NOT LIKE 'erasure.%'
+      AND (details <> '{}' OR address IS NOT NULL OR reason IS NOT NULL)
+      AND (texts IS NULL OR EXISTS (
+        SELECT FROM unnest(texts) named WHERE position(named IN details::text) > 0 OR position(named IN subject_id) > 0));
+    GET DIAGNOSTICS redacted = ROW_COUNT;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse(reason text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -212,11 +234,43 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF NEW.details = '{"erased": true}' AND (NEW.address IS NULL OR NEW.address = OLD.address) AND (NEW.reason IS NULL OR NEW.reason = OLD.reason) THEN
+        OLD.details := NEW.details;
+        OLD.address := NEW.address;
+        OLD.reason := NEW.reason;
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+    RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_ledger_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.reason = 'erased' AND OLD.reason IS NOT NULL THEN
+        OLD.reason := NEW.reason;
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NEW;
+        END IF;
+    END IF;
     RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
 END
 $function$;
@@ -309,7 +363,9 @@ CREATE TABLE accounts (
     deployment_limit integer,
     deployment_worker_limit integer,
     submission_defaults jsonb,
+    closed_at timestamp(3) with time zone,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
+    CONSTRAINT accounts_closed_check CHECK (((closed_at IS NULL) OR (status = 'suspended'::text))),
     CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'demo_network'::text, 'self_hosted'::text]))),
     CONSTRAINT accounts_limits_check CHECK (((running_limit > 0) AND (queue_limit >= 0) AND (requests_per_minute > 0) AND (stream_limit >= 0) AND (upload_bytes_per_day >= 0))),
     CONSTRAINT accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text]))),
@@ -536,6 +592,30 @@ CREATE TABLE export_destinations (
     CONSTRAINT export_destinations_bucket_check CHECK (((num_nulls(bucket, region, access_key_id, sealed_secret) = ANY (ARRAY[0, 4])) AND ((bucket IS NOT NULL) OR (endpoint IS NULL)))),
     CONSTRAINT export_destinations_disabled_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
     CONSTRAINT export_destinations_reason_check CHECK ((disabled_reason = ANY (ARRAY['by_owner'::text, 'failing'::text])))
+CREATE TABLE erasures (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    subject text NOT NULL,
+    job_id uuid,
+    label text,
+    value text,
+    pseudonym text NOT NULL,
+    state text DEFAULT 'requested'::text NOT NULL,
+    step text DEFAULT ''::text NOT NULL,
+    place text,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    lease_token uuid,
+    lease_expires_at timestamp(3) with time zone,
+    due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    requested_by text NOT NULL,
+    requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    started_at timestamp(3) with time zone,
+    done_at timestamp(3) with time zone,
+    CONSTRAINT erasures_pkey PRIMARY KEY (id),
+    CONSTRAINT erasures_done_check CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state <> 'done'::text) OR (value IS NULL)) AND ((state = 'done'::text) OR (subject <> 'label'::text) OR ((label IS NOT NULL) AND (value IS NOT NULL))))),
+    CONSTRAINT erasures_lease_check CHECK ((((lease_token IS NULL) = (lease_expires_at IS NULL)) AND ((state = 'running'::text) OR (lease_token IS NULL)))),
+    CONSTRAINT erasures_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'done'::text]))),
+    CONSTRAINT erasures_subject_check CHECK (((subject = ANY (ARRAY['job'::text, 'label'::text, 'account'::text])) AND ((subject = 'job'::text) = (job_id IS NOT NULL)) AND ((subject = 'label'::text) OR ((label IS NULL) AND (value IS NULL)))))
 );
 
 CREATE TABLE fleet_groups (
@@ -1069,6 +1149,7 @@ ALTER TABLE deployments ADD CONSTRAINT deployments_pool_id_fkey FOREIGN KEY (poo
 ALTER TABLE export_attempts ADD CONSTRAINT export_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES export_deliveries(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE export_deliveries ADD CONSTRAINT export_deliveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE export_destinations ADD CONSTRAINT export_destinations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
+ALTER TABLE erasures ADD CONSTRAINT erasures_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE fleet_groups ADD CONSTRAINT fleet_groups_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE job_attempts ADD CONSTRAINT job_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_graphs ADD CONSTRAINT job_graphs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
@@ -1138,6 +1219,9 @@ CREATE INDEX export_deliveries_due_idx ON public.export_deliveries USING btree (
 CREATE INDEX export_deliveries_log_idx ON public.export_deliveries USING btree (account_id, id);
 CREATE UNIQUE INDEX export_deliveries_test_key ON public.export_deliveries USING btree (account_id) WHERE ((day IS NULL) AND (state = 'pending'::text));
 CREATE INDEX export_destinations_next_day_idx ON public.export_destinations USING btree (next_day) WHERE (disabled_at IS NULL);
+CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id DESC);
+CREATE INDEX erasures_due_idx ON public.erasures USING btree (due_at) WHERE (state <> 'done'::text);
+CREATE UNIQUE INDEX erasures_open_key ON public.erasures USING btree (account_id, subject, job_id, label, value) NULLS NOT DISTINCT WHERE (state <> 'done'::text);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
 CREATE INDEX job_graphs_reuse_key_idx ON public.job_graphs USING btree (reuse_key, job_id) WHERE (reuse_key IS NOT NULL);
 CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (work_key, job_id);
@@ -1200,7 +1284,7 @@ CREATE INDEX worker_tokens_pool_id_idx ON public.worker_tokens USING btree (pool
 CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 
-CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change('the audit log is only appended to');
+CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change('the audit log is only appended to');
 CREATE TRIGGER audit_log_keep_trigger BEFORE DELETE ON public.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
 CREATE TRIGGER balances_low_event_trigger AFTER UPDATE ON public.balances FOR EACH ROW WHEN (((old.alerted_at IS NULL) AND (new.alerted_at IS NOT NULL))) EXECUTE FUNCTION record_low_credits();
 CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW WHEN ((((new.alerted_at IS NULL) AND ((new.available_micros + new.held_micros) < new.alert_below_micros) AND ((new.available_micros + new.held_micros) < (old.available_micros + old.held_micros))) OR ((new.alerted_at IS NOT NULL) AND ((new.available_micros + new.held_micros) >= new.alert_below_micros) AND (((new.available_micros + new.held_micros) > (old.available_micros + old.held_micros)) OR (new.alert_below_micros <> old.alert_below_micros))))) EXECUTE FUNCTION note_low_credits();
@@ -1212,7 +1296,7 @@ CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transi
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');
 CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_terminal_change('nothing leaves a terminal state');
 CREATE TRIGGER ledger_entries_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
-CREATE TRIGGER ledger_transactions_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
+CREATE TRIGGER ledger_transactions_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change('the ledger is only appended to');
 CREATE TRIGGER payment_events_append_trigger BEFORE DELETE OR UPDATE ON public.payment_events FOR EACH ROW EXECUTE FUNCTION refuse_change('what was told of payments is only appended to');
 CREATE TRIGGER payment_reversals_keep_trigger BEFORE DELETE ON public.payment_reversals FOR EACH ROW EXECUTE FUNCTION refuse_change('what was told of payments is kept');
 CREATE TRIGGER top_ups_keep_trigger BEFORE DELETE ON public.top_ups FOR EACH ROW EXECUTE FUNCTION refuse_change('orders are kept');

@@ -31,6 +31,7 @@ const GUIDE = [
   'partners',
   'exports',
   'models',
+  'erasure',
 ];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;

@@ -8,6 +8,7 @@ import { ModelsAdminModule } from './models';
 import { AdminOpenApiModule } from './openapi';
 import { OperationsModule } from './operations';
 import { OperatorsAdminModule } from './operators';
+import { PrivacyAdminModule } from './privacy';
 import { SessionsAdminModule } from './sessions';
 
 /** The admin API: what the ops listener serves besides health and metrics. */
@@ -21,6 +22,7 @@ import { SessionsAdminModule } from './sessions';
     ModelsAdminModule,
     OperationsModule,
     OperatorsAdminModule,
+    PrivacyAdminModule,
     SessionsAdminModule,
     AdminOpenApiModule,
   ],

@@ -46,6 +46,7 @@ import { JobPresenter, composeLabelRules, composeSubmission, type AccountQueues 
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { composeModelNames, composeModels } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
+import { composeAccountExports, composeErasures } from '@millrace/privacy';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
 import { API_SETTINGS, type ApiSettings } from './api.config';
 import { SELF_HOSTED_ACCOUNT, demoLimits } from './endpoints';
@@ -101,13 +102,13 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const networks = new NetworkAccounts(database, new AccountStore(), secretKey, demoLimits(settings));
   const shared = redis.producer();
   const limiter = new RateLimiter(new SharedCounters(shared));
-  await retryWhileStarting(BOOT_TIMEOUT_MS, () => ensureOwnAccount(accounts.accounts));
+  await retryWhileStarting(BOOT_TIMEOUT_MS, () => ensureOwnAccount(accounts.services.accounts));
 
   shutdown.add('database', () => database.close());
   shutdown.add('blob store', () => store.close());
   shutdown.add('Redis', () => redis.close());
   shutdown.add('jobs', () => jobs.close());
-  shutdown.add('API keys', () => accounts.authenticator.close());
+  shutdown.add('API keys', () => accounts.services.authenticator.close());
   shutdown.add('rate limits', () => limiter.close());
 
   const services: (object | null)[] = [
@@ -115,7 +116,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     metrics,
     limiter,
     new SharedSlots(shared),
-    ...Object.values(accounts),
+    ...Object.values(accounts.services),
     networks,
     ...composeDeployments(database, settings, jobs.queues),
     assets.assets,
@@ -140,6 +141,8 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     composeTopUps(database, provider, settings),
     defaults,
     composeLabelRules(database),
+    composeErasures(database, audit, accounts.forget),
+    composeAccountExports(database, assets.content),
     jobs.submissions,
     jobs.submissionEstimates,
     jobs.batchSubmissions,
@@ -185,13 +188,13 @@ type Accounts = {
   operatorTokens: OperatorTokensService;
 };
 
-/** Changes of accounts and keys reach waiting jobs at once, and the requests of this process. */
+/** Changes of accounts and keys reach waiting jobs at once, and, by `forget`, the requests of this process. */
 function composeAccounts(
   database: Database,
   { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds, adminToken }: ApiSettings,
   logger: Logger,
   queues: Pick<AccountQueues, 'applyLimits'>,
-): Accounts {
+): { services: Accounts; forget: () => void } {
   const accountStore = new AccountStore();
   const keyStore = new ApiKeyStore();
   const mint = new ApiKeyMint(secretKey);
@@ -240,18 +243,8 @@ function composeAccounts(
     audit,
     failures,
   );
-  return {
-    accounts,
-    keys,
-    audit,
-    authenticator,
-    failures,
-    standing,
-    sessions,
-    signInLinks,
-    operatorSessions,
-    operatorTokens,
-  };
+  const services = { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks };
+  return { services: { ...services, operatorSessions, operatorTokens }, forget };
 }
 
 function composeDeployments(

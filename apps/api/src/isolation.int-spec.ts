@@ -88,6 +88,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     'label rule': own.labelRuleId,
     'export delivery': own.exportDeliveryId,
     model: own.modelId,
+    erasure: own.erasureId,
   };
   const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01', day: '2026-01-31' };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {

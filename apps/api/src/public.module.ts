@@ -12,6 +12,7 @@ import { LabelsModule } from './labels';
 import { McpModule } from './mcp';
 import { ModelsModule } from './models';
 import { OpenApiModule } from './openapi';
+import { PrivacyModule } from './privacy';
 import { SessionsModule } from './sessions';
 import { UploadsModule } from './uploads';
 import { WebhooksModule } from './webhooks';
@@ -32,6 +33,7 @@ import { WebhooksModule } from './webhooks';
     SessionsModule,
     WebhooksModule,
     LabelsModule,
+    PrivacyModule,
     ModelsModule,
     McpModule,
     OpenApiModule,

@@ -13,6 +13,7 @@ import {
   addLabels,
   addLogin,
   addModels,
+  addPrivacy,
   addRun,
   addSubmit,
   addWatch,
@@ -82,6 +83,7 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     addDefaults,
     addDeployments,
     addWebhooks,
+    addPrivacy,
     addAdmin,
     addLogin,
   ])

@@ -31,6 +31,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       credits: 'Credits',
       exports: 'Exports for finance',
       partners: 'Partners',
+      erasure: 'Erasure and export',
       deployments: 'Deployments',
     },
   },

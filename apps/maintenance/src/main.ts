@@ -33,6 +33,7 @@ import {
   type Shutdown,
 } from '@millrace/platform';
 import { composeWebhookDelivery } from '@millrace/webhooks';
+import { composeErasureChores } from '@millrace/privacy';
 import { LoopRunner } from './loop-runner';
 import { maintenanceSettings } from './maintenance.config';
 
@@ -66,6 +67,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const delivered = { database, secretKey, exports: billing.exports, ownBucket, logger };
   const exportDelivery = composeExportDelivery(delivered, writer);
   shutdown.add('export delivery', () => exportDelivery.close());
+  const erasures = composeErasureChores({ database, jobs: jobs.eraser, assets: assets.eraser, settings });
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
@@ -75,6 +77,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     ...exportDelivery.loops,
     ...webhooks.loops,
     ...models.loops,
+    ...erasures.loops,
     new RetireSilentWorkersLoop(database, workers),
     new MeasureWorkersLoop(database, workers, metrics),
     new SweepStoppedWorkersLoop(database, workers),

@@ -6,6 +6,7 @@ import { jobSettings } from '@millrace/jobs';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { modelSettings } from '@millrace/models';
 import { processSettings, type SettingsOf } from '@millrace/platform';
+import { privacySettings } from '@millrace/privacy';
 import { webhookSettings } from '@millrace/webhooks';
 
 export const maintenanceSettings = {
@@ -19,6 +20,7 @@ export const maintenanceSettings = {
   ...exportSettings,
   ...jobSettings,
   ...modelSettings,
+  ...privacySettings,
   ...webhookSettings,
 };
 export type MaintenanceSettings = SettingsOf<typeof maintenanceSettings>;

@@ -61,9 +61,11 @@ export class AccountStore {
     return account && accountOf(account);
   }
 
-  /** Hold an account's row against changes until the transaction ends. @returns false when there is none. */
+  /** Hold an account's row against changes until the transaction ends. @returns false when there is none, or it is closed. */
   async lock(tx: Statements, id: string): Promise<boolean> {
-    return (await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid FOR UPDATE`)) > 0;
+    return (
+      (await tx.execute(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${id}::uuid AND closed_at IS NULL FOR UPDATE`)) > 0
+    );
   }
 
   /**
@@ -84,9 +86,9 @@ export class AccountStore {
     return accounts.map(accountOf);
   }
 
-  /** @returns null when there is no such account. */
+  /** @returns null when there is no such account, or it is closed. */
   async update(tx: Statements, id: string, changes: AccountChanges): Promise<Account | null> {
-    const { count } = await tx.models.account.updateMany({ where: { id }, data: changes });
+    const { count } = await tx.models.account.updateMany({ where: { id, closedAt: null }, data: changes });
     return count === 0 ? null : this.find(tx, id);
   }
 }

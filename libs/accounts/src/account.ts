@@ -13,6 +13,8 @@ export interface Account extends AccountLimits {
   plan: string;
   createdAt: Date;
   updatedAt: Date;
+  /** When it was closed, to be erased. It is suspended for good. */
+  closedAt: Date | null;
 }
 
 /** What may be set on an account. An absent field keeps its value; a limit that is null is the service's default. */

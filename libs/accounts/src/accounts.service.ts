@@ -27,11 +27,11 @@ export class AccountsService {
     });
   }
 
-  /** @throws Refusal `not_found`. */
+  /** @throws Refusal `not_found`; `invalid_request` for an account that is closed. */
   async updateAccount(operator: Operator, id: string, changes: AccountChanges): Promise<Account> {
     const account = await this.audit.record(operator, async (tx, note) => {
       const updated = await this.accounts.update(tx, id, changes);
-      if (updated === null) throw noAccount(id);
+      if (updated === null) throw (await this.accounts.find(tx, id)) === null ? noAccount(id) : closed(id);
       await this.applyLimits(tx, updated);
       note({ ...actOn(id, 'account.update'), details: detailsOf(changes) });
       return updated;
@@ -77,4 +77,8 @@ function detailsOf(changes: AccountChanges): ActDetails {
 
 export function noAccount(id: string): Refusal {
   return new Refusal('not_found', `There is no account ${id}.`);
+}
+
+function closed(id: string): Refusal {
+  return new Refusal('invalid_request', `The account ${id} is closed and erased; make another one instead.`);
 }

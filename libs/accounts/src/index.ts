@@ -14,6 +14,7 @@ export type { Act, AuditEntry, Operator } from './audit-log';
 export { AuditLog } from './audit-log.service';
 export { AuditLogStore } from './audit-log.store';
 export { Authenticator, bearerOf } from './authenticator';
+export { AccountErasureStore } from './erasure';
 export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
 export { NoteExpiringKeysLoop } from './expiry';

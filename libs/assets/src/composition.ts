@@ -12,6 +12,7 @@ import {
 import type { AssetSettings } from './assets.settings';
 import type { BlobStore } from './store';
 import { ContentService } from './content';
+import { AssetEraser, AssetErasureStore } from './erasure';
 import {
   ExpireAssetsLoop,
   RecountStorageLoop,
@@ -50,6 +51,7 @@ export interface Assets {
   outputUploads: OutputUploads;
   quota: StorageQuota;
   content: ContentService;
+  eraser: AssetEraser;
   /** Chores, for the process that runs chores. */
   loops: Loop[];
   audit: StorageAudit;
@@ -74,6 +76,7 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
     resumable,
     outputUploads: new OutputUploads(store.parts, blobs, settings),
     quota,
+    eraser: new AssetEraser(database, new AssetErasureStore(), resumable, blobs),
     content: new ContentService(database, assets, assetStore, blobs, settings),
     loops: [
       new ExpireAssetsLoop(database, assetStore, records),

@@ -36,6 +36,7 @@ export {
 } from './upload';
 export { assetSettings, type AssetSettings } from './assets.settings';
 export { BlobStoreError, composeNamedBuckets, openBlobStore, type BlobStoreFault } from './store';
+export { AssetEraser } from './erasure';
 export { composeAssets, type Assets } from './composition';
 export { ContentLinks, ContentService, type LinkBase } from './content';
 export { outputTypeOf } from './media';

@@ -26,6 +26,7 @@ export {
   type ObjectDraft,
   type ObjectWriter,
 } from './delivery';
+export { BookErasureStore } from './erasure';
 export { DailyExports, type DailyExport, type Dataset } from './exports';
 export {
   composeBilling,

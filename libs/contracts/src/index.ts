@@ -41,6 +41,13 @@ export {
 } from './batch';
 export { boundedList } from './bounded-list';
 export { OPERATOR_ROLES, roleCovers, type OperatorRole } from './operators';
+export {
+  ERASURE_STATES,
+  ERASURE_SUBJECTS,
+  type ErasureState,
+  type ErasureSubject,
+  type ErasureSubjectKind,
+} from './erasure';
 export { EstimateSchema, type Estimate } from './estimate';
 export {
   ERROR_CATALOGUE,

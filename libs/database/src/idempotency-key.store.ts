@@ -83,3 +83,15 @@ export async function sweepKeys(statements: Statements, limit: number): Promise<
       SELECT account_id, operation, key FROM idempotency_keys WHERE expires_at <= now()
       ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
 }
+
+/** Forget the keys of an account's requests that made these records. Costs a walk over the keys that the account has. @returns how many went. */
+export async function forgetKeys(
+  tx: Statements,
+  accountId: string,
+  operation: IdempotentOperation,
+  subjectIds: readonly string[],
+): Promise<number> {
+  return tx.execute(Prisma.sql`
+    DELETE FROM idempotency_keys
+    WHERE account_id = ${accountId}::uuid AND operation = ${operation} AND subject_id = ANY(${[...subjectIds]}::uuid[])`);
+}

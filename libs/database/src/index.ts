@@ -3,7 +3,15 @@ export { databaseSettings } from './database.settings';
 export { BOOT_TIMEOUT_MS, retryWhileStarting } from './boot-retry';
 export { ConstraintError, RefusedError } from './errors';
 export { decodeCursor, encodeCursor, pageOf, type Page } from './cursor';
-export { KEY_REUSED, claimKey, claimKeyPart, claimKeysPart, isKeyClaimed, sweepKeys } from './idempotency-key.store';
+export {
+  KEY_REUSED,
+  claimKey,
+  claimKeyPart,
+  claimKeysPart,
+  forgetKeys,
+  isKeyClaimed,
+  sweepKeys,
+} from './idempotency-key.store';
 export { assertSchema, awaitSchema } from './schema-version';
 export { besideTransaction } from './nested-connection';
 export { isLockTimeout, isStatementTimeout, isTransient, isUndone } from './transient';

@@ -45,6 +45,14 @@ export class DeploymentLifeStore {
       UPDATE deployments SET deleting_at = now() WHERE id = ${id}::uuid AND deleting_at IS NULL AND deleted_at IS NULL`);
   }
 
+  /** Stop all deployments of an account and take their names from them; each is deleted when it has no jobs. @returns how many. */
+  async closeAll(tx: Statements, accountId: string, pseudonym: string): Promise<number> {
+    return tx.execute(Prisma.sql`
+      UPDATE deployments
+      SET name = ${pseudonym}, desired_state = 'stopped', stopped_at = coalesce(stopped_at, now()), deleting_at = coalesce(deleting_at, now())
+      WHERE account_id = ${accountId}::uuid AND (name <> ${pseudonym} OR desired_state <> 'stopped' OR deleting_at IS NULL)`);
+  }
+
   /** Delete a deployment: no request finds it from now on. What refers to it stays as it is. */
   async remove(tx: Statements, id: string): Promise<void> {
     await tx.execute(Prisma.sql`

@@ -43,7 +43,9 @@ import {
   QueueRanks,
   WebhookJobs,
 } from './follow';
+import { JobEraser, JobErasureStore } from './erasure';
 import type { JobSettings } from './job.settings';
+import { LabelRuleStore } from './labels';
 import {
   EndCanceledJobsLoop,
   EndOvertimeJobsLoop,
@@ -210,13 +212,14 @@ export function composeExecution(parts: JobsParts & { secretKey: KeyRing }): Job
 /** What a process has that looks after jobs. */
 export interface JobMaintenance {
   loops: Loop[];
+  eraser: JobEraser;
   close(): Promise<void>;
 }
 
 /** Wire what looks after jobs: every loop there is. */
 export function composeMaintenance(parts: JobsParts): JobMaintenance {
   const { database, metrics, settings } = parts;
-  const { lanes, dispatcher, lifecycle } = composeMoves(parts);
+  const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
   const pools = new WorkingPoolsStore();
   return {
     loops: [
@@ -239,6 +242,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new SweepAccountQueuesLoop(database, new IdleQueueStore()),
       new SweepDemoNetworksLoop(database, new AccountQueueStore()),
     ],
+    eraser: new JobEraser(database, new JobErasureStore(), new LabelRuleStore(), lifecycle, live),
     close: () => lanes.close(),
   };
 }

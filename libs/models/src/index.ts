@@ -1,4 +1,5 @@
 export { composeModelChores, composeModelNames, composeModelSource, composeModels } from './composition';
+export { ModelErasureStore } from './erasure';
 export { ImportOrigins } from './import';
 export { MODEL_KINDS, MODEL_FORMATS } from './headers';
 export { MODEL_STATES, ModelLibrary, ModelLibrarySource, ModelUploads, type Model, type Transact } from './library';

@@ -14,9 +14,14 @@ const REMOVE = 'SELECT, DELETE';
 const SWEEP = 'SELECT, UPDATE, DELETE';
 const ALL = 'SELECT, INSERT, UPDATE, DELETE';
 const NOTHING = '';
-/** To see which keys expire, and to note that it was said: never the hash of a key, nor its scopes. */
+/** To see which keys expire, and to note that it was said; to take what names somebody from those that are erased. It never reads the hash of a key. */
 const NOTE_EXPIRY =
-  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days), UPDATE (expiry_notice_days)';
+  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days), ' +
+  'UPDATE (expiry_notice_days, name, labels, key_hash, revoked_at)';
+/** To delete those of networks, and to take its name from one that is erased. */
+const FORGET_ACCOUNT = 'SELECT, UPDATE (name, submission_defaults, updated_at), DELETE';
+/** Amounts are only appended to; why something was posted may be struck out. */
+const APPEND_AND_REDACT = 'SELECT, INSERT, UPDATE (reason)';
 
 /**
  * By table: the rights of the api, the worker and the maintenance process. Nobody of them may truncate a table, change what is
@@ -28,7 +33,7 @@ export const RIGHTS = {
   _prisma_migrations: [READ, READ, READ],
   account_queues: [WRITE, WRITE, ALL],
   account_storage: [WRITE, WRITE, ALL],
-  accounts: [WRITE, NOTHING, REMOVE],
+  accounts: [WRITE, NOTHING, FORGET_ACCOUNT],
   api_keys: [WRITE, NOTHING, NOTE_EXPIRY],
   assets: [ALL, WRITE, ALL],
   audit_log: [APPEND, NOTHING, NOTHING],
@@ -41,6 +46,7 @@ export const RIGHTS = {
   credit_lots: [WRITE, NOTHING, WRITE],
   deployments: [WRITE, CHANGE, CHANGE],
   engine_classes: [READ, NOTHING, WRITE],
+  erasures: [APPEND, NOTHING, CHANGE],
   export_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE'],
   export_deliveries: [WRITE, NOTHING, ALL],
   export_destinations: [ALL, NOTHING, CHANGE],
@@ -58,7 +64,7 @@ export const RIGHTS = {
   label_use: [WRITE, WRITE, ALL],
   ledger_audit_progress: [NOTHING, NOTHING, WRITE],
   ledger_entries: [APPEND, APPEND, APPEND],
-  ledger_transactions: [APPEND, APPEND, APPEND],
+  ledger_transactions: [APPEND, APPEND, APPEND_AND_REDACT],
   models: [ALL, CHANGE, SWEEP],
   operator_sessions: [ALL, NOTHING, REMOVE],
   operator_tokens: [WRITE, NOTHING, NOTHING],
@@ -81,11 +87,14 @@ export const RIGHTS = {
 
 /**
  * Functions that run with the rights of the owner, and the one role that may call each. Only the maintenance process ends the
- * lives of rows, and it may not delete from the audit log but through this.
+ * lives of rows, and it may not delete from the audit log, nor strike out in it, but through these.
  *
  * @type {Record<string, string>}
  */
-export const OWNER_FUNCTIONS = { 'sweep_audit_log(bigint, integer)': 'millrace_maintenance' };
+export const OWNER_FUNCTIONS = {
+  'sweep_audit_log(bigint, integer)': 'millrace_maintenance',
+  'redact_audit_log(uuid, text[], uuid, integer)': 'millrace_maintenance',
+};
 
 /**
  * Give the roles that exist exactly these rights, in one transaction: processes at work notice nothing.

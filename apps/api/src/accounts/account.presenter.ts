@@ -16,6 +16,7 @@ export function presentAccount(account: Account): z.output<typeof AdminAccountSc
     ...(Object.fromEntries(limits) as Record<AccountLimitField, number | null>),
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
+    closed_at: account.closedAt?.toISOString() ?? null,
   };
 }
 

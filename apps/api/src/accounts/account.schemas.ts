@@ -53,6 +53,9 @@ export const AdminAccountSchema = z
     ...limitFields(() => z.int().nullable()),
     created_at: TimestampSchema,
     updated_at: TimestampSchema,
+    closed_at: TimestampSchema.nullable().meta({
+      description: 'When it was closed, to be erased; null for one that is open. It is suspended for good.',
+    }),
   })
   .meta({ id: 'AdminAccount', description: 'An account, as operators see it. A limit that is null is the default.' });
 

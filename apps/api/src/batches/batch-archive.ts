@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { ZipFile } from 'yazl';
 import { BlobStoreError, ContentService } from '@millrace/assets';
 import { Refusal, isTerminal, type JobStatus } from '@millrace/contracts';
 import { Batches, type BatchJob, type JobScope } from '@millrace/jobs';
+import { sendZip, type AddEntry } from '../http';
 import { archivePaths } from './archive-names';
 
 type Output = BatchJob['job']['outputs'][number];
@@ -19,8 +18,7 @@ interface Archived {
 }
 
 /**
- * The outputs of a batch as one ZIP stream: of its jobs that have ended. One output is read at a time, as fast as the client takes it;
- * nothing is compressed, since pictures and sounds are already. What is in the archive is said at its end, in `manifest.json`.
+ * The outputs of a batch as one ZIP stream: of its jobs that have ended. What is in the archive is said at its end, in `manifest.json`.
  */
 @Injectable()
 export class BatchArchive {
@@ -29,27 +27,12 @@ export class BatchArchive {
     private readonly content: ContentService,
   ) {}
 
-  /** Send the archive. A client that stops reading ends it; an error after its begin cuts it off, so that it cannot be opened. */
-  async send(response: Response, scope: JobScope, batchId: string): Promise<void> {
-    const zip = new ZipFile();
-    const output = zip.outputStream as Readable;
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const filling = this.fill(zip, scope, batchId, gone.signal).catch((error: unknown) =>
-      output.destroy(error as Error),
-    );
-    zip.on('error', (error: Error) => output.destroy(error));
-    try {
-      await pipeline(output, response);
-    } catch (error) {
-      if (!gone.signal.aborted && !response.destroyed) throw error;
-    } finally {
-      gone.abort();
-      await filling;
-    }
+  /** Send the archive. */
+  send(response: Response, scope: JobScope, batchId: string): Promise<void> {
+    return sendZip(response, (add) => this.fill(add, scope, batchId));
   }
 
-  private async fill(zip: ZipFile, scope: JobScope, batchId: string, signal: AbortSignal): Promise<void> {
+  private async fill(add: AddEntry, scope: JobScope, batchId: string): Promise<void> {
     const archived: Archived = { statuses: new Map(), missing: new Set() };
     for await (const { job, index } of this.batches.eachJob(scope, batchId)) {
       archived.statuses.set(index, job.status);
@@ -59,15 +42,13 @@ export class BatchArchive {
         job.outputs.map(({ name }) => name),
       );
       for (const [at, output] of job.outputs.entries()) {
-        signal.throwIfAborted();
         const body = await this.open(scope.accountId, output);
         if (body === null) archived.missing.add(output.assetId);
-        else await add(zip, body, { path: paths[at] ?? '', mtime: job.completedAt ?? job.createdAt, signal });
+        else await add({ body, path: paths[at] ?? '', mtime: job.completedAt ?? job.createdAt });
       }
     }
-    const manifest = Readable.from(this.manifest(scope, batchId, archived));
-    await add(zip, manifest, { path: 'manifest.json', mtime: new Date(), signal });
-    zip.end();
+    const body = Readable.from(this.manifest(scope, batchId, archived));
+    await add({ body, path: 'manifest.json', mtime: new Date() });
   }
 
   /** @returns null when the bytes are gone. */
@@ -109,18 +90,4 @@ function manifestOf({ outputs }: BatchJob['job'], index: number, missing: Readon
     hash: output.hash,
     included: !missing.has(output.assetId),
   }));
-}
-
-/** Add an entry, and wait until its bytes have been read. */
-async function add(
-  zip: ZipFile,
-  body: Readable,
-  { path, mtime, signal }: { path: string; mtime: Date; signal: AbortSignal },
-): Promise<void> {
-  try {
-    zip.addReadStream(body, path, { compress: false, mtime });
-    await finished(body, { signal });
-  } finally {
-    body.destroy();
-  }
 }

@@ -14,3 +14,4 @@ export { targetOf } from './request-target';
 export { sendText } from './send-text';
 export { type RouteTable } from './route-table';
 export { type Surface } from './surface';
+export { sendZip, type AddEntry } from './zip-answer';

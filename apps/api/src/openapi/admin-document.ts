@@ -23,6 +23,7 @@ const FRAME: DocumentFrame = {
     { name: 'jobs', description: 'Jobs of all accounts.' },
     { name: 'models', description: 'Files of weights of all accounts, and which of them all may use.' },
     { name: 'pools', description: 'What workers serve.' },
+    { name: 'privacy', description: 'What accounts have, handed out and erased.' },
     { name: 'queues', description: 'Waiting work.' },
     { name: 'workers', description: 'Processes that run jobs.' },
     { name: 'audit', description: 'The invariants, checked on demand.' },

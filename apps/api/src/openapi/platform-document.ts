@@ -24,6 +24,7 @@ const FRAME: DocumentFrame = {
     { name: 'credits', description: 'Balance, ledger, usage, statements.' },
     { name: 'labels', description: 'What jobs may use that carry a label.' },
     { name: 'models', description: 'Files of weights that graphs name.' },
+    { name: 'privacy', description: 'What the account has, handed out and erased.' },
     { name: 'webhooks', description: 'Where events of the account are sent.' },
     { name: 'sessions', description: 'Signing in to the console.' },
   ],

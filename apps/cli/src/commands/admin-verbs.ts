@@ -1,4 +1,4 @@
-import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
+import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from './values/assignment';
 import { graphFileOrNone } from './values/graph-file';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
@@ -26,6 +26,8 @@ export interface AdminVerb {
   args?: TypedField[];
   flags?: TypedField[];
   isList?: boolean;
+  /** The answer is a file: it is saved under this name, or where `--out` says. */
+  saves?: string;
   /** True where sending it again under the same Idempotency-Key changes nothing. */
   takesKey?: boolean;
 }
@@ -91,6 +93,12 @@ const KEY_FLAGS = [
 const GRANT_FLAGS = [
   flag('expires_at', '<time>', 'when these credits expire; by default never', timestamp),
   flag('corrects', '<transaction>', 'the ledger transaction that this corrects'),
+];
+const ERASURE_FLAGS = [
+  flag('job_id', '<job>', 'the job, of the subject job'),
+  flag('label', '<label>', "the label's key, of the subject label, such as user"),
+  flag('value', '<value>', 'its value, such as ada'),
+  flag('confirm', '<sentence>', '`erase account` and its id, of the subject account'),
 ];
 const STATUS = flag('status', '<status>', 'active or suspended', oneOf(ACCOUNT_STATUSES));
 
@@ -172,6 +180,17 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     flags: GRANT_FLAGS,
     takesKey: true,
   },
+  {
+    ...on('account', 'export-account', 'save all that an account has as one ZIP archive', 'GET /accounts/{id}/export'),
+    saves: 'account.zip',
+  },
+  {
+    ...on('account', 'erase', 'erase a job, a label or all of an account for good', 'POST /accounts/{id}/erasures'),
+    args: [argument('subject', 'subject', 'job, label or account', oneOf(ERASURE_SUBJECTS))],
+    flags: ERASURE_FLAGS,
+  },
+  list('erasures', 'what was asked to be erased, the newest first', 'GET /erasures', { flags: PAGE }),
+  on('erasure', 'erasure', 'how far an erasure is', 'GET /erasures/{id}'),
   list('deployments', 'the deployments of all accounts, the newest first', 'GET /deployments', { flags: PAGE }),
   on('deployment', 'deployment', 'one deployment', 'GET /deployments/{id}'),
   {

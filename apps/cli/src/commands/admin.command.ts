@@ -5,6 +5,8 @@ import { checkedKey, parseBaseUrl } from '../login';
 import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../process';
 import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
 import type { Bind, CommandContext } from './command-context';
+import { plainLine } from '../terminal';
+import { saveDownload } from './save-download';
 import { idempotencyKey } from './values/typed-value';
 
 interface AdminFlags {
@@ -48,6 +50,7 @@ function addVerb(admin: Command, verb: AdminVerb, bind: Bind): void {
   for (const id of ids) command.argument(`<${id}>`, `the id of the ${id}`);
   for (const { typed, text } of args) command.addArgument(new Argument(typed, text));
   for (const { typed, text } of flags) command.option(typed, text);
+  if (verb.saves !== undefined) command.option('--out <file>', `save it here; by default ${verb.saves}`);
   if (verb.takesKey)
     command.option(
       '--idempotency-key <key>',
@@ -56,7 +59,9 @@ function addVerb(admin: Command, verb: AdminVerb, bind: Bind): void {
   command.action(function run(this: Command, ...given: unknown[]) {
     const typed = { args: given.slice(0, ids.length + args.length).map(String), flags: this.opts<Typed['flags']>() };
     const admin = this.optsWithGlobals<AdminFlags>();
-    return bind((context) => call(context, verb, requestOf(verb, typed), admin)).call(this);
+    return bind((context) => call(context, verb, requestOf(verb, typed), { ...admin, out: typed.flags.out })).call(
+      this,
+    );
   });
 }
 
@@ -96,7 +101,7 @@ async function call(
   context: CommandContext,
   verb: AdminVerb,
   wanted: AdminRequest,
-  flags: AdminFlags,
+  flags: AdminFlags & { out?: Typed['flags'][string] },
 ): Promise<ExitCode> {
   const { opsUrl = context.host.env.MILLRACE_OPS_URL, adminToken = context.host.env.MILLRACE_ADMIN_TOKEN } = flags;
   if (!opsUrl || !adminToken)
@@ -105,6 +110,14 @@ async function call(
       'Set MILLRACE_OPS_URL and MILLRACE_ADMIN_TOKEN, or add --ops-url and --admin-token after `admin`.',
     );
   const { api } = clientsFor({ baseUrl: parseBaseUrl(opsUrl), apiKey: checkedKey(adminToken) }, context.host);
+  if (verb.saves !== undefined) {
+    const path = typeof flags.out === 'string' ? flags.out : verb.saves;
+    await saveDownload(api, new URL(`/admin/v1${wanted.path}`, api.baseUrl), path, {
+      headers: reasonHeader(flags.reason),
+    });
+    context.print({ saved: path }, () => [plainLine(path)]);
+    return EXIT.succeeded;
+  }
   const answer = await request(api, verb, wanted, flags.reason);
   if (verb.isList) context.printRecords(answer, 'None.');
   else context.printRecord(answer);
@@ -122,8 +135,7 @@ async function request(
   const inQuery = method === 'GET' || method === 'DELETE';
   if (inQuery) for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
   const json = !inQuery && (args ?? flags) ? fields : undefined;
-  const headers: Record<string, string> = {};
-  if (reason !== undefined) headers['millrace-reason'] = encodeURIComponent(reason);
+  const headers = reasonHeader(reason);
   if (key === undefined) return api.json(url, { method, json, headers });
   return api
     .json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, tries: TRIES })
@@ -133,5 +145,8 @@ async function request(
       throw error;
     });
 }
+
+const reasonHeader = (reason?: string): Record<string, string> =>
+  reason === undefined ? {} : { 'millrace-reason': encodeURIComponent(reason) };
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const satisfies CallOptions['method'][];

@@ -12,6 +12,7 @@ export { addKeys } from './keys.command';
 export { addLabels } from './labels.command';
 export { addLogin } from './login.command';
 export { addModels } from './models.command';
+export { addPrivacy } from './privacy.command';
 export { addRun, addSubmit } from './run.command';
 export { addWatch } from './watch.command';
 export { addWebhooks } from './webhooks.command';

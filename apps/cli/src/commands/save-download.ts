@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ApiClient } from '../client';
+import type { ApiClient, CallOptions } from '../client';
 import { isDiskFault, ServiceFailure } from '../process';
 
 /**
@@ -11,9 +11,14 @@ import { isDiskFault, ServiceFailure } from '../process';
  *
  * @throws ServiceFailure when it was cut off.
  */
-export async function saveDownload(api: ApiClient, from: URL, path: string): Promise<void> {
+export async function saveDownload(
+  api: ApiClient,
+  from: URL,
+  path: string,
+  options: Pick<CallOptions, 'headers'> = {},
+): Promise<void> {
   const draft = `${path}.${randomUUID().slice(0, 8)}.part`;
-  const { body } = await api.open(from);
+  const { body } = await api.open(from, options);
   try {
     await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), createWriteStream(draft));
     await rename(draft, path);

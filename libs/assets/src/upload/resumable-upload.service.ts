@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Refusal, isUuid, newId } from '@millrace/contracts';
+import { Refusal, isUuid, newId, type JobMetadata } from '@millrace/contracts';
 import { RefusedError, type Database } from '@millrace/database';
 import { Turns } from '@millrace/platform';
 import {
@@ -218,6 +218,11 @@ export class ResumableUploadService {
   /** Expired uploads of all accounts that no request is completing, by id. @param afterId null: from the first. */
   async listExpired(afterId: string | null, limit: number): Promise<ResumableUpload[]> {
     return this.store.listExpired(this.database, afterId, limit);
+  }
+
+  /** Uploads of an account, or of files with these labels, that no request is completing. */
+  async listOf(accountId: string, labels: JobMetadata | null, limit: number): Promise<ResumableUpload[]> {
+    return this.store.listOf(this.database, accountId, labels, limit);
   }
 
   /** Remove an upload with what arrived of it, or what a completed one left behind. @returns false when it was gone. */

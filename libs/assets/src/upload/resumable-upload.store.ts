@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { AssetScope, UploadFields } from '../records';
 
@@ -85,6 +86,21 @@ export class ResumableUploadStore {
       )
       DELETE FROM resumable_uploads WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`);
     return count > 0;
+  }
+
+  /** Uploads of the account that no request is completing, by id. @param labels only those of files that carry them; null: all. */
+  async listOf(
+    tx: Statements,
+    accountId: string,
+    labels: JobMetadata | null,
+    limit: number,
+  ): Promise<ResumableUpload[]> {
+    const own = labels && JSON.stringify(labels);
+    return tx.rows(Prisma.sql`
+      SELECT ${columns} FROM resumable_uploads u
+      WHERE u.account_id = ${accountId}::uuid AND coalesce(u.held_until, '-infinity') < now()
+        AND (${own}::jsonb IS NULL OR u.fields -> 'labels' @> ${own}::jsonb)
+      ORDER BY u.id LIMIT ${limit}`);
   }
 
   /** Expired uploads of all accounts that no request is completing, by id. @param afterId null: from the first. */

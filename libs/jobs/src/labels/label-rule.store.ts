@@ -53,6 +53,25 @@ export class LabelRuleStore {
     return row ?? null;
   }
 
+  /** Forget rules and counts, at most `limit` of each: of one value of a label, or all of the account. @returns how many went. */
+  async forget(
+    tx: Statements,
+    accountId: string,
+    of: { label: string; value: string } | null,
+    limit: number,
+  ): Promise<number> {
+    const isOf =
+      of === null
+        ? Prisma.sql`account_id = ${accountId}::uuid`
+        : Prisma.sql`account_id = ${accountId}::uuid AND label = ${of.label} AND value = ${of.value}`;
+    const rules = await tx.execute(Prisma.sql`
+      DELETE FROM label_rules WHERE id IN (SELECT id FROM label_rules WHERE ${isOf} LIMIT ${limit})`);
+    const uses = await tx.execute(Prisma.sql`
+      DELETE FROM label_use WHERE (account_id, label, value) IN (
+        SELECT account_id, label, value FROM label_use WHERE ${isOf} LIMIT ${limit})`);
+    return rules + uses;
+  }
+
   /** Forget what nothing counts on: labels without live jobs that were charged nothing this month. @returns how many. */
   async sweepUse(statements: Statements, limit: number): Promise<number> {
     return statements.execute(Prisma.sql`

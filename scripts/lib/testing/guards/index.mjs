@@ -9,6 +9,7 @@ import { MODEL_GUARDS } from './models.mjs';
 import { MODEL_CACHE_GUARDS } from './model-cache.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
 import { RETRY_GUARDS } from './retries.mjs';
+import { PRIVACY_GUARDS } from './privacy.mjs';
 import { REUSE_GUARDS } from './reuse.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
 import { SUB_KEY_GUARDS } from './sub-keys.mjs';
@@ -34,5 +35,6 @@ export const GUARDS = [
   ...MODEL_CACHE_GUARDS,
   ...WEBHOOK_GUARDS,
   ...BATCH_GUARDS,
+  ...PRIVACY_GUARDS,
   ...DATABASE_GUARDS,
 ];

@@ -1,0 +1,1 @@
+export { PrivacyAdminModule, PrivacyModule } from './privacy.module';

@@ -1,0 +1,43 @@
+import { Controller } from '@nestjs/common';
+import { AuditLog } from '@millrace/accounts';
+import { Erasures } from '@millrace/privacy';
+import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { AccountArchive } from './account-archive';
+import { erasureSubjectOf, presentErasure } from './erasure.presenter';
+import { exportAccount, getErasure, listErasures, requestErasure } from './privacy.endpoints';
+
+/** What the account has, handed out and erased. */
+@Controller()
+export class PrivacyController {
+  constructor(
+    private readonly erasures: Erasures,
+    private readonly archive: AccountArchive,
+    private readonly audit: AuditLog,
+  ) {}
+
+  @Serves(exportAccount)
+  async export({ visitor, request, response }: InputOf<typeof exportAccount>): Promise<void> {
+    const { accountId } = visitor.caller;
+    const act = { action: 'account.export', subjectType: 'account', subjectId: accountId, accountId };
+    await this.audit.noteRead(actorOf(visitor.caller, request), act);
+    await this.archive.send(request, response, accountId);
+  }
+
+  @Serves(requestErasure)
+  async request({ visitor, body, request }: InputOf<typeof requestErasure>): Promise<AnswerOf<typeof requestErasure>> {
+    const { accountId } = visitor.caller;
+    const subject = erasureSubjectOf(body, accountId);
+    const { erasure } = await this.erasures.request(actorOf(visitor.caller, request), accountId, subject);
+    return presentErasure(erasure);
+  }
+
+  @Serves(listErasures)
+  async list({ visitor, query }: InputOf<typeof listErasures>): Promise<AnswerOf<typeof listErasures>> {
+    return presentPage('erasures', await this.erasures.list(visitor.caller.accountId, query), presentErasure);
+  }
+
+  @Serves(getErasure)
+  async get({ visitor, params }: InputOf<typeof getErasure>): Promise<AnswerOf<typeof getErasure>> {
+    return presentErasure(await this.erasures.get(visitor.caller.accountId, params.id));
+  }
+}

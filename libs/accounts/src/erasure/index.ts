@@ -1,0 +1,1 @@
+export { AccountErasureStore } from './account-erasure.store';

@@ -1,0 +1,2 @@
+export { AssetEraser } from './asset-eraser';
+export { AssetErasureStore } from './asset-erasure.store';

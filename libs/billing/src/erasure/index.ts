@@ -1,0 +1,1 @@
+export { BookErasureStore } from './book-erasure.store';

@@ -1,0 +1,119 @@
+import { Prisma } from '@prisma/client';
+import type { ErasureSubject } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import { hasLabels, type JobPlace } from '../state';
+
+/** A job that is to be canceled first. */
+export interface LiveJob extends JobPlace {
+  id: string;
+}
+
+/** What belonged to jobs that were deleted. */
+export interface DeletedJobs {
+  /** Assets that they made. */
+  outputIds: string[];
+  /** Batches of which nothing is left. */
+  batchIds: string[];
+}
+
+/** The SQL that erases jobs. Every method takes the account: a job of another is not found. */
+export class JobErasureStore {
+  /** Whether the account has this job, or had it: what it cost is kept. */
+  async isKnown(statements: Statements, accountId: string, jobId: string): Promise<boolean> {
+    const [row] = await statements.rows<{ known: boolean }>(Prisma.sql`
+      SELECT EXISTS (SELECT FROM jobs WHERE id = ${jobId}::uuid AND account_id = ${accountId}::uuid)
+        OR EXISTS (SELECT FROM usage_records WHERE job_id = ${jobId}::uuid AND account_id = ${accountId}::uuid) AS known`);
+    return row?.known ?? false;
+  }
+
+  /** Jobs that wait or run, in the order of their ids. */
+  async listLive(
+    statements: Statements,
+    accountId: string,
+    subject: ErasureSubject,
+    limit: number,
+  ): Promise<LiveJob[]> {
+    return statements.rows(Prisma.sql`
+      SELECT j.id, j.account_id, j.surface, j.deployment_id FROM jobs j
+      WHERE ${isOf(accountId, subject)} AND j.status IN ('queued', 'running') ORDER BY j.id LIMIT ${limit}`);
+  }
+
+  /** Jobs that have ended. */
+  async listEnded(
+    statements: Statements,
+    accountId: string,
+    subject: ErasureSubject,
+    limit: number,
+  ): Promise<string[]> {
+    const rows = await statements.rows<{ id: string }>(Prisma.sql`
+      SELECT j.id FROM jobs j WHERE ${isOf(accountId, subject)} AND j.delivery = 'done' LIMIT ${limit}`);
+    return rows.map(({ id }) => id);
+  }
+
+  async hasAny(statements: Statements, accountId: string, subject: ErasureSubject): Promise<boolean> {
+    const rows = await statements.query(Prisma.sql`SELECT 1 FROM jobs j WHERE ${isOf(accountId, subject)} LIMIT 1`);
+    return rows.length > 0;
+  }
+
+  /**
+   * Delete jobs that have ended, with all that refers to them by a foreign key: graph, attempts, log, history. Batches of which nothing
+   * is left go with them; of others the reasons for which items were refused.
+   */
+  async delete(tx: Statements, accountId: string, jobIds: readonly string[]): Promise<DeletedJobs> {
+    const jobs = await tx.rows<{ id: string; batchId: string | null }>(Prisma.sql`
+      SELECT id, batch_id FROM jobs
+      WHERE id = ANY(${[...jobIds]}::uuid[]) AND account_id = ${accountId}::uuid AND (delivery || '') = 'done' ORDER BY id FOR UPDATE`);
+    const ids = jobs.map(({ id }) => id);
+    const outputs = await tx.rows<{ assetId: string }>(Prisma.sql`
+      SELECT asset_id FROM job_outputs WHERE job_id = ANY(${ids}::uuid[])`);
+    await tx.execute(Prisma.sql`DELETE FROM jobs WHERE id = ANY(${ids}::uuid[])`);
+    const batchIds = [...new Set(jobs.flatMap(({ batchId }) => batchId ?? []))];
+    return {
+      outputIds: outputs.map(({ assetId }) => assetId),
+      batchIds: batchIds.length === 0 ? [] : await this.deleteEmptyBatches(tx, accountId, batchIds),
+    };
+  }
+
+  private async deleteEmptyBatches(tx: Statements, accountId: string, ids: readonly string[]): Promise<string[]> {
+    const gone = await tx.rows<{ id: string }>(Prisma.sql`
+      DELETE FROM batches b WHERE b.id = ANY(${[...ids]}::uuid[]) AND b.account_id = ${accountId}::uuid
+        AND NOT EXISTS (SELECT FROM jobs j WHERE j.batch_id = b.id)
+      RETURNING b.id`);
+    await tx.execute(Prisma.sql`
+      UPDATE batches SET refused = '[]' WHERE id = ANY(${[...ids]}::uuid[]) AND account_id = ${accountId}::uuid AND refused <> '[]'`);
+    return gone.map(({ id }) => id);
+  }
+
+  /** Delete batches that have no jobs: all of an account, or those that were submitted with the label. @returns their ids. */
+  async deleteBatches(
+    tx: Statements,
+    accountId: string,
+    subject: Exclude<ErasureSubject, { kind: 'job' }>,
+    limit: number,
+  ): Promise<string[]> {
+    const labelled =
+      subject.kind === 'account'
+        ? Prisma.empty
+        : Prisma.sql`AND b.labels @> ${JSON.stringify({ [subject.label]: subject.value })}::jsonb`;
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      DELETE FROM batches WHERE id IN (
+        SELECT b.id FROM batches b
+        WHERE b.account_id = ${accountId}::uuid ${labelled} AND NOT EXISTS (SELECT FROM jobs j WHERE j.batch_id = b.id)
+        LIMIT ${limit})
+      RETURNING id`);
+    return rows.map(({ id }) => id);
+  }
+}
+
+/** The condition on the row `j` of a job that is to be erased. */
+function isOf(accountId: string, subject: ErasureSubject): Prisma.Sql {
+  const own = Prisma.sql`j.account_id = ${accountId}::uuid`;
+  switch (subject.kind) {
+    case 'job':
+      return Prisma.sql`${own} AND j.id = ${subject.jobId}::uuid`;
+    case 'label':
+      return Prisma.sql`${own} AND ${hasLabels({ [subject.label]: subject.value })}`;
+    case 'account':
+      return own;
+  }
+}

@@ -1,0 +1,1 @@
+export { ModelErasureStore } from './model-erasure.store';

@@ -1,0 +1,56 @@
+import { AccountErasureStore, type AuditLog } from '@millrace/accounts';
+import type { AssetEraser, ContentService } from '@millrace/assets';
+import { BookErasureStore } from '@millrace/billing';
+import type { Database } from '@millrace/database';
+import { DeploymentLifeStore } from '@millrace/deployments';
+import { JobErasureStore, type JobEraser } from '@millrace/jobs';
+import { ModelErasureStore } from '@millrace/models';
+import type { Loop } from '@millrace/platform';
+import { WebhookErasureStore } from '@millrace/webhooks';
+import { CarryOutErasuresLoop, ErasureRunner, ErasureSteps, ErasureStore, Erasures } from './erasure';
+import { AccountExportStore, AccountExports } from './export';
+import type { PrivacySettings } from './privacy.settings';
+
+/** Wire what accounts and operators ask for. @param onClose called after keys have ended. */
+export function composeErasures(database: Database, audit: AuditLog, onClose: () => void): Erasures {
+  const jobs = new JobErasureStore();
+  return new Erasures(
+    database,
+    new ErasureStore(),
+    new AccountErasureStore(),
+    (tx, accountId, jobId) => jobs.isKnown(tx, accountId, jobId),
+    audit,
+    onClose,
+  );
+}
+
+/** Wire what hands an account all that it has. */
+export function composeAccountExports(database: Database, content: Pick<ContentService, 'openInput'>): AccountExports {
+  return new AccountExports(database, new AccountExportStore(), content);
+}
+
+/** What carries erasures out is built on, made by the process that runs chores. */
+interface ErasureParts {
+  database: Database;
+  jobs: JobEraser;
+  assets: AssetEraser;
+  settings: PrivacySettings;
+}
+
+/** Wire what carries erasures out. */
+export function composeErasureChores({ database, jobs, assets, settings }: ErasureParts): {
+  runner: ErasureRunner;
+  loops: Loop[];
+} {
+  const steps = new ErasureSteps({
+    jobs,
+    assets,
+    models: new ModelErasureStore(),
+    webhooks: new WebhookErasureStore(),
+    deployments: new DeploymentLifeStore(),
+    books: new BookErasureStore(),
+    accounts: new AccountErasureStore(),
+  });
+  const runner = new ErasureRunner(database, new ErasureStore(), steps, settings.erasureSettleSeconds);
+  return { runner, loops: [new CarryOutErasuresLoop(runner)] };
+}

@@ -1,0 +1,226 @@
+import type { AccountErasureStore } from '@millrace/accounts';
+import type { AssetEraser } from '@millrace/assets';
+import type { BookErasureStore } from '@millrace/billing';
+import type { ErasureSubject, ErasureSubjectKind } from '@millrace/contracts';
+import type { Statements } from '@millrace/database';
+import type { DeploymentLifeStore } from '@millrace/deployments';
+import type { JobEraser } from '@millrace/jobs';
+import type { ModelErasureStore } from '@millrace/models';
+import type { WebhookErasureStore } from '@millrace/webhooks';
+import type { ErasureCounts, ErasureLease } from './erasure';
+
+/** Rows of one kind that a step deletes at most, and rows that it reads. */
+const DELETED = 200;
+const READ = 2_000;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/** What a step came to. */
+export interface Outcome {
+  /** `wait`: something has to end first; `over`: nothing of its kind is left. */
+  next: 'again' | 'wait' | 'over';
+  /** Where it goes on, if it is to go on. */
+  place?: string | null;
+  counts?: ErasureCounts;
+}
+
+/** What is to be written in the transaction that notes how far the erasure is. */
+type Write = (tx: Statements) => Promise<Outcome>;
+type Many = Exclude<ErasureSubject, { kind: 'job' }>;
+type LabelValue = Extract<ErasureSubject, { kind: 'label' }>;
+
+/** The libs that erase, each what it keeps. */
+export interface Erasers {
+  jobs: JobEraser;
+  assets: AssetEraser;
+  models: ModelErasureStore;
+  webhooks: WebhookErasureStore;
+  deployments: DeploymentLifeStore;
+  books: BookErasureStore;
+  accounts: AccountErasureStore;
+}
+
+/**
+ * The steps of each kind, in their order: first what makes more (jobs, uploads), then what names others, then the books and the log, and at
+ * last the bytes, whose records say what is left to remove.
+ */
+const ORDER = {
+  job: ['jobs', 'usage', 'bytes'],
+  label: ['jobs', 'uploads', 'assets', 'batches', 'labels', 'usage', 'notices', 'log', 'keys', 'bytes'],
+  account: [
+    'close',
+    'jobs',
+    'uploads',
+    'models',
+    'assets',
+    'batches',
+    'labels',
+    'messages',
+    'usage',
+    'reasons',
+    'log',
+    'account',
+    'bytes',
+  ],
+} as const satisfies Record<ErasureSubjectKind, readonly string[]>;
+
+/** The step after one; null: the first one asks with null, and after the last there is none. */
+export function nextStep(kind: ErasureSubjectKind, step: string | null): string | null {
+  const steps: readonly string[] = ORDER[kind];
+  return steps[step === null ? 0 : steps.indexOf(step) + 1] ?? null;
+}
+
+/** What is done in each step of an erasure. */
+export class ErasureSteps {
+  constructor(private readonly erasers: Erasers) {}
+
+  /** Do what of a step is done outside of a transaction. @returns what it came to, or what is to be written. */
+  async run(step: string, lease: ErasureLease): Promise<Outcome | Write> {
+    const { accountId, subject, pseudonym, place } = lease;
+    const { assets, books, accounts, deployments, jobs, models, webhooks } = this.erasers;
+    switch (step) {
+      case 'close':
+        return async (tx) => {
+          await webhooks.closeEndpoints(tx, accountId);
+          await deployments.closeAll(tx, accountId, pseudonym);
+          return { next: 'over' };
+        };
+      case 'jobs':
+        return this.eraseJobs(lease);
+      case 'uploads': {
+        const uploads = await assets.dropUploads(accountId, many(subject));
+        return { next: uploads > 0 ? 'again' : 'over', counts: { uploads } };
+      }
+      case 'models':
+        return async (tx) => {
+          const gone = await models.delete(tx, accountId, DELETED);
+          const ids = gone.flatMap((id) => id ?? []);
+          return {
+            next: goOn(gone.length, DELETED),
+            counts: { models: gone.length, assets: await assets.delete(tx, accountId, ids) },
+          };
+        };
+      case 'assets':
+        return async (tx) => {
+          const page = await assets.list(tx, accountId, many(subject), place, DELETED);
+          const gone = await assets.delete(
+            tx,
+            accountId,
+            page.map(({ id }) => id),
+          );
+          return { next: goOn(page.length, DELETED), place: page.at(-1)?.place ?? null, counts: { assets: gone } };
+        };
+      case 'batches':
+        return async (tx) => {
+          const batchIds = await jobs.deleteBatches(tx, accountId, many(subject), DELETED);
+          const messages = await webhooks.deleteOf(tx, accountId, { jobIds: [], batchIds });
+          return {
+            next: goOn(batchIds.length, DELETED),
+            counts: { batches: batchIds.length, webhook_messages: messages },
+          };
+        };
+      case 'labels':
+        return async (tx) => {
+          const gone = await jobs.forgetLabels(tx, accountId, many(subject), READ);
+          return { next: goOn(gone, READ), counts: { label_rules: gone } };
+        };
+      case 'messages':
+        return async (tx) => {
+          const gone = await webhooks.deleteMessages(tx, accountId, READ);
+          return { next: goOn(gone, READ), counts: { webhook_messages: gone } };
+        };
+      case 'usage':
+        return async (tx) => {
+          const page = await books.forgetUsage(tx, accountId, subject, { pseudonym, place, limit: READ });
+          return {
+            next: page.place === null ? 'over' : 'again',
+            place: page.place,
+            counts: { usage_records: page.changed },
+          };
+        };
+      case 'reasons':
+        return async (tx) => {
+          await books.forgetCheckouts(tx, accountId);
+          const page = await books.forgetReasons(tx, accountId, { place, limit: READ });
+          return {
+            next: page.place === null ? 'over' : 'again',
+            place: page.place,
+            counts: { ledger_reasons: page.changed },
+          };
+        };
+      case 'notices':
+        return (tx) => this.eraseNotices(tx, lease, labelOf(subject));
+      case 'log':
+        return (tx) => this.redactLog(tx, lease);
+      case 'keys':
+        return async (tx) => {
+          const keys = await accounts.forgetSubKeys(tx, accountId, labelOf(subject), pseudonym);
+          return { next: 'over', counts: { api_keys: keys } };
+        };
+      case 'account':
+        return async (tx) => {
+          await assets.condemnAll(tx, accountId);
+          return { next: 'over', counts: { api_keys: await accounts.forget(tx, accountId, pseudonym) } };
+        };
+      case 'bytes': {
+        const blobs = await assets.removeBytes(accountId);
+        return { next: blobs > 0 ? 'again' : 'over', counts: { blobs } };
+      }
+      default:
+        throw new Error(`there is no step ${step}`);
+    }
+  }
+
+  /** Over when none is left in whichever state, and none can come that was under way when the erasure was asked for. */
+  private async eraseJobs({ id, accountId, subject, isSettled }: ErasureLease): Promise<Outcome | Write> {
+    const { assets, jobs, webhooks } = this.erasers;
+    const canceled = await jobs.cancelSome(accountId, subject);
+    const jobIds = await jobs.listEnded(accountId, subject, DELETED);
+    if (jobIds.length > 0) {
+      return async (tx) => {
+        const { outputIds, batchIds } = await jobs.delete(tx, accountId, jobIds);
+        const outputs = await assets.delete(tx, accountId, outputIds);
+        const messages = await webhooks.deleteOf(tx, accountId, { jobIds, batchIds });
+        const counts = { jobs: jobIds.length, batches: batchIds.length, assets: outputs };
+        return { next: 'again', counts: { ...counts, webhook_messages: messages } };
+      };
+    }
+    if (canceled > 0) return { next: 'again' };
+    const mayCome = subject.kind !== 'job' && (!isSettled || (await assets.hasUploadBefore(accountId, id)));
+    return async (tx) => ({ next: mayCome || (await jobs.hasAny(tx, accountId, subject)) ? 'wait' : 'over' });
+  }
+
+  private async eraseNotices(tx: Statements, { accountId, place }: ErasureLease, of: LabelValue): Promise<Outcome> {
+    const keyIds = await this.erasers.accounts.subKeys(tx, accountId, of);
+    if (keyIds.length === 0) return { next: 'over' };
+    const page = { after: place ?? BEFORE_ALL, limit: READ };
+    const { deleted, last } = await this.erasers.webhooks.deleteKeyNotices(tx, accountId, keyIds, page);
+    return { next: last === null ? 'over' : 'again', place: last, counts: { webhook_messages: deleted } };
+  }
+
+  /** Of a label: what names its value, as it stands in JSON and in a text of JSON, or is about one of its sub-keys. */
+  private async redactLog(tx: Statements, { accountId, subject, place }: ErasureLease): Promise<Outcome> {
+    const { accounts } = this.erasers;
+    const texts = subject.kind === 'label' ? await this.textsOf(tx, accountId, subject) : null;
+    const page = { after: place ?? BEFORE_ALL, limit: READ };
+    const { redacted, last } = await accounts.redactLog(tx, accountId, texts, page);
+    return { next: last === null ? 'over' : 'again', place: last, counts: { audit_entries: redacted } };
+  }
+
+  private async textsOf(tx: Statements, accountId: string, of: LabelValue): Promise<string[]> {
+    const asJson = JSON.stringify(of.value);
+    const asText = JSON.stringify(asJson).slice(1, -1);
+    return [asJson, asText, ...(await this.erasers.accounts.subKeys(tx, accountId, of))];
+  }
+}
+
+const goOn = (done: number, limit: number): Outcome['next'] => (done < limit ? 'over' : 'again');
+
+function many(subject: ErasureSubject): Many {
+  if (subject.kind === 'job') throw new Error('a job is erased alone');
+  return subject;
+}
+
+function labelOf(subject: ErasureSubject): LabelValue {
+  if (subject.kind !== 'label') throw new Error('only a label has sub-keys');
+  return subject;
+}

@@ -1,0 +1,77 @@
+import type { AccountErasureStore, AuditLog, Operator } from '@millrace/accounts';
+import { Refusal, isUuid, newId, type ErasureSubject } from '@millrace/contracts';
+import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
+import type { Erasure } from './erasure';
+import type { ErasureStore } from './erasure.store';
+
+const CURSOR = 'erasures';
+
+/** Requests for erasure. Who asked, and why, is in the audit log; a maintenance process carries them out. */
+export class Erasures {
+  constructor(
+    private readonly database: Database,
+    private readonly store: ErasureStore,
+    private readonly accounts: AccountErasureStore,
+    private readonly isJobKnown: (tx: Statements, accountId: string, jobId: string) => Promise<boolean>,
+    private readonly audit: AuditLog,
+    /** Called when keys have ended: what this process has cached of them is wrong now. */
+    private readonly onClose: () => void,
+  ) {}
+
+  /**
+   * Ask for an erasure. What could make more of its subject ends at once: of an account all keys and sessions, of a label the sub-keys
+   * that carry it. To ask again while it is not done changes nothing.
+   *
+   * @returns the request, and whether it is a new one.
+   * @throws Refusal `not_found` for an unknown job or account; `invalid_request` for an account that is the service's own.
+   */
+  async request(
+    operator: Operator,
+    accountId: string,
+    subject: ErasureSubject,
+  ): Promise<{ erasure: Erasure; isNew: boolean }> {
+    const id = newId();
+    const requested = await this.audit.record(operator, async (tx, note) => {
+      await this.prepare(tx, accountId, subject);
+      const pseudonym = `erased-${id.slice(-12)}`;
+      const made = await this.store.insert(tx, { id, accountId, subject, pseudonym, requestedBy: operator.actor });
+      const erasure = made ?? (await this.store.findOpen(tx, accountId, subject));
+      // It was done between the two statements.
+      if (erasure === null) throw new Refusal('invalid_request', 'The same erasure has just been done; ask again.');
+      // Never the value of a label: the log is kept longer than what is erased.
+      const details = { subject: subject.kind, isNew: made !== null };
+      note({ action: 'erasure.request', subjectType: 'erasure', subjectId: erasure.id, accountId, details });
+      return { erasure, isNew: made !== null };
+    });
+    if (subject.kind !== 'job') this.onClose();
+    return requested;
+  }
+
+  /** @param accountId null: of any account. @throws Refusal `not_found`. */
+  async get(accountId: string | null, id: string): Promise<Erasure> {
+    const erasure = await this.store.find(this.database, accountId, id);
+    if (erasure === null) throw new Refusal('not_found', `There is no erasure ${id}.`);
+    return erasure;
+  }
+
+  /** Newest first. @param accountId null: of all accounts. @throws Refusal `invalid_cursor`. */
+  async list(
+    accountId: string | null,
+    { cursor, limit }: { cursor: string | null; limit: number },
+  ): Promise<Page<Erasure>> {
+    const before = cursor === null ? null : decodeCursor(CURSOR, cursor, isUuid);
+    const rows = await this.store.list(this.database, accountId, { before, limit: limit + 1 });
+    return pageOf(CURSOR, rows, limit, ({ id }) => id);
+  }
+
+  private async prepare(tx: Statements, accountId: string, subject: ErasureSubject): Promise<void> {
+    if (subject.kind === 'label') {
+      await this.accounts.revokeSubKeys(tx, accountId, subject);
+    } else if (subject.kind === 'account') {
+      if (await this.accounts.close(tx, accountId)) return;
+      throw new Refusal('invalid_request', `${accountId} is no account of a customer; only such accounts are erased.`);
+    } else if (!(await this.isJobKnown(tx, accountId, subject.jobId))) {
+      throw new Refusal('not_found', `There is no job ${subject.jobId} of this account.`);
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { WebhookErasureStore } from './webhook-erasure.store';

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import sharp from 'sharp';
+import { ApiClient, TestStack, eventually } from '@millrace/testing';
+import { dumpLinesWith, filesWith, redisKeysWith, tablesWith } from './support';
+
+/** Found by nothing else: it stands wherever the account can put a text. */
+const TOKEN = `canary${randomBytes(8).toString('hex')}`;
+/** Runs until it is canceled. */
+const ENDLESS = {
+  '1': {
+    class_type: 'MillraceReactionDiffusion',
+    inputs: { width: 512, height: 512, steps: 10_000, seed: 1, feed: 0.055, kill: 0.062 },
+  },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: TOKEN } },
+};
+const saved = (prefix: string): object => ({
+  '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: prefix } },
+});
+const loading = (assetId: string): object => ({
+  '1': { class_type: 'LoadImage', inputs: { image: { __type: 'core/ASSET', info: { id: assetId } } } },
+  '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: TOKEN } },
+});
+
+let stack: TestStack;
+let server: Server;
+/** What the receiver of webhooks was asked. */
+let received = 0;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    received += 1;
+    request.resume().on('end', () => response.end(`thanks ${TOKEN}`));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stack = await TestStack.start({
+    settings: { MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', MILLRACE_ERASURE_SETTLE_SECONDS: '1' },
+  });
+});
+afterAll(async () => {
+  await stack.stop();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** Where the token is. The folder of bytes is that of the whole stack. */
+async function places(): Promise<{ tables: string[]; dump: number; redis: string[]; files: string[] }> {
+  return {
+    tables: await tablesWith(stack.test.url, TOKEN),
+    dump: (await dumpLinesWith(stack.test.url, TOKEN)).length,
+    redis: await redisKeysWith(TOKEN),
+    files: await filesWith(stack.env.MILLRACE_BLOB_DIR ?? '', TOKEN),
+  };
+}
+
+/** An account that uses the token wherever it can, and works. */
+async function fillAccount(): Promise<{ id: string; client: ApiClient; running: string }> {
+  const { id } = await stack.admin<{ id: string }>('POST', '/accounts', { name: `account ${TOKEN}` });
+  await stack.admin('POST', `/accounts/${id}/credits`, { amount_micros: 500_000_000, reason: `for ${TOKEN}` });
+  const keyName = { name: `key ${TOKEN}` };
+  const { key } = await stack.admin<{ key: string }>('POST', `/accounts/${id}/api-keys`, keyName);
+  await stack.admin('POST', '/deployments', { account_id: id, name: `deployment ${TOKEN}`, engine: 'cpu' });
+  const client = new ApiClient(stack.publicUrl, key);
+  const post = async (path: string, json: object, headers: Record<string, string> = {}): Promise<{ id: string }> => {
+    const { status, body, text } = await client.call<{ id: string }>('POST', path, { json, headers });
+    if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+    return body;
+  };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${TOKEN}`;
+  await post('/platform/v1/webhook-endpoints', { url, description: TOKEN });
+  const rule = { label: TOKEN, value: TOKEN, max_jobs: 100 };
+  await client.call('PUT', '/platform/v1/label-rules', { json: rule });
+  const labels = { [TOKEN]: TOKEN };
+  await post('/platform/v1/api-keys', { ...keyName, labels });
+  await post('/platform/v1/models', { folder: 'loras', name: `${TOKEN}.safetensors`, size_bytes: 20_000_000 });
+  const file = { content_type: 'video/mp4', file_path: `${TOKEN}.mp4`, size_bytes: 20_000_000 };
+  await post('/api/v2/uploads', file);
+  await post('/platform/v1/estimates', { workflow: saved(TOKEN), metadata: labels });
+
+  const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#123' } })
+    .withMetadata()
+    .png()
+    .toBuffer();
+  const form = { content_type: 'image/png', file_path: `${TOKEN}.png` };
+  const { body: good } = await client.upload(Buffer.concat([picture, Buffer.from(TOKEN)]), form);
+  const keyed = { 'Idempotency-Key': TOKEN };
+  const { body: bad } = await client.upload(Buffer.from(`no picture but ${TOKEN}`), form, keyed);
+  const { body: first } = await client.submit(JSON.stringify({ workflow: loading(good.id), metadata: labels }), keyed);
+  const { id: failing } = await client.run(loading(bad.id), { metadata: labels });
+  const item = { workflow: saved(TOKEN), metadata: labels };
+  const batch = await post('/api/v2/batches', { jobs: [item, item] }, { 'Idempotency-Key': `batch-${TOKEN}` });
+  expect((await client.ended(first.id)).status).toBe('succeeded');
+  expect((await client.ended(failing)).status).toBe('failed');
+  await eventually('the batch to end', async () => {
+    const { body } = await client.call<{ completed_at: string | null }>('GET', `/api/v2/batches/${batch.id}`);
+    return body.completed_at !== null;
+  });
+  await eventually('webhooks to be answered', () => received >= 2);
+  const { id: running } = await client.run(ENDLESS, { metadata: labels });
+  await eventually('a job to run', async () => (await client.job(running)).status === 'running');
+  return { id, client, running };
+}
+
+it('of an erased account nothing is found: in no table and no column, in no dump, in Redis and among the bytes', async () => {
+  const { id, client } = await fillAccount();
+  const before = await places();
+  // What the search can find at all.
+  expect(before.tables).toEqual(
+    expect.arrayContaining([
+      ...['accounts', 'api_keys', 'assets', 'audit_log', 'batches', 'deployments', 'idempotency_keys', 'job_graphs'],
+      ...['job_outputs', 'jobs', 'label_rules', 'label_use', 'ledger_transactions', 'models', 'resumable_uploads'],
+      ...['usage_records', 'webhook_attempts', 'webhook_endpoints'],
+    ]),
+  );
+  expect(before.dump).toBeGreaterThan(10);
+  expect(before.files.length).toBeGreaterThan(0);
+
+  const path = '/platform/v1/erasures';
+  const wrong = await client.call('POST', path, { json: { subject: 'account', confirm: 'yes' } });
+  expect([wrong.status, wrong.text.includes(`erase account ${id}`)]).toEqual([422, true]);
+  const confirmed = { subject: 'account', confirm: `erase account ${id}` };
+  const { status, body } = await client.call<{ id: string; state: string }>('POST', path, { json: confirmed });
+  expect([status, body.state]).toEqual([202, 'requested']);
+  // Closed at once: its keys let nobody in, and it is not opened again.
+  await eventually('its key to end', async () => (await client.call('GET', '/platform/v1/account')).status === 401);
+  await expect(stack.admin('PATCH', `/accounts/${id}`, { status: 'active' })).rejects.toThrow('closed');
+  await expect(stack.admin('POST', `/accounts/${id}/api-keys`, { name: 'again' })).rejects.toThrow('404');
+
+  const done = await eventually(
+    'the erasure to be done',
+    async () => {
+      const erasure = await stack.admin<{ state: string; counts: Record<string, number> }>(
+        'GET',
+        `/erasures/${body.id}`,
+      );
+      return erasure.state === 'done' ? erasure : null;
+    },
+    180_000,
+  );
+  expect(done.counts).toMatchObject({ jobs: 5, models: 1, uploads: expect.any(Number) as number });
+  expect(await places()).toEqual({ tables: [], dump: 0, redis: [], files: [] });
+
+  // The books are whole, under the account's id.
+  const credits = await stack.admin<{ available_micros: number; held_micros: number }>(
+    'GET',
+    `/accounts/${id}/credits`,
+  );
+  expect(credits.held_micros).toBe(0);
+  expect(await stack.admin('GET', '/audit')).toMatchObject({ ok: true });
+  const log = await stack.admin<{ entries: { action: string; actor: string }[] }>(
+    'GET',
+    `/audit-log?account_id=${id}&limit=100`,
+  );
+  expect(log.entries.map(({ action }) => action)).toContain('erasure.request');
+});

@@ -1,0 +1,112 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { testRedisUrl } from '@millrace/testing';
+
+/** How bytes that have the text may be written: as they are, and as PostgreSQL prints bytes. */
+const formsOf = (text: string): string[] => [text, Buffer.from(text).toString('hex')];
+
+/** Every table of a database in which a text stands in any column, bytes too: all that PostgreSQL knows of are read. */
+export async function tablesWith(url: string, text: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT quote_ident(table_name) AS name FROM information_schema.tables
+       WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1`,
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const { rowCount } = await client.query(`SELECT 1 FROM ${name} t WHERE lower(t::text) LIKE ANY ($1) LIMIT 1`, [
+        formsOf(text).map((form) => `%${form.toLowerCase()}%`),
+      ]);
+      if (rowCount !== null && rowCount > 0) found.push(name);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Lines of a dump in which a text stands: what `pg_dump` writes of data is a COPY of every table. */
+export async function dumpLinesWith(url: string, text: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1`,
+    );
+    const found: string[] = [];
+    for (const { name } of rows) {
+      const lines = (await copyOf(client, name)).split('\n');
+      found.push(...lines.filter((line) => formsOf(text).some((form) => line.toLowerCase().includes(form))));
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The rows of a table as COPY sends them. */
+function copyOf(client: pg.Client, table: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  const query = Object.assign(new pg.Query(`COPY ${table} TO STDOUT`), {
+    handleCopyData: ({ chunk }: { chunk: Buffer }) => void chunks.push(chunk),
+  });
+  client.query(query);
+  return new Promise((resolve, reject) => {
+    query.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    query.on('error', reject);
+  });
+}
+
+/** Keys of Redis that have a text in their name or their value, of whichever type. */
+export async function redisKeysWith(text: string): Promise<string[]> {
+  const redis = new Redis(testRedisUrl());
+  try {
+    const found: string[] = [];
+    for (let cursor = '0'; ;) {
+      const [next, keys] = await redis.scan(cursor, 'COUNT', 500);
+      for (const key of keys) {
+        if (`${key} ${await valueOf(redis, key)}`.includes(text)) found.push(key);
+      }
+      if (next === '0') return found;
+      cursor = next;
+    }
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function valueOf(redis: Redis, key: string): Promise<string> {
+  switch (await redis.type(key)) {
+    case 'string':
+      return (await redis.getBuffer(key))?.toString('latin1') ?? '';
+    case 'hash':
+      return JSON.stringify(await redis.hgetall(key));
+    case 'list':
+      return JSON.stringify(await redis.lrange(key, 0, -1));
+    case 'set':
+      return JSON.stringify(await redis.smembers(key));
+    case 'zset':
+      return JSON.stringify(await redis.zrange(key, '0', '-1'));
+    case 'stream':
+      return JSON.stringify(await redis.xrange(key, '-', '+'));
+    default:
+      return '';
+  }
+}
+
+/** Files below a folder that have a text in their path or in their bytes. */
+export async function filesWith(folder: string, text: string): Promise<string[]> {
+  const paths = existsSync(folder) ? await readdir(folder, { recursive: true, withFileTypes: true }) : [];
+  const found: string[] = [];
+  for (const entry of paths) {
+    const path = join(entry.parentPath, entry.name);
+    const bytes = entry.isFile() ? await readFile(path).catch(() => Buffer.alloc(0)) : Buffer.alloc(0);
+    if (entry.name.includes(text) || bytes.includes(text)) found.push(path);
+  }
+  return found;
+}

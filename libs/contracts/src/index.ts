@@ -2,6 +2,11 @@ export {
   SCOPES,
   ACCOUNT_STATUSES,
   DEPLOYMENT_STATES,
+  ERASURE_STATES,
+  ERASURE_SUBJECTS,
+  type ErasureState,
+  type ErasureSubject,
+  type ErasureSubjectKind,
   type Scope,
   type SurfaceKind,
   type AccountStatus,
@@ -41,13 +46,6 @@ export {
 } from './batch';
 export { boundedList } from './bounded-list';
 export { OPERATOR_ROLES, roleCovers, type OperatorRole } from './operators';
-export {
-  ERASURE_STATES,
-  ERASURE_SUBJECTS,
-  type ErasureState,
-  type ErasureSubject,
-  type ErasureSubjectKind,
-} from './erasure';
 export { EstimateSchema, type Estimate } from './estimate';
 export {
   ERROR_CATALOGUE,

@@ -14,7 +14,7 @@ import {
 } from '@millrace/messaging';
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
 import type { MessageReaders } from '@millrace/webhooks';
-import { JobAudit, LaneAudit } from './audit';
+import { JobAudit } from './audit';
 import {
   BatchStore,
   CancelBatchesLoop,
@@ -252,24 +252,6 @@ export function composeWebhookReaders(database: Database, links: ContentLinks): 
   return {
     jobs: new WebhookJobs(database, new JobStore(), new JobPresenter(links)).read,
     batches: new WebhookBatches(database, new BatchStore()).read,
-  };
-}
-
-/** What a process has that proves what always holds of jobs. */
-export interface JobAudits {
-  jobs: JobAudit;
-  /** Finds messages of ended jobs while work goes on: it is meant for a system at rest. */
-  lanes: LaneAudit;
-  close(): Promise<void>;
-}
-
-/** Wire the audits of jobs and lanes. */
-export function composeAudits({ database, redis }: Pick<JobsParts, 'database' | 'redis'>): JobAudits {
-  const lanes = new LaneProducer(redis.producer());
-  return {
-    jobs: new JobAudit(database),
-    lanes: new LaneAudit(database, new PoolStore(), lanes),
-    close: () => lanes.close(),
   };
 }
 

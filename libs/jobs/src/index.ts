@@ -1,4 +1,4 @@
-export { JobAudit } from './audit';
+export { JobAudit, composeAudits } from './audit';
 export {
   BatchRetries,
   BatchStreams,
@@ -9,7 +9,6 @@ export {
   type BatchJob,
 } from './batches';
 export {
-  composeAudits,
   composeExecution,
   composeMaintenance,
   composeSubmission,

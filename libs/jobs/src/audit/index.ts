@@ -1,2 +1,2 @@
+export { composeAudits } from './compose-audits';
 export { JobAudit } from './job-audit';
-export { LaneAudit } from './lane-audit';

@@ -541,6 +541,32 @@ CREATE TABLE engine_classes (
     CONSTRAINT engine_classes_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE erasures (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    subject text NOT NULL,
+    job_id uuid,
+    label text,
+    value text,
+    pseudonym text NOT NULL,
+    state text DEFAULT 'requested'::text NOT NULL,
+    step text DEFAULT ''::text NOT NULL,
+    place text,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    lease_token uuid,
+    lease_expires_at timestamp(3) with time zone,
+    due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    requested_by text NOT NULL,
+    requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    started_at timestamp(3) with time zone,
+    done_at timestamp(3) with time zone,
+    CONSTRAINT erasures_pkey PRIMARY KEY (id),
+    CONSTRAINT erasures_done_check CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state <> 'done'::text) OR (value IS NULL)) AND ((state = 'done'::text) OR (subject <> 'label'::text) OR ((label IS NOT NULL) AND (value IS NOT NULL))))),
+    CONSTRAINT erasures_lease_check CHECK ((((lease_token IS NULL) = (lease_expires_at IS NULL)) AND ((state = 'running'::text) OR (lease_token IS NULL)))),
+    CONSTRAINT erasures_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'done'::text]))),
+    CONSTRAINT erasures_subject_check CHECK (((subject = ANY (ARRAY['job'::text, 'label'::text, 'account'::text])) AND ((subject = 'job'::text) = (job_id IS NOT NULL)) AND ((subject = 'label'::text) OR ((label IS NULL) AND (value IS NULL)))))
+);
+
 CREATE TABLE export_attempts (
     delivery_id uuid NOT NULL,
     attempt integer NOT NULL,
@@ -592,30 +618,6 @@ CREATE TABLE export_destinations (
     CONSTRAINT export_destinations_bucket_check CHECK (((num_nulls(bucket, region, access_key_id, sealed_secret) = ANY (ARRAY[0, 4])) AND ((bucket IS NOT NULL) OR (endpoint IS NULL)))),
     CONSTRAINT export_destinations_disabled_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
     CONSTRAINT export_destinations_reason_check CHECK ((disabled_reason = ANY (ARRAY['by_owner'::text, 'failing'::text])))
-CREATE TABLE erasures (
-    id uuid NOT NULL,
-    account_id uuid NOT NULL,
-    subject text NOT NULL,
-    job_id uuid,
-    label text,
-    value text,
-    pseudonym text NOT NULL,
-    state text DEFAULT 'requested'::text NOT NULL,
-    step text DEFAULT ''::text NOT NULL,
-    place text,
-    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
-    lease_token uuid,
-    lease_expires_at timestamp(3) with time zone,
-    due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
-    requested_by text NOT NULL,
-    requested_at timestamp(3) with time zone DEFAULT now() NOT NULL,
-    started_at timestamp(3) with time zone,
-    done_at timestamp(3) with time zone,
-    CONSTRAINT erasures_pkey PRIMARY KEY (id),
-    CONSTRAINT erasures_done_check CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state <> 'done'::text) OR (value IS NULL)) AND ((state = 'done'::text) OR (subject <> 'label'::text) OR ((label IS NOT NULL) AND (value IS NOT NULL))))),
-    CONSTRAINT erasures_lease_check CHECK ((((lease_token IS NULL) = (lease_expires_at IS NULL)) AND ((state = 'running'::text) OR (lease_token IS NULL)))),
-    CONSTRAINT erasures_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'running'::text, 'done'::text]))),
-    CONSTRAINT erasures_subject_check CHECK (((subject = ANY (ARRAY['job'::text, 'label'::text, 'account'::text])) AND ((subject = 'job'::text) = (job_id IS NOT NULL)) AND ((subject = 'label'::text) OR ((label IS NULL) AND (value IS NULL)))))
 );
 
 CREATE TABLE fleet_groups (
@@ -1146,10 +1148,10 @@ ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_account_id_fkey FOREIGN KEY (
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE erasures ADD CONSTRAINT erasures_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE export_attempts ADD CONSTRAINT export_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES export_deliveries(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE export_deliveries ADD CONSTRAINT export_deliveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE export_destinations ADD CONSTRAINT export_destinations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
-ALTER TABLE erasures ADD CONSTRAINT erasures_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE fleet_groups ADD CONSTRAINT fleet_groups_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE job_attempts ADD CONSTRAINT job_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_graphs ADD CONSTRAINT job_graphs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
@@ -1214,14 +1216,14 @@ CREATE INDEX credit_lots_account_id_idx ON public.credit_lots USING btree (accou
 CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (remaining_micros > 0));
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
 CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
+CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id DESC);
+CREATE INDEX erasures_due_idx ON public.erasures USING btree (due_at) WHERE (state <> 'done'::text);
+CREATE UNIQUE INDEX erasures_open_key ON public.erasures USING btree (account_id, subject, job_id, label, value) NULLS NOT DISTINCT WHERE (state <> 'done'::text);
 CREATE UNIQUE INDEX export_deliveries_day_key ON public.export_deliveries USING btree (account_id, day);
 CREATE INDEX export_deliveries_due_idx ON public.export_deliveries USING btree (due_at, id) WHERE (state = 'pending'::text);
 CREATE INDEX export_deliveries_log_idx ON public.export_deliveries USING btree (account_id, id);
 CREATE UNIQUE INDEX export_deliveries_test_key ON public.export_deliveries USING btree (account_id) WHERE ((day IS NULL) AND (state = 'pending'::text));
 CREATE INDEX export_destinations_next_day_idx ON public.export_destinations USING btree (next_day) WHERE (disabled_at IS NULL);
-CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id DESC);
-CREATE INDEX erasures_due_idx ON public.erasures USING btree (due_at) WHERE (state <> 'done'::text);
-CREATE UNIQUE INDEX erasures_open_key ON public.erasures USING btree (account_id, subject, job_id, label, value) NULLS NOT DISTINCT WHERE (state <> 'done'::text);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
 CREATE INDEX job_graphs_reuse_key_idx ON public.job_graphs USING btree (reuse_key, job_id) WHERE (reuse_key IS NOT NULL);
 CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (work_key, job_id);

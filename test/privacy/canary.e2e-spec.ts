@@ -71,6 +71,14 @@ async function fillAccount(): Promise<{ id: string; client: ApiClient; running: 
   await post('/platform/v1/webhook-endpoints', { url, description: TOKEN });
   const rule = { label: TOKEN, value: TOKEN, max_jobs: 100 };
   await client.call('PUT', '/platform/v1/label-rules', { json: rule });
+  const bucket = {
+    bucket: 'finance',
+    region: 'eu-central-1',
+    access_key_id: TOKEN,
+    secret_access_key: TOKEN,
+    prefix: `${TOKEN}/`,
+  };
+  expect((await client.call('PUT', '/platform/v1/export-destination', { json: bucket })).status).toBeLessThan(300);
   const labels = { [TOKEN]: TOKEN };
   await post('/platform/v1/api-keys', { ...keyName, labels });
   await post('/platform/v1/models', { folder: 'loras', name: `${TOKEN}.safetensors`, size_bytes: 20_000_000 });
@@ -108,8 +116,26 @@ it('of an erased account nothing is found: in no table and no column, in no dump
   // What the search can find at all.
   expect(before.tables).toEqual(
     expect.arrayContaining([
-      ...['accounts', 'api_keys', 'assets', 'audit_log', 'batches', 'deployments', 'idempotency_keys', 'job_graphs'],
-      ...['job_outputs', 'jobs', 'label_rules', 'label_use', 'ledger_transactions', 'models', 'resumable_uploads'],
+      ...[
+        'accounts',
+        'api_keys',
+        'assets',
+        'audit_log',
+        'batches',
+        'deployments',
+        'export_destinations',
+        'idempotency_keys',
+      ],
+      ...[
+        'job_graphs',
+        'job_outputs',
+        'jobs',
+        'label_rules',
+        'label_use',
+        'ledger_transactions',
+        'models',
+        'resumable_uploads',
+      ],
       ...['usage_records', 'webhook_attempts', 'webhook_endpoints'],
     ]),
   );

@@ -49,7 +49,7 @@ export const RIGHTS = {
   erasures: [APPEND, NOTHING, CHANGE],
   export_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE'],
   export_deliveries: [WRITE, NOTHING, ALL],
-  export_destinations: [ALL, NOTHING, CHANGE],
+  export_destinations: [ALL, NOTHING, SWEEP],
   fleet_groups: [READ, NOTHING, WRITE],
   fleet_leases: [READ, NOTHING, WRITE],
   idempotency_keys: [WRITE, NOTHING, SWEEP],

@@ -72,6 +72,12 @@ export class BookErasureStore {
     return { changed: row?.changed ?? 0, place: (row?.rows ?? 0) < limit ? null : (row?.place ?? null) };
   }
 
+  /** Have no more exports written to the account's bucket, and forget where it was, and its credentials. */
+  async closeExports(tx: Statements, accountId: string): Promise<void> {
+    await tx.execute(Prisma.sql`DELETE FROM export_destinations WHERE account_id = ${accountId}::uuid`);
+    await tx.execute(Prisma.sql`DELETE FROM export_deliveries WHERE account_id = ${accountId}::uuid`);
+  }
+
   /** Pages of the payment provider that orders led to. */
   async forgetCheckouts(tx: Statements, accountId: string): Promise<void> {
     await tx.execute(Prisma.sql`

@@ -82,6 +82,7 @@ export class ErasureSteps {
         return async (tx) => {
           await webhooks.closeEndpoints(tx, accountId);
           await deployments.closeAll(tx, accountId, pseudonym);
+          await books.closeExports(tx, accountId);
           return { next: 'over' };
         };
       case 'jobs':

@@ -312,11 +312,7 @@ module.exports = {
     owner('caches-in-platform', 'lru-cache', ['^libs/platform/']),
     owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
     owner('addresses-in-platform', 'ipaddr\\.js', ['^libs/platform/src/outbound/']),
-    owner('calls-to-strangers-where-they-are-guarded', 'undici', [
-      '^libs/platform/src/outbound/',
-      '^libs/webhooks/src/receivers/',
-      '^libs/models/src/import/',
-    ]),
+    owner('calls-to-strangers-where-they-are-guarded', 'undici', ['^libs/platform/src/outbound/']),
     owner('openid-in-its-room', 'openid-client', ['^apps/api/src/operators/']),
     owner('mcp-in-its-room', '@modelcontextprotocol/[^/]+', ['^apps/api/src/mcp/', '^libs/testing/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),

@@ -29,9 +29,10 @@ export {
   AddressGuard,
   AddressRefused,
   CONNECT_MS,
-  guardedAgent,
+  GuardedClient,
   networkList,
   readNetworks,
+  type GuardedAnswer,
   type ResolveHost,
 } from './outbound';
 export { createSequentialServer, SequentialMessage } from './pipelining';

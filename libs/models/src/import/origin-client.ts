@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { request, type Agent, type Dispatcher } from 'undici';
-import { AddressRefused, guardedAgent, type ResolveHost } from '@millrace/platform';
+import { AddressRefused, GuardedClient, type GuardedAnswer, type ResolveHost } from '@millrace/platform';
 import { ImportError } from './import-error';
 import type { ImportOrigins } from './import-origins';
 
@@ -26,13 +25,13 @@ export interface OriginPart {
  * not named are not called.
  */
 export class OriginClient {
-  private readonly agent: Agent;
+  private readonly client: GuardedClient;
 
   constructor(
     private readonly origins: ImportOrigins,
     resolve?: ResolveHost,
   ) {
-    this.agent = guardedAgent(origins.guard, SILENT_MS, resolve);
+    this.client = new GuardedClient(origins.guard, SILENT_MS, resolve);
   }
 
   /**
@@ -61,17 +60,13 @@ export class OriginClient {
     }
   }
 
-  private async follow(
-    first: string,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  private async follow(first: string, headers: Record<string, string>, signal: AbortSignal): Promise<GuardedAnswer> {
     let url = first;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
       // Rules of today: the URL may have been accepted under others.
       const fault = this.origins.faultOf(url);
       if (fault !== null) throw new ImportError(`The URL ${fault}.`, true);
-      const answer = await request(url, { dispatcher: this.agent, headers, signal }).catch((error: unknown) => {
+      const answer = await this.client.request(url, { headers, signal }).catch((error: unknown) => {
         throw error instanceof AddressRefused ? new ImportError('The source is not at a public address.', true) : error;
       });
       if (!REDIRECTS.includes(answer.statusCode)) return answer;
@@ -87,12 +82,12 @@ export class OriginClient {
 
   /** Cut what is under way. */
   close(): Promise<void> {
-    return this.agent.destroy();
+    return this.client.close();
   }
 }
 
 function partOf(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+  { statusCode, headers, body }: GuardedAnswer,
   start: number,
   end: number,
   wanted: string | null,

@@ -1,9 +1,9 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { AddressRefused, hostOf, type AddressGuard } from './address-guard';
+import { CONNECT_MS } from './connect-limit';
 import { resolvePrivateHost, resolvePublicHost, type ResolveHost } from './resolve-host';
 
-export const CONNECT_MS = 5_000;
 const KEPT_OPEN_MS = 10_000;
 const HEADER_BYTES = 16_384;
 

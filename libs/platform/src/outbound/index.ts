@@ -1,4 +1,5 @@
 export { AddressGuard, AddressRefused } from './address-guard';
-export { CONNECT_MS, guardedAgent } from './guarded-agent';
+export { CONNECT_MS } from './connect-limit';
+export { GuardedClient, type GuardedAnswer } from './guarded-client';
 export { networkList, readNetworks } from './networks';
 export { type ResolveHost } from './resolve-host';

@@ -1,5 +1,11 @@
-import { request, type Agent, type Dispatcher } from 'undici';
-import { AddressRefused, CONNECT_MS, guardedAgent, type AddressGuard, type ResolveHost } from '@millrace/platform';
+import {
+  AddressRefused,
+  CONNECT_MS,
+  GuardedClient,
+  type GuardedAnswer,
+  type AddressGuard,
+  type ResolveHost,
+} from '@millrace/platform';
 
 /** More of an answer is not read: its connection is closed. */
 const ANSWER_BYTES = 16_384;
@@ -19,14 +25,14 @@ export interface SendResult {
 
 /** Sends messages to receivers that nobody knows, over guarded connections. It follows no redirects, and reads little of the answer. */
 export class ReceiverClient {
-  private readonly agent: Agent;
+  private readonly client: GuardedClient;
 
   constructor(
     private readonly guard: AddressGuard,
     private readonly timeoutMs: number,
     resolve?: ResolveHost,
   ) {
-    this.agent = guardedAgent(guard, timeoutMs, resolve);
+    this.client = new GuardedClient(guard, timeoutMs, resolve);
   }
 
   /** Never rejects. */
@@ -48,18 +54,18 @@ export class ReceiverClient {
     const fault = this.guard.faultOf(url);
     if (fault !== null) return { status: null, error: `The URL ${fault}.`, answer: '' };
     const signal = AbortSignal.timeout(this.timeoutMs);
-    const response = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
+    const response = await this.client.request(url, { method: 'POST', headers, body, signal });
     return { status: response.statusCode, error: null, answer: await beginningOf(response) };
   }
 
   /** Cut what is under way. */
   close(): Promise<void> {
-    return this.agent.destroy();
+    return this.client.close();
   }
 }
 
 /** The first characters of an answer; the rest is left unread where it is long. */
-async function beginningOf({ body }: Dispatcher.ResponseData): Promise<string> {
+async function beginningOf({ body }: GuardedAnswer): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {

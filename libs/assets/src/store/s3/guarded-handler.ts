@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Agent } from 'undici';
+import type { GuardedClient } from '@millrace/platform';
 
 /** More of an answer is no answer of S3 to what is asked here. */
 const ANSWER_BYTES = 262_144;
@@ -26,27 +26,26 @@ interface SdkResponse {
 }
 
 /**
- * Sends the requests of the SDK over connections of an agent that is guarded (`platform`, outbound), which the SDK's own handlers are
- * not. Bodies are in memory, as parts of files are; answers are short.
+ * Sends the requests of the SDK over guarded connections (`platform`, outbound), which those of the SDK's own handlers are not. Bodies are in memory, as parts of files are; answers are short.
  */
 export class GuardedHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
 
-  constructor(private readonly agent: Agent) {}
+  constructor(private readonly client: GuardedClient) {}
 
   async handle(
     request: SdkRequest,
     { abortSignal }: { abortSignal?: unknown } = {},
   ): Promise<{ response: SdkResponse }> {
-    const { statusCode, headers, body } = await this.agent.request({
-      origin: originOf(request),
-      path: request.path + queryOf(request.query ?? {}),
+    // The path as it was signed.
+    const target = { origin: originOf(request), path: request.path + queryOf(request.query ?? {}) };
+    const { statusCode, headers, body } = await this.client.request(target, {
       method: request.method,
       headers: Object.fromEntries(
         Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase())),
       ),
       body: (request.body ?? null) as Buffer | string | null,
-      signal: abortSignal ?? null,
+      signal: (abortSignal as AbortSignal | undefined) ?? null,
     });
     const answer: Record<string, string> = {};
     for (const [name, value = ''] of Object.entries(headers)) answer[name] = String(value);
@@ -54,7 +53,7 @@ export class GuardedHandler {
     return { response: { statusCode, headers: answer, body: Readable.from([bytes], { objectMode: false }) } };
   }
 
-  /** The agent is closed by who made it. */
+  /** The client is closed by who made it. */
   destroy(): void {}
 
   httpHandlerConfigs(): object {

@@ -101,7 +101,6 @@ describe('a bucket that a customer names', () => {
 
   it('has nothing of what broke off, and the fault of the source is thrown', async () => {
     const broken = Readable.from(
-       
       (async function* () {
         yield Buffer.alloc(20_000_000, 'x');
         throw new Error('the books cannot be read');

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { S3Client } from '@aws-sdk/client-s3';
-import { AddressRefused, guardedAgent, type AddressGuard, type ResolveHost } from '@millrace/platform';
+import { AddressRefused, GuardedClient, type AddressGuard, type ResolveHost } from '@millrace/platform';
 import { GuardedHandler } from './guarded-handler';
 import { DEFAULT_REQUEST_POLICY, createS3Client, type S3Address } from './s3-client';
 import { writeObject } from './write-object';
@@ -25,7 +25,7 @@ export interface NamedBucket {
  * calls may go is decided by the address that is reached, and redirects are not followed.
  */
 export class NamedBuckets {
-  private readonly agent: ReturnType<typeof guardedAgent>;
+  private readonly client: GuardedClient;
   private own: S3Client | null = null;
 
   /** @param ownAddress the service's bucket; null where it keeps bytes in a folder. */
@@ -34,7 +34,7 @@ export class NamedBuckets {
     private readonly ownAddress: S3Address | null,
     resolve?: ResolveHost,
   ) {
-    this.agent = guardedAgent(guard, SILENT_MS, resolve);
+    this.client = new GuardedClient(guard, SILENT_MS, resolve);
   }
 
   /**
@@ -79,7 +79,7 @@ export class NamedBuckets {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       maxAttempts: TRIES,
-      requestHandler: new GuardedHandler(this.agent),
+      requestHandler: new GuardedHandler(this.client),
       // Said in any case: what the environment of the process names is about the service's bucket.
       endpoint: endpoint ?? awsEndpoint(region),
       forcePathStyle: endpoint !== null,
@@ -89,7 +89,7 @@ export class NamedBuckets {
   /** Cut what is under way to others. */
   async close(): Promise<void> {
     this.own?.destroy();
-    await this.agent.destroy();
+    await this.client.close();
   }
 }
 

@@ -41,6 +41,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       'self-hosting': 'Self-hosting',
       operations: 'Operations',
       'remote-workers': 'Workers outside the cluster',
+      'cluster-test': 'The test on a real cluster',
       settings: 'Settings',
       security: 'Security',
       'threat-model': 'Threat model',

@@ -1,0 +1,4 @@
+export { buildImages } from './images.mjs';
+export { runInside } from './namespace.mjs';
+export { assertMachine } from './needs.mjs';
+export { buildPrograms } from './programs.mjs';

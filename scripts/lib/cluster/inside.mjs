@@ -1,0 +1,71 @@
+// Runs in namespaces of its own (namespace.mjs): here are the cluster and what is seen of it. Started by `npm run test:cluster`.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { Failure, runCommand } from '../command/index.mjs';
+import { Fleet, claimFolder } from '../services/index.mjs';
+import { runTool } from '../system/index.mjs';
+import { judgeObjects } from './chart-objects.mjs';
+import { conform } from './conformance.mjs';
+import { startControlPlane } from './control-plane.mjs';
+import { deployAndScale, drainBusyWorker, killController, sayWhy } from './fleet-steps.mjs';
+import { Helm } from './helm.mjs';
+import { systemProgram } from './needs.mjs';
+import { startNode } from './node.mjs';
+import { BRIDGE, NODE_ADDRESS, POD_RANGE } from './places.mjs';
+import { install, uninstall, upgradeAndRollBack } from './release.mjs';
+import { startReleaseServers } from './servers.mjs';
+
+/** @typedef {import('../command/scope.mjs').Scope} Scope */
+
+/** Folders that containerd, kubelet and the network's plugins write to, wherever their own folders are. */
+const EMPTIED = ['/run', '/var/log'];
+const SHADOWED = '/var/lib';
+
+/**
+ * A network of its own, and nothing that is written reaches the machine's folders.
+ *
+ * @param {Scope} scope
+ */
+async function prepare(scope) {
+  const ip = systemProgram('ip');
+  const run = async (/** @type {string} */ command, /** @type {string[]} */ args) => {
+    const { code, output } = await runTool(scope, command, args);
+    if (code !== 0) throw new Failure(`${command} ${args.join(' ')} failed: ${output.trim()}`);
+  };
+  for (const folder of EMPTIED) await run('mount', ['-t', 'tmpfs', 'tmpfs', folder]);
+  const [upper, work] = ['/run/upper', '/run/work'];
+  for (const folder of [upper, work]) mkdirSync(folder);
+  const layers = `lowerdir=${SHADOWED},upperdir=${upper},workdir=${work}`;
+  await run('mount', ['-t', 'overlay', 'overlay', '-o', layers, SHADOWED]);
+  await run(ip, ['link', 'set', 'lo', 'up']);
+  await run(ip, ['link', 'add', BRIDGE, 'type', 'bridge']);
+  await run(ip, ['address', 'add', `${NODE_ADDRESS}/${POD_RANGE.split('/')[1]}`, 'dev', BRIDGE]);
+  await run(ip, ['link', 'set', BRIDGE, 'up']);
+  // The namespace's own: the machine's stays as it is.
+  writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
+}
+
+/** @param {Scope} scope */
+async function main(scope) {
+  const [path = '', what = 'whole'] = process.argv.slice(2);
+  await prepare(scope);
+  const fleet = new Fleet(scope, await claimFolder(scope, `${path}/${what}`));
+  const plane = await startControlPlane(fleet);
+  const helm = new Helm(fleet, plane);
+  await judgeObjects(scope, plane.client, helm);
+  const code = await conform(scope, plane);
+  if (what !== 'whole' || code !== 0) return code;
+  await startNode(fleet, plane);
+  const servers = await startReleaseServers(fleet);
+  const site = { scope, client: plane.client, helm, servers };
+  const service = await install(site);
+  await deployAndScale(site, service);
+  await sayWhy(site, service);
+  await drainBusyWorker(site, service);
+  await killController(site, service);
+  await upgradeAndRollBack(site, service);
+  await uninstall(site);
+  return 0;
+}
+
+await runCommand(main);

@@ -1,0 +1,34 @@
+import { readFlags, runCommand, say } from './lib/command/index.mjs';
+import { assertMachine, buildImages, buildPrograms, runInside } from './lib/cluster/index.mjs';
+import { setUp } from './lib/setup/index.mjs';
+import { helmProgram } from './lib/testing/index.mjs';
+
+const HELP = `npm run test:cluster [-- flags]    install the chart into a real Kubernetes on this machine, use it, and take it away again
+
+  --api-server   only etcd, the API server and its controllers: the conformance suite of the fleet's Kubernetes adapter, and the
+                 chart's objects as the API server judges them
+  --build        only build what is needed, once: the programs of Kubernetes from Go modules (40 minutes of one processor), the
+                 base image, the images; kept in .millrace/tools/cluster
+  --install      install what is missing of Debian's packages
+
+Needs Linux on x64, root, Go, and Debian's packages; says what is missing. Everything runs in namespaces of its own for processes,
+mounts and the network, and ends with them: nothing is left on the machine but what was built. What is simulated by API objects
+alone, and what is not run at all, is in docs/cluster-test.md.`;
+
+/** @param {import('./lib/command/scope.mjs').Scope} scope */
+async function main(scope) {
+  const flag = { type: /** @type {const} */ ('boolean') };
+  const { 'api-server': only, build, install } = readFlags(HELP, { 'api-server': flag, build: flag, install: flag });
+  const whole = !only;
+  await assertMachine(scope, { whole, install: Boolean(install) });
+  await setUp(scope);
+  await helmProgram(scope);
+  await buildPrograms(scope, whole);
+  if (whole) await buildImages(scope);
+  if (build) return 0;
+  const code = await runInside(scope, [whole ? 'whole' : 'api-server']);
+  say(code === 0 ? 'The cluster proved everything that it can.' : 'The cluster found something.');
+  return code;
+}
+
+await runCommand(main);

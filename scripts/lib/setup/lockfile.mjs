@@ -77,7 +77,7 @@ function isForOtherSystems({ optional, os = [], cpu = [], libc = [] }) {
  * @param {string} name
  * @returns {string[]}
  */
-function pathsOf(path, name) {
+export function pathsOf(path, name) {
   const places = path === '' ? [] : path.split(/(?:^|\/)node_modules\//).slice(1);
   return [...places.keys(), places.length]
     .map((depth) => [...places.slice(0, depth), name].map((place) => `node_modules/${place}`).join('/'))

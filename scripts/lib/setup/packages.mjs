@@ -3,10 +3,21 @@ import { basename, join } from 'node:path';
 import process from 'node:process';
 import { Failure, systemSentenceIn, task } from '../command/index.mjs';
 import { HOME, MODULES, ROOT, digestOf, readJson, runTool, writeJson, writeWhole } from '../system/index.mjs';
+import { pathsOf } from './lockfile.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /**
- * @typedef {{ version?: string, link?: boolean, optional?: boolean, devOptional?: boolean, os?: string[], cpu?: string[], libc?: string[] }} Package
+ * @typedef {{
+ *   version?: string,
+ *   link?: boolean,
+ *   optional?: boolean,
+ *   devOptional?: boolean,
+ *   os?: string[],
+ *   cpu?: string[],
+ *   libc?: string[],
+ *   dependencies?: Record<string, string>,
+ *   optionalDependencies?: Record<string, string>,
+ * }} Package
  * @typedef {Record<string, Package>} Packages
  * @typedef {{ os: string, cpu: string, libc: string | undefined }} Machine
  */
@@ -51,11 +62,41 @@ function matchesLock() {
 function everyPackage(holds) {
   const installed = packagesIn(INSTALLED);
   if (installed === undefined) return false;
-  /** @type {Machine | undefined} */
-  let machine;
-  return Object.entries(installed).every(
-    ([path, entry]) => holds(path, entry.version) || isOfElsewhere(entry, (machine ??= thisMachine())),
+  const absent = Object.entries(installed).filter(([path, { version }]) => !holds(path, version));
+  if (absent.length === 0) return true;
+  const wanted = packagesIn(join(ROOT, 'package-lock.json')) ?? {};
+  return wereLeftOut(
+    absent.map(([path]) => path),
+    wanted,
+    thisMachine(),
   );
+}
+
+/**
+ * Whether npm has left these packages out because of the machine: each is for another one, or optional and needed by none but those
+ * that were left out.
+ *
+ * @param {string[]} absent
+ * @param {Packages} wanted what the lock says of all packages; npm's list of what it installed lacks the C library
+ * @param {Machine} machine
+ */
+export function wereLeftOut(absent, wanted, machine) {
+  /** @type {Map<string, string[]>} */
+  const needing = new Map(absent.map((path) => [path, []]));
+  for (const [path, { dependencies, optionalDependencies }] of Object.entries(wanted)) {
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const needed = pathsOf(path, name).find((candidate) => wanted[candidate]);
+      needing.get(needed ?? '')?.push(path);
+    }
+  }
+  return absent.every((path) => {
+    const entry = wanted[path] ?? {};
+    if (isOfElsewhere(entry, machine)) return true;
+    const needs = needing.get(path) ?? [];
+    return (
+      Boolean(entry.optional || entry.devOptional) && needs.length > 0 && needs.every((other) => needing.has(other))
+    );
+  });
 }
 
 /**

@@ -7,7 +7,12 @@ import { systemProgram } from './needs.mjs';
 import { CLUSTER, COREDNS_VERSION, KUBERNETES_VERSION, PROGRAMS } from './places.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
-/** @typedef {{ name: string, module: string, version: string, package: string, flags?: string, replace?: boolean }} GoProgram */
+/**
+ * A program of a published module, or one whose source is here. `requires`: modules with their versions, the first the one it is known
+ * by. `staged`: that module has others in its own tree, which are taken as they are published.
+ *
+ * @typedef {{ name: string, requires: [string, string][], package: string, source?: string, flags?: string, staged?: boolean }} GoProgram
+ */
 
 const KUBERNETES = 'k8s.io/kubernetes';
 const [MAJOR, MINOR] = KUBERNETES_VERSION.split('.');
@@ -26,18 +31,48 @@ const STAMP_FLAGS = Object.entries(STAMP)
  * @returns {GoProgram}
  */
 function kubernetes(name) {
-  const version = `v${KUBERNETES_VERSION}`;
-  return { name, module: KUBERNETES, version, package: `${KUBERNETES}/cmd/${name}`, flags: STAMP_FLAGS, replace: true };
+  const requires = /** @type {GoProgram['requires']} */ ([[KUBERNETES, `v${KUBERNETES_VERSION}`]]);
+  return { name, requires, package: `${KUBERNETES}/cmd/${name}`, flags: STAMP_FLAGS, staged: true };
 }
 
 const API_SERVER = [kubernetes('kube-apiserver'), kubernetes('kube-controller-manager')];
 const NODE = [kubernetes('kube-scheduler'), kubernetes('kubelet'), kubernetes('kube-proxy')];
+const PUBLISHED = KUBERNETES_VERSION.replace('1.', 'v0.');
 const COREDNS = 'github.com/coredns/coredns';
-/** @type {GoProgram} */
-const DNS = { name: 'coredns', module: COREDNS, version: `v${COREDNS_VERSION}`, package: COREDNS };
+/** CoreDNS with the plugins that are used here: most of the others are clients of clouds. */
+const COREDNS_MAIN = `package main
 
-/** The container that holds the namespaces of a pod. */
-const PAUSE = `package main
+import (
+	"${COREDNS}/core/dnsserver"
+	"${COREDNS}/coremain"
+	_ "${COREDNS}/plugin/bind"
+	_ "${COREDNS}/plugin/errors"
+	_ "${COREDNS}/plugin/kubernetes"
+	_ "${COREDNS}/plugin/ready"
+)
+
+func init() {
+	dnsserver.Directives = []string{"bind", "ready", "errors", "kubernetes"}
+}
+
+func main() {
+	coremain.Run()
+}
+`;
+/** @type {GoProgram} */
+const DNS = {
+  name: 'coredns',
+  requires: [
+    [COREDNS, `v${COREDNS_VERSION}`],
+    ['k8s.io/api', PUBLISHED],
+    ['k8s.io/apimachinery', PUBLISHED],
+    ['k8s.io/client-go', PUBLISHED],
+  ],
+  package: '.',
+  source: COREDNS_MAIN,
+};
+
+const PAUSE_MAIN = `package main
 
 import (
 	"os"
@@ -53,29 +88,31 @@ func main() {
 `;
 
 /**
- * Build the programs of Kubernetes that are not there yet. All of them take about forty minutes of one processor, once.
+ * The container that holds the namespaces of a pod.
+ *
+ * @type {GoProgram}
+ */
+const PAUSE = { name: 'pause', requires: [], package: '.', source: PAUSE_MAIN };
+
+/**
+ * Build the programs that are not there yet. All of them take about forty minutes of one processor, once.
  *
  * @param {Scope} scope
  * @param {boolean} whole with those of a node
  */
 export async function buildPrograms(scope, whole) {
-  const wanted = whole ? [...API_SERVER, ...NODE, DNS] : API_SERVER;
-  const missing = wanted.filter(({ name }) => !existsSync(join(PROGRAMS, name)));
+  const wanted = whole ? [...API_SERVER, ...NODE, DNS, PAUSE] : API_SERVER;
+  const isMissing = (/** @type {GoProgram} */ { name }) => !existsSync(join(PROGRAMS, name));
+  const missing = wanted.filter(isMissing);
+  if (missing.length === 0) return;
   makeFolder(PROGRAMS);
-  if (missing.length > 0) {
-    // Its packages are many, and nobody else builds with them.
-    const cache = join(CLUSTER, 'go-build');
-    try {
-      for (const program of missing) {
-        await task(scope, `Building ${program.name} ${program.version}`, () => buildModule(scope, program, cache));
-      }
-    } finally {
-      if (wanted.every(({ name }) => existsSync(join(PROGRAMS, name)))) {
-        rmSync(cache, { recursive: true, force: true });
-      }
-    }
+  // Its packages are many, and nobody else builds with them; a build that was broken off goes on with them.
+  const cache = join(CLUSTER, 'go-build');
+  for (const program of missing) {
+    const title = `Building ${program.name} ${program.requires[0]?.[1] ?? ''}`.trim();
+    await task(scope, title, () => build(scope, program, cache));
   }
-  if (whole && !existsSync(join(PROGRAMS, 'pause'))) await buildPause(scope);
+  rmSync(cache, { recursive: true, force: true });
 }
 
 /**
@@ -83,16 +120,18 @@ export async function buildPrograms(scope, whole) {
  * @param {GoProgram} program
  * @param {string} cache
  */
-async function buildModule(scope, program, cache) {
-  const folder = join(CLUSTER, 'build', program.name);
+async function build(scope, program, cache) {
+  const { name, requires, source, flags = '' } = program;
+  const folder = join(CLUSTER, 'build', name);
   makeFolder(folder);
-  const lines = ['module cluster.local/build', '', 'go 1.24.0', '', `require ${program.module} ${program.version}`];
-  if (program.replace) lines.push('', ...(await replacements(scope, program, folder)));
+  const lines = [`module cluster.local/${name}`, 'go 1.24.0', ...requires.map((one) => `require ${one.join(' ')}`)];
+  if (program.staged) lines.push(...(await replacements(scope, program, folder)));
   writeWhole(join(folder, 'go.mod'), `${lines.join('\n')}\n`);
-  const aside = join(folder, program.name);
-  const flags = ['-p', '2', '-trimpath', '-ldflags', `-s -w ${program.flags ?? ''}`];
-  await go(scope, ['build', ...flags, '-o', aside, program.package], { folder, cache, what: program.name });
-  renameSync(aside, join(PROGRAMS, program.name));
+  if (source !== undefined) writeWhole(join(folder, 'main.go'), source);
+  const aside = join(folder, `${name}.built`);
+  const options = ['-p', '2', '-trimpath', '-ldflags', `-s -w ${flags}`, '-o', aside];
+  await go(scope, ['build', ...options, program.package], { folder, cache, name });
+  renameSync(aside, join(PROGRAMS, name));
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -103,34 +142,21 @@ async function buildModule(scope, program, cache) {
  * @param {GoProgram} program
  * @param {string} folder
  */
-async function replacements(scope, { module, version, name }, folder) {
-  const output = await go(scope, ['mod', 'download', '-json', `${module}@${version}`], { folder, what: name });
+async function replacements(scope, { requires, name }, folder) {
+  const [[module, version] = ['', '']] = requires;
+  const output = await go(scope, ['mod', 'download', '-json', `${module}@${version}`], { folder, name });
   const { GoMod } = /** @type {{ GoMod: string }} */ (parseJson(output.slice(output.indexOf('{'))));
   const staged = readFileSync(GoMod, 'utf8').matchAll(/^\s+(k8s\.io\/\S+) => \.\/staging\//gm);
-  const published = version.replace('v1.', 'v0.');
-  return [...staged].map(([, path]) => `replace ${path} => ${path} ${published}`);
-}
-
-/** @param {Scope} scope */
-async function buildPause(scope) {
-  const folder = join(CLUSTER, 'build', 'pause');
-  makeFolder(folder);
-  writeWhole(join(folder, 'go.mod'), 'module cluster.local/pause\n\ngo 1.24.0\n');
-  writeWhole(join(folder, 'main.go'), PAUSE);
-  const place = join(PROGRAMS, 'pause');
-  await task(scope, 'Building the pause container', () =>
-    go(scope, ['build', '-trimpath', '-ldflags', '-s -w', '-o', place, '.'], { folder, what: 'pause' }),
-  );
-  rmSync(folder, { recursive: true, force: true });
+  return [...staged].map(([, path]) => `replace ${path} => ${path} ${PUBLISHED}`);
 }
 
 /**
  * @param {Scope} scope
  * @param {string[]} args
- * @param {{ folder: string, cache?: string, what: string }} options
+ * @param {{ folder: string, cache?: string, name: string }} options
  * @returns {Promise<string>} what it printed
  */
-async function go(scope, args, { folder, cache, what }) {
+async function go(scope, args, { folder, cache, name }) {
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod', ...(cache && { GOCACHE: cache }) };
   const { code, output } = await runTool(scope, 'nice', ['-n', '19', systemProgram('go'), ...args], {
     cwd: folder,
@@ -138,5 +164,5 @@ async function go(scope, args, { folder, cache, what }) {
   });
   if (code === 0) return output;
   const reason = systemSentenceIn(output) ?? output.trim().split('\n').at(-1) ?? `go ended with code ${code}`;
-  throw new Failure(`${what} could not be built (${reason}): a module proxy that has ${KUBERNETES} is needed.`);
+  throw new Failure(`${name} could not be built (${reason}): Go needs a module proxy that has ${KUBERNETES}.`);
 }

@@ -7,6 +7,7 @@ const HELP = `npm run test:cluster [-- flags]    install the chart into a real K
 
   --api-server   only etcd, the API server and its controllers: the conformance suite of the fleet's Kubernetes adapter, and the
                  chart's objects as the API server judges them
+  --installation only the chart on a node: without what --api-server does
   --build        only build what is needed, once: the programs of Kubernetes from Go modules (40 minutes of one processor), the
                  base image, the images; kept in .millrace/tools/cluster
   --install      install what is missing of Debian's packages
@@ -18,7 +19,8 @@ alone, and what is not run at all, is in docs/cluster-test.md.`;
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flag = { type: /** @type {const} */ ('boolean') };
-  const { 'api-server': only, build, install } = readFlags(HELP, { 'api-server': flag, build: flag, install: flag });
+  const flags = readFlags(HELP, { 'api-server': flag, installation: flag, build: flag, install: flag });
+  const { 'api-server': only, installation, build, install } = flags;
   const whole = !only;
   await assertMachine(scope, { whole, install: Boolean(install) });
   await setUp(scope);
@@ -26,7 +28,7 @@ async function main(scope) {
   await buildPrograms(scope, whole);
   if (whole) await buildImages(scope);
   if (build) return 0;
-  const code = await runInside(scope, [whole ? 'whole' : 'api-server']);
+  const code = await runInside(scope, [only ? 'api-server' : installation ? 'installation' : 'whole']);
   say(code === 0 ? 'The cluster proved everything that it can.' : 'The cluster found something.');
   return code;
 }

@@ -69,9 +69,10 @@ export function namespaceOf(name, labels = {}) {
 async function render(helm, set) {
   const values = ['--values', join(CHART, 'ci', set), '--kube-version', KUBERNETES_VERSION];
   const text = await helm.run(['template', 'rel', CHART, '--namespace', NAMESPACE, ...values]);
-  return parseAllDocuments(text)
-    .map((document) => /** @type {Manifest | null} */ (document.toJS()))
-    .filter((manifest) => manifest !== null);
+  return parseAllDocuments(text).flatMap((document) => {
+    const manifest = /** @type {Manifest | null} */ (document.toJS());
+    return manifest === null ? [] : [manifest];
+  });
 }
 
 /**

@@ -93,7 +93,8 @@ async function writeArchive(scope) {
   rmSync(folder, { recursive: true, force: true });
   makeFolder(folder);
   const names = [...TARGETS.map(nameOf), PAUSE_IMAGE];
-  for (const name of names) await buildah(scope, ['push', '--quiet', '--disable-compression', name, `oci:${folder}:${name}`]);
+  for (const name of names)
+    await buildah(scope, ['push', '--quiet', '--disable-compression', name, `oci:${folder}:${name}`]);
   const index = join(folder, 'index.json');
   const { manifests, ...rest } = /** @type {{ manifests: { annotations: Record<string, string> }[] }} */ (
     readJson(index)

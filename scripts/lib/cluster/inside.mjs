@@ -52,9 +52,11 @@ async function main(scope) {
   const fleet = new Fleet(scope, await claimFolder(scope, `${path}/${what}`));
   const plane = await startControlPlane(fleet);
   const helm = new Helm(fleet, plane);
-  await judgeObjects(scope, plane.client, helm);
-  const code = await conform(scope, plane);
-  if (what !== 'whole' || code !== 0) return code;
+  if (what !== 'installation') {
+    await judgeObjects(scope, plane.client, helm);
+    const code = await conform(scope, plane);
+    if (what === 'api-server' || code !== 0) return code;
+  }
   await startNode(fleet, plane);
   const servers = await startReleaseServers(fleet);
   const site = { scope, client: plane.client, helm, servers };

@@ -6,7 +6,7 @@ export const CLUSTER = join(TOOLS, 'cluster');
 export const PROGRAMS = join(CLUSTER, 'bin');
 
 export const KUBERNETES_VERSION = '1.34.4';
-export const COREDNS_VERSION = '1.11.4';
+export const COREDNS_VERSION = '1.12.4';
 
 /** The bridge of the pods, in a network namespace of its own: none of these addresses is seen outside of it. */
 export const BRIDGE = 'mill0';

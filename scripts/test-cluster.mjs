@@ -1,5 +1,7 @@
 import { readFlags, runCommand, say } from './lib/command/index.mjs';
 import { assertMachine, buildImages, buildPrograms, runInside } from './lib/cluster/index.mjs';
+import { seedFolder } from './lib/postgres/index.mjs';
+import { s3Program } from './lib/servers/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
 import { helmProgram } from './lib/testing/index.mjs';
 
@@ -23,8 +25,10 @@ async function main(scope) {
   const { 'api-server': only, installation, build, install } = flags;
   const whole = !only;
   await assertMachine(scope, { whole, install: Boolean(install) });
-  await setUp(scope);
+  await setUp(scope, process.env);
   await helmProgram(scope);
+  if (whole) await seedFolder(scope);
+  if (whole) await s3Program(scope);
   await buildPrograms(scope, whole);
   if (whole) await buildImages(scope);
   if (build) return 0;

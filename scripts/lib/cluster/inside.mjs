@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { Failure, runCommand } from '../command/index.mjs';
 import { Fleet, claimFolder } from '../services/index.mjs';
-import { runTool } from '../system/index.mjs';
+import { HOME, runTool } from '../system/index.mjs';
 import { judgeObjects } from './chart-objects.mjs';
 import { conform } from './conformance.mjs';
 import { startControlPlane } from './control-plane.mjs';
@@ -11,7 +11,7 @@ import { deployAndScale, drainBusyWorker, killController, sayWhy } from './fleet
 import { Helm } from './helm.mjs';
 import { systemProgram } from './needs.mjs';
 import { startNode } from './node.mjs';
-import { BRIDGE, NODE_ADDRESS, POD_RANGE } from './places.mjs';
+import { BRIDGE, NODE_ADDRESS, POD_RANGE, SERVICE_RANGE } from './places.mjs';
 import { install, uninstall, upgradeAndRollBack } from './release.mjs';
 import { startReleaseServers } from './servers.mjs';
 
@@ -19,6 +19,8 @@ import { startReleaseServers } from './servers.mjs';
 
 /** Folders that containerd, kubelet and the network's plugins write to, wherever their own folders are. */
 const EMPTIED = ['/run', '/var/log'];
+/** Other commands' folders, whose processes are not seen here and would be taken for dead. */
+const HIDDEN = `${HOME}/tmp`;
 const SHADOWED = '/var/lib';
 
 /**
@@ -32,7 +34,8 @@ async function prepare(scope) {
     const { code, output } = await runTool(scope, command, args);
     if (code !== 0) throw new Failure(`${command} ${args.join(' ')} failed: ${output.trim()}`);
   };
-  for (const folder of EMPTIED) await run('mount', ['-t', 'tmpfs', 'tmpfs', folder]);
+  mkdirSync(HIDDEN, { recursive: true });
+  for (const folder of [...EMPTIED, HIDDEN]) await run('mount', ['-t', 'tmpfs', 'tmpfs', folder]);
   const [upper, work] = ['/run/upper', '/run/work'];
   for (const folder of [upper, work]) mkdirSync(folder);
   const layers = `lowerdir=${SHADOWED},upperdir=${upper},workdir=${work}`;
@@ -41,6 +44,8 @@ async function prepare(scope) {
   await run(ip, ['link', 'add', BRIDGE, 'type', 'bridge']);
   await run(ip, ['address', 'add', `${NODE_ADDRESS}/${POD_RANGE.split('/')[1]}`, 'dev', BRIDGE]);
   await run(ip, ['link', 'set', BRIDGE, 'up']);
+  // So that this process reaches Services, too: their addresses are exchanged for those of pods on the way out.
+  await run(ip, ['route', 'add', SERVICE_RANGE, 'dev', BRIDGE]);
   // The namespace's own: the machine's stays as it is.
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
 }
@@ -49,7 +54,7 @@ async function prepare(scope) {
 async function main(scope) {
   const [path = '', what = 'whole'] = process.argv.slice(2);
   await prepare(scope);
-  const fleet = new Fleet(scope, await claimFolder(scope, `${path}/${what}`));
+  const fleet = new Fleet(scope, await claimFolder(scope, path));
   const plane = await startControlPlane(fleet);
   const helm = new Helm(fleet, plane);
   if (what !== 'installation') {

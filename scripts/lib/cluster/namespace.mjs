@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, readdirSync, rmdirSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../command/index.mjs';
+import { claimFolder } from '../services/index.mjs';
 import { runTool } from '../system/index.mjs';
-import { temporaryFolder } from '../services/index.mjs';
 import { systemProgram } from './needs.mjs';
-import { CGROUP } from './places.mjs';
+import { CGROUP, RUN } from './places.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 
@@ -36,10 +36,14 @@ export async function runInside(scope, args) {
   const before = await traces(scope);
   const code = await scope.within(async (own) => {
     own.defer(() => removeControlGroups(scope));
-    const folder = await temporaryFolder(own, 'cluster');
+    own.defer(() => rmSync(RUN, { recursive: true, force: true, maxRetries: 3 }));
+    const folder = await claimFolder(own, RUN);
+    rmSync(folder.at('data'), { recursive: true, force: true });
+    // PostgreSQL, which runs as another user, must pass through.
+    chmodSync(RUN, 0o755);
     const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
     // The shell is the first process there: it takes in those whose parents have ended, which Node.js does not.
-    const shell = ['bash', '-c', '"$@"; exit $?', 'inside', process.execPath, INSIDE, folder.path, ...args];
+    const shell = ['bash', '-c', '"$@"; exit $?', 'inside', process.execPath, INSIDE, folder.at('data'), ...args];
     const ended = await runTool(own, systemProgram('unshare'), [...flags, ...shell], { show: true });
     return ended.code ?? 1;
   });

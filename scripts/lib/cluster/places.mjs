@@ -4,6 +4,8 @@ import { TOOLS } from '../system/index.mjs';
 /** What is built once and kept: programs, the base image, the store of images. */
 export const CLUSTER = join(TOOLS, 'cluster');
 export const PROGRAMS = join(CLUSTER, 'bin');
+/** Of the one cluster that runs; removed at its end. */
+export const RUN = join(CLUSTER, 'run');
 
 export const KUBERNETES_VERSION = '1.34.4';
 export const COREDNS_VERSION = '1.12.4';

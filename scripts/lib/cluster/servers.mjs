@@ -1,7 +1,6 @@
 import { createServer, connect } from 'node:net';
 import process from 'node:process';
 import { Failure, task } from '../command/index.mjs';
-import { seedFolder } from '../postgres/index.mjs';
 import { readSecrets, startServers, startTestS3 } from '../servers/index.mjs';
 import { ROOT, runTool } from '../system/index.mjs';
 import { NODE_ADDRESS } from './places.mjs';
@@ -29,7 +28,6 @@ export const BUCKET = 'millrace';
  * @returns {Promise<Servers>}
  */
 export async function startReleaseServers(fleet) {
-  await seedFolder(fleet.scope);
   const secrets = readSecrets(fleet.folder.at('secrets.json'));
   const own = { ...process.env, DATABASE_URL: '', REDIS_URL: '', S3_TEST_ENDPOINT: '' };
   const { databaseUrl, redisUrl } = await startServers(fleet, own, { secrets, throwaway: true });

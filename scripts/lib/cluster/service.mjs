@@ -182,7 +182,11 @@ export class InstalledService {
 async function ask(method, url, token, body) {
   const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const answer = await fetch(url, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) });
+  const answer = await fetch(url, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) }).catch(
+    (/** @type {Error} */ error) => {
+      throw new Failure(`${method} ${url} got no answer: ${String(error.cause ?? error.message)}`);
+    },
+  );
   const text = await answer.text();
   if (answer.ok) return text === '' ? undefined : parseJson(text);
   throw new Failure(`${method} ${url} answered ${answer.status}: ${text.slice(0, 400)}`);

@@ -16,6 +16,7 @@ import { LoadClient } from './load-client';
 import type { Member } from './member';
 import { ModelClient } from './model-client';
 import { ModelWorkers } from './model-workers';
+import { NoticeClient, ageKeys } from './notice-client';
 import { Random } from './random';
 import { judge } from './verdict';
 import type { Verdict } from './verdict-of';
@@ -89,6 +90,9 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   });
   const batches = new BatchClient(`b${seed}`, rich, history, new Random(random.whole(1, 1e9)), stop.signal);
   load.push(batches.run(), modelClient.run(stop.signal));
+  const operator = (path: string, body: object) => admin(stack, path, body).catch(() => null);
+  const notices = new NoticeClient(rich, history, operator, new Random(random.whole(1, 1e9)), stop.signal);
+  load.push(notices.run(), keepAging(stack, notices, stop.signal));
   const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
   const ending = setTimeout(() => stop.abort(), seconds * 1_000);
   await injector.run();
@@ -112,6 +116,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
       faults: injector.total,
       collapses,
       hooks: { accountId: rich.accountId, receiver },
+      notices: notices.made,
       canary,
       folder,
       modelClient,
@@ -126,6 +131,16 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   } finally {
     await auditing.close();
     await receiver.close();
+  }
+}
+
+/** Keys grow old while faults go on, so that their notices are made among them. */
+async function keepAging(stack: FaultyStack, { made }: NoticeClient, until: AbortSignal): Promise<void> {
+  for (;;) {
+    // While PostgreSQL is away they do not.
+    await query(stack.databaseUrl, (client) => ageKeys(client, made)).catch(() => undefined);
+    if (until.aborted) return;
+    await pause(1_000);
   }
 }
 
@@ -153,20 +168,28 @@ function outcomesOf({ counts, submissions, batches }: History): Record<string, n
 }
 
 async function statuses({ databaseUrl }: FaultyStack): Promise<Record<string, number>> {
-  return query(
+  return counts(
     databaseUrl,
     `SELECT status || coalesce(' ' || (error ->> 'code'), '') AS name, count(*)::int FROM jobs GROUP BY 1 ORDER BY 1`,
   );
 }
 
-async function query(databaseUrl: string, sql: string): Promise<Record<string, number>> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+async function counts(databaseUrl: string, sql: string): Promise<Record<string, number>> {
+  return query(databaseUrl, async (client) => {
     const { rows } = await client.query<{ name: string; count: number }>(sql);
     return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+  });
+}
+
+async function query<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  // Of a connection that breaks while nothing is asked.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
 }
 
@@ -177,7 +200,7 @@ async function drain(stack: FaultyStack): Promise<void> {
   await Promise.all(members.map((member) => member.untilReady(DRAIN_LIMIT_MS)));
   const until = Date.now() + DRAIN_LIMIT_MS;
   while (Date.now() < until) {
-    const { alive } = await query(
+    const { alive } = await counts(
       stack.databaseUrl,
       `SELECT 'alive' AS name, count(*)::int FROM jobs WHERE delivery <> 'done'`,
     );

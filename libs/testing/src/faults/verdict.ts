@@ -6,6 +6,8 @@ import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
 import type { History } from './history';
 import type { HookReceiver } from './hook-receiver';
 import type { ModelClient } from './model-client';
+import type { NoticeHistory } from './notice-client';
+import { drainNotices, exportVerdict, noticeVerdicts } from './notice-verdict';
 import { reuseVerdict } from './reuse-verdict';
 import { verdictOf, type Verdict } from './verdict-of';
 
@@ -19,6 +21,8 @@ export interface Evidence {
   collapses: string[];
   /** Of the account that has its events sent, and where. */
   hooks: { accountId: string; receiver: HookReceiver };
+  /** What the same account was answered of its keys, deployments and exports. */
+  notices: NoticeHistory;
   /** Must be in none of the files below `folder`. */
   canary: string;
   folder: string;
@@ -27,6 +31,8 @@ export interface Evidence {
 
 /** What waits for its next attempt is sent in this time, in attempts of a few seconds. */
 const WEBHOOKS_LIMIT_MS = 60_000;
+/** Keys are looked at every minute, by a process that has just come up. */
+const NOTICES_LIMIT_MS = 90_000;
 
 interface JobRow {
   id: string;
@@ -43,6 +49,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
   const client = new pg.Client({ connectionString: evidence.databaseUrl });
   await client.connect();
   try {
+    await drainNotices(client, evidence.notices, NOTICES_LIMIT_MS);
     await drainWebhooks(client, WEBHOOKS_LIMIT_MS);
     const { rows } = await client.query<JobRow>(
       `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt, retries, retry_max FROM jobs`,
@@ -61,6 +68,8 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       await evidence.modelClient.verdict(client),
       ...(await batchVerdicts(client, history)),
       ...(await webhookVerdicts(client, evidence.hooks.accountId, evidence.hooks.receiver)),
+      ...(await noticeVerdicts(client, evidence.hooks.accountId, evidence.notices)),
+      await exportVerdict(client, evidence.hooks.accountId, evidence.notices, evidence.folder),
       ...seen(history),
       { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },
       await secrets(evidence),

@@ -14,6 +14,7 @@ import { REUSE_GUARDS } from './reuse.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
 import { SUB_KEY_GUARDS } from './sub-keys.mjs';
 import { UPLOAD_GUARDS } from './uploads.mjs';
+import { EXPORT_GUARDS } from './exports.mjs';
 import { WEBHOOK_GUARDS } from './webhooks.mjs';
 import { WORKER_GUARDS } from './workers.mjs';
 
@@ -34,6 +35,7 @@ export const GUARDS = [
   ...MODEL_GUARDS,
   ...MODEL_CACHE_GUARDS,
   ...WEBHOOK_GUARDS,
+  ...EXPORT_GUARDS,
   ...BATCH_GUARDS,
   ...PRIVACY_GUARDS,
   ...DATABASE_GUARDS,

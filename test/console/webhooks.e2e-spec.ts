@@ -1,4 +1,11 @@
+import { finance } from './suites/finance';
 import { webhooks } from './suites/webhooks';
 import { ConsoleStack } from './support/console-stack';
 
-webhooks(new ConsoleStack({ workers: 1, settings: { MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } }));
+const settings = {
+  MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  MILLRACE_EXPORT_ALLOWED_NETWORKS: '127.0.0.0/8',
+};
+const shared = new ConsoleStack({ workers: 1, settings });
+webhooks(shared);
+finance(shared);

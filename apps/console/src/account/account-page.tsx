@@ -9,6 +9,7 @@ import { Empty } from '../ui/display/empty';
 import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
 import { Skeleton } from '../ui/display/skeleton';
+import { LabelLimits } from './label-limits';
 import { LimitList } from './limit-list';
 import { SignedIn } from './signed-in';
 import './account.css';
@@ -45,6 +46,7 @@ export function AccountPage(): ReactNode {
           </Empty>
         )}
       </section>
+      {readable && <LabelLimits />}
       {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
     </Page>
   );

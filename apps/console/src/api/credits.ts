@@ -47,6 +47,20 @@ export const balanceQuery = queryOptions({
   refetchInterval: POLL_MS,
 });
 
+/** Below how many millionths of a credit the webhook event `credits.low` is sent; 0: never. */
+export const creditAlertQuery = queryOptions({
+  queryKey: ['credit-alert'],
+  queryFn: async ({ signal }) =>
+    (await sendForJson<{ below_micros: number }>('/platform/v1/credits/alert', { signal })).below_micros,
+});
+
+/** @throws ApiError */
+export async function setCreditAlert(belowMicros: number): Promise<number> {
+  const body = { below_micros: belowMicros };
+  return (await sendForJson<{ below_micros: number }>('/platform/v1/credits/alert', { method: 'PUT', body }))
+    .below_micros;
+}
+
 /** Every transaction of the account, newest first, page by page. */
 export const ledgerQuery = infiniteQueryOptions({
   queryKey: ['ledger'],

@@ -3,6 +3,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Page } from '../shell/page';
 import { useSession } from '../shell/session-context';
 import { BalanceFigures } from './balance-figures';
+import { CreditAlert } from './credit-alert';
+import { ExportsPanel } from './exports-panel';
 import { Ledger } from './ledger';
 import { UsageBar } from './usage-bar';
 import { UsagePanel } from './usage-panel';
@@ -22,9 +24,11 @@ export function UsagePage(): ReactNode {
       ) : (
         <BalanceFigures />
       )}
+      {!selfHosted && <CreditAlert />}
       <UsageBar days={days} by={by} />
       <UsagePanel days={days} by={by} measure={selfHosted ? 'jobs' : 'charged_micros'} />
       {!selfHosted && <Ledger />}
+      {!selfHosted && <ExportsPanel />}
     </Page>
   );
 }

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import type { Page } from 'playwright-core';
+import { ApiClient, testS3, type TestAccount, type TestStack } from '@millrace/testing';
+import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
+import type { ConsoleStack } from '../support/console-stack';
+
+let stack: TestStack;
+let account: TestAccount;
+let browser: ConsoleBrowser;
+
+const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+const { endpoint, region, ...credentials } = testS3();
+
+/** The warning of low credits, daily exports, and limits by label. Needs loopback among the networks of exports. */
+export function finance(shared: ConsoleStack): void {
+  const bucket = `millrace-${randomUUID()}`;
+
+  beforeAll(async () => {
+    ({ stack, browser } = shared);
+    account = await stack.createAccount();
+    const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    client.destroy();
+  });
+
+  describe('finance in the console', () => {
+    it('sets below how many credits the account is warned', async () => {
+      const page = await browser.openSignedIn(account, '/usage');
+      const field = page.getByLabel('Warn below so many credits');
+      await field.fill('-1');
+      await page.getByText('Must be a number of credits').waitFor();
+      expect(await page.getByRole('button', { name: 'Set the limit' }).isDisabled()).toBe(true);
+      await field.fill('12.5');
+      await press(page, 'Set the limit');
+      await page.getByText('The limit is set').waitFor();
+      const api = new ApiClient(stack.publicUrl, account.apiKey);
+      expect((await api.call('GET', '/platform/v1/credits/alert')).body).toEqual({ below_micros: 12_500_000 });
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.close();
+    });
+
+    it('has exports written to a bucket, says what a test came to, and removes it', async () => {
+      const page = await browser.openSignedIn(account, '/usage');
+      const set = async (name: string): Promise<void> => {
+        for (const [label, value] of [
+          ['Bucket', name],
+          ['Region', region],
+          ['Endpoint', endpoint],
+          ['Prefix', 'books'],
+          ['Access key', credentials.accessKeyId],
+          ['Secret access key', credentials.secretAccessKey],
+        ] as const) {
+          await page.getByLabel(label, { exact: true }).fill(value);
+        }
+        expect(await seriousFaults(page)).toEqual([]);
+        await press(page, 'Set the bucket');
+        await page.getByText(`s3://${name}/books/`).waitFor();
+      };
+      await press(page, 'Write them to a bucket');
+      await set('there-is-no-such-bucket');
+      await press(page, 'Test');
+      await page.getByText('There is no such bucket.').first().waitFor();
+      await press(page, 'Change the bucket');
+      await set(bucket);
+      await press(page, 'Test');
+      await page.getByText('The last test was written.').waitFor();
+      // The last complete day is written by itself.
+      await page.getByRole('cell', { name: 'written', exact: true }).first().waitFor();
+      expect(await page.content()).not.toContain(credentials.secretAccessKey);
+      const href = await page
+        .getByRole('link', { name: /^Usage of/ })
+        .first()
+        .getAttribute('href');
+      expect(href).toMatch(/^\/platform\/v1\/exports\/[\d-]+\/usage\.csv\.gz$/);
+      await press(page, 'Disable');
+      await page.getByText('Disabled', { exact: true }).waitFor();
+      await press(page, 'Enable');
+      await page.getByText('Enabled', { exact: true }).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await press(page, 'Remove');
+      await page.getByRole('button', { name: 'Write them to a bucket' }).waitFor();
+      await page.close();
+    });
+
+    it('limits the jobs of a label, and lifts the limit', async () => {
+      const page = await browser.openSignedIn(account, '/account');
+      await page.getByText('Jobs with a label such as user=ada may use').waitFor();
+      await page.getByLabel('Label', { exact: true }).fill('user=ada');
+      await page.getByLabel('Jobs at a time').fill('3');
+      await page.getByLabel('Credits a day').fill('2.5');
+      await press(page, 'Set the limit');
+      await page.getByText('3 jobs at a time · 2.5 credits a day').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByLabel('Label', { exact: true }).fill('user');
+      await page.getByLabel('Hours kept').fill('48');
+      await press(page, 'Set the limit');
+      await page.getByText('kept for 48 h').waitFor();
+      await press(page, 'Delete the limit of user=ada');
+      await page.getByText('3 jobs at a time').waitFor({ state: 'detached' });
+      const api = new ApiClient(stack.publicUrl, account.apiKey);
+      const { body } = await api.call<{ label_rules: object[] }>('GET', '/platform/v1/label-rules');
+      expect(body.label_rules).toMatchObject([{ label: 'user', value: null, retention_seconds: 172_800 }]);
+      await page.close();
+    });
+  });
+}

@@ -90,7 +90,7 @@ export function finance(shared: ConsoleStack): void {
       await page.getByLabel('Jobs at a time').fill('3');
       await page.getByLabel('Credits a day').fill('2.5');
       await press(page, 'Set the limit');
-      await page.getByText('3 jobs at a time · 2.5 credits a day').waitFor();
+      await page.getByText(/^3 jobs at a time · 2\.50* credits a day$/).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
       await page.getByLabel('Label', { exact: true }).fill('user');
       await page.getByLabel('Hours kept').fill('48');

@@ -26,7 +26,8 @@ export function ExportsPanel(): ReactNode {
   const mayWrite = useSession().may('keys:admin');
   const days = useQuery(exportDaysQuery);
   const destination = useQuery(exportDestinationQuery);
-  const deliveries = useQuery({ ...exportDeliveriesQuery, enabled: destination.data != null });
+  const place = destination.data ?? null;
+  const deliveries = useQuery({ ...exportDeliveriesQuery, enabled: place !== null });
   const error = days.error ?? destination.error ?? deliveries.error;
   return (
     <section className="panel" aria-labelledby="exports">
@@ -34,12 +35,12 @@ export function ExportsPanel(): ReactNode {
         <h2 id="exports">Daily exports</h2>
         {mayWrite && destination.isSuccess && (
           <Button onClick={() => setSetting(true)}>
-            {destination.data === null ? 'Write them to a bucket' : 'Change the bucket'}
+            {place === null ? 'Write them to a bucket' : 'Change the bucket'}
           </Button>
         )}
       </div>
       {error !== null && <ErrorNote error={error} onRetry={() => void days.refetch()} />}
-      {destination.data != null && <Destination destination={destination.data} mayWrite={mayWrite} />}
+      {place !== null && <Destination destination={place} mayWrite={mayWrite} />}
       <p className="table-note soft">
         Usage and ledger of each day as CSV, in the columns of FOCUS:{' '}
         <Link to="/docs/$" params={{ _splat: 'exports' }}>

@@ -65,7 +65,7 @@ async function writeFile(
   const text = Readable.from(parts, { objectMode: true, highWaterMark: 1 });
   const gzip = createGzip();
   const meter = new Meter(hash);
-  // Whoever fails ends the others: an error of the books reaches who reads the bytes.
+  // What fails ends the others: an error of the books reaches who reads the bytes.
   text.on('error', (error) => gzip.destroy(error));
   gzip.on('error', (error) => meter.destroy(error)).on('close', () => text.destroy());
   meter.on('close', () => gzip.destroy());

@@ -10,7 +10,7 @@ import { pauseSeconds } from './retry-schedule';
 /** Deliveries at once in one process, and of these at destinations that fail. */
 const AT_ONCE = 6;
 const FAILING_AT_ONCE = 3;
-/** An attempt takes no longer: whoever accepts bytes one by one takes a place for so long. */
+/** An attempt takes no longer: who accepts bytes one by one takes a place for so long. */
 const ATTEMPT_SECONDS = 600;
 const LEASE_SECONDS = ATTEMPT_SECONDS + 60;
 /** How long a process that stops waits for attempts under way. What is cut off then is written again. */

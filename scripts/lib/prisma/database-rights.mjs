@@ -17,7 +17,7 @@ const NOTHING = '';
 /** To see which keys expire, and to note that it was said; to take what names somebody from those that are erased. It never reads the hash of a key. */
 const NOTE_EXPIRY =
   'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days), ' +
-  'UPDATE (expiry_notice_days, name, labels, key_hash, revoked_at)';
+  'UPDATE (expiry_notice_days, name, labels, key_hash)';
 /** To delete those of networks, and to take its name from one that is erased. */
 const FORGET_ACCOUNT = 'SELECT, UPDATE (name, submission_defaults, updated_at), DELETE';
 /** Amounts are only appended to; why something was posted may be struck out. */

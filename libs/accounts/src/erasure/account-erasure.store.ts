@@ -50,8 +50,7 @@ export class AccountErasureStore {
   async forgetSubKeys(tx: Statements, accountId: string, of: LabelValue, pseudonym: string): Promise<number> {
     return tx.execute(Prisma.sql`
       UPDATE api_keys
-      SET name = ${pseudonym}, labels = ${JSON.stringify({ [of.label]: pseudonym })}::jsonb, key_hash = ${randomHash},
-          revoked_at = least(revoked_at, now())
+      SET name = ${pseudonym}, labels = ${JSON.stringify({ [of.label]: pseudonym })}::jsonb, key_hash = ${randomHash}
       WHERE ${withLabel(accountId, of)}`);
   }
 
@@ -63,7 +62,7 @@ export class AccountErasureStore {
     return tx.execute(Prisma.sql`
       UPDATE api_keys k
       SET name = ${pseudonym}, labels = CASE WHEN k.labels IS NOT NULL THEN jsonb_build_object('erased', ${pseudonym}::text) END,
-          key_hash = ${randomHash}, revoked_at = least(k.revoked_at, now())
+          key_hash = ${randomHash}
       WHERE k.account_id = ${accountId}::uuid AND EXISTS (SELECT FROM accounts a WHERE a.id = k.account_id AND a.closed_at IS NOT NULL)`);
   }
 

@@ -4,7 +4,7 @@ import type { Finding } from '@millrace/platform';
 import { LEDGER_KINDS, MOVES } from '../ledger';
 import type { AuditSpan, BookSums } from './audit-span';
 import { isWithin } from './audit-span.store';
-import { deliveredExports } from './delivered-exports';
+import { deliveredExports } from './delivered-exports.store';
 
 /** Findings of one check in one span: a broken rule has many, and the first thousand are enough. */
 const MOST = 1_000;

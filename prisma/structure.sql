@@ -505,6 +505,25 @@ CREATE TABLE credit_lots (
     CONSTRAINT credit_lots_amounts_check CHECK (((remaining_micros >= 0) AND (drawn_micros >= 0)))
 );
 
+CREATE TABLE deployment_versions (
+    deployment_id uuid NOT NULL,
+    number integer NOT NULL,
+    pool_id text NOT NULL,
+    engine_class text,
+    price_micros_per_second bigint,
+    warm_up text,
+    min_workers integer NOT NULL,
+    max_workers integer NOT NULL,
+    idle_seconds integer NOT NULL,
+    weight integer NOT NULL,
+    first_ready_at timestamp(3) with time zone,
+    wanted_at timestamp(3) with time zone,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp(3) with time zone,
+    CONSTRAINT deployment_versions_pkey PRIMARY KEY (deployment_id, number),
+    CONSTRAINT deployment_versions_weight_check CHECK (((weight >= 0) AND (weight <= 100)))
+);
+
 CREATE TABLE deployments (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -1027,6 +1046,7 @@ CREATE TABLE usage_records (
     charged_micros bigint NOT NULL,
     labels jsonb DEFAULT '{}'::jsonb NOT NULL,
     finished_at timestamp(3) with time zone NOT NULL,
+    deployment_version integer,
     CONSTRAINT usage_records_pkey PRIMARY KEY (job_id),
     CONSTRAINT usage_records_amounts_check CHECK (((billable_ms >= 0) AND (charged_micros >= 0)))
 );
@@ -1146,6 +1166,8 @@ ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_account_id_fkey FOR
 ALTER TABLE console_sessions ADD CONSTRAINT console_sessions_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE credit_lots ADD CONSTRAINT credit_lots_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE deployment_versions ADD CONSTRAINT deployment_versions_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE deployment_versions ADD CONSTRAINT deployment_versions_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE deployments ADD CONSTRAINT deployments_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE erasures ADD CONSTRAINT erasures_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1214,6 +1236,8 @@ CREATE INDEX console_sessions_expires_at_idx ON public.console_sessions USING bt
 CREATE UNIQUE INDEX console_sessions_secret_hash_key ON public.console_sessions USING btree (secret_hash);
 CREATE INDEX credit_lots_account_id_idx ON public.credit_lots USING btree (account_id);
 CREATE INDEX credit_lots_expiry_idx ON public.credit_lots USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (remaining_micros > 0));
+CREATE UNIQUE INDEX deployment_versions_live_key ON public.deployment_versions USING btree (deployment_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX deployment_versions_pool_id_key ON public.deployment_versions USING btree (pool_id);
 CREATE INDEX deployments_account_id_idx ON public.deployments USING btree (account_id);
 CREATE UNIQUE INDEX deployments_pool_id_key ON public.deployments USING btree (pool_id);
 CREATE INDEX erasures_account_idx ON public.erasures USING btree (account_id, id DESC);

@@ -33,6 +33,8 @@ import {
   DeploymentLife,
   DeploymentLifeStore,
   DeploymentStore,
+  DeploymentVersionStore,
+  DeploymentVersioning,
   DeploymentsService,
   EngineClassStore,
   PoolStore,
@@ -152,6 +154,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.operatorJobs,
     jobs.histories,
     jobs.lifecycle,
+    jobs.retired,
     jobs.reads,
     jobs.polls,
     jobs.queues,
@@ -261,10 +264,11 @@ function composeDeployments(
     new DeploymentLifeStore(),
     new EngineClassStore(),
     catalogues,
-    (tx, poolId) => queues.livingIn(tx, poolId),
+    (tx, id) => queues.livingIn(tx, id),
   );
+  const versioning = new DeploymentVersioning(database, deployments, life, new DeploymentVersionStore());
   const tokens = new WorkerTokens(database, new WorkerTokenStore(), new PoolStore(), pool);
-  return [deployments, life, targets, new WorkerStore(), new WorkerStartStore(), new PoolStore(), tokens];
+  return [deployments, life, versioning, targets, new WorkerStore(), new WorkerStartStore(), new PoolStore(), tokens];
 }
 
 /** The account that callers of the self-hosted surface act through. */

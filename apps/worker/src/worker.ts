@@ -3,11 +3,11 @@ import { BOOT_TIMEOUT_MS, isTransient, retryWhileStarting } from '@millrace/data
 import type { OwnStart, WorkerState } from '@millrace/deployments';
 import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
-import { BootError, inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
+import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
-import { EngineWarmUp, WarmUpFailed, type WarmUpTimes } from './warm-up';
+import { inOperatorsWords, warmUpOf } from './warm-up';
 import type { WorkFolder } from './work-files';
 
 /** How often it is looked whether what is sick is well again: an engine, or the folder for files. */
@@ -60,14 +60,7 @@ export class PoolWorker {
     const { engines, identity, logger, registry } = parts;
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
       registry.publish(identity.poolId, kindOf(engines), catalogue);
-    const warmUp = new EngineWarmUp({
-      warmUp: () => registry.warmUp(identity.poolId),
-      catalogue: () => this.catalogue.current,
-      models: (engine) => parts.attempt.models?.(engine) ?? null,
-      folder: parts.workFolder.path,
-      limitMs: parts.warmUpLimitMs,
-      logger,
-    });
+    const warmUp = warmUpOf(parts, () => this.catalogue.current);
     this.slots = new EngineSlots(engines, logger, (engine) => warmUp.run(engine));
     this.membership = new PoolMembership(parts);
     const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
@@ -86,18 +79,10 @@ export class PoolWorker {
     await Promise.all(engines.map((engine) => engine.start()));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
     const bootMs = Math.round(performance.now());
-    this.ownStart = { bootMs, ...(await this.warmUp()) };
+    this.ownStart = { bootMs, ...(await inOperatorsWords(this.slots.warmUp())) };
     this.state = 'ready';
     await this.report();
     this.timers.push(setInterval(() => void this.recheck(), RECHECK_EVERY_MS));
-  }
-
-  private async warmUp(): Promise<WarmUpTimes> {
-    try {
-      return await this.slots.warmUp();
-    } catch (error) {
-      throw error instanceof WarmUpFailed ? new BootError(`The warm-up failed: ${error.message}`) : error;
-    }
   }
 
   /** Report how this worker is, and learn whether to drain. Never rejects. */

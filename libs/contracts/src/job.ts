@@ -138,6 +138,10 @@ export const JobSchema = z
           'The job that ran and made these outputs; present only where this one was answered with them and did not run itself. It ' +
           'may be gone by now.',
       }),
+    deployment_version: z
+      .int()
+      .optional()
+      .meta({ description: 'Only of jobs of deployments: the version of it that they run on, 1 for the first.' }),
     logs: JobLogsSchema.optional().meta({
       description: 'Only of jobs of deployments, and only in `GET /api/v2/jobs/{id}`.',
     }),

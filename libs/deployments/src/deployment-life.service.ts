@@ -3,10 +3,11 @@ import type { Statements } from '@millrace/database';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment, DeploymentChanges, DeploymentDraft } from './deployment';
 import type { DeploymentLifeStore } from './deployment-life.store';
+import type { VersionDraft } from './versions';
 import type { DeploymentsService } from './deployments.service';
 import type { EngineClass } from './engine-class';
 import type { EngineClassStore } from './engine-class.store';
-import { warmUpText } from './warm-up';
+import { warmUpText } from './starts';
 
 /** What an account may have of deployments. Operators are not bound by it. */
 export interface Allowance {
@@ -38,8 +39,8 @@ export class DeploymentLife {
     private readonly store: DeploymentLifeStore,
     private readonly classes: EngineClassStore,
     private readonly catalogues: Pick<CatalogueReader, 'read'>,
-    /** Jobs of a pool that have not ended. */
-    private readonly countJobs: (tx: Statements, poolId: string) => Promise<number>,
+    /** Jobs of a deployment that have not ended. */
+    private readonly countJobs: (tx: Statements, deploymentId: string) => Promise<number>,
   ) {}
 
   /** The classes that deployments may run on now, by name. */
@@ -74,7 +75,7 @@ export class DeploymentLife {
     const { minWorkers, maxWorkers } = { ...before, ...defined(changes) };
     if (maxWorkers < minWorkers) throw new Refusal('invalid_request', 'max_workers must be at least min_workers.');
     if (allowance !== null && maxWorkers > before.maxWorkers) {
-      await this.assertWithin(tx, before.accountId, id, maxWorkers, allowance);
+      await this.assertWithin(tx, before.accountId, id, maxWorkers + (before.beside?.maxWorkers ?? 0), allowance);
     }
     const { engineClass } = changes;
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
@@ -91,8 +92,8 @@ export class DeploymentLife {
    * @throws Refusal `deployment_busy` while it has jobs and is not to drain; `not_found`.
    */
   async remove(tx: Statements, id: string, drain: boolean): Promise<'deleted' | 'draining'> {
-    const { poolId } = await this.deployments.known(tx, id);
-    const jobs = await this.countJobs(tx, poolId);
+    await this.deployments.known(tx, id);
+    const jobs = await this.countJobs(tx, id);
     if (jobs > 0 && !drain) {
       const what = jobs === 1 ? '1 job' : `${jobs} jobs`;
       throw new Refusal('deployment_busy', `This deployment has ${what} that have not ended; it was not deleted.`);
@@ -101,6 +102,44 @@ export class DeploymentLife {
     if (jobs > 0) return 'draining';
     await this.store.remove(tx, id);
     return 'deleted';
+  }
+
+  /**
+   * What a version of a deployment is made of that differs from the present one by these changes.
+   *
+   * @param allowance null for an operator. An account pays the price of the class that it names.
+   * @throws Refusal as `change` does.
+   */
+  async versionDraft(
+    tx: Statements,
+    present: Deployment,
+    { warmUp: graph, ...changes }: Omit<DeploymentReorder, 'name'>,
+    allowance: Allowance | null,
+  ): Promise<VersionDraft> {
+    const { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds } = {
+      ...present,
+      ...defined(changes),
+    };
+    if (maxWorkers < minWorkers) throw new Refusal('invalid_request', 'max_workers must be at least min_workers.');
+    if (allowance !== null) {
+      await this.assertWithin(tx, present.accountId, present.id, present.maxWorkers + maxWorkers, allowance);
+    }
+    const { engineClass = present.engineClass } = changes;
+    const terms =
+      changes.engineClass === undefined
+        ? { engine: present.engine as VersionDraft['engine'], priceMicrosPerSecond: present.priceMicrosPerSecond }
+        : await this.termsOf(tx, { engineClass });
+    const own = allowance === null ? changes.priceMicrosPerSecond : undefined;
+    const priceMicrosPerSecond = own ?? terms.priceMicrosPerSecond;
+    const scale = { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds };
+    if (graph === undefined || graph === null) {
+      const warmUp = graph === null ? null : present.warmUp;
+      return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
+    }
+    // What workers of another class can run nobody knows yet.
+    const known = changes.engineClass === undefined ? present : { catalogueDigest: null };
+    const warmUp = await this.checkedWarmUp(graph, known);
+    return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
   }
 
   private async checkedWarmUp(

@@ -19,8 +19,9 @@ export class DeploymentLifeStore {
   /** What an account has, without the deployment `exceptId`. */
   async use(tx: Statements, accountId: string, exceptId: string | null): Promise<DeploymentUse> {
     const [use] = await tx.rows<DeploymentUse>(Prisma.sql`
-      SELECT count(*)::int AS deployments, coalesce(sum(max_workers), 0)::int AS workers FROM deployments
-      WHERE account_id = ${accountId}::uuid AND deleted_at IS NULL AND (id = ${exceptId}::uuid) IS NOT TRUE`);
+      SELECT count(*)::int AS deployments, coalesce(sum(d.max_workers + coalesce(v.max_workers, 0)), 0)::int AS workers
+      FROM deployments d LEFT JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
+      WHERE d.account_id = ${accountId}::uuid AND d.deleted_at IS NULL AND (d.id = ${exceptId}::uuid) IS NOT TRUE`);
     return use ?? { deployments: 0, workers: 0 };
   }
 

@@ -215,7 +215,7 @@ async function happen(event: Event, model: Model, { id, poolId }: { id: string; 
     if (changed) model.lastWent = null;
     model.desired = 'running';
   } else if (event === 'want') {
-    await world.service.noteWanted(id);
+    await world.service.noteWanted({ id, poolId: id });
   }
   await world.pass(1);
   for (const { id: present, phase } of model.workers) if (phase !== 'gone') await world.report(present, phase);

@@ -4,10 +4,13 @@ import { ConstraintError, type Statements } from '@millrace/database';
 import type { Deployment, DeploymentDraft } from './deployment';
 import { deploymentState, isIdle, type DeploymentFacts } from './deployment-state';
 import { startWaitSeconds, type StartOutlook } from './start-wait';
+import { versionOfPool } from './versions';
 import { WORKER_SILENCE_SECONDS } from './worker.store';
 
 /** A deployment and what its state follows from. */
-type DeploymentRow = Omit<Deployment, 'state' | 'idle' | 'retryAfterSeconds'> & DeploymentFacts & StartOutlook;
+type DeploymentRow = Omit<Deployment, 'state' | 'idle' | 'retryAfterSeconds' | 'version' | 'beside'> &
+  DeploymentFacts &
+  StartOutlook & { hasBeside: boolean };
 
 /** How many of the latest starts the typical start is taken from. */
 const STARTS_COMPARED = 20;
@@ -40,18 +43,32 @@ const waitingSince = Prisma.sql`
   coalesce(workers.starting_since,
            CASE WHEN d.min_workers > 0 THEN greatest(${startedAt}, workers.last_seen_at) ELSE d.wanted_at END, now())`;
 
-const selection = Prisma.sql`
-  SELECT d.id, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, coalesce(d.engine_class, p.engine) AS engine_class,
+/** The version that the row of a deployment describes. What another one takes is not this one's. */
+const ownVersions = Prisma.sql`(
+  SELECT own.*, 100 - coalesce(o.weight, 0) AS weight, o.number IS NOT NULL AS has_beside
+  FROM deployments own LEFT JOIN deployment_versions o ON o.deployment_id = own.id AND o.ended_at IS NULL)`;
+
+/** The versions beside those, each as if it were a deployment of its own. */
+const versionsBeside = Prisma.sql`(
+  SELECT own.id, own.account_id, own.name, own.demo, own.desired_state, own.stopped_at, own.deleting_at, own.deleted_at, v.pool_id,
+         v.engine_class, v.price_micros_per_second, v.warm_up, v.min_workers, v.max_workers, v.idle_seconds, v.weight, v.created_at,
+         greatest(v.created_at, own.started_at) AS started_at, v.first_ready_at, v.wanted_at, false AS has_beside
+  FROM deployment_versions v JOIN deployments own ON own.id = v.deployment_id WHERE v.ended_at IS NULL)`;
+
+const selectionFrom = (versions: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT d.id, d.weight, d.has_beside, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, coalesce(d.engine_class, p.engine) AS engine_class,
          d.idle_seconds, d.warm_up, d.deleting_at, g.reason AS state_reason, d.desired_state, d.price_micros_per_second,
          p.queue_limit, p.attempt_limit_seconds, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
          coalesce(last.went_in_order, false) AS went_in_order, typical.ms::float8 AS typical_start_ms,
          (extract(epoch FROM now() - ${waitingSince}) * 1000)::float8 AS waited_ms
-  FROM deployments d JOIN pools p ON p.id = d.pool_id JOIN accounts owner ON owner.id = d.account_id
+  FROM ${versions} d JOIN pools p ON p.id = d.pool_id JOIN accounts owner ON owner.id = d.account_id
   LEFT JOIN fleet_groups g ON g.pool_id = d.pool_id
   CROSS JOIN LATERAL (${workersPart}) workers LEFT JOIN LATERAL (${lastPart}) last ON true
   CROSS JOIN LATERAL (${typicalPart}) typical`;
+
+const selection = selectionFrom(ownVersions);
 
 /** The SQL of deployments. */
 export class DeploymentStore {
@@ -85,14 +102,14 @@ export class DeploymentStore {
     const [row] = await tx.rows<DeploymentRow>(
       Prisma.sql`${selection} WHERE d.id = ${id}::uuid AND d.deleted_at IS NULL`,
     );
-    return row === undefined ? null : deploymentOf(row);
+    return row === undefined ? null : this.whole(tx, row);
   }
 
   /** The deployments of an account, newest first. */
   async list(tx: Statements, accountId: string): Promise<Deployment[]> {
     const rows = await tx.rows<DeploymentRow>(Prisma.sql`
       ${selection} WHERE d.account_id = ${accountId}::uuid AND d.deleted_at IS NULL ORDER BY d.id DESC`);
-    return rows.map(deploymentOf);
+    return this.wholeOf(tx, rows);
   }
 
   /** Deployments of all accounts, newest first, `limit` at most, older than `before` where one is given. */
@@ -100,7 +117,24 @@ export class DeploymentStore {
     const older = before === null ? Prisma.empty : Prisma.sql`AND d.id < ${before}::uuid`;
     const rows = await tx.rows<DeploymentRow>(Prisma.sql`
       ${selection} WHERE d.deleted_at IS NULL ${older} ORDER BY d.id DESC LIMIT ${limit}`);
-    return rows.map(deploymentOf);
+    return this.wholeOf(tx, rows);
+  }
+
+  private async wholeOf(tx: Statements, rows: readonly DeploymentRow[]): Promise<Deployment[]> {
+    const ids = rows.flatMap(({ id, hasBeside }) => (hasBeside ? [id] : []));
+    const beside = ids.length === 0 ? [] : await this.beside(tx, ids);
+    return rows.map((row) => deploymentOf(row, beside.find(({ id }) => id === row.id) ?? null));
+  }
+
+  private async whole(tx: Statements, row: DeploymentRow): Promise<Deployment> {
+    const [beside = null] = row.hasBeside ? await this.beside(tx, [row.id]) : [];
+    return deploymentOf(row, beside);
+  }
+
+  private async beside(tx: Statements, ids: readonly string[]): Promise<Deployment[]> {
+    const rows = await tx.rows<DeploymentRow>(Prisma.sql`
+      ${selectionFrom(versionsBeside)} WHERE d.id = ANY(${[...ids]}::uuid[]) AND d.deleted_at IS NULL`);
+    return rows.map((row) => deploymentOf(row, null));
   }
 
   /**
@@ -120,19 +154,26 @@ export class DeploymentStore {
     return changed > 0;
   }
 
-  /** Record that a request wants a deployment without a ready worker; the first such request counts until one is ready. */
-  async noteWanted(tx: Statements, id: string): Promise<void> {
+  /** Record that a request wants a version without a ready worker; the first such request counts until one is ready. */
+  async noteWanted(tx: Statements, id: string, poolId: string): Promise<void> {
     await tx.execute(Prisma.sql`
+      WITH beside AS (
+        UPDATE deployment_versions v SET wanted_at = now() FROM deployments d
+        WHERE d.id = v.deployment_id AND v.pool_id = ${poolId} AND v.wanted_at IS NULL AND v.ended_at IS NULL
+          AND d.desired_state = 'running'
+      )
       UPDATE deployments SET wanted_at = now()
-      WHERE id = ${id}::uuid AND wanted_at IS NULL AND desired_state = 'running'`);
+      WHERE id = ${id}::uuid AND pool_id = ${poolId} AND wanted_at IS NULL AND desired_state = 'running'`);
   }
 }
 
-function deploymentOf(row: DeploymentRow): Deployment {
-  const { desiredState, everServed, wentInOrder, typicalStartMs, waitedMs, ...deployment } = row;
+function deploymentOf(row: DeploymentRow, beside: Deployment | null): Deployment {
+  const { hasBeside: _, desiredState, everServed, wentInOrder, typicalStartMs, waitedMs, ...deployment } = row;
   const facts: DeploymentFacts = { ...deployment, desiredState, everServed, wentInOrder };
   return {
     ...deployment,
+    version: versionOfPool(row.poolId),
+    beside,
     state: deploymentState(facts),
     idle: isIdle(facts),
     retryAfterSeconds: startWaitSeconds({ typicalStartMs, waitedMs }),

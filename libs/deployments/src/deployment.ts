@@ -9,6 +9,13 @@ export interface Deployment {
   name: string;
   /** Admits callers without a credential. */
   demo: boolean;
+  /** Its number: 1 for the first. */
+  version: number;
+  /** Submissions that run on this version, in percent of all. */
+  weight: number;
+  /** The other version that takes jobs; null where there is one alone. */
+  beside: Deployment | null;
+  /** Of this version. */
   poolId: string;
   engine: string;
   /** What its workers run on, by name. */

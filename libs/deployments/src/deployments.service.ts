@@ -117,9 +117,9 @@ export class DeploymentsService {
     this.cache.delete(id);
   }
 
-  /** Record that a request wants a deployment without a ready worker. */
-  async noteWanted(id: string): Promise<void> {
-    await this.store.noteWanted(this.database, id);
+  /** Record that a request wants a version without a ready worker. */
+  async noteWanted({ id, poolId }: Pick<Deployment, 'id' | 'poolId'>): Promise<void> {
+    await this.store.noteWanted(this.database, id, poolId);
   }
 
   /** A deployment of any account, in a transaction. @throws Refusal `not_found`. */

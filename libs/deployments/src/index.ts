@@ -7,6 +7,9 @@ export {
   type DeploymentOrder,
   type DeploymentReorder,
 } from './deployment-life.service';
+export { deploymentPools, versionOfJob } from './versions';
+export { DeploymentVersionStore, type EndedVersion } from './versions';
+export { DeploymentVersioning, versionsOf, type DeploymentVersions } from './deployment-versions.service';
 export { DeploymentLifeStore } from './deployment-life.store';
 export { DeploymentStore } from './deployment.store';
 export { deploymentSettings } from './deployments.settings';
@@ -19,19 +22,12 @@ export { PoolStore, type ListedPool } from './pool.store';
 export { RetireSilentWorkersLoop } from './retire-silent-workers.loop';
 export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
-export { Targets, type Target } from './targets';
+export { Targets, type Target, type TargetOptions } from './targets';
 export { WorkerTokenStore, WorkerTokens, type WorkerTokenHolder, type WorkerTokenRecord } from './tokens';
-export { poolOfVersion, versionOfPool } from './version';
-export { WARM_UP_BYTES, warmUpText } from './warm-up';
-export {
-  START_PHASES,
-  phasesOf,
-  type OwnStart,
-  type PlacedStart,
-  type StartPhase,
-  type WorkerStart,
-} from './worker-start';
-export { WorkerStartStore, type WarmUp } from './worker-start.store';
+export { poolOfVersion, versionOfPool } from './versions';
+export { WARM_UP_BYTES, warmUpText } from './starts';
+export { START_PHASES, phasesOf, type OwnStart, type PlacedStart, type StartPhase, type WorkerStart } from './starts';
+export { WorkerStartStore, type WarmUp } from './starts';
 export {
   SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,

@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { deploymentPools } from './versions';
 
 /** Workers that serve one queue of work with one kind of engine: the shared one, or that of a deployment. */
 export interface Pool {
@@ -42,7 +43,8 @@ export class PoolStore {
   async list(tx: Statements): Promise<ListedPool[]> {
     return tx.rows(Prisma.sql`
       SELECT p.id, p.engine, p.queue_limit, p.attempt_limit_seconds, p.created_at, d.id AS deployment_id, c.node_count
-      FROM pools p LEFT JOIN deployments d ON d.pool_id = p.id LEFT JOIN catalogues c ON c.digest = p.catalogue_digest
+      FROM pools p LEFT JOIN ${deploymentPools} dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
+      LEFT JOIN catalogues c ON c.digest = p.catalogue_digest
       WHERE d.deleted_at IS NULL ORDER BY p.id LIMIT ${MAX_LISTED}`);
   }
 

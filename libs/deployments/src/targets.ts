@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { LoadingCache } from '@millrace/platform';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment } from './deployment';
 import { noDeployment, type DeploymentsService } from './deployments.service';
+import { pickVersions } from './versions';
 import type { Pool, PoolStore } from './pool.store';
 
 /** Where a submission will run, and on what terms. */
@@ -15,6 +17,12 @@ export interface Target {
   /** Jobs that may wait in the whole pool; null means the service's limit. */
   queueLimit: number | null;
   priceMicrosPerSecond: bigint;
+}
+
+/** How a submission to a deployment is placed. */
+export interface TargetOptions {
+  wake?: boolean | undefined;
+  seed?: string | undefined;
 }
 
 /** A pool is looked up this often. */
@@ -65,13 +73,14 @@ export class Targets {
   /**
    * Where jobs of a deployment run. The caller has checked that the request may use it.
    *
-   * @param wake records that workers are wanted where none is ready.
+   * @param options `wake` records that workers are wanted where none is ready; of several versions the same `seed` gets the same one
+   * while it can take jobs, and by default any by its weight.
    * @throws Refusal 422 `deployment_stopped`; 429 `deployment_not_ready`; 404 `not_found`.
    */
-  async deployment(id: string, { wake = true }: { wake?: boolean } = {}): Promise<Target> {
-    const deployment = await this.readyDeployment(id, wake);
+  async deployment(id: string, { wake = true, seed }: TargetOptions = {}): Promise<Target> {
+    const deployment = await this.readyVersion(id, seed ?? randomUUID(), wake);
     const catalogueDigest = deployment.catalogueDigest ?? '';
-    if (deployment.idle && wake) await this.deployments.noteWanted(id);
+    if (deployment.idle && wake) await this.deployments.noteWanted(deployment);
     return {
       poolId: deployment.poolId,
       // A deployment is ready only after a worker has published what it can run.
@@ -83,11 +92,13 @@ export class Targets {
   }
 
   /** A refusal rests on a fresh reading, never on the cache. */
-  private async readyDeployment(id: string, wake: boolean): Promise<Deployment> {
+  private async readyVersion(id: string, seed: string, wake: boolean): Promise<Deployment> {
     const cached = await this.deployments.find(id);
-    const deployment =
-      cached?.state === 'ready' && cached.deletingAt === null ? cached : await this.deployments.findNow(id);
-    if (deployment === null) throw noDeployment(id);
+    const [meant] = cached === null ? [] : versionsFor(cached, seed);
+    if (meant?.state === 'ready' && meant.deletingAt === null) return meant;
+    const now = await this.deployments.findNow(id);
+    if (now === null) throw noDeployment(id);
+    const [deployment = now, ...others] = versionsFor(now, seed);
     if (deployment.deletingAt !== null) {
       throw new Refusal('deployment_stopped', 'This deployment is being deleted; it takes no more jobs.');
     }
@@ -98,13 +109,21 @@ export class Targets {
         'This deployment is stopped; it takes no jobs until its operator starts it.',
       );
     }
-    if (wake) await this.deployments.noteWanted(id);
+    if (wake) await this.deployments.noteWanted(deployment);
+    // A version that does not come up costs its share of the jobs nothing: the other one takes them.
+    const other = others.find(({ state }) => state === 'ready');
+    if (other !== undefined) return other;
     throw new Refusal(
       'deployment_not_ready',
       `This deployment is ${deployment.state}${because(deployment)}. Wait for the seconds in Retry-After, then send the same request again.`,
       { retryAfterSeconds: deployment.retryAfterSeconds },
     );
   }
+}
+
+/** Versions for a submission, the one that it belongs to first. */
+function versionsFor(deployment: Deployment, seed: string): Deployment[] {
+  return pickVersions(deployment.id, seed, deployment.beside === null ? [deployment] : [deployment, deployment.beside]);
 }
 
 /** Why it is not ready, where the fleet has said so. */

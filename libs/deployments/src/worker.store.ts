@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import type { OwnStart } from './worker-start';
+import { deploymentPools } from './versions';
+import type { OwnStart } from './starts';
 
 const WORKER_STATES = ['starting', 'ready', 'draining', 'stopped'] as const;
 export type WorkerState = (typeof WORKER_STATES)[number];
@@ -108,6 +109,10 @@ export class WorkerStore {
         UPDATE deployments d SET first_ready_at = coalesce(d.first_ready_at, now()), wanted_at = NULL
         FROM worker WHERE d.pool_id = worker.pool_id AND worker.state = 'ready'
           AND (d.first_ready_at IS NULL OR d.wanted_at IS NOT NULL)
+      ), beside AS (
+        UPDATE deployment_versions v SET first_ready_at = coalesce(v.first_ready_at, now()), wanted_at = NULL
+        FROM worker WHERE v.pool_id = worker.pool_id AND worker.state = 'ready'
+          AND (v.first_ready_at IS NULL OR v.wanted_at IS NOT NULL)
       )
       SELECT state FROM worker`);
     return row?.state ?? null;
@@ -118,7 +123,8 @@ export class WorkerStore {
     const [row] = await tx.rows<{ capacity: number }>(Prisma.sql`
       SELECT coalesce(sum(capacity), 0)::int AS capacity FROM workers
       WHERE pool_id = ${poolId} AND state = 'ready' AND state <> 'stopped' AND ${seenLately}
-        AND NOT EXISTS (SELECT 1 FROM deployments d WHERE d.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
+        AND NOT EXISTS (SELECT 1 FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id
+                        WHERE dp.pool_id = ${poolId} AND d.desired_state = 'stopped')`);
     return row?.capacity ?? 0;
   }
 

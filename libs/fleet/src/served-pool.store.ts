@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { WORKER_SILENCE_SECONDS, type PlacedStart, type WorkerStart } from '@millrace/deployments';
+import { WORKER_SILENCE_SECONDS, deploymentPools, type PlacedStart, type WorkerStart } from '@millrace/deployments';
 
 /** A deployment as far as its workers depend on it. */
 export interface ServedPool {
@@ -30,16 +30,30 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
   problem: string | null;
 }
 
+/** Whether the fleet still has to do with a pool. */
+const hasGroup = (poolId: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`EXISTS (SELECT FROM fleet_groups g WHERE g.pool_id = ${poolId} AND g.phase <> 'idle')`;
+
 /** The SQL of what a fleet needs to know of deployments and workers, which `libs/deployments` owns. */
 export class ServedPoolStore {
-  /** Every deployment, and those deleted ones of which the fleet still knows something. */
+  /**
+   * Every version of a deployment that takes jobs, and those of which the fleet still knows something, or which still have jobs: a
+   * version that has ended runs what it has, and keeps no workers without.
+   */
   async pools(tx: Statements): Promise<ServedPool[]> {
     return tx.rows(Prisma.sql`
       SELECT d.pool_id, coalesce(d.engine_class, p.engine) AS engine_class, d.min_workers, d.max_workers, d.idle_seconds,
              d.desired_state = 'stopped' AS stopped, d.deleted_at IS NOT NULL AS deleted
       FROM deployments d JOIN pools p ON p.id = d.pool_id
-      WHERE d.deleted_at IS NULL OR EXISTS (SELECT FROM fleet_groups g WHERE g.pool_id = d.pool_id AND g.phase <> 'idle')
-      ORDER BY d.pool_id`);
+      WHERE d.deleted_at IS NULL OR ${hasGroup(Prisma.sql`d.pool_id`)}
+      UNION ALL
+      SELECT v.pool_id, coalesce(v.engine_class, p.engine), CASE WHEN v.ended_at IS NULL THEN v.min_workers ELSE 0 END, v.max_workers,
+             CASE WHEN v.ended_at IS NULL THEN v.idle_seconds ELSE 0 END, d.desired_state = 'stopped', d.deleted_at IS NOT NULL
+      FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id JOIN pools p ON p.id = v.pool_id
+      WHERE (d.deleted_at IS NULL AND v.ended_at IS NULL) OR ${hasGroup(Prisma.sql`v.pool_id`)}
+        OR (d.deleted_at IS NULL
+            AND EXISTS (SELECT FROM account_queues q WHERE q.pool_id = v.pool_id AND q.waiting + q.in_flight > 0))
+      ORDER BY pool_id`);
   }
 
   /** The workers of deployments that have not stopped, the latest first. */
@@ -50,7 +64,7 @@ export class ServedPoolStore {
              w.state = 'draining' AS draining,
              w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.problem,
              w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
-      FROM workers w JOIN deployments d ON d.pool_id = w.pool_id
+      FROM workers w JOIN ${deploymentPools} dp ON dp.pool_id = w.pool_id
       WHERE w.state <> 'stopped' ORDER BY w.started_at DESC`);
   }
 

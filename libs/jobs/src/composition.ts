@@ -1,5 +1,5 @@
 import type { AccountSubmissionDefaults } from '@millrace/accounts';
-import type { AssetService, AssetSettings, ContentLinks, StorageQuota } from '@millrace/assets';
+import type { AssetService, AssetSettings, StorageQuota } from '@millrace/assets';
 import { LedgerStore, type BillingSettings } from '@millrace/billing';
 import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
@@ -13,14 +13,11 @@ import {
   type RedisConnections,
 } from '@millrace/messaging';
 import type { KeyRing, Logger, Loop, Metrics } from '@millrace/platform';
-import type { MessageReaders } from '@millrace/webhooks';
 import { JobAudit } from './audit';
 import {
-  BatchStore,
   CancelBatchesLoop,
   CompleteBatchesLoop,
   SweepExpiredBatchesLoop,
-  WebhookBatches,
   composeBatches,
   type ComposedBatches,
 } from './batches';
@@ -33,16 +30,7 @@ import {
   WarmClaims,
   WorkingPoolsStore,
 } from './dispatch';
-import {
-  JobPolls,
-  JobPresenter,
-  JobReads,
-  JobStore,
-  JobStreams,
-  QueueEndsStore,
-  QueueRanks,
-  WebhookJobs,
-} from './follow';
+import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
 import { JobEraser, JobErasureStore } from './erasure';
 import type { JobSettings } from './job.settings';
 import { LabelRuleStore } from './labels';
@@ -59,6 +47,7 @@ import {
 } from './lifecycle';
 import { JobHistories, JobHistoryStore, OperatorJobStore, OperatorJobs } from './operator';
 import { OutputRecorder, OutputStore } from './outputs';
+import { MoveRetiredJobsLoop, RetiredJobs, RetiredPoolStore } from './retired';
 import { JobReuse, ReuseStore } from './reuse';
 import {
   AccountQueueStore,
@@ -113,6 +102,7 @@ export interface JobSubmission extends ComposedBatches {
   operatorJobs: OperatorJobs;
   histories: JobHistories;
   lifecycle: Lifecycle;
+  retired: RetiredJobs;
   reads: JobReads;
   polls: JobPolls;
   /** On a Redis connection of its own, for its subscriptions. */
@@ -170,6 +160,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     histories: new JobHistories(database, new JobHistoryStore()),
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
+    retired: composeRetiredJobs(database, dispatcher),
     reads,
     polls: new JobPolls(reads, live),
     streams: new JobStreams(reads, new LiveSubscriber(redis.subscriber()), live),
@@ -230,6 +221,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new ResumePausedJobsLoop(database, lifecycle),
       new EndCanceledJobsLoop(database, lifecycle),
       new RecallStoppedJobsLoop(database),
+      new MoveRetiredJobsLoop(composeRetiredJobs(database, dispatcher)),
       new DeleteDrainedDeploymentsLoop(database, new DrainedDeploymentStore()),
       new MeasureQueuesLoop(database, new QueueDepthStore(), metrics),
       new ExpireOverdueJobsLoop(database, lifecycle),
@@ -247,12 +239,9 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
   };
 }
 
-/** Wire what shows jobs and batches to receivers of webhooks. @param links to what they have made. */
-export function composeWebhookReaders(database: Database, links: ContentLinks): MessageReaders {
-  return {
-    jobs: new WebhookJobs(database, new JobStore(), new JobPresenter(links)).read,
-    batches: new WebhookBatches(database, new BatchStore()).read,
-  };
+/** Wire what takes jobs from versions of deployments that are out of use. */
+export function composeRetiredJobs(database: Database, dispatcher: Pick<Dispatcher, 'requestDispatch'>): RetiredJobs {
+  return new RetiredJobs(database, new RetiredPoolStore(), (poolId) => dispatcher.requestDispatch(poolId));
 }
 
 /** What moves jobs, in every process that does. A move asks the dispatcher to fill the lane. */

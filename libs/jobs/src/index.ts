@@ -12,7 +12,6 @@ export {
   composeExecution,
   composeMaintenance,
   composeSubmission,
-  composeWebhookReaders,
   type JobExecution,
   type JobSubmission,
 } from './composition';
@@ -54,3 +53,5 @@ export {
   type NodeTiming,
 } from './state';
 export { SMALL_SUBMISSION_BYTES, SubmissionEstimates, SubmissionService, type SubmissionEstimate } from './submission';
+export { RetiredJobs } from './retired';
+export { composeWebhookReaders } from './webhook-readers';

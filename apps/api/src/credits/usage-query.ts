@@ -10,10 +10,11 @@ const MAX_DAYS = 366;
 const grouping = z
   .string()
   .transform((text, context): { text: string; grouping: UsageGrouping } => {
-    if (text === 'day' || text === 'key' || text === 'deployment') return { text, grouping: { by: text } };
+    if (text === 'day' || text === 'key' || text === 'deployment' || text === 'version')
+      return { text, grouping: { by: text } };
     const label = text.startsWith('label:') ? text.slice('label:'.length) : '';
     if (METADATA_KEY.test(label)) return { text, grouping: { by: 'label', label } };
-    context.addIssue({ code: 'custom', message: 'must be day, key, deployment, or label:<key of a label>' });
+    context.addIssue({ code: 'custom', message: 'must be day, key, deployment, version, or label:<key of a label>' });
     return z.NEVER;
   })
   .default({ text: 'day', grouping: { by: 'day' } });
@@ -22,7 +23,8 @@ export const usageQuery = z.object({
   from: dayOrTime.optional().meta({ description: 'From this day or time on; 30 days before `to` by default.' }),
   to: dayOrTime.optional().meta({ description: 'Up to this time, which is not included; now by default.' }),
   group_by: grouping.meta({
-    description: '`day` (UTC), `key`, `deployment`, or `label:<key>`; `day` by default.',
+    description:
+      '`day` (UTC), `key`, `deployment`, `version` (`<deployment>/<number>`), or `label:<key>`; `day` by default.',
   }),
 });
 

@@ -9,9 +9,11 @@ import {
   DeploymentLife,
   DeploymentsService,
   WorkerStartStore,
+  versionsOf,
   type Allowance,
   type Deployment,
   type DeploymentOrder,
+  type DeploymentReorder,
   type WorkerStart,
 } from '@millrace/deployments';
 import { Lifecycle } from '@millrace/jobs';
@@ -51,18 +53,7 @@ export class DeploymentActs {
 
   async change(operator: Operator, id: string, body: Changes, allowance: Allowance | null): Promise<Deployment> {
     assertNamesAField(body);
-    const { price_micros_per_second: price } = body;
-    const changes = {
-      name: body.name,
-      engineClass: body.engine_class,
-      queueLimit: body.queue_limit,
-      attemptLimitSeconds: body.attempt_limit_seconds,
-      minWorkers: body.min_workers,
-      maxWorkers: body.max_workers,
-      idleSeconds: body.idle_seconds,
-      warmUp: body.warm_up,
-      priceMicrosPerSecond: price === undefined ? undefined : BigInt(price),
-    };
+    const changes = { ...changesOf(body), name: body.name };
     const changed = await this.audit.record(operator, async (tx, note) => {
       const deployment = await this.life.change(tx, id, changes, allowance);
       note({ ...actOn(deployment, 'update'), details: detailsOf(body) });
@@ -99,8 +90,9 @@ export class DeploymentActs {
   }
 
   /** How its workers started lately, the latest first. */
-  async starts({ poolId }: Deployment): Promise<WorkerStart[]> {
-    return this.workerStarts.latest(this.database, [poolId]);
+  async starts(deployment: Deployment): Promise<WorkerStart[]> {
+    const pools = versionsOf(deployment).map(({ poolId }) => poolId);
+    return this.workerStarts.latest(this.database, pools);
   }
 
   /** What the account of a caller may have of deployments. */
@@ -116,6 +108,21 @@ export class DeploymentActs {
 function assertNamesAField(body: object): void {
   if (Object.values(body).some((value) => value !== undefined)) return;
   throw Refusal.ofFields([{ field: '', reason: 'name at least one field to change' }]);
+}
+
+/** What a request changes of what a version is made of. */
+export function changesOf(body: Omit<Changes, 'name'>): Omit<DeploymentReorder, 'name'> {
+  const { price_micros_per_second: price } = body;
+  return {
+    engineClass: body.engine_class,
+    queueLimit: body.queue_limit,
+    attemptLimitSeconds: body.attempt_limit_seconds,
+    minWorkers: body.min_workers,
+    maxWorkers: body.max_workers,
+    idleSeconds: body.idle_seconds,
+    warmUp: body.warm_up,
+    priceMicrosPerSecond: price === undefined ? undefined : BigInt(price),
+  };
 }
 
 /** What a request has set, as the history shows it. The graph of a warm-up is named by its digest: it may be large. */

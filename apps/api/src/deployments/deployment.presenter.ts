@@ -17,6 +17,7 @@ export class DeploymentPresenter {
     return {
       id,
       name: deployment.name,
+      version: deployment.version,
       state: deployment.state,
       state_reason: deployment.stateReason,
       path: `/deployment/${id}`,

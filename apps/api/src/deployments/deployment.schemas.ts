@@ -6,6 +6,9 @@ import { pageSchema, recordName } from '../endpoints';
 const fields = {
   id: z.uuid(),
   name: z.string(),
+  version: z
+    .int()
+    .meta({ description: 'The version that all of these fields are of: `GET …/versions` shows a second one.' }),
   state: z.enum(DEPLOYMENT_STATES).meta({
     description:
       '`provisioning` until its first worker registers, `starting` while no worker is ready, `ready`, `stopped` until an ' +
@@ -105,7 +108,7 @@ const warmUp = z
       'Graph in API format that a worker runs before it is ready, and again after its engine has restarted; it is not billed. It ' +
       `refers to no assets, and has ${WARM_UP_BYTES / 1024} KiB at most. Null: none.`,
   });
-const price = z.int().min(0).max(1_000_000_000_000);
+export const price = z.int().min(0).max(1_000_000_000_000);
 const engineClass = engineClassName.meta({
   description: 'What its workers run on: `GET /platform/v1/engine-classes`.',
 });
@@ -143,7 +146,7 @@ export const OwnDeploymentCreateSchema = z
     description: 'A new deployment of the account. It costs the price of its class.',
   });
 
-const changes = {
+export const changes = {
   name: recordName.optional(),
   engine_class: engineClass.optional(),
   warm_up: warmUp.optional(),

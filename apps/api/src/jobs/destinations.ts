@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Targets, type Target } from '@millrace/deployments';
+import { Targets, type Target, type TargetOptions } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import type { Surface } from '../http';
 
@@ -13,10 +13,11 @@ export class Destinations {
 
   /**
    * @param surface one that the caller was identified on.
-   * @param options `wake: false` where nothing is submitted: a deployment without workers then gets none for it.
+   * @param options `wake: false` where nothing is submitted: a deployment without workers then gets none for it. The same `seed` is
+   * given the same of two versions.
    * @throws Refusal when nothing can run there now.
    */
-  async of({ deploymentId }: Pick<Surface, 'deploymentId'>, options: { wake?: boolean } = {}): Promise<Target> {
+  async of({ deploymentId }: Pick<Surface, 'deploymentId'>, options: TargetOptions = {}): Promise<Target> {
     if (deploymentId === null) return this.targets.shared(this.settings.pool);
     return this.targets.deployment(deploymentId, options);
   }

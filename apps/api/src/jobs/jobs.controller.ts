@@ -73,7 +73,9 @@ export class JobsController {
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
     const traceparent = currentTraceparent();
     const submission = { caller, scope, body, idempotencyKey, retry, reuse, spendLimitMicros, traceparent };
-    const target = (): Promise<Target> => this.destinations.of(surface);
+    // A request that is repeated under its key asks for the same version of the deployment.
+    const seed = idempotencyKey === undefined ? undefined : `${caller.accountId} ${idempotencyKey}`;
+    const target = (): Promise<Target> => this.destinations.of(surface, { seed });
     const accepted = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
     const { job, place } = accepted;
     if (accepted.reuse !== null) response.setHeader(...reuseAnswer(accepted.reuse.reason));

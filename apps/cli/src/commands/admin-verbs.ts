@@ -212,6 +212,26 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     ids: ['deployment'],
     flags: PAGE,
   }),
+  list('deployment-versions', 'the versions of a deployment, the newest first', 'GET /deployments/{id}/versions', {
+    ids: ['deployment'],
+  }),
+  list('add-version', 'try another version on a share of the jobs', 'POST /deployments/{id}/versions', {
+    ids: ['deployment'],
+    flags: [
+      flag('weight', '<percent>', 'jobs that run on it; by default none', wholeNumber(0, 100)),
+      ...DEPLOYMENT_CHANGES,
+    ],
+  }),
+  list('weigh-version', 'give a version its share of the jobs', 'PATCH /deployments/{id}/versions/{version}', {
+    ids: ['deployment', 'version'],
+    args: [argument('weight', 'percent', 'the other version takes the rest', wholeNumber(0, 100))],
+  }),
+  list('roll-back', 'give all jobs to the older of two versions', 'POST /deployments/{id}/rollback', {
+    ids: ['deployment'],
+  }),
+  list('end-version', 'end a version; the other one takes its jobs', 'DELETE /deployments/{id}/versions/{version}', {
+    ids: ['deployment', 'version'],
+  }),
   list('deployment-starts', 'how long its workers took to start, by phase', 'GET /deployments/{id}/starts', {
     ids: ['deployment'],
   }),

@@ -57,7 +57,7 @@ export function addCredits(program: Command, bind: Bind): void {
     .description('usage by day, key, deployment or label')
     .option('--from <time>', 'from this day or time on')
     .option('--to <time>', 'up to this day or time')
-    .option('--group-by <what>', 'day, key, deployment or label:<key>', 'day')
+    .option('--group-by <what>', 'day, key, deployment, version or label:<key>', 'day')
     .option('--csv', 'as CSV')
     .action(bind(usage));
 }

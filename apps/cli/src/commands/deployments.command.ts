@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { CallOptions } from '../client';
 import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
@@ -37,6 +38,19 @@ export function addDeployments(program: Command, bind: Bind): void {
   on('start', 'start a deployment').action(bind((context: CommandContext, id: string) => act(context, id, 'start')));
   on('stop', 'stop a deployment').action(bind((context: CommandContext, id: string) => act(context, id, 'stop')));
   on('delete', 'delete a deployment').option('--drain', 'let its jobs end first').action(bind(remove));
+  on('versions', 'its versions, the newest first').action(bind(versions));
+  scaled(on('add-version', 'try another version on a share of its jobs'))
+    .option('--class <class>', 'what its workers run on, of engine-classes')
+    .option('--weight <percent>', 'jobs that run on it; by default none', parserOf('--weight', wholeNumber(0, 100)))
+    .action(bind(addVersion));
+  on('weigh', 'give a version its share of the jobs')
+    .argument('<version>', 'its number')
+    .argument('<percent>', 'the other version takes the rest', parserOf('<percent>', wholeNumber(0, 100)))
+    .action(bind(weigh));
+  on('rollback', 'give all jobs to the older of two versions').action(bind(rollBack));
+  on('end-version', 'end a version; the other one takes its jobs')
+    .argument('<version>', 'its number')
+    .action(bind(endVersion));
   on('starts', 'how long its workers took to start, by phase').action(bind(starts));
   on('changes', 'what was done to a deployment, the latest first').action(bind(changes));
   program.command('engine-classes').description('what deployments can run on, and what it costs').action(bind(classes));
@@ -112,6 +126,41 @@ async function remove(context: CommandContext, id: string, { drain }: { drain?: 
   if (drain) url.searchParams.set('drain', 'true');
   await api.text(url, { method: 'DELETE' });
   context.print({ deleted: id, drain: drain === true }, () => [`${drain ? 'draining' : 'deleted'} ${plainLine(id)}`]);
+}
+
+async function versions(context: CommandContext, id: string): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecords(await api.json(api.platform(`${pathOf(id)}/versions`)), 'No versions.');
+}
+
+async function addVersion(
+  context: CommandContext,
+  id: string,
+  { weight, ...flags }: ScaleFlags & { weight?: number },
+): Promise<void> {
+  const json = { ...bodyOf(flags), ...(weight !== undefined && { weight }) };
+  await onVersions(context, `${pathOf(id)}/versions`, { method: 'POST', json });
+}
+
+async function weigh(context: CommandContext, id: string, version: string, weight: number): Promise<void> {
+  await onVersions(context, versionPath(id, version), { method: 'PATCH', json: { weight } });
+}
+
+async function rollBack(context: CommandContext, id: string): Promise<void> {
+  await onVersions(context, `${pathOf(id)}/rollback`, { method: 'POST' });
+}
+
+async function endVersion(context: CommandContext, id: string, version: string): Promise<void> {
+  await onVersions(context, versionPath(id, version), { method: 'DELETE' });
+}
+
+async function onVersions(context: CommandContext, path: string, options: CallOptions): Promise<void> {
+  const { api } = await context.clients();
+  context.printRecords(await api.json(api.platform(path), options), 'No versions.');
+}
+
+function versionPath(id: string, version: string): string {
+  return `${pathOf(id)}/versions/${encodeURIComponent(version)}`;
 }
 
 async function starts(context: CommandContext, id: string): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Engine, EngineHealth, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
-import type { WarmUpTimes } from '../warm-up';
-import { Warmth } from './warmth';
+import { Warmth, type WarmUpTimes } from './warmth';
 
 /** How long a slot waits beyond the engine's own bounds, in milliseconds. */
 export interface SlotBounds {

@@ -3,8 +3,8 @@ import type { Engine, EngineHealth } from '@millrace/engines';
 import { isWarm } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 import { EngineSlot } from './engine-slot';
-import type { WarmUpTimes } from '../warm-up';
 import { Pace } from './pace';
+import type { WarmUpTimes } from './warmth';
 
 /** How an engine was freed: whether it ran an attempt, and the message of one that is left to another worker. */
 export interface Release {

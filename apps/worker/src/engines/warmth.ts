@@ -1,5 +1,10 @@
 import { backoffMs, type Logger } from '@millrace/platform';
-import type { WarmUpTimes } from '../warm-up';
+
+/** What a warm-up took; null: there was nothing to do. */
+export interface WarmUpTimes {
+  modelsMs: number | null;
+  warmUpMs: number | null;
+}
 
 const RETRY_BASE_MS = 2_000;
 const RETRY_CAP_MS = 60_000;

@@ -6,6 +6,7 @@ import type { WarmUp } from '@millrace/deployments';
 import type { Engine, EngineResult } from '@millrace/engines';
 import type { Logger } from '@millrace/platform';
 import { parseWorkflow, type WorkflowGraph } from '@millrace/workflow';
+import type { WarmUpTimes } from '../engines';
 import { ModelStaging, type EngineModels } from '../attempt';
 
 /** What an engine is warmed up with. */
@@ -20,12 +21,6 @@ export interface WarmUpParts {
   /** How long one run may take, its models included. */
   limitMs: number;
   logger: Logger;
-}
-
-/** What a warm-up took; null: there was nothing to do. */
-export interface WarmUpTimes {
-  modelsMs: number | null;
-  warmUpMs: number | null;
 }
 
 /** Why an engine could not be warmed up: a part of a sentence, for the owner of the deployment. */

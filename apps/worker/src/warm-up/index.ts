@@ -1,1 +1,2 @@
-export { EngineWarmUp, WarmUpFailed, type WarmUpTimes } from './engine-warm-up';
+export { EngineWarmUp } from './engine-warm-up';
+export { inOperatorsWords, warmUpOf } from './pool-warm-up';

@@ -51,6 +51,8 @@ function groupOf(grouping: UsageGrouping): Prisma.Sql {
       return Prisma.sql`api_key_id::text`;
     case 'deployment':
       return Prisma.sql`deployment_id::text`;
+    case 'version':
+      return Prisma.sql`deployment_id::text || '/' || coalesce(deployment_version, 1)`;
     case 'label':
       return Prisma.sql`labels ->> ${grouping.label}`;
   }

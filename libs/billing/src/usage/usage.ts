@@ -1,7 +1,7 @@
 import type { JobMetadata } from '@millrace/contracts';
 
 /** What usage can be summed by; `label` by the value of one label of the caller's jobs. */
-export type UsageGrouping = { by: 'day' | 'key' | 'deployment' } | { by: 'label'; label: string };
+export type UsageGrouping = { by: 'day' | 'key' | 'deployment' | 'version' } | { by: 'label'; label: string };
 
 /** Whose usage: of all jobs of an account, or of those with the labels of a sub-key. */
 export interface UsageScope {

@@ -9,6 +9,7 @@ import {
   type JobMetrics,
   type Output,
 } from '@millrace/contracts';
+import { versionOfPool } from '@millrace/deployments';
 import type { ContentLinks, LinkBase } from '@millrace/assets';
 import { VERSION } from '@millrace/platform';
 import type { QueuePlace } from '../rotation';
@@ -51,6 +52,7 @@ export class JobPresenter {
         cancel: `${self}/cancel`,
         ...(showsLogs(viewer) ? { logs: `${self}/logs` } : {}),
       },
+      ...(job.deploymentId !== null && { deployment_version: versionOfPool(job.poolId) }),
       ...(job.reusedFrom === null ? {} : { reused_from: job.reusedFrom }),
       ...(withLogs && job.logs !== null && showsLogs(viewer) ? { logs: jobLogsOf(job.logs) } : {}),
     };

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobStatus } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { deploymentPools } from '@millrace/deployments';
 import { isLongOvertime, isPauseOver, leaseIsOver } from '../state';
 
 /** A job that is due, and its turn among those that are: what a sweep goes on from. */
@@ -94,7 +95,7 @@ export async function deleteExpiredJobs(statements: Statements, ids: readonly st
 export async function listStoppedJobs(statements: Statements, after: string | null, limit: number): Promise<DueJob[]> {
   return statements.rows(Prisma.sql`
     WITH stopped AS MATERIALIZED (
-      SELECT j.id FROM deployments d JOIN jobs j ON j.pool_id = d.pool_id
+      SELECT j.id FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id JOIN jobs j ON j.pool_id = dp.pool_id
       WHERE d.desired_state = 'stopped' AND j.delivery = 'dispatched')
     SELECT id, id AS turn FROM stopped WHERE id > ${after ?? BEFORE_ALL}::uuid ORDER BY id LIMIT ${limit}`);
 }

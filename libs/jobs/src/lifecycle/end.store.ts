@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { type BilledColumn, chargePart, endHoldParts } from '@millrace/billing';
+import { versionOfJob } from '@millrace/deployments';
 import { statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { recordJobEndPart } from '@millrace/webhooks';
 import { leaveLabelsPart } from '../labels';
@@ -101,9 +102,9 @@ function attemptPart(job: StatementPart<EndedColumn>, ending: JobEnding): Statem
 /** The usage to be billed by, and what an ended job lets go of: its inputs, and outputs of attempts that did not end it. */
 function belongingParts(job: StatementPart<EndedColumn>): StatementPart[] {
   const usage = statementPart('usage')`
-    INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros,
-      labels, finished_at)
-    SELECT id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, metadata, completed_at
+    INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, deployment_version, status, billable_ms,
+      charged_micros, labels, finished_at)
+    SELECT id, account_id, api_key_id, deployment_id, ${versionOfJob}, status, billable_ms, charged_micros, metadata, completed_at
     FROM ${job} WHERE surface <> 'self_hosted'`;
   const inputs = statementPart('inputs')`DELETE FROM job_inputs i USING ${job} job WHERE i.job_id = job.id`;
   const staleOutputs = statementPart('stale_outputs')`

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { AttemptOutcome } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { deploymentPools } from '@millrace/deployments';
 import { returnToRotationPart } from '../rotation';
 import { mayRelease, type Fence, type MovedJob, type ReleaseGuard } from '../state';
 import { runMove, type MovedColumn } from './moved-job.store';
@@ -74,8 +75,8 @@ export async function recallFromStopped(statements: Statements, ids?: readonly s
   const isMeant = ids === undefined ? Prisma.sql`true` : Prisma.sql`j.id = ANY(${ids}::uuid[])`;
   const job = statementPart<'id' | 'pool_id' | 'account_id'>('job')`
     UPDATE jobs j SET delivery = 'waiting', dispatched_at = NULL, updated_at = now()
-    FROM deployments d
-    WHERE d.desired_state = 'stopped' AND j.pool_id = d.pool_id AND j.delivery = 'dispatched' AND ${isMeant}
+    FROM deployments d JOIN ${deploymentPools} dp ON dp.deployment_id = d.id
+    WHERE d.desired_state = 'stopped' AND j.pool_id = dp.pool_id AND j.delivery = 'dispatched' AND ${isMeant}
     RETURNING j.id, j.pool_id, j.account_id`;
   const rows = await statements.rows(composeStatement([returnToRotationPart(job)])`SELECT id FROM ${job}`);
   return rows.length;

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { REUSE_OUTPUT_LIMIT } from '@millrace/contracts';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
+import { versionOfJob } from '@millrace/deployments';
 import { recordJobEndPart } from '@millrace/webhooks';
 import type { JobSettings } from '../job.settings';
 import { hasLabels, type JobOutputRecord, type JobPlace, type JobScope } from '../state';
@@ -199,8 +200,9 @@ function belongings(draft: ReusedDraft, job: StatementPart<JobColumn>): Statemen
     SELECT job.id, move.seq, move.from_status, move.to_status, 0, move.cause FROM ${job} job, (VALUES
       (1, NULL, 'queued', 'submitted'), (2, 'queued', 'succeeded', 'earlier outputs reused')) AS move (seq, from_status, to_status, cause)`;
   const usage = statementPart('usage')`
-    INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, labels, finished_at)
-    SELECT id, account_id, api_key_id, deployment_id, status, billable_ms, charged_micros, metadata, completed_at
+    INSERT INTO usage_records (job_id, account_id, api_key_id, deployment_id, deployment_version, status, billable_ms, charged_micros,
+      labels, finished_at)
+    SELECT id, account_id, api_key_id, deployment_id, ${versionOfJob}, status, billable_ms, charged_micros, metadata, completed_at
     FROM ${job} WHERE surface <> 'self_hosted'`;
   return [graph, transitions, usage, recordJobEndPart(job)];
 }

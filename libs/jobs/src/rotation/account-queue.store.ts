@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { deploymentPools } from '@millrace/deployments';
 import { rejoinedPass } from './rejoined-pass.store';
 
 /** What an account has in the queues of all pools. */
@@ -41,9 +42,10 @@ export class AccountQueueStore {
   }
 
   /** Jobs of a pool that have not ended. */
-  async livingIn(tx: Statements, poolId: string): Promise<number> {
+  async livingIn(tx: Statements, deploymentId: string): Promise<number> {
     const [living] = await tx.rows<{ jobs: number }>(Prisma.sql`
-      SELECT coalesce(sum(waiting + in_flight), 0)::int AS jobs FROM account_queues WHERE pool_id = ${poolId}`);
+      SELECT coalesce(sum(waiting + in_flight), 0)::int AS jobs
+      FROM account_queues q JOIN ${deploymentPools} dp ON dp.pool_id = q.pool_id WHERE dp.deployment_id = ${deploymentId}::uuid`);
     return living?.jobs ?? 0;
   }
 

@@ -18,8 +18,8 @@ export class AccountQueues {
   }
 
   /** Jobs of a pool that have not ended. */
-  async livingIn(tx: Statements, poolId: string): Promise<number> {
-    return this.store.livingIn(tx, poolId);
+  async livingIn(tx: Statements, deploymentId: string): Promise<number> {
+    return this.store.livingIn(tx, deploymentId);
   }
 
   /** How much work each pool has. */

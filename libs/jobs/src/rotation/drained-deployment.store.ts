@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { deploymentPools } from '@millrace/deployments';
 
 /** The SQL that ends deployments which were to drain first. */
 export class DrainedDeploymentStore {
@@ -13,7 +14,8 @@ export class DrainedDeploymentStore {
       UPDATE deployments SET deleted_at = now(), wanted_at = NULL WHERE id IN (
         SELECT d.id FROM deployments d
         WHERE d.deleted_at IS NULL AND d.deleting_at < now() - make_interval(secs => ${settledSeconds})
-          AND NOT EXISTS (SELECT FROM account_queues q WHERE q.pool_id = d.pool_id AND q.waiting + q.in_flight > 0)
+          AND NOT EXISTS (SELECT FROM account_queues q JOIN ${deploymentPools} dp ON dp.pool_id = q.pool_id
+                          WHERE dp.deployment_id = d.id AND q.waiting + q.in_flight > 0)
         LIMIT ${limit} FOR UPDATE OF d SKIP LOCKED)`);
   }
 }

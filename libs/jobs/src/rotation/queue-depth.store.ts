@@ -21,8 +21,11 @@ export class QueueDepthStore {
   async measure(statements: Statements): Promise<QueueDepth[]> {
     return statements.rows(Prisma.sql`
       SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased, queued.oldest_seconds,
-             coalesce(d.desired_state = 'stopped', false) AS stopped, d.wanted_at IS NOT NULL AS wanted
-      FROM pools p LEFT JOIN deployments d ON d.pool_id = p.id
+             coalesce(d.desired_state = 'stopped', false) AS stopped, dp.wanted_at IS NOT NULL AS wanted
+      FROM pools p LEFT JOIN (
+        SELECT id AS deployment_id, pool_id, wanted_at FROM deployments
+        UNION ALL SELECT deployment_id, pool_id, wanted_at FROM deployment_versions
+      ) dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
       CROSS JOIN LATERAL (
         SELECT coalesce(sum(q.waiting), 0)::int AS waiting,
                coalesce(extract(epoch FROM now() - min(first.created_at)), 0)::float8 AS oldest_seconds

@@ -18,7 +18,10 @@ export class WorkerStartStore {
   /** @returns null where the workers of a pool run nothing before they are ready. */
   async warmUp(tx: Statements, poolId: string): Promise<WarmUp | null> {
     const [row] = await tx.rows<WarmUp>(Prisma.sql`
-      SELECT warm_up AS workflow, account_id FROM deployments WHERE pool_id = ${poolId} AND warm_up IS NOT NULL`);
+      SELECT warm_up AS workflow, account_id FROM deployments WHERE pool_id = ${poolId} AND warm_up IS NOT NULL
+      UNION ALL
+      SELECT v.warm_up AS workflow, d.account_id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
+      WHERE v.pool_id = ${poolId} AND v.warm_up IS NOT NULL`);
     return row ?? null;
   }
 

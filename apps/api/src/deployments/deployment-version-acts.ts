@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { z } from 'zod';
+import { AuditLog, type Act, type Operator } from '@millrace/accounts';
+import type { Statements } from '@millrace/database';
+import {
+  DeploymentVersioning,
+  DeploymentsService,
+  type Allowance,
+  type Deployment,
+  type DeploymentVersions,
+} from '@millrace/deployments';
+import { RetiredJobs } from '@millrace/jobs';
+import { changesOf, detailsOf } from './deployment-acts';
+import type { OwnVersionCreateSchema, VersionCreateSchema } from './deployment-versions.schemas';
+
+type VersionBody = z.output<typeof OwnVersionCreateSchema> & Partial<z.output<typeof VersionCreateSchema>>;
+
+/** What is done to the versions of deployments, by operators and by accounts. Every act is in the audit log. */
+@Injectable()
+export class DeploymentVersionActs {
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly deployments: DeploymentsService,
+    private readonly versioning: DeploymentVersioning,
+    private readonly retired: RetiredJobs,
+  ) {}
+
+  list(deployment: Deployment): Promise<DeploymentVersions> {
+    return this.versioning.list(deployment);
+  }
+
+  add(operator: Operator, id: string, body: VersionBody, allowance: Allowance | null): Promise<DeploymentVersions> {
+    const { weight, ...changes } = body;
+    return this.act(operator, id, 'version_add', { ...detailsOf(changes), weight }, (tx) =>
+      this.versioning.add(tx, id, changesOf(changes), weight, allowance),
+    );
+  }
+
+  weigh(operator: Operator, id: string, version: number, weight: number): Promise<DeploymentVersions> {
+    const details = { version, weight };
+    return this.act(operator, id, 'version_weigh', details, (tx) => this.versioning.weigh(tx, id, version, weight));
+  }
+
+  rollBack(operator: Operator, id: string): Promise<DeploymentVersions> {
+    return this.act(operator, id, 'rollback', {}, (tx) => this.versioning.rollBack(tx, id));
+  }
+
+  end(operator: Operator, id: string, version: number): Promise<DeploymentVersions> {
+    return this.act(operator, id, 'version_end', { version }, (tx) => this.versioning.end(tx, id, version));
+  }
+
+  private async act(
+    operator: Operator,
+    id: string,
+    verb: string,
+    details: Act['details'],
+    work: (tx: Statements) => Promise<Deployment>,
+  ): Promise<DeploymentVersions> {
+    const changed = await this.audit.record(operator, async (tx, note) => {
+      const deployment = await work(tx);
+      const { accountId } = deployment;
+      note({ action: `deployment.${verb}`, subjectType: 'deployment', subjectId: id, accountId, details });
+      return deployment;
+    });
+    this.deployments.forget(id);
+    // Jobs that wait for a version out of use go on at once: a loop moves what this call does not.
+    await this.retired.moveOn().catch(() => 0);
+    return this.versioning.list(changed);
+  }
+}

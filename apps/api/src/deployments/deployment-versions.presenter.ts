@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { Deployment, DeploymentVersions, EndedVersion } from '@millrace/deployments';
+import type { DeploymentPresenter } from './deployment.presenter';
+import type { DeploymentVersionsSchema } from './deployment-versions.schemas';
+
+type Shown = z.infer<typeof DeploymentVersionsSchema>['versions'][number];
+
+/** The versions of a deployment on the wire, the newest first. */
+export function presentVersions(
+  presenter: DeploymentPresenter,
+  { live, ended }: DeploymentVersions,
+): z.infer<typeof DeploymentVersionsSchema> {
+  const versions = [...live.map((version) => presentLive(presenter, version)), ...ended.map(presentEnded)];
+  return { versions: versions.sort((a, b) => b.version - a.version) };
+}
+
+function presentLive(presenter: DeploymentPresenter, version: Deployment): Shown {
+  const shown = presenter.present(version);
+  return {
+    version: version.version,
+    live: true,
+    weight: version.weight,
+    state: shown.state,
+    state_reason: shown.state_reason,
+    ready_workers: shown.ready_workers,
+    engine_class: shown.engine_class,
+    price_micros_per_second: shown.price_micros_per_second,
+    queue_limit: shown.queue_limit,
+    attempt_limit_seconds: shown.attempt_limit_seconds,
+    min_workers: shown.min_workers,
+    max_workers: shown.max_workers,
+    idle_seconds: shown.idle_seconds,
+    warm_up: shown.warm_up,
+    pool: version.poolId,
+    created_at: shown.created_at,
+    ended_at: null,
+  };
+}
+
+function presentEnded({ number, poolId, engineClass, createdAt, endedAt }: EndedVersion): Shown {
+  return {
+    version: number,
+    live: false,
+    weight: 0,
+    state: null,
+    state_reason: null,
+    ready_workers: 0,
+    engine_class: engineClass,
+    price_micros_per_second: null,
+    queue_limit: null,
+    attempt_limit_seconds: null,
+    min_workers: null,
+    max_workers: null,
+    idle_seconds: null,
+    warm_up: null,
+    pool: poolId,
+    created_at: createdAt.toISOString(),
+    ended_at: endedAt.toISOString(),
+  };
+}

@@ -1,0 +1,124 @@
+import { DeploymentLife } from './deployment-life.service';
+import { DeploymentLifeStore } from './deployment-life.store';
+import { DeploymentVersionStore } from './versions';
+import { DeploymentVersioning, versionsOf } from './deployment-versions.service';
+import type { Deployment } from './deployment';
+import { EngineClassStore } from './engine-class.store';
+import { readEngineClasses } from './engine-class';
+import { DeploymentWorld } from './fixtures/deployment-world';
+
+let world: DeploymentWorld;
+let versioning: DeploymentVersioning;
+beforeAll(async () => {
+  world = await DeploymentWorld.open();
+  const { database } = world.test;
+  const classes = new EngineClassStore();
+  const document = {
+    classes: [
+      { name: 'cpu', engine: 'cpu' },
+      { name: 'dear', engine: 'cpu', priceMicrosPerSecond: 90 },
+    ],
+  };
+  await classes.reconcile(database, readEngineClasses(JSON.stringify(document)));
+  const catalogues = { read: () => Promise.resolve({}) };
+  const life = new DeploymentLife(
+    database,
+    world.service,
+    new DeploymentLifeStore(),
+    classes,
+    catalogues,
+    async () => 0,
+  );
+  versioning = new DeploymentVersioning(database, world.service, life, new DeploymentVersionStore());
+});
+afterAll(() => world.test.drop());
+
+const add = (id: string, more: object = {}, weight = 0): Promise<Deployment> =>
+  versioning.add(world.test.database, id, more, weight, null);
+const sharesOf = (deployment: Deployment): [number, number, string][] =>
+  versionsOf(deployment).map(({ version, weight, engineClass }) => [version, weight, engineClass]);
+const poolsPicked = async (id: string): Promise<Set<string>> => {
+  world.service.forget(id);
+  const seeds = Array.from({ length: 40 }, (_, index) => `${index}`);
+  return new Set(await Promise.all(seeds.map(async (seed) => (await world.targets.deployment(id, { seed })).poolId)));
+};
+/** A deployment with a worker that is ready, and another version beside it. */
+async function two(more: object, weight: number): Promise<Deployment> {
+  const { id, poolId } = await world.create();
+  await world.addReadyWorker(poolId);
+  const both = await add(id, more, weight);
+  return both;
+}
+
+describe('another version of a deployment', () => {
+  it('has a pool of its own, is made of what the present one is and of what was ordered, and shares the jobs', async () => {
+    const both = await two({ engineClass: 'dear', maxWorkers: 3 }, 10);
+    expect(sharesOf(both)).toEqual([
+      [1, 90, 'cpu'],
+      [2, 10, 'dear'],
+    ]);
+    expect(both.beside).toMatchObject({
+      poolId: `${both.id}-v2`,
+      priceMicrosPerSecond: 90n,
+      maxWorkers: 3,
+      idleSeconds: both.idleSeconds,
+      state: 'provisioning',
+    });
+  });
+
+  it('takes no jobs until it is ready, and then its share', async () => {
+    const { id } = await two({}, 50);
+    expect(await poolsPicked(id)).toEqual(new Set([id]));
+    await world.addReadyWorker(`${id}-v2`);
+    expect(await poolsPicked(id)).toEqual(new Set([id, `${id}-v2`]));
+    await versioning.weigh(world.test.database, id, 2, 100);
+    expect(await poolsPicked(id)).toEqual(new Set([`${id}-v2`]));
+    await versioning.rollBack(world.test.database, id);
+    expect(await poolsPicked(id)).toEqual(new Set([id]));
+  });
+
+  it('is the only one beside the present one', async () => {
+    const { id } = await two({}, 10);
+    await expect(add(id)).rejects.toMatchObject({ code: 'deployment_busy' });
+    const at_once = await world.create();
+    const both = await Promise.allSettled(
+      [1, 2].map(() => world.test.database.transaction((tx) => versioning.add(tx, at_once.id, {}, 5, null))),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('becomes the deployment’s own when that ends, and the next one has another number', async () => {
+    const { id } = await two({ engineClass: 'dear' }, 30);
+    await world.addReadyWorker(`${id}-v2`);
+    const left = await versioning.end(world.test.database, id, 1);
+    expect(sharesOf(left)).toEqual([[2, 100, 'dear']]);
+    expect(left).toMatchObject({ poolId: `${id}-v2`, priceMicrosPerSecond: 90n, state: 'ready' });
+    expect(await poolsPicked(id)).toEqual(new Set([`${id}-v2`]));
+    expect(sharesOf(await add(id, {}, 20))).toEqual([
+      [2, 80, 'dear'],
+      [3, 20, 'dear'],
+    ]);
+    const { ended } = await versioning.list(left);
+    expect(ended).toMatchObject([{ number: 1, poolId: id, engineClass: 'cpu' }]);
+    const back = await versioning.end(world.test.database, id, 3);
+    expect(sharesOf(back)).toEqual([[2, 100, 'dear']]);
+  });
+
+  it('counts among what an account may have', async () => {
+    const { id } = await world.create();
+    const allowance = { deployments: 5, workers: 2 };
+    const none = versioning.add(world.test.database, id, { maxWorkers: 2 }, 0, allowance);
+    await expect(none).rejects.toMatchObject({ code: 'deployment_limit' });
+    await versioning.add(world.test.database, id, { maxWorkers: 1 }, 0, allowance);
+  });
+
+  it('is refused by a number that no live version has, and where there is one alone', async () => {
+    const { id } = await world.create();
+    const { database } = world.test;
+    await expect(versioning.weigh(database, id, 1, 50)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(versioning.rollBack(database, id)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(versioning.end(database, id, 1)).rejects.toMatchObject({ code: 'invalid_request' });
+    await add(id);
+    await expect(versioning.weigh(database, id, 3, 50)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

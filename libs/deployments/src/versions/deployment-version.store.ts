@@ -1,0 +1,94 @@
+import { Prisma } from '@prisma/client';
+import { ConstraintError, type Statements } from '@millrace/database';
+import type { DeploymentDraft } from '../deployment';
+import { poolOfVersion, versionOfPool } from './version';
+
+/** What a version of a deployment is made of. */
+export type VersionDraft = Omit<DeploymentDraft, 'accountId' | 'name' | 'demo'>;
+
+/** A version that takes no jobs any more. */
+export interface EndedVersion {
+  number: number;
+  poolId: string;
+  engineClass: string;
+  createdAt: Date;
+  endedAt: Date;
+}
+
+/** The SQL of the versions of deployments. Callers hold the lock of the deployment: see `lock`. */
+export class DeploymentVersionStore {
+  /** Let nobody else change the versions of a deployment until this transaction ends. */
+  async lock(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`SELECT 1 FROM deployments WHERE id = ${id}::uuid FOR UPDATE`);
+  }
+
+  /** The highest number that a version of a deployment has ever had. */
+  async latestNumber(tx: Statements, id: string, ownPoolId: string): Promise<number> {
+    const [row] = await tx.rows<{ latest: number }>(Prisma.sql`
+      SELECT coalesce(max(number), 0)::int AS latest FROM deployment_versions WHERE deployment_id = ${id}::uuid`);
+    return Math.max(row?.latest ?? 0, versionOfPool(ownPoolId));
+  }
+
+  /** Add a version, with a pool and a lane of its own. It is wanted: its first worker comes at once. @returns false when two are live already. */
+  async add(tx: Statements, id: string, number: number, draft: VersionDraft, weight: number): Promise<boolean> {
+    const poolId = poolOfVersion(id, number);
+    try {
+      await tx.execute(Prisma.sql`
+        WITH pool AS (
+          INSERT INTO pools (id, engine, queue_limit, attempt_limit_seconds)
+          VALUES (${poolId}, ${draft.engine}, ${draft.queueLimit}, ${draft.attemptLimitSeconds}) RETURNING id
+        )
+        INSERT INTO deployment_versions (deployment_id, number, pool_id, engine_class, price_micros_per_second, warm_up,
+          min_workers, max_workers, idle_seconds, weight, wanted_at)
+        SELECT ${id}::uuid, ${number}, pool.id, ${draft.engineClass}, ${draft.priceMicrosPerSecond}::bigint, ${draft.warmUp},
+          ${draft.minWorkers}, ${draft.maxWorkers}, ${draft.idleSeconds}, ${weight}, now() FROM pool`);
+      return true;
+    } catch (error) {
+      if (error instanceof ConstraintError && error.constraint === 'deployment_versions_live_key') return false;
+      throw error;
+    }
+  }
+
+  /** The share of the version beside the deployment's own, in percent. */
+  async weigh(tx: Statements, id: string, weight: number): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployment_versions SET weight = ${weight}
+      WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
+  }
+
+  /** End the version beside the deployment's own. */
+  async endOther(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployment_versions SET ended_at = now(), weight = 0, wanted_at = NULL
+      WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
+  }
+
+  /** End the deployment's own version: the one beside it becomes that. One statement, so that no reading finds neither. */
+  async endOwn(tx: Statements, id: string): Promise<void> {
+    await tx.execute(Prisma.sql`
+      WITH other AS (
+        DELETE FROM deployment_versions WHERE deployment_id = ${id}::uuid AND ended_at IS NULL RETURNING *
+      ), own AS (
+        SELECT d.*, coalesce(substring(d.pool_id FROM '-v([0-9]+)$')::int, 1) AS number
+        FROM deployments d, other WHERE d.id = other.deployment_id
+      ), ended AS (
+        INSERT INTO deployment_versions (deployment_id, number, pool_id, engine_class, price_micros_per_second, warm_up,
+          min_workers, max_workers, idle_seconds, weight, first_ready_at, created_at, ended_at)
+        SELECT id, number, pool_id, engine_class, price_micros_per_second, warm_up, min_workers, max_workers, idle_seconds, 0,
+          first_ready_at, created_at, now() FROM own
+      )
+      UPDATE deployments d SET pool_id = other.pool_id, engine_class = other.engine_class,
+        price_micros_per_second = other.price_micros_per_second, warm_up = other.warm_up, min_workers = other.min_workers,
+        max_workers = other.max_workers, idle_seconds = other.idle_seconds, wanted_at = coalesce(other.wanted_at, d.wanted_at),
+        first_ready_at = coalesce(d.first_ready_at, other.first_ready_at)
+      FROM other WHERE d.id = other.deployment_id`);
+  }
+
+  /** Those that have ended, the latest first. */
+  async listEnded(tx: Statements, id: string): Promise<EndedVersion[]> {
+    return tx.rows(Prisma.sql`
+      SELECT v.number, v.pool_id, coalesce(v.engine_class, p.engine) AS engine_class, v.created_at, v.ended_at
+      FROM deployment_versions v JOIN pools p ON p.id = v.pool_id
+      WHERE v.deployment_id = ${id}::uuid AND v.ended_at IS NOT NULL ORDER BY v.number DESC LIMIT 100`);
+  }
+}

@@ -1,0 +1,89 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+
+/** Jobs that wait for a version of a deployment that is out of use, and where they can run instead. */
+export interface RetiredPool {
+  poolId: string;
+  toPoolId: string;
+}
+
+/** Of what a pool of a version is called (`libs/deployments/src/version.ts`), its number. */
+const numberOf = (poolId: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`coalesce(substring(${poolId} FROM '-v([0-9]+)$')::int, 1)`;
+
+/**
+ * The SQL that takes jobs from versions out of use: one that has ended, and one that was rolled back: it is newer than the other one,
+ * and has no share. Jobs of an older one without a share run there: the newer one may not be ready yet.
+ */
+export class RetiredPoolStore {
+  /** Pools with jobs that can run elsewhere, `limit` at most. */
+  async list(tx: Statements, limit: number): Promise<RetiredPool[]> {
+    return tx.rows(Prisma.sql`
+      WITH live AS (
+        SELECT d.id, d.pool_id AS own, o.pool_id AS beside, coalesce(o.weight, 0) AS weight
+        FROM deployments d LEFT JOIN deployment_versions o ON o.deployment_id = d.id AND o.ended_at IS NULL
+        WHERE d.deleted_at IS NULL AND EXISTS (SELECT FROM deployment_versions v WHERE v.deployment_id = d.id)
+      ), retired AS (
+        SELECT v.pool_id, CASE WHEN l.weight > 50 THEN l.beside ELSE l.own END AS to_pool_id
+        FROM deployment_versions v JOIN live l ON l.id = v.deployment_id WHERE v.ended_at IS NOT NULL
+        UNION ALL
+        SELECT l.beside, l.own FROM live l WHERE l.weight = 0 AND ${numberOf(Prisma.sql`l.beside`)} > ${numberOf(Prisma.sql`l.own`)}
+        UNION ALL
+        SELECT l.own, l.beside FROM live l WHERE l.weight = 100 AND ${numberOf(Prisma.sql`l.own`)} > ${numberOf(Prisma.sql`l.beside`)}
+      )
+      SELECT r.pool_id, r.to_pool_id FROM retired r
+      WHERE EXISTS (SELECT FROM account_queues q WHERE q.pool_id = r.pool_id AND q.waiting + q.in_flight > 0)
+        AND EXISTS (SELECT FROM jobs j WHERE j.pool_id = r.pool_id AND j.delivery IN ('waiting', 'dispatched'))
+      ORDER BY r.pool_id LIMIT ${limit}`);
+  }
+
+  /**
+   * Let jobs that no worker has claimed wait in another pool, `limit` at most, each in its place by priority and age. Of those that a
+   * dispatch or an end holds at this moment, none. Three statements of one transaction: counters are changed by one that reads what
+   * the moves have locked.
+   *
+   * @returns how many.
+   */
+  async move(tx: Statements, { poolId, toPoolId }: RetiredPool, limit: number): Promise<number> {
+    await tx.execute(Prisma.sql`
+      INSERT INTO account_queues (pool_id, account_id, weight, running_limit, pass)
+      SELECT p.id, q.account_id, q.weight, q.running_limit, p.virtual_time
+      FROM account_queues q, pools p WHERE q.pool_id = ${poolId} AND p.id = ${toPoolId} ORDER BY q.account_id
+      ON CONFLICT (pool_id, account_id) DO NOTHING`);
+    const moved = await tx.rows<{ accountId: string; waiting: number; dispatched: number }>(Prisma.sql`
+      WITH old AS (
+        SELECT id, delivery FROM jobs WHERE pool_id = ${poolId} AND delivery IN ('waiting', 'dispatched')
+        ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      ), moved AS (
+        UPDATE jobs j SET pool_id = ${toPoolId}, delivery = 'waiting', dispatched_at = NULL, updated_at = now()
+        FROM old WHERE j.id = old.id RETURNING j.account_id, old.delivery
+      )
+      SELECT account_id, (count(*) FILTER (WHERE delivery = 'waiting'))::int AS waiting,
+             (count(*) FILTER (WHERE delivery = 'dispatched'))::int AS dispatched
+      FROM moved GROUP BY account_id ORDER BY account_id`);
+    if (moved.length === 0) return 0;
+    await this.count(tx, { poolId, toPoolId }, moved);
+    return moved.reduce((sum, { waiting, dispatched }) => sum + waiting + dispatched, 0);
+  }
+
+  /** The rows are locked, in one order everywhere, before their new values are made. */
+  private async count(
+    tx: Statements,
+    { poolId, toPoolId }: RetiredPool,
+    moved: readonly { accountId: string; waiting: number; dispatched: number }[],
+  ): Promise<void> {
+    const accounts = moved.map(({ accountId }) => accountId);
+    await tx.execute(Prisma.sql`
+      SELECT 1 FROM account_queues WHERE pool_id IN (${poolId}, ${toPoolId}) AND account_id = ANY(${accounts}::uuid[])
+      ORDER BY pool_id, account_id FOR UPDATE`);
+    await tx.execute(Prisma.sql`
+      UPDATE account_queues q
+      SET waiting = q.waiting + CASE q.pool_id WHEN p.id THEN m.waiting + m.dispatched ELSE - m.waiting END,
+          in_flight = q.in_flight - CASE q.pool_id WHEN p.id THEN 0 ELSE m.dispatched END,
+          pass = CASE WHEN q.pool_id = p.id AND NOT q.eligible THEN greatest(q.pass, p.virtual_time) ELSE q.pass END
+      FROM jsonb_to_recordset(${JSON.stringify(
+        moved.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts })),
+      )}::jsonb) AS m(account_id uuid, waiting int, dispatched int), pools p
+      WHERE p.id = ${toPoolId} AND q.account_id = m.account_id AND q.pool_id IN (${poolId}, ${toPoolId})`);
+  }
+}

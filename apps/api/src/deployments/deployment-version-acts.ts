@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { AuditLog, type Act, type Operator } from '@millrace/accounts';
+import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import {
   DeploymentVersioning,
@@ -36,7 +37,10 @@ export class DeploymentVersionActs {
     );
   }
 
-  weigh(operator: Operator, id: string, version: number, weight: number): Promise<DeploymentVersions> {
+  /** @throws Refusal `invalid_request` where no weight is given. */
+  weigh(operator: Operator, id: string, version: number, weight: number | undefined): Promise<DeploymentVersions> {
+    if (weight === undefined)
+      throw Refusal.ofFields([{ field: 'weight', reason: 'must be a whole number from 0 to 100' }]);
     const details = { version, weight };
     return this.act(operator, id, 'version_weigh', details, (tx) => this.versioning.weigh(tx, id, version, weight));
   }

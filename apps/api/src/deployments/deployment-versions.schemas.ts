@@ -41,20 +41,23 @@ const { name: _, ...made } = changes;
 const description = 'What a new version has otherwise than the present one. An absent field is as it is there.';
 const share = { weight: weight.default(0).meta({ description: 'Jobs that run on it, in percent of all.' }) };
 
-export const OwnVersionCreateSchema = z
-  .strictObject({ ...made, ...share })
-  .meta({
-    id: 'OwnDeploymentVersionCreate',
-    description: `${description} With another class comes the price of that class.`,
-  });
+export const OwnVersionCreateSchema = z.strictObject({ ...made, ...share }).meta({
+  id: 'OwnDeploymentVersionCreate',
+  description: `${description} With another class comes the price of that class.`,
+});
 
 export const VersionCreateSchema = z
   .strictObject({ ...made, price_micros_per_second: price.optional(), ...share })
   .meta({ id: 'DeploymentVersionCreate', description });
 
+/** Whether there is a weight is checked where the deployment is known: a stranger finds nothing, whatever he sends. */
 export const VersionWeightSchema = z
   .strictObject({
-    weight: weight.meta({ description: 'Jobs that run on it, in percent of all; the other version takes the rest.' }),
+    weight: weight
+      .optional()
+      .meta({
+        description: 'Jobs that run on it, in percent of all; the other version takes the rest. It must be given.',
+      }),
   })
   .meta({ id: 'DeploymentVersionWeight', description: 'The share of a version.' });
 

@@ -46,11 +46,14 @@ export class DeploymentLifeStore {
       UPDATE deployments SET deleting_at = now() WHERE id = ${id}::uuid AND deleting_at IS NULL AND deleted_at IS NULL`);
   }
 
-  /** Stop all deployments of an account and take their names from them; each is deleted when it has no jobs. @returns how many. */
+  /** Stop all deployments of an account and take their names and graphs from them; each is deleted when it has no jobs. @returns how many. */
   async closeAll(tx: Statements, accountId: string, pseudonym: string): Promise<number> {
+    await tx.execute(Prisma.sql`
+      UPDATE deployment_versions v SET warm_up = NULL FROM deployments d
+      WHERE d.id = v.deployment_id AND d.account_id = ${accountId}::uuid AND v.warm_up IS NOT NULL`);
     return tx.execute(Prisma.sql`
       UPDATE deployments
-      SET name = ${pseudonym}, desired_state = 'stopped', stopped_at = coalesce(stopped_at, now()), deleting_at = coalesce(deleting_at, now())
+      SET name = ${pseudonym}, warm_up = NULL, desired_state = 'stopped', stopped_at = coalesce(stopped_at, now()), deleting_at = coalesce(deleting_at, now())
       WHERE account_id = ${accountId}::uuid AND (name <> ${pseudonym} OR desired_state <> 'stopped' OR deleting_at IS NULL)`);
   }
 

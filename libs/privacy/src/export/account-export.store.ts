@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { deploymentPools } from '@millrace/deployments';
 
 /** A record of an account as a line of a file, and its place: what the next page begins behind. */
 export interface ExportLine {
@@ -43,10 +44,13 @@ const jobIds = (page: PageOf): Prisma.Sql => Prisma.sql`
     (SELECT j.id FROM jobs j WHERE j.account_id = ${page.accountId}::uuid AND j.deployment_id IS NULL AND j.id > ${idAfter(page)}
      ORDER BY j.id LIMIT ${page.limit})
     UNION ALL
-    (SELECT j.id FROM account_queues q JOIN deployments d ON d.pool_id = q.pool_id CROSS JOIN LATERAL (
-       SELECT o.id FROM jobs o WHERE o.deployment_id = d.id AND o.account_id = q.account_id AND o.id > ${idAfter(page)}
+    (SELECT j.id FROM (
+       SELECT DISTINCT p.deployment_id FROM account_queues q JOIN ${deploymentPools} p ON p.pool_id = q.pool_id
+       WHERE q.account_id = ${page.accountId}::uuid
+     ) d CROSS JOIN LATERAL (
+       SELECT o.id FROM jobs o WHERE o.deployment_id = d.deployment_id AND o.account_id = ${page.accountId}::uuid AND o.id > ${idAfter(page)}
        ORDER BY o.id LIMIT ${page.limit}
-     ) j WHERE q.account_id = ${page.accountId}::uuid)
+     ) j)
   ) next ORDER BY id LIMIT ${page.limit}`;
 
 const byId =

@@ -70,7 +70,9 @@ async function render(helm, set) {
   const values = ['--values', join(CHART, 'ci', set), '--kube-version', KUBERNETES_VERSION];
   const text = await helm.run(['template', 'rel', CHART, '--namespace', NAMESPACE, ...values]);
   return parseAllDocuments(text).flatMap((document) => {
-    const manifest = /** @type {Manifest | null} */ (document.toJS());
+    /** @type {unknown} */
+    const read = document.toJS();
+    const manifest = /** @type {Manifest | null} */ (read);
     return manifest === null ? [] : [manifest];
   });
 }

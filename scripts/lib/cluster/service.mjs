@@ -183,8 +183,8 @@ async function ask(method, url, token, body) {
   const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const answer = await fetch(url, { method, headers, signal, ...(body && { body: JSON.stringify(body) }) }).catch(
-    (/** @type {Error} */ error) => {
-      throw new Failure(`${method} ${url} got no answer: ${String(error.cause ?? error.message)}`);
+    (/** @type {{ message: string, cause?: Error }} */ { message, cause }) => {
+      throw new Failure(`${method} ${url} got no answer: ${cause?.message ?? message}`);
     },
   );
   const text = await answer.text();

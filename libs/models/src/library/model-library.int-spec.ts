@@ -195,6 +195,21 @@ describe('a model', () => {
     expect(await names()).toEqual([]);
   });
 
+  it.each([
+    ['as it is', `{"1":{"inputs":{"lora_name":"Größe/a.safetensors"}}}`],
+    ['with escapes', String.raw`{"1":{"inputs":{"lora_name":"Gr\u00f6\u00DFe\/a.safetensors"}}}`],
+  ])('is not deleted while a graph names it that has not ended, %s, wherever that is', async (_how, graph) => {
+    const name = 'Größe/a.safetensors';
+    const model = await world.upload(here, world.draft(accountId, { folder: 'loras', name }), FILE);
+    await world.jobNaming(await world.account(), null, graph);
+    await world.jobNaming(accountId, null, '{"1":{"inputs":{"lora_name":"other.safetensors"}}}');
+    const id = await world.jobNaming(accountId, null, graph);
+    await expect(world.remove(here, model)).rejects.toEqual(code('model_in_use'));
+    await world.test.database.models.job.delete({ where: { id } });
+    await world.remove(here, model);
+    expect(await names()).toEqual([]);
+  });
+
   it('is listed by folder and page by page, newest first', async () => {
     for (const name of ['a.gguf', 'b.gguf', 'c.gguf']) await world.begin(here, world.draft(accountId, { name }), 10);
     await world.begin(here, world.draft(accountId, { folder: 'vae' }), 10);

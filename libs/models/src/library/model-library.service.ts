@@ -66,7 +66,7 @@ export class ModelLibrary {
    */
   private async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
     const known = found(isUuid(id) ? await this.store.findOwn(tx, accountId, id) : null, id);
-    const model = await this.store.removeUnused(tx, accountId, id);
+    const model = await this.store.removeUnused(tx, known);
     if (model === null) throw inUse(known);
     if (model.assetId !== null && !keepsBytes) await this.assets.removeIn(tx, wholeAccount(accountId), model.assetId);
     return model;

@@ -13,9 +13,24 @@ const visibleTo = (accountId: string): Prisma.Sql =>
   Prisma.sql`(m.account_id = ${accountId}::uuid OR (m.shared AND m.state = 'ready'))`;
 const isOwn = (accountId: string, id: string): Prisma.Sql =>
   Prisma.sql`m.id = ${id}::uuid AND m.account_id = ${accountId}::uuid`;
-/** A job that has not ended names it. Names alone are known: a model of the same name in another folder is kept, too. */
-const inUse = Prisma.sql`EXISTS (
-  SELECT 1 FROM jobs j WHERE j.delivery <> 'done' AND (m.shared OR j.account_id = m.account_id) AND m.name = ANY(j.models))`;
+/**
+ * A job that has not ended names it: in what its loaders name, else anywhere in its graph, since adapters and further models of a job are
+ * not among the former. Names alone are known: a model of the same name in another folder is kept, too.
+ *
+ * @param spellings of the name as JSON; JSON may have `/` escaped as well, and escapes in either case.
+ */
+const inUse = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EXISTS (
+  SELECT FROM jobs j WHERE j.delivery <> 'done' AND j.account_id = m.account_id
+    AND (m.name = ANY(j.models) OR EXISTS (
+      SELECT FROM job_graphs g, unnest(${[...spellings]}::text[]) spelling
+      WHERE g.job_id = j.id AND position(lower(spelling) IN lower(replace(g.workflow, '\\/', '/'))) > 0)))`;
+
+/** How a text is spelled in JSON, with what is not ASCII as it is and escaped. */
+function spellingsOf(text: string): string[] {
+  const plain = JSON.stringify(text);
+  const escaped = plain.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return [...new Set([plain, escaped])];
+}
 
 /** What a list of models shows, and from where on. */
 export interface ModelFilter {
@@ -93,9 +108,13 @@ export class ModelStore {
   }
 
   /** A model that nothing uses is deleted. @returns null where there is none, or it is in use or shared. */
-  async removeUnused(tx: Statements, accountId: string, id: string): Promise<Model | null> {
+  async removeUnused(
+    tx: Statements,
+    { accountId, id, name }: Pick<Model, 'accountId' | 'id' | 'name'>,
+  ): Promise<Model | null> {
     const [row] = await tx.rows<Model>(Prisma.sql`
-      DELETE FROM models m WHERE ${isOwn(accountId, id)} AND NOT m.shared AND NOT ${inUse} RETURNING ${modelColumns}`);
+      DELETE FROM models m WHERE ${isOwn(accountId, id)} AND NOT m.shared AND NOT ${inUse(spellingsOf(name))}
+      RETURNING ${modelColumns}`);
     return row ?? null;
   }
 

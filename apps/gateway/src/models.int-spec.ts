@@ -43,7 +43,7 @@ describe('the models of an attempt', () => {
     }
   });
 
-  it('are not those of other accounts, whoever knows their hash', async () => {
+  it('are not those of other accounts, also where their hash is known', async () => {
     const [worker, attempt] = await attemptWithModel();
     await world.model(await world.account(), 'foreign.safetensors', 'of another account');
     for (const digest of [digestOf('of another account'), '0'.repeat(64), 'x', '..']) {

@@ -5,6 +5,7 @@ import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
+import { DiskModels } from './disk-models';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
 import { inOperatorsWords, warmUpOf } from './warm-up';
@@ -50,8 +51,7 @@ export class PoolWorker {
   /** What the lane was last asked to give. */
   private capacity = 0;
   private rechecking = false;
-  /** Models on the disk, as reported last. */
-  private onDisk: string[] = [];
+  private readonly disk: DiskModels;
   /** What the start took, once it is over. */
   private ownStart: OwnStart | null = null;
   private timers: NodeJS.Timeout[] = [];
@@ -61,6 +61,7 @@ export class PoolWorker {
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
       registry.publish(identity.poolId, kindOf(engines), catalogue);
     const warmUp = warmUpOf(parts, () => this.catalogue.current);
+    this.disk = new DiskModels(async () => (await parts.diskModels?.()) ?? [], logger);
     this.slots = new EngineSlots(engines, logger, (engine) => warmUp.run(engine));
     this.membership = new PoolMembership(parts);
     const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
@@ -93,8 +94,8 @@ export class PoolWorker {
       const { ableCapacity: capacity } = this;
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
-      this.onDisk = await this.readDisk();
-      const fitness = { healths, diskModels: this.onDisk, problem, capacity, attemptMs, start: this.ownStart };
+      const diskModels = await this.disk.report();
+      const fitness = { healths, diskModels, problem, capacity, attemptMs, start: this.ownStart };
       const mustDrain = await this.membership.report(this.state, fitness);
       this.drained = mustDrain;
       // PostgreSQL may have been out of reach until now.
@@ -202,7 +203,7 @@ export class PoolWorker {
     const { claims, identity, logger } = this.parts;
     try {
       const { warm } = slot;
-      const disk = isWarm(message, warm) ? [] : await this.readDisk();
+      const disk = isWarm(message, warm) ? [] : await this.disk.names();
       const elsewhere = this.catalogue.libraryOnly(message.models ?? []);
       const lacking = elsewhere.filter((name) => !warm.includes(name) && !disk.includes(name));
       return await claims.take(message, { ...identity, warm, disk, lacking });
@@ -248,18 +249,7 @@ export class PoolWorker {
     } catch (error) {
       this.parts.logger.warn({ err: error }, 'an engine could not be asked for its health');
     }
-    const onDisk = await this.readDisk();
-    if (slot.warm.join() !== before || onDisk.join() !== this.onDisk.join()) void this.report();
-  }
-
-  /** What is on the disk; as reported last where that cannot be read: it decides what the worker prefers, and nothing else. */
-  private async readDisk(): Promise<string[]> {
-    try {
-      return (await this.parts.diskModels?.()) ?? [];
-    } catch (error) {
-      this.parts.logger.warn({ err: error }, 'the models on the disk could not be listed');
-      return this.onDisk;
-    }
+    if (slot.warm.join() !== before || (await this.disk.haveChanged())) void this.report();
   }
 
   /** A job is to be canceled; resolves when its attempts here know. Never rejects. */

@@ -260,16 +260,8 @@ function composeMoves({ database, redis, logger, metrics, settings }: JobsParts)
     (jobId) => forgetSecret(producer, jobId),
     (poolId, message) => sendControl(producer, poolId, message),
   );
-  const dispatcher = new Dispatcher(
-    database,
-    new TurnStore(),
-    new UnclaimedStore(),
-    new PoolStore(),
-    new WorkerStore(),
-    lanes,
-    logger,
-    settings,
-  );
+  const stores = [new TurnStore(), new UnclaimedStore(), new PoolStore(), new WorkerStore()] as const;
+  const dispatcher = new Dispatcher(database, ...stores, lanes, logger, settings);
   const requestDispatch = (poolId: string): void => dispatcher.requestDispatch(poolId);
   const lifecycle = new Lifecycle(database, events, requestDispatch, metrics, settings);
   return { lanes, live, events, dispatcher, lifecycle };

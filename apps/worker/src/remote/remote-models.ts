@@ -28,7 +28,7 @@ export class RemoteModels implements ModelSource {
     this.held.set(accountId, [{ jobId, attempt, leaseToken }, ...others].slice(0, MAX_ATTEMPTS));
   }
 
-  /** What the names mean in each of the scope's attempts: an attempt is told only of names of its own graph. */
+  /** What the names mean in each of the scope's attempts: each is answered with names of its own graph alone. */
   async find(scope: string, names: readonly string[]): Promise<ModelFile[]> {
     const files = new Map<string, ModelFile>();
     for (const fence of [...(this.held.get(scope) ?? [])]) {

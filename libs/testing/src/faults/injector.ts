@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { LockHolder } from './lock-holder';
 import type { DeploymentWorkers } from './deployment-workers';
+import { FAULT_KINDS, isFaultKind, type FaultKind } from './fault-kinds';
 import type { FaultProxy } from './fault-proxy';
 import type { History } from './history';
 import type { HookReceiver } from './hook-receiver';
@@ -27,58 +28,6 @@ export interface Victims {
   modelWorkers: ModelWorkers;
   leaseMs: number;
 }
-
-export const FAULT_KINDS = [
-  'kill api',
-  'kill maintenance',
-  'kill worker',
-  'freeze worker',
-  'stop api',
-  'stop maintenance',
-  'stop worker',
-  'sick engine',
-  'fleet controller dies',
-  'node disappears',
-  'empty redis',
-  'restart redis',
-  'restart postgres',
-  'lose receiver',
-  'slow receiver',
-  'locked account',
-  'connection pool at its end',
-  'slow postgres',
-  'slow redis',
-  'slow s3',
-  'lose postgres',
-  'lose redis',
-  'lose s3',
-  'reset postgres',
-  'reset redis',
-  'reset s3',
-  'cut postgres',
-  'cut redis',
-  'cut s3',
-  'mute postgres',
-  'mute redis',
-  'mute s3',
-  'linger postgres',
-  'linger redis',
-  'linger s3',
-  'model store stalls',
-  'model worker dies',
-  'corrupted model',
-  'kill gateway',
-  'stop gateway',
-  'kill remote worker',
-  'stop remote worker',
-  'slow link',
-  'lose link',
-  'reset link',
-  'cut link',
-  'mute link',
-  'linger link',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** Pauses between two faults of one family, in milliseconds: in five minutes several of each kind, hundreds together. */
 const PACE = {
@@ -320,10 +269,6 @@ export class Injector {
     const end = Date.now() + ms;
     while (!this.until.aborted && Date.now() < end) await pause(Math.min(50, Math.max(1, end - Date.now())));
   }
-}
-
-function isFaultKind(text: string): text is FaultKind {
-  return (FAULT_KINDS as readonly string[]).includes(text);
 }
 
 function pause(ms: number): Promise<void> {

@@ -9,7 +9,8 @@ import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/pla
 import { BatchClient } from './batch-client';
 import { DeploymentWorkers } from './deployment-workers';
 import { History } from './history';
-import { Injector, type FaultKind, type Victims } from './injector';
+import type { FaultKind } from './fault-kinds';
+import { Injector, type Victims } from './injector';
 import { HookReceiver } from './hook-receiver';
 import type { LoadTarget } from './load-calls';
 import { LoadClient } from './load-client';
@@ -56,6 +57,7 @@ export interface FaultReport {
 /** Of the library; a cache holds some of them, so that they are fetched again and again. */
 const MODELS = 4;
 const MODELS_IN_CACHE = 2.25;
+const READY_LIMIT_MS = 120_000;
 const DRAIN_LIMIT_MS = 120_000;
 const CLIENTS_END_MS = 15_000;
 
@@ -75,6 +77,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
     new DeploymentWorkers(loading.poolId, stack.victims.fleet, stack.databaseUrl),
     stack.modelCache,
   );
+  await workersReady(stack, loading.poolId);
   const models = { count: MODELS, sizeBytes: Math.floor(stack.modelCache.budgetBytes / MODELS_IN_CACHE) };
   const origin = stack.origins[0] ?? '';
   const ofModels = new Random(random.whole(1, 1e9));
@@ -238,6 +241,20 @@ async function makeDeployment(
   const draft = { account_id: owner.accountId, name: `${engine} under faults`, engine, ...limits };
   const { path = '', pool = '' } = await admin(stack, 'deployments', draft);
   return { target: { ...owner, origins: stack.origins.map((origin) => origin + path) }, poolId: pool };
+}
+
+/** Wait for the first worker of a pool: until then nobody knows what its jobs may name. */
+async function workersReady({ databaseUrl }: FaultyStack, poolId: string): Promise<void> {
+  const until = Date.now() + READY_LIMIT_MS;
+  for (;;) {
+    const { ready } = await query(
+      databaseUrl,
+      `SELECT 'ready' AS name, count(*)::int FROM workers WHERE pool_id = '${poolId}' AND state = 'ready'`,
+    );
+    if ((ready ?? 0) > 0) return;
+    if (Date.now() > until) throw new Error(`no worker of ${poolId} was ready in time`);
+    await pause(250);
+  }
 }
 
 /** A call of an operator. */

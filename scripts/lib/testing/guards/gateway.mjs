@@ -4,6 +4,7 @@ import { of } from './guard.mjs';
 
 const ATTEMPTS = 'libs/jobs/src/lifecycle/remote-attempt.store.ts';
 const TOKENS = 'libs/deployments/src/tokens/worker-token.store.ts';
+const MODELS = ['apps/gateway/src/models.int-spec'];
 const REMOTE = ['apps/gateway/src/gateway.int-spec'];
 
 /** Of the gateway: what a worker outside the cluster may see and do. @type {Guard[]} */
@@ -47,5 +48,12 @@ export const GATEWAY_GUARDS = [
     'WHERE id = ${workerId}::uuid AND token_id = ${tokenId}::uuid AND pool_id',
     'WHERE id = ${workerId}::uuid AND pool_id',
     REMOTE,
+  ),
+  of(
+    'a worker outside is shown models of names in its graph alone',
+    'apps/gateway/src/attempts/models.controller.ts',
+    'names.filter((name) => named.has(name)),',
+    'names.filter((name) => named.size >= 0),',
+    MODELS,
   ),
 ];

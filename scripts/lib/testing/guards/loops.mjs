@@ -31,7 +31,7 @@ export const LOOP_GUARDS = [
   of(
     'what the lane does not take is no work done',
     DISPATCHER,
-    '? this.lanes.add(poolId, message)',
+    '? this.lanes.add(poolId, job)',
     '? this.deliver(poolId, job)',
     DISPATCHES,
   ),
@@ -132,5 +132,12 @@ export const LOOP_GUARDS = [
     'page.IsTruncated === true ? { KeyMarker, UploadIdMarker } : undefined',
     'undefined',
     ['libs/assets/src/store/s3/s3-open-uploads.spec'],
+  ),
+  of(
+    'an attempt waits for a busy worker for a bounded time',
+    'libs/jobs/src/dispatch/warm-claim.store.ts',
+    'WHERE offered.dispatched_at > now() - make_interval(secs => ${waitSeconds})',
+    'WHERE offered.dispatched_at IS NOT NULL AND ${waitSeconds} > 0',
+    ['libs/jobs/src/dispatch/warm-claims.int-spec'],
   ),
 ];

@@ -19,7 +19,14 @@ export const MODEL_GUARDS = [
     'OR true)`;',
     LIBRARY,
   ),
-  of('a model that a job names is not deleted', STORE, ' AND NOT ${inUse} RETURNING', ' RETURNING', LIBRARY),
+  of('a model that a job names is not deleted', STORE, ' AND NOT ${inUse(spellingsOf(name))}', '', LIBRARY),
+  of(
+    'a model that a graph names anywhere is not deleted',
+    STORE,
+    '(m.name = ANY(j.models) OR EXISTS (',
+    '(m.name = ANY(j.models) OR false AND EXISTS (',
+    LIBRARY,
+  ),
   of('a model that is shared is not deleted', STORE, ' AND NOT m.shared AND NOT', ' AND NOT', LIBRARY),
   of(
     "an account's own model comes before a shared one",

@@ -122,7 +122,8 @@ async function underRequests(scope, service, work) {
 async function onlyImages(scope, client, tag) {
   await until(scope, `All pods to have the images ${tag}`, async () => {
     const pods = (await client.list(PODS)).filter(({ metadata }) => !metadata.deletionTimestamp);
-    const own = pods.filter(({ metadata }) => !metadata.annotations?.['helm.sh/hook']);
+    // Not the hooks, which have ended and stay to be read.
+    const own = pods.filter(({ status }) => status?.phase === 'Running');
     const images = own
       .flatMap(({ spec }) => (spec?.containers ?? []).map(({ image }) => image))
       .filter((image) => image.includes('/millrace-'));

@@ -247,7 +247,7 @@ async function makeDeployment(
 async function workersReady({ databaseUrl }: FaultyStack, poolId: string): Promise<void> {
   const until = Date.now() + READY_LIMIT_MS;
   for (;;) {
-    const { ready } = await query(
+    const { ready } = await counts(
       databaseUrl,
       `SELECT 'ready' AS name, count(*)::int FROM workers WHERE pool_id = '${poolId}' AND state = 'ready'`,
     );

@@ -50,7 +50,7 @@ export const VersionCreateSchema = z
   .strictObject({ ...made, price_micros_per_second: price.optional(), ...share })
   .meta({ id: 'DeploymentVersionCreate', description });
 
-/** Whether there is a weight is checked where the deployment is known: a stranger finds nothing, whatever he sends. */
+/** Whether there is a weight is checked where the deployment is known: a stranger finds nothing there with any body. */
 export const VersionWeightSchema = z
   .strictObject({
     weight: weight

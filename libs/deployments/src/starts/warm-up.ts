@@ -10,7 +10,7 @@ const NAMED_FAULTS = 3;
 
 /**
  * Check a graph that workers are to run before they are ready, as a submission is checked. It runs for nobody's job, so that it
- * cannot refer to assets. Models that no engine lists may be in the library: only a worker can tell.
+ * cannot refer to assets. Models that no engine lists may be in the library: only a worker knows.
  *
  * @param graph in API format, as it came with a request.
  * @param catalogue what the workers can run; null while none has published that: then only the shape is checked.

@@ -24,9 +24,9 @@ export { SweepCataloguesLoop } from './sweep-catalogues.loop';
 export { SweepStoppedWorkersLoop } from './sweep-stopped-workers.loop';
 export { Targets, type Target, type TargetOptions } from './targets';
 export { WorkerTokenStore, WorkerTokens, type WorkerTokenHolder, type WorkerTokenRecord } from './tokens';
-export { poolOfVersion, versionOfPool } from './versions';
-export { WARM_UP_BYTES, warmUpText } from './starts';
-export { START_PHASES, phasesOf, type OwnStart, type PlacedStart, type StartPhase, type WorkerStart } from './starts';
+export { versionOfPool } from './versions';
+export { WARM_UP_BYTES } from './starts';
+export { phasesOf, type OwnStart, type PlacedStart, type StartPhase, type WorkerStart } from './starts';
 export { WorkerStartStore, type WarmUp } from './starts';
 export {
   SEEN_WORKER_STATES,

@@ -10,6 +10,7 @@ interface PlanNode {
   'Relation Name'?: string;
   'Index Name'?: string;
   'Rows Removed by Filter'?: number;
+  'Actual Loops'?: number;
   Plans?: PlanNode[];
 }
 

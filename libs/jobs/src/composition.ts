@@ -240,7 +240,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
 }
 
 /** Wire what takes jobs from versions of deployments that are out of use. */
-export function composeRetiredJobs(database: Database, dispatcher: Pick<Dispatcher, 'requestDispatch'>): RetiredJobs {
+function composeRetiredJobs(database: Database, dispatcher: Pick<Dispatcher, 'requestDispatch'>): RetiredJobs {
   return new RetiredJobs(database, new RetiredPoolStore(), (poolId) => dispatcher.requestDispatch(poolId));
 }
 

@@ -1,2 +1,1 @@
-export { EngineWarmUp } from './engine-warm-up';
 export { inOperatorsWords, warmUpOf } from './pool-warm-up';

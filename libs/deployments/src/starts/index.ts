@@ -1,10 +1,3 @@
 export { WARM_UP_BYTES, warmUpText } from './warm-up';
-export {
-  START_PHASES,
-  phasesOf,
-  type OwnStart,
-  type PlacedStart,
-  type StartPhase,
-  type WorkerStart,
-} from './worker-start';
+export { phasesOf, type OwnStart, type PlacedStart, type StartPhase, type WorkerStart } from './worker-start';
 export { WorkerStartStore, type WarmUp } from './worker-start.store';

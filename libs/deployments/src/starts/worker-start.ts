@@ -1,6 +1,5 @@
 /** The phases of a worker's start, in order. */
-export const START_PHASES = ['schedule', 'pull', 'boot', 'models', 'warm_up'] as const;
-export type StartPhase = (typeof START_PHASES)[number];
+export type StartPhase = 'schedule' | 'pull' | 'boot' | 'models' | 'warm_up';
 
 /** What a worker itself measures of its start, in whole milliseconds. Null: there was no such phase. */
 export interface OwnStart {

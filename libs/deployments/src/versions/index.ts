@@ -1,4 +1,4 @@
 export { deploymentPools, versionOfJob } from './deployment-pools.store';
 export { DeploymentVersionStore, type EndedVersion, type VersionDraft } from './deployment-version.store';
 export { pickVersions } from './pick-version';
-export { poolOfVersion, versionOfPool } from './version';
+export { versionOfPool } from './version';

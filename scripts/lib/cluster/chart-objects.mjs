@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { Failure, say, task } from '../command/index.mjs';
 import { parseJson } from '../system/index.mjs';
 import { until } from './client.mjs';
@@ -69,6 +68,8 @@ export function namespaceOf(name, labels = {}) {
 async function render(helm, set) {
   const values = ['--values', join(CHART, 'ci', set), '--kube-version', KUBERNETES_VERSION];
   const text = await helm.run(['template', 'rel', CHART, '--namespace', NAMESPACE, ...values]);
+  // Not at the start: before set-up there are no packages.
+  const { parseAllDocuments } = await import('yaml');
   return parseAllDocuments(text).flatMap((document) => {
     /** @type {unknown} */
     const read = document.toJS();

@@ -14,6 +14,8 @@ import { InstalledService, SMALL_GRAPH } from './service.mjs';
 
 const WAIT = ['--wait', '--timeout', '5m'];
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
+const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
+const JOBS = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
 /** Kinds that a release may leave behind. Events, and what Kubernetes puts into every namespace, are not of it. */
 const KINDS = [
   ['/api/v1', ['pods', 'services', 'configmaps', 'secrets', 'serviceaccounts', 'persistentvolumeclaims', 'endpoints']],
@@ -139,6 +141,7 @@ async function onlyImages(scope, client, tag) {
 export async function uninstall({ scope, client, helm }) {
   await task(scope, 'helm uninstall, and looking for what is left', async () => {
     await helm.run(['uninstall', RELEASE, '--wait', '--timeout', '5m']);
+    say(`    left by hooks, as Helm does, and deleted: ${(await deleteHooks(client)).join(', ')}`);
     await until(
       scope,
       'Everything of the release to be gone',
@@ -150,6 +153,25 @@ export async function uninstall({ scope, client, helm }) {
       180_000,
     );
   });
+}
+
+/**
+ * The migration's Job and the tests stay to be read after their end: hooks do not belong to the release, and Helm does not remove
+ * them with it.
+ *
+ * @param {Client} client
+ * @returns {Promise<string[]>} what was deleted
+ */
+async function deleteHooks(client) {
+  const deleted = [];
+  for (const path of [PODS, CONFIG_MAPS, JOBS]) {
+    for (const { metadata } of await client.list(path)) {
+      if (!metadata.annotations?.['helm.sh/hook']) continue;
+      await client.delete(`${path}/${metadata.name}`, { propagationPolicy: 'Background' });
+      deleted.push(metadata.name);
+    }
+  }
+  return deleted;
 }
 
 /** @param {Client} client */

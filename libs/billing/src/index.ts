@@ -20,11 +20,8 @@ export {
   ExportDestinations,
   exportSettings,
   type DestinationDraft,
-  type ExportBucket,
   type ExportDelivery,
   type ExportDestination,
-  type ObjectDraft,
-  type ObjectWriter,
 } from './delivery';
 export { BookErasureStore } from './erasure';
 export { DailyExports, type DailyExport, type Dataset } from './exports';

@@ -16,7 +16,7 @@ export {
   type JobSubmission,
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './dispatch';
-export { JobEraser, JobErasureStore, type DeletedJobs, type ManyJobs } from './erasure';
+export { JobEraser, JobErasureStore } from './erasure';
 export {
   JobPolls,
   JobPresenter,

@@ -34,7 +34,7 @@ const TIMEOUT_MS = 30_000;
 const POLL_MS = 200;
 
 /** What the API server answered instead of success. */
-export class Refusal extends Failure {
+class Refusal extends Failure {
   /**
    * @param {number} status
    * @param {string} message

@@ -7,7 +7,7 @@ import { until } from './client.mjs';
 import { start } from './control-plane.mjs';
 import { ARCHIVE, PAUSE_IMAGE, REPOSITORY, TAGS, imagesDigest } from './images.mjs';
 import { CNI_PLUGINS, systemProgram } from './needs.mjs';
-import { BRIDGE, CGROUP, CLUSTER, DNS_ADDRESS, NODE_ADDRESS, NODE_NAME, POD_RANGE, PROGRAMS } from './places.mjs';
+import { BRIDGE, CGROUP, CLUSTER, NODE_ADDRESS, NODE_NAME, POD_RANGE, PROGRAMS } from './places.mjs';
 
 /** @typedef {import('../services/fleet.mjs').Fleet} Fleet */
 /** @typedef {import('./control-plane.mjs').ControlPlane} ControlPlane */
@@ -142,7 +142,7 @@ async function startKubelet(fleet, { kubeconfig }) {
   await must(fleet.scope, systemProgram('mount'), ['--make-rshared', root], 'mount');
   makeControlGroups();
   const resolv = fleet.folder.at('resolv.conf');
-  writeWhole(resolv, `nameserver ${DNS_ADDRESS}\n`);
+  writeWhole(resolv, `nameserver ${NODE_ADDRESS}\n`);
   const config = fleet.folder.at('kubelet.json');
   writeJson(config, {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -155,7 +155,7 @@ async function startKubelet(fleet, { kubeconfig }) {
     failCgroupV1: false,
     failSwapOn: false,
     enforceNodeAllocatable: [],
-    clusterDNS: [DNS_ADDRESS],
+    clusterDNS: [NODE_ADDRESS],
     clusterDomain: 'cluster.local',
     resolvConf: resolv,
     containerRuntimeEndpoint: `unix://${SOCKET}`,
@@ -213,7 +213,7 @@ async function startProxy(fleet, { kubeconfig }) {
 async function startDns(fleet, { kubeconfig }) {
   const config = fleet.folder.at('Corefile');
   const zones = `kubernetes cluster.local {\n    kubeconfig ${kubeconfig}\n  }`;
-  writeWhole(config, `.:53 {\n  bind ${DNS_ADDRESS}\n  errors\n  ready 127.0.0.1:8181\n  ${zones}\n}\n`);
+  writeWhole(config, `.:53 {\n  bind ${NODE_ADDRESS}\n  errors\n  ready 127.0.0.1:8181\n  ${zones}\n}\n`);
   await start(fleet, 'coredns', [join(PROGRAMS, 'coredns'), '-conf', config], async () => {
     const answer = await fetch('http://127.0.0.1:8181/ready').catch(() => null);
     return answer?.ok === true;

@@ -12,11 +12,10 @@ export const COREDNS_VERSION = '1.12.4';
 
 /** The bridge of the pods, in a network namespace of its own: none of these addresses is seen outside of it. */
 export const BRIDGE = 'mill0';
-/** Of this machine as a node, of the API server, and of the servers that the release uses. */
+/** Of this machine as a node, of the API server, of DNS, and of the servers that the release uses. */
 export const NODE_ADDRESS = '10.231.0.1';
 export const POD_RANGE = '10.231.0.0/24';
 export const SERVICE_RANGE = '10.96.0.0/16';
-export const DNS_ADDRESS = NODE_ADDRESS;
 export const NODE_NAME = 'node-1';
 export const API_PORT = 6443;
 

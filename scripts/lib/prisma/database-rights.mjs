@@ -44,7 +44,7 @@ export const RIGHTS = {
   catalogues: [READ, WRITE, SWEEP],
   console_sessions: [ALL, NOTHING, REMOVE],
   credit_lots: [WRITE, NOTHING, WRITE],
-  deployment_versions: [ALL, CHANGE, CHANGE],
+  deployment_versions: [WRITE, CHANGE, CHANGE],
   deployments: [WRITE, CHANGE, CHANGE],
   engine_classes: [READ, NOTHING, WRITE],
   erasures: [APPEND, NOTHING, CHANGE],

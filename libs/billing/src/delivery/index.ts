@@ -1,6 +1,6 @@
 export { DeliverExportsLoop } from './deliver-exports.loop';
 export { ExportDeliveries } from './deliveries.service';
-export { DELIVERY_STATES, type DeliveryState, type ExportDelivery } from './delivery';
+export { DELIVERY_STATES, type ExportDelivery } from './delivery';
 export { DeliveryStore } from './delivery.store';
 export { DestinationSecrets } from './destination-secrets';
 export { DestinationStore } from './destination.store';
@@ -9,9 +9,7 @@ export { ExportDeliverer } from './export-deliverer';
 export {
   EXPORT_DISABLED_REASONS,
   type DestinationDraft,
-  type ExportBucket,
   type ExportDestination,
-  type ObjectDraft,
   type ObjectWriter,
 } from './export-destination';
 export { exportSettings, type ExportSettings } from './export.settings';

@@ -63,19 +63,20 @@ export class DeploymentVersionStore {
       WHERE deployment_id = ${id}::uuid AND ended_at IS NULL`);
   }
 
-  /** End the deployment's own version: the one beside it becomes that. One statement, so that no reading finds neither. */
+  /** End the deployment's own version: the two change places. One statement, so that no reading finds neither. */
   async endOwn(tx: Statements, id: string): Promise<void> {
     await tx.execute(Prisma.sql`
       WITH other AS (
-        DELETE FROM deployment_versions WHERE deployment_id = ${id}::uuid AND ended_at IS NULL RETURNING *
+        SELECT * FROM deployment_versions WHERE deployment_id = ${id}::uuid AND ended_at IS NULL FOR UPDATE
       ), own AS (
         SELECT d.*, coalesce(substring(d.pool_id FROM '-v([0-9]+)$')::int, 1) AS number
         FROM deployments d, other WHERE d.id = other.deployment_id
       ), ended AS (
-        INSERT INTO deployment_versions (deployment_id, number, pool_id, engine_class, price_micros_per_second, warm_up,
-          min_workers, max_workers, idle_seconds, weight, first_ready_at, created_at, ended_at)
-        SELECT id, number, pool_id, engine_class, price_micros_per_second, warm_up, min_workers, max_workers, idle_seconds, 0,
-          first_ready_at, created_at, now() FROM own
+        UPDATE deployment_versions v SET number = own.number, pool_id = own.pool_id, engine_class = own.engine_class,
+          price_micros_per_second = own.price_micros_per_second, warm_up = own.warm_up, min_workers = own.min_workers,
+          max_workers = own.max_workers, idle_seconds = own.idle_seconds, weight = 0, first_ready_at = own.first_ready_at,
+          wanted_at = NULL, created_at = own.created_at, ended_at = now()
+        FROM own WHERE v.deployment_id = own.id AND v.ended_at IS NULL
       )
       UPDATE deployments d SET pool_id = other.pool_id, engine_class = other.engine_class,
         price_micros_per_second = other.price_micros_per_second, warm_up = other.warm_up, min_workers = other.min_workers,

@@ -1,2 +1,2 @@
-export { JobEraser, type ManyJobs } from './job-eraser';
-export { JobErasureStore, type DeletedJobs } from './job-erasure.store';
+export { JobEraser } from './job-eraser';
+export { JobErasureStore } from './job-erasure.store';

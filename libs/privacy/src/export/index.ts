@@ -1,2 +1,2 @@
 export { AccountExportStore } from './account-export.store';
-export { AccountExports, type ExportedFile } from './account-exports.service';
+export { AccountExports } from './account-exports.service';

@@ -32,8 +32,8 @@ export const FLEET_GUARDS = [
   of(
     'a controller that leads no longer drains nobody',
     SERVED,
-    'AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})',
-    'AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence >= ${fence})',
+    "AND state <> 'stopped'\n        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})",
+    "AND state <> 'stopped'\n        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence >= ${fence})",
     CONTROLLERS,
   ),
   of(

@@ -90,7 +90,13 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     model: own.modelId,
     erasure: own.erasureId,
   };
-  const others: Record<string, string> = { hash: own.hash, number: '1', version: '1', month: '2026-01', day: '2026-01-31' };
+  const others: Record<string, string> = {
+    hash: own.hash,
+    number: '1',
+    version: '1',
+    month: '2026-01',
+    day: '2026-01-31',
+  };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {
     const value = record === undefined ? others[name] : ids[record];
     if (value === undefined) throw new Error(`no record of the owner stands for ${name} of ${nameOf(endpoint)}`);

@@ -53,11 +53,9 @@ export const VersionCreateSchema = z
 /** Whether there is a weight is checked where the deployment is known: a stranger finds nothing there with any body. */
 export const VersionWeightSchema = z
   .strictObject({
-    weight: weight
-      .optional()
-      .meta({
-        description: 'Jobs that run on it, in percent of all; the other version takes the rest. It must be given.',
-      }),
+    weight: weight.optional().meta({
+      description: 'Jobs that run on it, in percent of all; the other version takes the rest. It must be given.',
+    }),
   })
   .meta({ id: 'DeploymentVersionWeight', description: 'The share of a version.' });
 

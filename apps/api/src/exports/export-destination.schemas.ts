@@ -71,13 +71,10 @@ export const ExportDestinationSchema = z
   })
   .meta({ id: 'ExportDestination', description: 'Where daily exports of the account are written.' });
 
-const FileSumsSchema = z
-  .object({ rows: z.int(), charged_micros: z.int() })
-  .nullable()
-  .meta({
-    id: 'DeliveredFile',
-    description: 'What the file that was written adds up to; null until it is, and of a test.',
-  });
+const FileSumsSchema = z.object({ rows: z.int(), charged_micros: z.int() }).nullable().meta({
+  id: 'DeliveredFile',
+  description: 'What the file that was written adds up to; null until it is, and of a test.',
+});
 
 export const ExportDeliverySchema = z
   .object({

@@ -11,7 +11,7 @@ export const HELD_BYTES = 64 * 1024;
 /** Where metered bytes are written to. */
 export interface MeteredFile {
   /** Called once, with the first bytes that are written. */
-  open(): Promise<FileHandle>;
+  open: () => Promise<FileHandle>;
   /** A stream of at most so many bytes is not written: its bytes are returned. */
   heldBytes: number;
 }

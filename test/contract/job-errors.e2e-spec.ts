@@ -85,7 +85,7 @@ describe('a job that cannot be run says why in its error', () => {
     const { id } = await client.run(takingASecond(2));
     await runs(id);
     // A folder that leads nowhere: a fault of the machine, and none of the graph's.
-    const out = join(workDir, `${id}.1`, 'out');
+    const out = join(workDir, `${id}.1`);
     await eventually('the folder of the run', () => existsSync(out));
     await rm(out, { recursive: true });
     await symlink('nowhere', out);

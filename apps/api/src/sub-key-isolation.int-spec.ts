@@ -44,7 +44,13 @@ function pathOf(endpoint: Endpoint, own: SubKeyRecords): string {
     asset: own.assetId,
     upload: own.uploadId,
   };
-  const others: Record<string, string> = { hash: own.hash, number: '1', month: '2026-01', day: '2026-01-31' };
+  const others: Record<string, string> = {
+    hash: own.hash,
+    number: '1',
+    version: '1',
+    month: '2026-01',
+    day: '2026-01-31',
+  };
   return pathParametersOf(endpoint).reduce((path, [name, { record }]) => {
     const value = record === undefined ? others[name] : (ids[record] ?? account.keyId);
     if (value === undefined) throw new Error(`nothing stands for ${name} of ${nameOf(endpoint)}`);

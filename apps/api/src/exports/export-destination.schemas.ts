@@ -6,7 +6,9 @@ import { pageQuery, pageSchema } from '../endpoints';
 /** AWS, "General purpose bucket naming rules". */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
-const PREFIX = /^(?!\/)(?!.*(?:\/\/|(?:^|\/)\.{1,2}(?:\/|$)))[A-Za-z0-9!_.*'()/=-]*$/;
+/** A part between two "/": neither empty, nor "." or "..". */
+const PART = "(?:\\.{0,2}[A-Za-z0-9!_*'()=-][A-Za-z0-9!_*'()=.-]*|\\.{3}[A-Za-z0-9!_*'()=.-]*)";
+const PREFIX = new RegExp(`^(?:${PART}/)*${PART}?$`);
 const SECRET = /^[\x21-\x7e]+$/;
 
 export const ExportDestinationPutSchema = z
@@ -27,7 +29,10 @@ export const ExportDestinationPutSchema = z
     prefix: z
       .string()
       .max(500)
-      .regex(PREFIX, 'must have letters, digits and !_.*\'()/=- alone, and not begin with "/"')
+      .regex(
+        PREFIX,
+        'must have letters, digits and !_.*\'()/=- alone, and no part between "/" that is empty, "." or ".."',
+      )
       .default('')
       .meta({ description: 'What the names of all files begin with; a `/` is added where it is missing.' }),
   })

@@ -21,7 +21,7 @@ export function DocsNavigation({ slug }: { slug: string }): ReactNode {
       <nav className="docs-pages" data-open={open} aria-label="Docs">
         {groups.map(({ title, pages }) => (
           // Of the long list of decisions only the one that is read is open.
-          <details key={title} open={pages.length < 10 || pages.some((page) => page.slug === slug)}>
+          <details key={title} open={pages.length < 15 || pages.some((page) => page.slug === slug)}>
             <summary className="small soft">{title}</summary>
             <ul>
               {pages.map((page) => (

@@ -8,20 +8,23 @@ const REDIS_STOP = [
   { signal: 'SIGKILL', waitMs: 5_000 },
 ];
 
+/** A database for each test file that may run within the minute in which requests are counted (libs/testing). */
+const DATABASES_FOR_TESTS = 1_024;
+
 /**
  * Start a Redis that keeps nothing on disk: all it holds may vanish at any time by design, and secrets pass through it.
  *
  * @param {import('../services/fleet.mjs').Fleet} fleet
- * @param {{ program: string, password: string, preferredPort?: number }} options
+ * @param {{ program: string, password: string, preferredPort?: number, throwaway?: boolean }} options `throwaway`: for tests
  * @returns {Promise<{ port: number, url: string }>}
  */
-export async function startRedis(fleet, { program, password, preferredPort }) {
+export async function startRedis(fleet, { program, password, preferredPort, throwaway = false }) {
   const port = await freePort(preferredPort);
   const url = `redis://:${password}@127.0.0.1:${port}/0`;
   const dir = fleet.folder.at('redis');
   makeFolder(dir, 0o700);
   const config = join(dir, 'redis.conf');
-  writeWhole(config, configOf({ dir, port, password }), 0o600);
+  writeWhole(config, configOf({ dir, port, password, throwaway }), 0o600);
   await fleet.start([
     {
       role: 'redis',
@@ -35,14 +38,15 @@ export async function startRedis(fleet, { program, password, preferredPort }) {
   return { port, url };
 }
 
-/** @param {{ dir: string, port: number, password: string }} options */
-function configOf({ dir, port, password }) {
+/** @param {{ dir: string, port: number, password: string, throwaway: boolean }} options */
+function configOf({ dir, port, password, throwaway }) {
   return [
     'bind 127.0.0.1',
     `port ${port}`,
     `requirepass ${password}`,
     `dir "${dir.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`,
     'daemonize no',
+    ...(throwaway ? [`databases ${DATABASES_FOR_TESTS}`] : []),
     'maxmemory-policy noeviction',
     'save ""',
     'appendonly no',

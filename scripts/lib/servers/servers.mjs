@@ -27,7 +27,7 @@ export async function startServers(fleet, env, { secrets, throwaway }) {
   return task(fleet.scope, `Starting ${missing.join(' and ')}`, async () => {
     const [ownDatabaseUrl, ownRedisUrl] = await Promise.all([
       databaseUrl || startOwnPostgres(fleet, { password: secrets.postgresPassword, throwaway, seed }),
-      redisUrl || startOwnRedis(fleet, secrets.redisPassword),
+      redisUrl || startOwnRedis(fleet, { password: secrets.redisPassword, throwaway }),
     ]);
     return { databaseUrl: ownDatabaseUrl, redisUrl: ownRedisUrl };
   });
@@ -47,12 +47,13 @@ async function startOwnPostgres(fleet, options) {
 
 /**
  * @param {Fleet} fleet
- * @param {string} password
+ * @param {{ password: string, throwaway?: boolean }} options
  * @returns {Promise<string>} its URL
  */
-async function startOwnRedis(fleet, password) {
+async function startOwnRedis(fleet, options) {
   const program = await redisProgram(fleet.scope);
-  const { url, port } = await startRedis(fleet, { program, password, preferredPort: readPorts(fleet.folder).redis });
+  const preferredPort = readPorts(fleet.folder).redis;
+  const { url, port } = await startRedis(fleet, { ...options, program, preferredPort });
   notePorts(fleet.folder, { redis: port });
   return url;
 }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { z } from 'zod';
 import { AuditLog, type Act, type Operator } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
@@ -19,6 +19,8 @@ type VersionBody = z.output<typeof OwnVersionCreateSchema> & Partial<z.output<ty
 /** What is done to the versions of deployments, by operators and by accounts. Every act is in the audit log. */
 @Injectable()
 export class DeploymentVersionActs {
+  private readonly logger = new Logger('deployments');
+
   constructor(
     private readonly audit: AuditLog,
     private readonly deployments: DeploymentsService,
@@ -67,8 +69,18 @@ export class DeploymentVersionActs {
       return deployment;
     });
     this.deployments.forget(id);
-    // Jobs that wait for a version out of use go on at once: a loop moves what this call does not.
-    await this.retired.moveOn().catch(() => 0);
+    await this.moveOn(id);
     return this.versioning.list(changed);
+  }
+
+  /** Have jobs that wait for a version out of use go on at once. A loop moves what this does not, so a failure is no refusal. */
+  private async moveOn(id: string): Promise<void> {
+    try {
+      await this.retired.moveOn(id);
+    } catch (error) {
+      this.logger.warn(
+        `jobs of deployment ${id} were not moved to the version that stays: ${(error as Error).message}`,
+      );
+    }
   }
 }

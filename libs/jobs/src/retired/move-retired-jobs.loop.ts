@@ -12,6 +12,6 @@ export class MoveRetiredJobsLoop implements Loop {
   constructor(private readonly jobs: Pick<RetiredJobs, 'moveOn'>) {}
 
   runOnce(): Promise<number> {
-    return this.jobs.moveOn();
+    return this.jobs.moveOn(null);
   }
 }

@@ -59,7 +59,7 @@ describe('jobs of a version out of use', () => {
       const inLane = await world.submit({ poolId: newer });
       await world.dispatch(newer);
       const waiting = await world.submit({ poolId: newer, accountId: inLane.accountId });
-      expect(await retired.moveOn()).toBe(2);
+      expect(await retired.moveOn(null)).toBe(2);
       expect([await poolOf(running.id), await poolOf(inLane.id), await poolOf(waiting.id)]).toEqual([
         newer,
         older,
@@ -68,7 +68,7 @@ describe('jobs of a version out of use', () => {
       expect(await world.queueOf({ poolId: older, accountId: inLane.accountId })).toEqual({ waiting: 2, inFlight: 0 });
       expect(await world.queueOf({ poolId: newer, accountId: inLane.accountId })).toEqual({ waiting: 0, inFlight: 0 });
       expect(dispatched).toEqual([older]);
-      expect([await retired.moveOn(), await miscounts()]).toEqual([0, []]);
+      expect([await retired.moveOn(null), await miscounts()]).toEqual([0, []]);
       expect((await world.start({ poolId: older })).jobId).toBe(inLane.id);
     },
   );
@@ -80,8 +80,16 @@ describe('jobs of a version out of use', () => {
       where: { deploymentId: id },
       data: { endedAt: new Date(), weight: 0 },
     });
-    expect(await retired.moveOn()).toBe(1);
+    expect(await retired.moveOn(null)).toBe(1);
     expect(await poolOf(job.id)).toBe(older);
+  });
+
+  it('are those of one deployment where it is given', async () => {
+    const [mine, others] = [await twoVersions(0), await twoVersions(0)];
+    const job = await world.submit({ poolId: mine.newer });
+    const other = await world.submit({ poolId: others.newer });
+    expect(await retired.moveOn(mine.id)).toBe(1);
+    expect([await poolOf(job.id), await poolOf(other.id)]).toEqual([mine.older, others.newer]);
   });
 
   it.each([
@@ -92,7 +100,7 @@ describe('jobs of a version out of use', () => {
     const { older, newer } = await twoVersions(weight, isOwn);
     await world.submit({ poolId: older });
     await world.submit({ poolId: newer });
-    expect(await retired.moveOn()).toBe(0);
+    expect(await retired.moveOn(null)).toBe(0);
   });
 
   it('are counted rightly while others are accepted, dispatched and end', async () => {
@@ -111,16 +119,16 @@ describe('jobs of a version out of use', () => {
     };
     await Promise.all([
       run(),
-      retired.moveOn(),
+      retired.moveOn(null),
       submit(),
       run(),
-      retired.moveOn(),
+      retired.moveOn(null),
       submit(),
       run(),
-      retired.moveOn(),
+      retired.moveOn(null),
       run(),
     ]);
-    while ((await retired.moveOn()) > 0);
+    while ((await retired.moveOn(null)) > 0);
     expect(await miscounts()).toEqual([]);
     const left = await test.database.models.job.count({ where: { poolId: newer, delivery: { not: 'done' } } });
     const all = await test.database.models.job.count();

@@ -14,10 +14,15 @@ export class RetiredJobs {
     private readonly requestDispatch: (poolId: string) => void,
   ) {}
 
-  /** Let jobs that no worker has claimed wait for the version that stays, some of them at once. @returns how many. */
-  async moveOn(): Promise<number> {
+  /**
+   * Let jobs that no worker has claimed wait for the version that stays: 500 of each pool at most.
+   *
+   * @param deploymentId whose jobs; null for those of all deployments.
+   * @returns how many were moved.
+   */
+  async moveOn(deploymentId: string | null): Promise<number> {
     let moved = 0;
-    for (const pool of await this.store.list(this.database, POOLS)) {
+    for (const pool of await this.store.list(this.database, POOLS, deploymentId)) {
       const count = await this.database.transaction((tx) => this.store.move(tx, pool, BATCH));
       if (count > 0) this.requestDispatch(pool.toPoolId);
       moved += count;

@@ -16,13 +16,14 @@ const numberOf = (poolId: Prisma.Sql): Prisma.Sql =>
  * and has no share. Jobs of an older one without a share run there: the newer one may not be ready yet.
  */
 export class RetiredPoolStore {
-  /** Pools with jobs that can run elsewhere, `limit` at most. */
-  async list(tx: Statements, limit: number): Promise<RetiredPool[]> {
+  /** Pools with jobs that can run elsewhere, `limit` at most; of one deployment where it is given. */
+  async list(tx: Statements, limit: number, deploymentId: string | null): Promise<RetiredPool[]> {
+    const some = deploymentId === null ? Prisma.empty : Prisma.sql`AND d.id = ${deploymentId}`;
     return tx.rows(Prisma.sql`
       WITH live AS (
         SELECT d.id, d.pool_id AS own, o.pool_id AS beside, coalesce(o.weight, 0) AS weight
         FROM deployments d LEFT JOIN deployment_versions o ON o.deployment_id = d.id AND o.ended_at IS NULL
-        WHERE d.deleted_at IS NULL AND EXISTS (SELECT FROM deployment_versions v WHERE v.deployment_id = d.id)
+        WHERE d.deleted_at IS NULL AND EXISTS (SELECT FROM deployment_versions v WHERE v.deployment_id = d.id) ${some}
       ), retired AS (
         SELECT v.pool_id, CASE WHEN l.weight > 50 THEN l.beside ELSE l.own END AS to_pool_id
         FROM deployment_versions v JOIN live l ON l.id = v.deployment_id WHERE v.ended_at IS NOT NULL

@@ -5,15 +5,15 @@ import { withFsFaults } from './fs-fault';
 
 /** Written at once; while one batch is being written the next one fills. */
 const BATCH_BYTES = 512 * 1024;
-/** Bytes that no file is made for: most outputs that are texts are smaller, and so are many that are there already. */
+/** The largest blob that needs no file before it is placed: most texts are smaller, and so are many outputs stored before. */
 export const HELD_BYTES = 64 * 1024;
 
 /** Where metered bytes are written to. */
 export interface MeteredFile {
   /** Called once, with the first bytes that are written. */
   open: () => Promise<FileHandle>;
-  /** A stream of at most so many bytes is not written: its bytes are returned. */
-  heldBytes: number;
+  /** A stream of at most so many bytes is returned instead of written. Null: every stream is written, an empty one too. */
+  heldBytes: number | null;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function writeMetered(
     }
     await writing;
     // A copy, so that a few bytes do not keep the memory that they were read into.
-    if (file === null && batchSize <= heldBytes) return Buffer.concat(batch);
+    if (file === null && heldBytes !== null && batchSize <= heldBytes) return Buffer.concat(batch);
     file ??= await withFsFaults(open);
     await writeAll(file, batch, batchSize);
     return null;

@@ -39,7 +39,7 @@ export class FsPartStore implements PartStore {
     const chunks = takeSource(source);
     try {
       // A part is a file, no matter how small it is.
-      await writeMetered(chunks, { heldBytes: -1, open: () => open(path, 'wx', 0o600) }, meter);
+      await writeMetered(chunks, { heldBytes: null, open: () => open(path, 'wx', 0o600) }, meter);
       const { sizeBytes: arrived } = meter.finish();
       if (arrived !== sizeBytes) throw wrongSize(part);
       await withFsFaults(() => rename(path, this.pathOf(handle, number)));

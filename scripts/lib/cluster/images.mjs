@@ -27,7 +27,8 @@ const FILES = [
   'tsconfig.json',
   'prisma.config.ts',
 ];
-const IS_LEFT_OUT = /\.(?:spec|int-spec|e2e-spec)\.ts$/;
+/** What no image is built from, though it is among the rest: tests, this command, and pages of text. */
+const IS_LEFT_OUT = /\.(?:spec|int-spec|e2e-spec)\.ts$|\/scripts\/(?:lib\/cluster\/|lib\/testing\/|test-cluster)|\.md$/;
 
 /**
  * @returns {string} of all that images are built from

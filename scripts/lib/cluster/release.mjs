@@ -100,11 +100,13 @@ async function underRequests(scope, service, work) {
   let [sent, isDone] = [0, false];
   /** @type {string[]} */
   const failures = [];
+  const start = Date.now();
   const send = async () => {
     while (!isDone && !scope.signal.aborted) {
       sent += 1;
-      await (sent % 10 === 0 ? service.submit(SMALL_GRAPH) : service.job(id)).catch((/** @type {Error} */ error) =>
-        failures.push(error.message),
+      const [began, isSubmission] = [Date.now(), sent % 10 === 0];
+      await (isSubmission ? service.submit(SMALL_GRAPH) : service.job(id)).catch((/** @type {Error} */ error) =>
+        failures.push(`${seconds(began - start)} to ${seconds(Date.now() - start)} s: ${error.message}`),
       );
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -113,7 +115,13 @@ async function underRequests(scope, service, work) {
   await work().finally(() => (isDone = true));
   await sending;
   say(`    ${sent - failures.length} of ${sent} requests were answered`);
-  if (failures.length > 0) throw new Failure(`${failures.length} of ${sent} requests failed: ${failures[0]}`);
+  if (failures.length > 0)
+    throw new Failure(`${failures.length} of ${sent} requests failed:\n${failures.slice(0, 20).join('\n')}`);
+}
+
+/** @param {number} ms */
+function seconds(ms) {
+  return (ms / 1_000).toFixed(1);
 }
 
 /**

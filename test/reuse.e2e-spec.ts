@@ -104,6 +104,59 @@ describe('a submission that asks for exact reuse', () => {
     expect((await ran(painted(3), other)).reused_from).toBeUndefined();
   });
 
+  it('never has outputs of another account, whatever that made', async () => {
+    const theirs = await ran(painted(11));
+    const other = await stack.createAccount();
+    const stranger = new ApiClient(stack.publicUrl, other.apiKey);
+    const body = { workflow: painted(11) };
+    const { body: estimate, text } = await stranger.call<Estimate>('POST', '/platform/v1/estimates', {
+      json: body,
+      headers: EXACT,
+    });
+    expect(estimate.reuse?.job_id).toBeNull();
+    expect(text).not.toContain(theirs.id);
+    const own = await ran(painted(11), stranger);
+    // Equal bytes, and yet nothing of the account that had them first.
+    expect(hashesOf(own)).toEqual(hashesOf(theirs));
+    for (const { id, job_id: jobId } of own.outputs) {
+      expect(jobId).toBe(own.id);
+      expect(theirs.outputs.map((output) => output.id)).not.toContain(id);
+    }
+    const again = await submit(painted(11), EXACT, stranger);
+    expect(again.reused_from).toBe(own.id);
+    expect((await client.call('GET', `/api/v2/jobs/${again.id}`)).status).toBe(404);
+    expect((await stranger.call('GET', `/api/v2/jobs/${theirs.id}`)).status).toBe(404);
+  });
+
+  it('names no job to a sub-key that it does not find', async () => {
+    const subKeyOf = async (user: string): Promise<ApiClient> => {
+      const json = { name: user, labels: { user } };
+      const { body } = await client.call<{ key: string }>('POST', '/platform/v1/api-keys', { json });
+      return new ApiClient(stack.publicUrl, body.key);
+    };
+    const [ada, bob] = [await subKeyOf('ada'), await subKeyOf('bob')];
+    const first = await ran(painted(12), ada);
+    // Another user's outputs are not looked at, though the account is the same.
+    const ofBob = await ran(painted(12), bob);
+    expect((await submit(painted(12), EXACT, ada)).reused_from).toBe(first.id);
+    // The account itself may answer a job of one user with what another one's made: that user is shown no id of it.
+    const plain = await ran(painted(13));
+    const labelled = JSON.stringify({ workflow: painted(13), metadata: { user: 'bob' } });
+    const { body: given } = await client.submit(labelled, EXACT);
+    expect(given.reused_from).toBe(plain.id);
+    const seen = await bob.job(given.id);
+    expect([seen.status, seen.reused_from, hashesOf(seen)]).toEqual(['succeeded', null, hashesOf(plain)]);
+    // Nor is one of the account's jobs the answer to what the user submits.
+    const own = await ran(painted(13), bob);
+    for (const path of ['', `/${given.id}`, `/${own.id}`, `/${given.id}/attempts`, `/${given.id}/workflow`]) {
+      const { text } = await bob.call('GET', `/api/v2/jobs${path}`);
+      for (const hidden of [plain.id, first.id]) expect(text).not.toContain(hidden);
+    }
+    const listed = (await bob.call<{ jobs: Job[] }>('GET', '/api/v2/jobs')).body.jobs;
+    expect(listed.map(({ id }) => id).sort()).toEqual([ofBob.id, given.id, own.id].sort());
+    expect(ofBob.reused_from).toBeUndefined();
+  });
+
   it('is estimated as free, with the job that it would be answered with', async () => {
     const estimate = async (): Promise<Estimate> =>
       (

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { endpointsOfModule, pathParametersOf, type Endpoint } from './endpoints';
 import { announceCatalogue } from './fixtures/own-records';
 import { RunningApi, type TestAccount } from './fixtures/running-api';
@@ -59,7 +60,11 @@ function pathOf(endpoint: Endpoint, own: SubKeyRecords): string {
 }
 
 /** Ask and read the answer; of a stream only its beginning. */
-async function probe({ method }: Endpoint, path: string, { key }: SubKey): Promise<{ status: number; text: string }> {
+async function probe(
+  { method }: Endpoint,
+  path: string,
+  { key }: Pick<SubKey, 'key'>,
+): Promise<{ status: number; text: string }> {
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(api.publicUrl + path, { method: method.toUpperCase(), headers, redirect: 'manual' });
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -93,6 +98,37 @@ it.each(named(scoped.filter(isOpen)))("%s shows a sub-key nothing of another one
     if (!path.includes(trace)) expect(text).not.toContain(trace);
   }
 });
+
+/** Make a job one that was answered with another one's outputs, as only the account itself can have it done. */
+async function answerWith(jobId: string, sourceId: string): Promise<void> {
+  await bob.client.call('POST', `/api/v2/jobs/${jobId}/cancel`);
+  await api.test.database.transaction(async (tx) => {
+    await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+    await tx.execute(Prisma.sql`
+      UPDATE jobs SET status = 'succeeded', attempt = 0, held_micros = 0, billable_ms = 0, reused_from = ${sourceId}::uuid WHERE id = ${jobId}::uuid`);
+  });
+}
+
+const ofOneJob = scoped.filter(
+  (endpoint) => isOpen(endpoint) && pathParametersOf(endpoint).some(([, { record }]) => record === 'job'),
+);
+const ofJobs = scoped.filter(({ method, path }) => method === 'get' && path === '/api/v2/jobs');
+
+it.each(named([...ofOneJob, ...ofJobs]))(
+  '%s names no job of another sub-key whose outputs an own one was answered with',
+  async (_name, endpoint) => {
+    const own = await makeSubKeyRecords(bob, `what bob uploaded for ${nameOf(endpoint)}`);
+    await bob.client.call('DELETE', `/api/v2/uploads/${own.uploadId}`);
+    await answerWith(own.jobId, records.jobId);
+    const path = pathOf(endpoint, own);
+    const { text } = await probe(endpoint, path, bob);
+    expect(text).not.toContain(records.jobId);
+    if (!path.endsWith(own.jobId) && path !== '/api/v2/jobs') return;
+    expect(text).toContain('"reused_from":null');
+    // The account itself finds both.
+    expect((await probe(endpoint, path, account)).text).toContain(`"reused_from":"${records.jobId}"`);
+  },
+);
 
 it.each(named(scoped.filter(isOpen)))('%s serves a sub-key what is its own', async (_name, endpoint) => {
   const own = await makeSubKeyRecords(ada, `what ada uploaded for ${nameOf(endpoint)}`);

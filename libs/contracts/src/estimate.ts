@@ -31,7 +31,10 @@ export const EstimateSchema = z
       .meta({ description: 'Until it starts. Null where there is nothing to estimate from.' }),
     reuse: z
       .object({
-        job_id: z.uuid().nullable().meta({ description: 'The job that ran; null when the submission would run.' }),
+        job_id: z.uuid().nullable().meta({
+          description:
+            'The job that ran, or for a sub-key that does not find it a later one with its outputs; null when the submission would run.',
+        }),
         reason: z.string().nullable().meta({ description: 'Why it would run; null when it would not.' }),
       })
       .nullable()

@@ -132,11 +132,12 @@ export const JobSchema = z
     urls: JobUrlsSchema,
     reused_from: z
       .uuid()
+      .nullable()
       .optional()
       .meta({
         description:
           'The job that ran and made these outputs; present only where this one was answered with them and did not run itself. It ' +
-          'may be gone by now.',
+          'may be gone by now. Null for a sub-key that does not find that job.',
       }),
     deployment_version: z
       .int()

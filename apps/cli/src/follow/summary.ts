@@ -92,7 +92,9 @@ function factRows(job: Job, paint: Palette): Cell[][] {
       { text: job.status, style: (text) => `${statusMark(job.status, paint)} ${paint.strong(text)}` },
     ],
   ];
-  if (job.reused_from !== undefined) rows.push(fact('reused from', `job ${job.reused_from}`, paint));
+  if (job.reused_from !== undefined) {
+    rows.push(fact('reused from', job.reused_from === null ? 'an earlier job' : `job ${job.reused_from}`, paint));
+  }
   if (job.queue_position !== null) rows.push(fact('position', String(job.queue_position), paint));
   if (!isTerminal(job.status) && job.progress)
     rows.push(fact('progress', `${Math.floor(job.progress.value * 100)}%`, paint));

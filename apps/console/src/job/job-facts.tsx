@@ -26,14 +26,18 @@ export function JobFacts({ job, deployment }: { job: Job; deployment: string | u
       )}
       {job.reused_from !== undefined && (
         <Fact name="Reused from" lead>
-          <Link
-            to="/jobs/$jobId"
-            params={{ jobId: job.reused_from }}
-            search={deployment === undefined ? {} : { deployment }}
-            title="This job did not run: it has the outputs of the job that asked for exactly the same"
-          >
-            job {shortId(job.reused_from)}
-          </Link>
+          {job.reused_from === null ? (
+            'an earlier job'
+          ) : (
+            <Link
+              to="/jobs/$jobId"
+              params={{ jobId: job.reused_from }}
+              search={deployment === undefined ? {} : { deployment }}
+              title="This job did not run: it has the outputs of the job that asked for exactly the same"
+            >
+              job {shortId(job.reused_from)}
+            </Link>
+          )}
         </Fact>
       )}
       <Fact name="Submitted">

@@ -96,6 +96,7 @@ class MovingJob {
       metadata: {},
       chargedMicros: null,
       cachedNodes: null,
+      isReused: false,
       reusedFrom: null,
       outputs: [...this.outputs],
       logs: null,

@@ -14,6 +14,8 @@ export interface JobVersion {
   place: QueuePlace | null;
   /** Assets of the outputs so far, in order; null once the job has ended, after which none comes or goes. */
   outputIds: string[] | null;
+  /** To a sub-key it is shown while that job is there, and the key finds it. */
+  reusedFrom: string | null;
   /** When the log that is shown was kept, in milliseconds; a worker may report it after another has ended the job. */
   loggedAt: number | null;
 }
@@ -24,27 +26,30 @@ export interface JobFacts {
   status: JobStatus;
   progress: Progress | null;
   outputIds: string[];
+  reusedFrom: string | null;
   loggedAt: Date | null;
 }
 
 export function versionOf(facts: JobFacts, place: QueuePlace | null): JobVersion {
-  const { seq, status, progress, outputIds, loggedAt } = facts;
+  const { seq, status, progress, outputIds, reusedFrom, loggedAt } = facts;
   return {
     seq,
     progress,
     place,
     outputIds: isTerminal(status) ? null : outputIds,
+    reusedFrom,
     loggedAt: loggedAt?.getTime() ?? null,
   };
 }
 
 /** The facts of a job that was read whole. */
-export function factsOf({ seq, status, progress, outputs, logs }: JobRecord): JobFacts {
+export function factsOf({ seq, status, progress, outputs, reusedFrom, logs }: JobRecord): JobFacts {
   return {
     seq,
     status,
     progress,
     outputIds: outputs.map((output) => output.assetId),
+    reusedFrom,
     loggedAt: logs?.capturedAt ?? null,
   };
 }

@@ -53,7 +53,7 @@ export class JobPresenter {
         ...(showsLogs(viewer) ? { logs: `${self}/logs` } : {}),
       },
       ...(job.deploymentId !== null && { deployment_version: versionOfPool(job.poolId) }),
-      ...(job.reusedFrom === null ? {} : { reused_from: job.reusedFrom }),
+      ...(job.isReused ? { reused_from: job.reusedFrom } : {}),
       ...(withLogs && job.logs !== null && showsLogs(viewer) ? { logs: jobLogsOf(job.logs) } : {}),
     };
   }

@@ -162,7 +162,8 @@ describe('jobs that are asked for together', () => {
     const { jobs } = await store.list(test.database, cloud, filterOf({}));
     const asks = jobs.map(({ id }) => ({ scope: cloud, id, withLogs: true }));
     for (const sql of [store.findAskedSql(asks), store.factsAskedSql(asks)]) {
-      const readings = await readingsOf(sql);
+      // What a sub-key is shown of reused jobs is not looked up here.
+      const readings = (await readingsOf(sql)).filter((reading) => reading['Actual Loops'] > 0);
       expect(readings.map((reading) => reading['Node Type'])).toEqual(['Index Scan']);
       expect(seenBy(readings)).toBe(asks.length);
     }

@@ -5,6 +5,8 @@ import {
   hasLabels,
   isInScope,
   isInScopeAsked,
+  sourceShown,
+  sourceShownAsked,
   type JobLog,
   type JobRecord,
   type JobScope,
@@ -57,10 +59,11 @@ const outputsColumn = Prisma.sql`
     FROM job_outputs o JOIN assets a ON a.id = o.asset_id WHERE o.job_id = j.id
   ), '[]'::json) AS outputs`;
 
-const jobColumns = Prisma.sql`
+/** @param source the job that ran, as the scope may know it. */
+const jobColumns = (source: Prisma.Sql): Prisma.Sql => Prisma.sql`
   j.id, j.account_id, j.pool_id, j.surface, j.deployment_id, j.status, j.delivery, j.attempt, j.seq, j.created_at,
   j.started_at, j.completed_at, j.deadline_at, j.expires_at, j.updated_at, j.progress, j.error, j.metadata, j.charged_micros,
-  j.reused_from, j.cached_nodes`;
+  j.reused_from IS NOT NULL AS is_reused, ${source} AS reused_from, j.cached_nodes`;
 
 /** The SQL that reads jobs. Every method takes the scope: a job of another account or surface is not found. */
 export class JobStore {
@@ -77,7 +80,7 @@ export class JobStore {
   /** The statement of `findAsked`, whose plan a test checks. */
   findAskedSql(asks: readonly AskedJob[]): Prisma.Sql {
     return Prisma.sql`
-      SELECT asked.at::int, ${jobColumns}, ${outputsColumn}, CASE WHEN asked.with_logs THEN (
+      SELECT asked.at::int, ${jobColumns(sourceShownAsked)}, ${outputsColumn}, CASE WHEN asked.with_logs THEN (
         SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'complete', l.complete,
           'capturedAt', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done') END AS logs
       FROM ${rowsOf(asks)} JOIN jobs j ON j.id = asked.id AND ${isInScopeAsked}`;
@@ -86,7 +89,7 @@ export class JobStore {
   /** Jobs of any accounts and surfaces, each named with its account; those past their retention are left out. */
   async findEach(statements: Statements, jobs: readonly { accountId: string; jobId: string }[]): Promise<JobRecord[]> {
     const rows = await statements.rows<JobRow>(Prisma.sql`
-      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs
+      SELECT ${jobColumns(sourceShown(null))}, ${outputsColumn}, NULL::json AS logs
       FROM unnest(${jobs.map(({ accountId }) => accountId)}::uuid[], ${jobs.map(({ jobId }) => jobId)}::uuid[]) AS asked (account_id, id)
       JOIN jobs j ON j.id = asked.id AND j.account_id = asked.account_id AND j.expires_at > now()`);
     return rows.map(recordOf);
@@ -100,7 +103,7 @@ export class JobStore {
     afterSeq: number,
   ): Promise<{ job: JobRecord; transitions: JobTransitionRecord[] } | null> {
     const [row] = await statements.rows<JobRow & { transitions: TransitionRow[] }>(Prisma.sql`
-      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs, coalesce((
+      SELECT ${jobColumns(sourceShown(scope.labels))}, ${outputsColumn}, NULL::json AS logs, coalesce((
         SELECT json_agg(json_build_object('seq', t.seq, 'status', t.to_status, 'at', t.at) ORDER BY t.seq)
         FROM job_transitions t WHERE t.job_id = j.id AND t.seq > ${afterSeq}
       ), '[]'::json) AS transitions
@@ -123,7 +126,7 @@ export class JobStore {
   /** The statement of `factsAsked`, whose plan a test checks. */
   factsAskedSql(asks: readonly AskedJob[]): Prisma.Sql {
     return Prisma.sql`
-      SELECT asked.at::int, j.id, j.account_id, j.pool_id, j.status, j.delivery, j.seq, j.progress,
+      SELECT asked.at::int, j.id, j.account_id, j.pool_id, j.status, j.delivery, j.seq, j.progress, ${sourceShownAsked} AS reused_from,
         CASE WHEN asked.with_logs THEN (
           SELECT l.captured_at FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done') END AS logged_at,
         CASE WHEN j.delivery = 'done' THEN '{}' ELSE array(
@@ -166,7 +169,7 @@ export class JobStore {
     if (status !== null) conditions.push(hasStatus(status));
     if (Object.keys(metadata).length > 0) conditions.push(hasLabels(metadata));
     return Prisma.sql`
-      SELECT ${jobColumns}, ${outputsColumn}, NULL::json AS logs, j.found FROM (
+      SELECT ${jobColumns(sourceShown(labels))}, ${outputsColumn}, NULL::json AS logs, j.found FROM (
         SELECT p.*, (count(*) OVER ())::int AS found, sum(p.output_count) OVER (ORDER BY p.id DESC) - p.output_count AS before
         FROM (
           SELECT j.*, (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) AS output_count FROM jobs j

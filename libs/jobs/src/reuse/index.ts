@@ -1,2 +1,2 @@
 export { JobReuse, notFound, type ReuseOutcome } from './reuse.service';
-export { ReuseStore } from './reuse.store';
+export { ReuseStore, type ReuseSource } from './reuse.store';

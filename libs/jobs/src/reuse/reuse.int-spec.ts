@@ -62,10 +62,14 @@ const record = async (sourceId: string, changes: Partial<ReusedDraft> = {}): Pro
 
 async function expire(id: string): Promise<void> {
   await test.database.execute(Prisma.sql`UPDATE assets SET expires_at = now() WHERE job_id = ${id}::uuid`);
+  await amend(id, Prisma.sql`deadline_at = now() - interval '1 s', expires_at = now() - interval '1 s'`);
+}
+
+/** Change a job that has ended, which no statement of the service does. */
+async function amend(id: string, changes: Prisma.Sql): Promise<void> {
   await test.database.transaction(async (tx) => {
     await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
-    await tx.execute(Prisma.sql`
-      UPDATE jobs SET deadline_at = now() - interval '1 s', expires_at = now() - interval '1 s' WHERE id = ${id}::uuid`);
+    await tx.execute(Prisma.sql`UPDATE jobs SET ${changes} WHERE id = ${id}::uuid`);
   });
 }
 
@@ -129,8 +133,21 @@ describe('a job that is answered with earlier outputs', () => {
       store.find(test.database, { accountId, labels: { user } }, key);
     expect(await ofSubKey('ada')).toBeNull();
     const { id } = await record(source);
-    expect(await ofSubKey('ada')).toEqual({ id, reusedFrom: source });
+    // The job that ran has no labels: the sub-key does not find it, and is shown no id of it.
+    expect(await ofSubKey('ada')).toEqual({ id, reusedFrom: null });
     expect(await ofSubKey('bob')).toBeNull();
+  });
+
+  it('names the job that ran to a sub-key as long as the sub-key finds it', async () => {
+    const { accountId } = world.jobs;
+    const scope = { accountId, labels: { user: 'ada' } };
+    const source = await made('one');
+    await amend(source, Prisma.sql`metadata = '{"user": "ada", "shot": "7"}'`);
+    const { id } = await record(source);
+    expect(await store.find(test.database, scope, key)).toEqual({ id, reusedFrom: source });
+    await expire(source);
+    expect(await store.find(test.database, scope, key)).toEqual({ id, reusedFrom: null });
+    expect(await find()).toEqual({ id, reusedFrom: source });
   });
 
   it('sends the message of its end to webhooks', async () => {

@@ -6,11 +6,11 @@ import type { Metrics } from '@millrace/platform';
 import type { ExactWork } from '@millrace/workflow';
 import type { JobRecord } from '../state';
 import { reuseKeyOf, type ReusePlace } from './reuse-key';
-import { REUSE_GONE, type ReusedDraft, type ReuseStore } from './reuse.store';
+import { REUSE_GONE, type ReusedDraft, type ReuseSource, type ReuseStore } from './reuse.store';
 
 /** Whether a submission that asked for it is answered with earlier outputs. */
 export interface ReuseOutcome {
-  /** The job that ran; null when this one runs itself. */
+  /** The job that ran, or for a sub-key that does not find it a later one with its outputs; null when this one runs itself. */
   reusedFrom: string | null;
   /** Why it runs; null when it does not. */
   reason: string | null;
@@ -21,7 +21,7 @@ export interface ReuseSearch {
   /** To be recorded with the job, so that later ones find it; null where none may. */
   key: Buffer | null;
   /** The job whose outputs are there to be reused. */
-  sourceId: string | null;
+  source: ReuseSource | null;
   outcome: ReuseOutcome;
 }
 
@@ -45,16 +45,16 @@ export class JobReuse {
   /** @returns null where the submission did not ask for it. */
   async search(place: ReusePlace, exact: ExactWork | null): Promise<ReuseSearch | null> {
     if (exact === null) return null;
-    if ('reason' in exact) return { key: null, sourceId: null, outcome: { reusedFrom: null, reason: exact.reason } };
+    if ('reason' in exact) return { key: null, source: null, outcome: { reusedFrom: null, reason: exact.reason } };
     const { accountId } = place.scope;
     const contents = await this.assets.contentsForJob(accountId, [...new Set(exact.assetIds)]);
     const inputs = exact.assetIds.flatMap((id) => contents.get(id) ?? []);
     // One that went meanwhile: the statement that records the job refuses it.
-    if (inputs.length < exact.assetIds.length) return { key: null, sourceId: null, outcome: notFound() };
+    if (inputs.length < exact.assetIds.length) return { key: null, source: null, outcome: notFound() };
     const key = reuseKeyOf(place, exact.digest, inputs);
-    const found = await this.store.find(this.database, place.scope, key);
-    if (found === null) return { key, sourceId: null, outcome: notFound() };
-    return { key, sourceId: found.id, outcome: { reusedFrom: found.reusedFrom, reason: null } };
+    const source = await this.store.find(this.database, place.scope, key);
+    if (source === null) return { key, source, outcome: notFound() };
+    return { key, source, outcome: { reusedFrom: source.reusedFrom ?? source.id, reason: null } };
   }
 
   /**
@@ -63,9 +63,9 @@ export class JobReuse {
    * @returns null when that went meanwhile: nothing was recorded, and the job is to run.
    * @throws RefusedError KEY_REUSED.
    */
-  async record(draft: ReusedDraft, sourceId: string): Promise<JobRecord | null> {
+  async record(draft: ReusedDraft, source: ReuseSource): Promise<JobRecord | null> {
     try {
-      const recorded = await this.store.record(this.database, draft, sourceId);
+      const recorded = await this.store.record(this.database, draft, source.id);
       this.metrics.jobsReused.inc({ pool: draft.poolId });
       return {
         ...recorded,
@@ -85,6 +85,8 @@ export class JobReuse {
         metadata: draft.metadata,
         chargedMicros: 0,
         cachedNodes: null,
+        isReused: true,
+        reusedFrom: source.reusedFrom,
         logs: null,
       };
     } catch (error) {

@@ -4,7 +4,7 @@ import { claimKeyPart, composeStatement, statementPart, type StatementPart, type
 import { versionOfJob } from '@millrace/deployments';
 import { recordJobEndPart } from '@millrace/webhooks';
 import type { JobSettings } from '../job.settings';
-import { hasLabels, type JobOutputRecord, type JobPlace, type JobScope } from '../state';
+import { hasLabels, sourceShown, type JobOutputRecord, type JobPlace, type JobScope } from '../state';
 import { retentionByLabel } from '../labels';
 
 /** The reason with which the statement refuses itself when the earlier job is no longer there, or not whole. */
@@ -25,6 +25,13 @@ export interface ReusedDraft extends JobPlace {
   retentionSeconds: number;
   priceMicrosPerSecond: bigint;
   traceparent: string | null;
+}
+
+/** An earlier job whose outputs are there to be reused. */
+export interface ReuseSource {
+  id: string;
+  /** The job that ran, as the scope may know it; null when a sub-key does not find it. */
+  reusedFrom: string | null;
 }
 
 /** A reused job as it was recorded. */
@@ -54,8 +61,8 @@ export class ReuseStore {
     statements: Statements,
     scope: Pick<JobScope, 'accountId' | 'labels'>,
     key: Buffer,
-  ): Promise<{ id: string; reusedFrom: string } | null> {
-    const [found] = await statements.rows<{ id: string; reusedFrom: string }>(this.findSql(scope, key));
+  ): Promise<ReuseSource | null> {
+    const [found] = await statements.rows<ReuseSource>(this.findSql(scope, key));
     return found ?? null;
   }
 
@@ -63,7 +70,7 @@ export class ReuseStore {
   findSql({ accountId, labels }: Pick<JobScope, 'accountId' | 'labels'>, key: Buffer): Prisma.Sql {
     const isOwn = labels === null ? Prisma.sql`true` : hasLabels(labels);
     return Prisma.sql`
-      SELECT j.id, coalesce(j.reused_from, j.id) AS reused_from
+      SELECT j.id, CASE WHEN j.reused_from IS NULL THEN j.id ELSE ${sourceShown(labels)} END AS reused_from
       FROM (SELECT job_id FROM job_graphs WHERE reuse_key = ${key} ORDER BY job_id DESC LIMIT ${AMONG}) g
       JOIN jobs j ON j.id = g.job_id
       WHERE j.account_id = ${accountId}::uuid AND ${isReusable} AND ${isOwn}

@@ -28,5 +28,7 @@ export {
   mayEnd,
   mayRelease,
   mayRetry,
+  sourceShown,
+  sourceShownAsked,
 } from './job-guards.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -23,6 +23,23 @@ export function hasLabels(labels: JobMetadata): Prisma.Sql {
   return Prisma.sql`j.metadata @> ${JSON.stringify(labels)}::jsonb AND j.metadata <> '{}'::jsonb`;
 }
 
+/**
+ * Of a job `j` that was answered with earlier outputs: the job that ran, as the scope may know it. A sub-key is shown no id of a job
+ * that it does not find.
+ */
+export function sourceShown(labels: JobMetadata | null): Prisma.Sql {
+  return labels === null ? Prisma.sql`j.reused_from` : sourceWith(Prisma.sql`${JSON.stringify(labels)}`);
+}
+
+/** The same for the scope that a row `asked` names. */
+export const sourceShownAsked = Prisma.sql`CASE WHEN asked.labels IS NULL THEN j.reused_from ELSE ${sourceWith(Prisma.sql`asked.labels`)} END`;
+
+function sourceWith(labels: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`(
+    SELECT s.id FROM jobs s
+    WHERE s.id = j.reused_from AND s.account_id = j.account_id AND s.metadata @> ${labels}::jsonb AND s.expires_at > now())`;
+}
+
 function isAt(accountId: Prisma.Sql, surface: Prisma.Sql, deploymentId: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`j.account_id = ${accountId} AND j.surface = ${surface}
     AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId} AND j.expires_at > now()`;

@@ -50,7 +50,9 @@ export interface JobRecord extends JobPlace {
   chargedMicros: number | null;
   /** Nodes that the engine had in its cache; null until the job has ended, and where no worker reported them. */
   cachedNodes: number | null;
-  /** The job that ran and made these outputs; null when this one runs, or ran, itself. */
+  /** It did not run: it was answered with the outputs of an earlier one. */
+  isReused: boolean;
+  /** The job that ran and made these outputs; null when this one runs, or ran, itself, and when the scope does not find that job. */
   reusedFrom: string | null;
   outputs: JobOutputRecord[];
   /** Present where it was asked for and captured. */

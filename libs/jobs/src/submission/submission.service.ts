@@ -8,7 +8,7 @@ import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { notFound, type JobReuse, type ReuseOutcome } from '../reuse';
+import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
@@ -108,9 +108,9 @@ export class SubmissionService {
     const search = await this.reuse.search({ ...target, scope }, job.exact);
     if (search === null) return this.run(submission, target, job.extraData, draft, null);
     const keyed = { ...draft, reuseKey: search.key };
-    const reused = search.sourceId === null ? null : await this.recordReused(keyed, search.sourceId);
-    if (reused !== null) return { job: reused, place: null, reuse: { reusedFrom: reused.reusedFrom, reason: null } };
-    return this.run(submission, target, job.extraData, keyed, search.sourceId === null ? search.outcome : notFound());
+    const reused = search.source === null ? null : await this.recordReused(keyed, search.source);
+    if (reused !== null) return { job: reused, place: null, reuse: search.outcome };
+    return this.run(submission, target, job.extraData, keyed, search.source === null ? search.outcome : notFound());
   }
 
   private async draftOf(
@@ -126,10 +126,10 @@ export class SubmissionService {
   }
 
   /** @returns null when the earlier outputs went meanwhile. */
-  private async recordReused(draft: JobDraft, sourceId: string): Promise<JobRecord | null> {
+  private async recordReused(draft: JobDraft, source: ReuseSource): Promise<JobRecord | null> {
     try {
       crashPoint('submission:before-commit');
-      const reused = await this.reuse.record(draft, sourceId);
+      const reused = await this.reuse.record(draft, source);
       crashPoint('submission:after-commit');
       return reused;
     } catch (error) {
@@ -221,6 +221,7 @@ function acceptedRecord(draft: JobDraft, recorded: RecordedJob): JobRecord {
     metadata: draft.metadata,
     chargedMicros: null,
     cachedNodes: null,
+    isReused: false,
     reusedFrom: null,
     outputs: [],
     logs: null,

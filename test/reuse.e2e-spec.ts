@@ -104,7 +104,7 @@ describe('a submission that asks for exact reuse', () => {
     expect((await ran(painted(3), other)).reused_from).toBeUndefined();
   });
 
-  it('never has outputs of another account, whatever that made', async () => {
+  it('never has outputs of another account that asked for the same', async () => {
     const theirs = await ran(painted(11));
     const other = await stack.createAccount();
     const stranger = new ApiClient(stack.publicUrl, other.apiKey);

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { BatchStreams, Batches, presentBatch, type BatchStreamItem } from '@millrace/jobs';
 import { Serves, type InputOf, type Visitor } from '../endpoints';
-import { STREAM_HEADERS, Streams, type StreamEvent } from '../streams';
+import { Streams, answerHead, holderOf, type StreamEvent } from '../streams';
 import { getBatchEvents } from './batches.endpoints';
 
 /** The event stream of a batch, with the conventions of a job's. */
@@ -18,13 +18,11 @@ export class BatchEventsController {
     const { caller, scope } = visitor;
     if (request.method === 'HEAD') {
       await this.batches.get(scope, params.id);
-      response.writeHead(200, STREAM_HEADERS).end();
-      return;
+      return answerHead(response);
     }
-    const { accountId, apiKeyId, sessionId, limits } = caller;
     await this.streams.serve(
       response,
-      { accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId: scope.deploymentId },
+      holderOf(caller, scope.deploymentId),
       (signal) => this.batchStreams.open(scope, params.id, signal),
       (item) => present(visitor, item),
     );

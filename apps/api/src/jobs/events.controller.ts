@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { JobPresenter, JobReads, JobStreams, type StreamItem } from '@millrace/jobs';
 import { Serves, type InputOf, type Visitor } from '../endpoints';
-import { STREAM_HEADERS, Streams, type StreamEvent } from '../streams';
+import { Streams, answerHead, holderOf, type StreamEvent } from '../streams';
 import { getJobEvents } from './events.endpoints';
 import { statusEventOf } from './status-event';
 
@@ -20,13 +20,11 @@ export class EventsController {
     const { caller, scope } = visitor;
     if (request.method === 'HEAD') {
       await this.reads.get(scope, params.id);
-      response.writeHead(200, STREAM_HEADERS).end();
-      return;
+      return answerHead(response);
     }
-    const { accountId, apiKeyId, sessionId, limits } = caller;
     await this.streams.serve(
       response,
-      { accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId: scope.deploymentId },
+      holderOf(caller, scope.deploymentId),
       (signal) => this.jobStreams.open(scope, params.id, signal),
       (item) => this.present(visitor, item),
     );

@@ -1,4 +1,4 @@
 export { drainPublic } from './drain';
-export { OpenStreams } from './open-streams';
+export { OpenStreams, holderOf } from './open-streams';
 export { StreamChores } from './stream-chores';
-export { STREAM_HEADERS, Streams, type StreamEvent } from './streams';
+export { Streams, answerHead, type StreamEvent } from './streams';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Caller } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { SharedSlots } from '@millrace/messaging';
 import { Metrics } from '@millrace/platform';
@@ -18,6 +19,14 @@ export interface StreamHolder {
   sessionId?: string | undefined;
   /** Set for a stream of a deployment. */
   deploymentId: string | null;
+}
+
+/** Who a caller's stream is open for. @param deploymentId null outside of deployments. */
+export function holderOf(
+  { accountId, apiKeyId, sessionId, limits }: Caller,
+  deploymentId: string | null,
+): StreamHolder {
+  return { accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId };
 }
 
 /** A stream that is open on this process. */

@@ -80,11 +80,16 @@ export class Streams {
 }
 
 /** Nothing between us and the client may keep, bundle or compress events (wire supplement, section 3). */
-export const STREAM_HEADERS = {
+const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
 } as const;
+
+/** Answer HEAD, where GET would be answered with a stream. */
+export function answerHead(response: Response): void {
+  response.writeHead(200, STREAM_HEADERS).end();
+}
 
 function begin(response: Response): void {
   response.writeHead(200, STREAM_HEADERS);

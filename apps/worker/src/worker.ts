@@ -18,8 +18,8 @@ export interface WorkerParts extends MembershipParts {
   claims: Pick<WarmClaims, 'take'>;
   engines: Engine[];
   attempt: Omit<AttemptParts, 'catalogue' | 'workFolder' | 'jobs' | 'assets'>;
-  /** Where an attempt is recorded, and where its bytes lie. */
-  recordsOf: (claimed: ClaimedAttempt) => Pick<AttemptParts, 'jobs' | 'assets'>;
+  /** Where an attempt is recorded, and where its bytes lie; `ended` is called once nothing of it is asked for any more. */
+  recordsOf: (claimed: ClaimedAttempt) => Pick<AttemptParts, 'jobs' | 'assets'> & { ended?: () => void };
   /** Names of models on this machine's disk, without those that an engine brought itself. */
   diskModels?: () => Promise<string[]>;
   workFolder: WorkFolder;
@@ -217,14 +217,19 @@ export class PoolWorker {
 
   private async run(claimed: ClaimedAttempt, slot: EngineSlot, release: (release: Release) => void): Promise<void> {
     const { recordsOf, workFolder } = this.parts;
-    const parts = { ...this.parts.attempt, ...recordsOf(claimed), workFolder, catalogue: () => this.catalogue.current };
+    const { ended, ...records } = recordsOf(claimed);
+    const parts = { ...this.parts.attempt, ...records, workFolder, catalogue: () => this.catalogue.current };
     const attempt = new Attempt(parts, claimed, slot, this.leaving.signal);
     const entry = { jobId: claimed.jobId, attempt };
     this.running.add(entry);
     const done = (): void => release({ left: null, hasRun: true });
     const over: Promise<void> = attempt.run(() => void this.vacate(claimed, slot, over).finally(done));
-    await over;
-    this.running.delete(entry);
+    try {
+      await over;
+    } finally {
+      this.running.delete(entry);
+      ended?.();
+    }
     done();
   }
 

@@ -67,8 +67,9 @@ export async function openRemoteAccess({
     registry: pool,
     claims: pool,
     recordsOf: (claimed) => {
-      models.claimed(claimed);
-      return new RemoteAttempt(client, claimed, terms.partBytes, logger).parts;
+      models.began(claimed);
+      const { parts } = new RemoteAttempt(client, claimed, terms.partBytes, logger);
+      return { ...parts, ended: () => models.ended(claimed) };
     },
     // One of an earlier version serves the inputs of attempts, not the library.
     modelSource: terms.servesModels === true ? models : null,

@@ -7,38 +7,55 @@ import {
   type ModelSource,
 } from '@millrace/contracts';
 import type { ClaimedAttempt } from '@millrace/jobs';
+import { modelFilesOfNode, parseWorkflow } from '@millrace/workflow';
 import { isNotHeld, readFromStore, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
-/** Attempts of one scope that are kept in mind; a worker has fewer engines. */
-const MAX_ATTEMPTS = 64;
-
-type Held = Pick<ClaimedAttempt, 'jobId' | 'attempt' | 'leaseToken'>;
+/** An attempt that runs: models are read for it, with its fence. */
+type Running = Pick<ClaimedAttempt, 'jobId' | 'attempt' | 'leaseToken' | 'workflow'>;
 
 /** The model library, as a worker outside the cluster reads it: by the gateway, for an attempt that it holds. */
 export class RemoteModels implements ModelSource {
-  /** By scope, which stands for an account, the attempts that were claimed last. */
-  private readonly held = new Map<string, Held[]>();
+  /** By scope, which stands for an account, its attempts that run: no more than the worker has engines. */
+  private readonly running = new Map<string, Running[]>();
 
   constructor(private readonly client: Pick<GatewayClient, 'ask' | 'download'>) {}
 
-  /** An attempt was claimed: models are read for it. */
-  claimed({ accountId, jobId, attempt, leaseToken }: Held & Pick<ClaimedAttempt, 'accountId'>): void {
-    const others = this.held.get(accountId) ?? [];
-    this.held.set(accountId, [{ jobId, attempt, leaseToken }, ...others].slice(0, MAX_ATTEMPTS));
+  /** Scopes of which an attempt runs. */
+  get scopes(): number {
+    return this.running.size;
   }
 
-  /** What the names mean in each of the scope's attempts: each is answered with names of its own graph alone. */
+  /** An attempt begins: models are read for it until `ended`. */
+  began({ accountId, jobId, attempt, leaseToken, workflow }: Running & Pick<ClaimedAttempt, 'accountId'>): void {
+    const others = this.running.get(accountId) ?? [];
+    this.running.set(accountId, [{ jobId, attempt, leaseToken, workflow }, ...others]);
+  }
+
+  /** An attempt has ended, however. */
+  ended({ accountId, leaseToken }: Pick<ClaimedAttempt, 'accountId' | 'leaseToken'>): void {
+    const rest = this.runningOf(accountId).filter((one) => one.leaseToken !== leaseToken);
+    if (rest.length > 0) this.running.set(accountId, rest);
+    else this.running.delete(accountId);
+  }
+
+  /** What the names mean: each is asked once, for an attempt whose graph has it, since no other is answered. */
   async find(scope: string, names: readonly string[]): Promise<ModelFile[]> {
-    const files = new Map<string, ModelFile>();
-    for (const fence of [...(this.held.get(scope) ?? [])]) {
-      const request = { method: 'POST', path: 'models', body: { names }, fence } as const;
+    const files: ModelFile[] = [];
+    let left = [...new Set(names)];
+    for (const fence of this.runningOf(scope)) {
+      const own = namesIn(fence.workflow);
+      const asked = left.filter((name) => own.has(name));
+      if (asked.length === 0) continue;
+      const request = { method: 'POST', path: 'models', body: { names: asked }, fence } as const;
       const answer = await retried(() => this.client.ask(GatewayModelsSchema, request)).catch((error: unknown) =>
         this.lost(scope, fence, error),
       );
-      for (const file of answer?.files ?? []) files.set(`${file.folder}/${file.name}`, file);
+      if (answer === undefined) continue;
+      files.push(...answer.files);
+      left = left.filter((name) => !own.has(name));
     }
-    return [...files.values()];
+    return files;
   }
 
   async open(
@@ -46,7 +63,7 @@ export class RemoteModels implements ModelSource {
     { start, end }: { start: number; end: number },
     signal: AbortSignal,
   ): Promise<Readable> {
-    for (const fence of [...(this.held.get(scope) ?? [])]) {
+    for (const fence of this.runningOf(scope)) {
       try {
         return await this.read(fence, digest, `bytes=${start}-${end - 1}`, signal);
       } catch (error) {
@@ -56,7 +73,7 @@ export class RemoteModels implements ModelSource {
     throw new Refusal('forbidden', 'This worker holds no attempt of the account any more.');
   }
 
-  private async read(fence: Held, digest: string, range: string, signal: AbortSignal): Promise<Readable> {
+  private async read(fence: Running, digest: string, range: string, signal: AbortSignal): Promise<Readable> {
     const path = `models/${digest}`;
     const { url } = await this.client.ask(GatewayModelPlaceSchema, { method: 'GET', path, fence, signal });
     const headers = { range };
@@ -64,12 +81,19 @@ export class RemoteModels implements ModelSource {
     return this.client.download({ method: 'GET', path: `${path}/content`, fence, headers, signal });
   }
 
+  private runningOf(scope: string): readonly Running[] {
+    return this.running.get(scope) ?? [];
+  }
+
   /** @throws the error, unless it says that the attempt is not held any more. */
-  private lost(scope: string, fence: Held, error: unknown): undefined {
+  private lost(scope: string, { leaseToken }: Running, error: unknown): undefined {
     if (!isNotHeld(error)) throw error;
-    const rest = (this.held.get(scope) ?? []).filter((one) => one !== fence);
-    if (rest.length > 0) this.held.set(scope, rest);
-    else this.held.delete(scope);
+    this.ended({ accountId: scope, leaseToken });
     return undefined;
   }
+}
+
+/** As the gateway reads a graph. */
+function namesIn(workflow: string): ReadonlySet<string> {
+  return new Set([...parseWorkflow(workflow).nodes.values()].flatMap(modelFilesOfNode));
 }

@@ -20,7 +20,14 @@ import {
 } from '@millrace/messaging';
 import { ModelLibrarySource, composeModelSource } from '@millrace/models';
 import { KeyRing, Metrics, type Logger, type Shutdown } from '@millrace/platform';
-import { AttemptsController, BytesController, HeldAttempts, ModelsController, OutputReceipts } from './attempts';
+import {
+  AttemptsController,
+  BytesController,
+  HeldAttempts,
+  ModelsController,
+  OutputReceipts,
+  WarmUpModelsController,
+} from './attempts';
 import type { GatewaySettings } from './gateway.config';
 import { GatewayRules } from './gateway-rules';
 import { TokenAllowance, WorkerTokenGuard } from './http';
@@ -97,7 +104,14 @@ export async function composeGateway(
   ];
   const module: DynamicModule = {
     module: GatewayModule,
-    controllers: [WorkersController, MessagesController, AttemptsController, BytesController, ModelsController],
+    controllers: [
+      WorkersController,
+      MessagesController,
+      AttemptsController,
+      BytesController,
+      ModelsController,
+      WarmUpModelsController,
+    ],
     providers: [WorkerTokenGuard, ...services.map(([provide, useValue]) => ({ provide, useValue }))],
   };
   return {

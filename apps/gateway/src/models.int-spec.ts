@@ -66,3 +66,55 @@ describe('the models of an attempt', () => {
     }
   });
 });
+
+describe('the models of a warm-up', () => {
+  const graph = JSON.stringify({ '1': { class_type: 'Load', inputs: { name: NAME } } });
+  /** A pool of an account's deployment, and a worker of it that holds no attempt. */
+  async function warmedUp(accountId: string, warmUp: string | null): Promise<RemoteWorker> {
+    const pool = await world.pool();
+    const data = { id: newId(), accountId, name: 'test', poolId: pool.poolId, warmUp };
+    await world.test.database.models.deployment.create({ data });
+    return world.worker(pool);
+  }
+  const bytesOf = (worker: RemoteWorker, digest: string): Promise<GatewayAnswer> =>
+    world.ask('GET', `warm-up/models/${digest}/content`, { token: worker.token, headers: { range: 'bytes=0-2' } });
+  const named = (worker: RemoteWorker, names: string[]): Promise<GatewayAnswer> =>
+    world.ask('POST', 'warm-up/models', { token: worker.token, body: { names } });
+
+  it('are found and read without an attempt: those of its graph, and no others of the account', async () => {
+    const accountId = await world.account();
+    await world.model(accountId, NAME, 'weights');
+    await world.model(accountId, 'unnamed.safetensors', 'of the same account');
+    const worker = await warmedUp(accountId, graph);
+    const digest = digestOf('weights');
+    expect((await named(worker, [NAME, 'unnamed.safetensors'])).body).toEqual({
+      files: [{ folder: 'checkpoints', name: NAME, digest, sizeBytes: 7 }],
+    });
+    const { token } = worker;
+    expect((await world.ask('GET', `warm-up/models/${digest}`, { token })).body).toEqual({ url: null });
+    expect(await bytesOf(worker, digest)).toMatchObject({ status: 206, text: 'wei' });
+    const other = digestOf('of the same account');
+    expect((await world.ask('GET', `warm-up/models/${other}`, { token })).status).toBe(404);
+    expect((await bytesOf(worker, other)).status).toBe(404);
+  });
+
+  it('are for workers of the pool alone, for as long as its deployment names them', async () => {
+    const accountId = await world.account();
+    await world.model(accountId, NAME, 'weights');
+    await warmedUp(accountId, graph);
+    for (const stranger of [await world.worker(), await warmedUp(accountId, null)]) {
+      expect((await named(stranger, [NAME])).status).toBe(403);
+      expect((await bytesOf(stranger, digestOf('weights'))).status).toBe(403);
+    }
+    const foreign = await warmedUp(await world.account(), graph);
+    expect((await named(foreign, [NAME])).body).toEqual({ files: [] });
+    expect((await bytesOf(foreign, digestOf('weights'))).status).toBe(404);
+  });
+
+  it('come with its graph as it was stored, digit for digit', async () => {
+    const text = '{"1": {"class_type": "Load", "inputs": {"seed": 18446744073709551615}}}';
+    const worker = await warmedUp(await world.account(), text);
+    const { body } = await world.ask('GET', 'terms', { token: worker.token });
+    expect(body).toMatchObject({ warmUp: text, servesWarmUpModels: true });
+  });
+});

@@ -18,7 +18,8 @@ export interface Allowance {
 /** A deployment as it is ordered: its engine follows from its class. */
 export type DeploymentOrder = Omit<DeploymentDraft, 'engine' | 'priceMicrosPerSecond' | 'warmUp'> & {
   /** A graph in API format that workers run before they are ready, as it came with a request; null: none. */
-  warmUp: Record<string, unknown> | null;
+  /** JSON of a graph, as it was given. */
+  warmUp: string | null;
   /** Null: the price of the class, else the platform's. */
   priceMicrosPerSecond: bigint | null;
   /** The engine itself, where an operator runs its workers without a catalogue of classes. */
@@ -143,7 +144,7 @@ export class DeploymentLife {
   }
 
   private async checkedWarmUp(
-    graph: Record<string, unknown>,
+    graph: string,
     { catalogueDigest: digest }: Pick<Deployment, 'catalogueDigest'>,
   ): Promise<string> {
     return warmUpText(graph, digest === null ? null : await this.catalogues.read(digest));

@@ -16,13 +16,17 @@ import {
   type DeploymentReorder,
   type WorkerStart,
 } from '@millrace/deployments';
+import { memberPieces } from '@millrace/workflow';
 import { Lifecycle } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import type { Visitor } from '../endpoints';
 import { addressOf } from '../http';
 import type { DeploymentUpdateSchema, OwnDeploymentUpdateSchema } from './deployment.schemas';
+import type { WithGraphText } from './graph-text';
 
-type Changes = z.output<typeof OwnDeploymentUpdateSchema> & Partial<z.output<typeof DeploymentUpdateSchema>>;
+type Changes = WithGraphText<
+  z.output<typeof OwnDeploymentUpdateSchema> & Partial<z.output<typeof DeploymentUpdateSchema>>
+>;
 
 /** What is done to deployments, by operators and by accounts. Every act is in the audit log, which is its history. */
 @Injectable()
@@ -126,13 +130,13 @@ export function changesOf(body: Omit<Changes, 'name'>): Omit<DeploymentReorder, 
 }
 
 /** What a request has set, as the history shows it. The graph of a warm-up is named by its digest: it may be large. */
-export function detailsOf<T extends { warm_up?: Record<string, unknown> | null | undefined }>({
+export function detailsOf<T extends { warm_up?: string | null | undefined }>({
   warm_up: graph,
   ...details
 }: T): Omit<T, 'warm_up'> & { warm_up?: string | null } {
   if (graph === undefined || graph === null) return { ...details, ...(graph === null && { warm_up: null }) };
-  const digest = createHash('sha256').update(JSON.stringify(graph)).digest('hex');
-  return { ...details, warm_up: `sha256:${digest}, ${Object.keys(graph).length} nodes` };
+  const digest = createHash('sha256').update(graph).digest('hex');
+  return { ...details, warm_up: `sha256:${digest}, ${memberPieces(graph).size} nodes` };
 }
 
 function actOn({ id, accountId }: Deployment, verb: string): Act {

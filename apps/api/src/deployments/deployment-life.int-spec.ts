@@ -53,6 +53,37 @@ const codeOf = ({ status, body }: Answer<unknown>): unknown[] => [
   (body as { error?: { code: string } }).error?.code,
 ];
 
+describe('the graph of a warm-up', () => {
+  const graph = '{"1": {"class_type":"Show","inputs":{"seed":18446744073709551615,"cfg":7.0}}}';
+  const stored = async (id: string): Promise<string | null> =>
+    (await api.test.database.models.deployment.findUniqueOrThrow({ where: { id } })).warmUp;
+  async function send(method: string, path: string, token: string, base: string, body: string): Promise<Deployment> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(base + path, { method, headers, body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return JSON.parse(text) as Deployment;
+  }
+
+  it('is kept as it was written: its numbers have all their digits', async () => {
+    const path = '/platform/v1/deployments';
+    const made = `{"warm_up":null, "name":"a","engine_class":"cpu","warm_up": ${graph} }`;
+    const { id } = await send('POST', path, account.key, api.publicUrl, made);
+    expect(await stored(id)).toBe(graph);
+    await own('PATCH', `/${id}`, { warm_up: null });
+    expect(await stored(id)).toBeNull();
+    await send('PATCH', `${path}/${id}`, account.key, api.publicUrl, `{"warm_up":${graph}}`);
+    expect(await stored(id)).toBe(graph);
+    const version = `{"weight":0,"warm_up":${graph}}`;
+    await send('POST', `${path}/${id}/versions`, account.key, api.publicUrl, version);
+    const { versions } = await api.test.database.models.deployment.findUniqueOrThrow({
+      where: { id },
+      include: { versions: true },
+    });
+    expect(versions.map(({ warmUp }) => warmUp)).toEqual([graph]);
+  });
+});
+
 describe('the engine classes', () => {
   it('are listed with what they cost, and those that are gone are not', async () => {
     await offer([...CLASSES, { name: 'old', engine: 'cpu' }]);

@@ -12,9 +12,12 @@ import {
 } from '@millrace/deployments';
 import { RetiredJobs } from '@millrace/jobs';
 import { changesOf, detailsOf } from './deployment-acts';
+import type { WithGraphText } from './graph-text';
 import type { OwnVersionCreateSchema, VersionCreateSchema } from './deployment-versions.schemas';
 
-type VersionBody = z.output<typeof OwnVersionCreateSchema> & Partial<z.output<typeof VersionCreateSchema>>;
+type VersionBody = WithGraphText<
+  z.output<typeof OwnVersionCreateSchema> & Partial<z.output<typeof VersionCreateSchema>>
+>;
 
 /** What is done to the versions of deployments, by operators and by accounts. Every act is in the audit log. */
 @Injectable()

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { DeploymentPresenter } from './deployment.presenter';
+import { withGraphText } from './graph-text';
 import { DeploymentVersionActs } from './deployment-version-acts';
 import { readVersions, addVersion, weighVersion, rollBack, endVersion } from './deployment-versions.admin-endpoints';
 import { presentVersions } from './deployment-versions.presenter';
@@ -25,7 +26,7 @@ export class DeploymentVersionsAdminController {
   @Serves(addVersion)
   async add(input: InputOf<typeof addVersion>): Promise<Answer> {
     const id = input.params.id;
-    const added = await this.versions.add(input.operator, id, input.body, null);
+    const added = await this.versions.add(input.operator, id, withGraphText(input), null);
     return presentVersions(this.presenter, added);
   }
 

@@ -3,6 +3,7 @@ import { DeploymentsService } from '@millrace/deployments';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
 import { DeploymentActs, actorOf } from './deployment-acts';
 import { DeploymentPresenter } from './deployment.presenter';
+import { withGraphText } from './graph-text';
 import { DeploymentVersionActs } from './deployment-version-acts';
 import {
   listDeploymentVersions,
@@ -39,7 +40,7 @@ export class DeploymentVersionsController {
     const added = await this.versions.add(
       actorOf(input.visitor, input.request),
       id,
-      input.body,
+      withGraphText(input),
       this.acts.allowanceOf(input.visitor),
     );
     return presentVersions(this.presenter, added);

@@ -5,6 +5,7 @@ import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { DeploymentActs, detailsOf, presentChange } from './deployment-acts';
 import { presentStarts } from './deployment-starts';
 import { DeploymentPresenter } from './deployment.presenter';
+import { withGraphText, type WithGraphText } from './graph-text';
 import type { DeploymentCreateSchema } from './deployment.schemas';
 import {
   createDeployment,
@@ -28,7 +29,8 @@ export class DeploymentsAdminController {
   ) {}
 
   @Serves(createDeployment)
-  async create({ operator, body }: InputOf<typeof createDeployment>): Promise<AnswerOf<typeof createDeployment>> {
+  async create({ operator, ...input }: InputOf<typeof createDeployment>): Promise<AnswerOf<typeof createDeployment>> {
+    const body = withGraphText(input);
     const { account_id: _, ...details } = body;
     return this.presenter.presentToOperator(await this.acts.create(operator, orderOf(body), detailsOf(details), null));
   }
@@ -48,9 +50,9 @@ export class DeploymentsAdminController {
   async update({
     operator,
     params,
-    body,
+    ...input
   }: InputOf<typeof updateDeployment>): Promise<AnswerOf<typeof updateDeployment>> {
-    return this.presenter.presentToOperator(await this.acts.change(operator, params.id, body, null));
+    return this.presenter.presentToOperator(await this.acts.change(operator, params.id, withGraphText(input), null));
   }
 
   @Serves(startDeployment)
@@ -84,7 +86,7 @@ export class DeploymentsAdminController {
 }
 
 /** A demo costs its callers nothing unless its operator says otherwise. */
-function orderOf(body: z.infer<typeof DeploymentCreateSchema>): DeploymentOrder {
+function orderOf(body: WithGraphText<z.infer<typeof DeploymentCreateSchema>>): DeploymentOrder {
   const price = body.price_micros_per_second ?? (body.demo ? 0 : undefined);
   return {
     accountId: body.account_id,

@@ -4,6 +4,7 @@ import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { DeploymentActs, actorOf, detailsOf, presentChange } from './deployment-acts';
 import { presentStarts } from './deployment-starts';
 import { DeploymentPresenter } from './deployment.presenter';
+import { withGraphText } from './graph-text';
 import {
   createOwnDeployment,
   deleteOwnDeployment,
@@ -60,9 +61,10 @@ export class DeploymentsController {
   @Serves(createOwnDeployment)
   async create({
     visitor,
-    body,
     request,
+    ...input
   }: InputOf<typeof createOwnDeployment>): Promise<AnswerOf<typeof createOwnDeployment>> {
+    const body = withGraphText(input);
     const order = {
       accountId: visitor.caller.accountId,
       name: body.name,
@@ -84,7 +86,7 @@ export class DeploymentsController {
   async update(input: InputOf<typeof updateOwnDeployment>): Promise<AnswerOf<typeof updateOwnDeployment>> {
     const id = await this.ownId(input);
     const allowance = this.acts.allowanceOf(input.visitor);
-    return this.presenter.present(await this.acts.change(actor(input), id, input.body, allowance));
+    return this.presenter.present(await this.acts.change(actor(input), id, withGraphText(input), allowance));
   }
 
   @Serves(startOwnDeployment)

@@ -68,6 +68,8 @@ export type InputOf<E extends Endpoint> = Admitted<E['access']> & {
   params: ParamsOf<E['path']>;
   query: OutputOf<E['query']>;
   body: OutputOf<E['body']>;
+  /** The JSON of the body as it came; empty where the endpoint has none. */
+  text: string;
   /** Undefined where the client sent none. */
   idempotencyKey: E['idempotencyKey'] extends string ? string | undefined : undefined;
   request: Request;

@@ -34,7 +34,7 @@ export class InputPipe implements PipeTransform<Exchange, Promise<object>> {
       query: query === undefined ? undefined : parseFields(query, request.query, 400),
       idempotencyKey:
         idempotencyKey === undefined ? undefined : claimedKey(guest?.visitor?.caller, idempotencyKeyOf(request)),
-      body: body === undefined ? undefined : await readJson(request, body, this.absentBody),
+      ...(body === undefined ? { body, text: '' } : await readJson(request, body, this.absentBody)),
       request,
       response,
     };

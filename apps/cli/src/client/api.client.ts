@@ -10,6 +10,7 @@ import {
   ServiceFailure,
   ServiceRefusal,
 } from '../process';
+import { jsonOf } from './json-of';
 import type { StreamedBody } from './multipart-body';
 import { streamedRequest } from './streamed-request';
 
@@ -115,7 +116,7 @@ export class ApiClient {
     if (this.settings.apiKey && url.origin === this.settings.baseUrl.origin)
       headers.authorization = `Bearer ${this.settings.apiKey}`;
     if (json !== undefined) headers['content-type'] = 'application/json';
-    const body = json === undefined ? options.body : JSON.stringify(json);
+    const body = json === undefined ? options.body : jsonOf(json);
     const request = { method, headers, body, redirect: method === 'GET' ? 'follow' : 'manual' } as const;
     const answer = options.stream
       ? streamedRequest(url, { method, headers, body: options.stream, signal: options.signal })

@@ -1,5 +1,6 @@
 export { ApiClient, type CallOptions } from './api.client';
 export { assertAssetId, sizeOf, unreadable } from './assets.client';
+export { JsonText } from './json-of';
 export { type Clients, clientsFor } from './clients';
 export { JobsClient, type NodeTime, type SubmitOptions } from './jobs.client';
 export { type ModelRecord } from './models.client';

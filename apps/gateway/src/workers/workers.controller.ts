@@ -46,7 +46,7 @@ export class WorkersController {
     const warmUp = await this.starts.warmUp(this.database, poolId);
     return {
       ...{ protocol: GATEWAY_PROTOCOL, version: VERSION, pool: poolId },
-      ...{ leaseSeconds, maxOutputsPerJob, logTailBytes, partBytes, servesModels: true },
+      ...{ leaseSeconds, maxOutputsPerJob, logTailBytes, partBytes, servesModels: true, servesWarmUpModels: true },
       warmUp: warmUp?.workflow ?? null,
     };
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Refusal } from '@millrace/contracts';
 import type { ClaimedAttempt } from '@millrace/jobs';
 import type { GatewayClient, GatewayRequest } from './gateway.client';
-import { RemoteModels } from './remote-models';
+import { RemoteModels, WARM_UP_SCOPE } from './remote-models';
 
 type Claimed = Pick<ClaimedAttempt, 'accountId' | 'jobId' | 'attempt' | 'leaseToken' | 'workflow'>;
 
@@ -89,5 +89,11 @@ describe('the models of a remote worker', () => {
     const read = models.open({ accountId: 'scope', digest: DIGEST }, { start: 0, end: 1 }, staying);
     await expect(read).rejects.toMatchObject({ code: 'forbidden' });
     expect(asked).toEqual([]);
+  });
+
+  it('of a warm-up are asked for without an attempt', async () => {
+    expect(await found(['a.safetensors'], WARM_UP_SCOPE)).toEqual(['a.safetensors']);
+    expect(asked).toMatchObject([{ path: 'warm-up/models' }]);
+    expect(asked[0]).not.toHaveProperty('fence');
   });
 });

@@ -11,6 +11,9 @@ import { modelFilesOfNode, parseWorkflow } from '@millrace/workflow';
 import { isNotHeld, readFromStore, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
+/** Stands for the account of the warm-up's deployment. The scopes of attempts are hashes. */
+export const WARM_UP_SCOPE = 'warm-up';
+
 /** An attempt that runs: models are read for it, with its fence. */
 type Running = Pick<ClaimedAttempt, 'jobId' | 'attempt' | 'leaseToken' | 'workflow'>;
 
@@ -41,6 +44,7 @@ export class RemoteModels implements ModelSource {
 
   /** What the names mean: each is asked once, for an attempt whose graph has it, since no other is answered. */
   async find(scope: string, names: readonly string[]): Promise<ModelFile[]> {
+    if (scope === WARM_UP_SCOPE) return this.findOfWarmUp(names);
     const files: ModelFile[] = [];
     let left = [...new Set(names)];
     for (const fence of this.runningOf(scope)) {
@@ -63,9 +67,11 @@ export class RemoteModels implements ModelSource {
     { start, end }: { start: number; end: number },
     signal: AbortSignal,
   ): Promise<Readable> {
+    const range = `bytes=${start}-${end - 1}`;
+    if (scope === WARM_UP_SCOPE) return this.read(undefined, `warm-up/models/${digest}`, range, signal);
     for (const fence of this.runningOf(scope)) {
       try {
-        return await this.read(fence, digest, `bytes=${start}-${end - 1}`, signal);
+        return await this.read(fence, `models/${digest}`, range, signal);
       } catch (error) {
         this.lost(scope, fence, error);
       }
@@ -73,12 +79,18 @@ export class RemoteModels implements ModelSource {
     throw new Refusal('forbidden', 'This worker holds no attempt of the account any more.');
   }
 
-  private async read(fence: Running, digest: string, range: string, signal: AbortSignal): Promise<Readable> {
-    const path = `models/${digest}`;
-    const { url } = await this.client.ask(GatewayModelPlaceSchema, { method: 'GET', path, fence, signal });
+  private async findOfWarmUp(names: readonly string[]): Promise<ModelFile[]> {
+    const request = { method: 'POST', path: 'warm-up/models', body: { names } } as const;
+    return (await retried(() => this.client.ask(GatewayModelsSchema, request))).files;
+  }
+
+  /** @param fence of the attempt that it is for; undefined for the warm-up. */
+  private async read(fence: Running | undefined, path: string, range: string, signal: AbortSignal): Promise<Readable> {
+    const common = { method: 'GET', signal, ...(fence !== undefined && { fence }) } as const;
+    const { url } = await this.client.ask(GatewayModelPlaceSchema, { ...common, path });
     const headers = { range };
     if (url !== null) return readFromStore(url, { headers, signal });
-    return this.client.download({ method: 'GET', path: `${path}/content`, fence, headers, signal });
+    return this.client.download({ ...common, path: `${path}/content`, headers });
   }
 
   private runningOf(scope: string): readonly Running[] {

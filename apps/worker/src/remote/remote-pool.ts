@@ -11,6 +11,10 @@ import type { WarmUp, WorkerRegistration, WorkerReport, WorkerState } from '@mil
 import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
 import type { GatewayClient } from './gateway.client';
+import { WARM_UP_SCOPE } from './remote-models';
+
+/** Of it nothing is found: a gateway of an earlier version serves models to attempts alone. */
+const NO_SCOPE = '';
 
 /** The pool of a worker outside the cluster, by its gateway. */
 export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
@@ -34,10 +38,11 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return (await this.client.ask(GatewayReportAnswerSchema, { method: 'POST', path, body: report })).state;
   }
 
-  /** Models of the library are for workers that reach it: no account is named here. */
+  /** Whose deployment it is, a worker is not told: its models are found for the warm-up itself. */
   async warmUp(): Promise<WarmUp | null> {
-    const { warmUp = null } = await this.client.ask(GatewayTermsSchema, { method: 'GET', path: 'terms' });
-    return warmUp === null ? null : { workflow: warmUp, accountId: '' };
+    const terms = await this.client.ask(GatewayTermsSchema, { method: 'GET', path: 'terms' });
+    const { warmUp = null, servesWarmUpModels: servesModels = false } = terms;
+    return warmUp === null ? null : { workflow: warmUp, accountId: servesModels ? WARM_UP_SCOPE : NO_SCOPE };
   }
 
   /** For the pool of the token. */

@@ -44,6 +44,8 @@ export const GatewayTermsSchema = z.object({
   partBytes: z.int(),
   /** Whether models of the library can be read by this gateway. */
   servesModels: z.boolean().optional(),
+  /** Whether those of the warm-up can be, too: for a worker of the pool that holds no attempt. */
+  servesWarmUpModels: z.boolean().optional(),
 });
 export type GatewayTerms = z.infer<typeof GatewayTermsSchema>;
 

@@ -15,7 +15,7 @@ const catalogue: NodeCatalogue = {
 const graph = { '1': { class_type: 'Show', inputs: {} } };
 const refusal = (given: Record<string, unknown>, known: NodeCatalogue | null = null): unknown => {
   try {
-    return warmUpText(given, known);
+    return warmUpText(JSON.stringify(given), known);
   } catch (error) {
     return error;
   }
@@ -23,8 +23,9 @@ const refusal = (given: Record<string, unknown>, known: NodeCatalogue | null = n
 
 describe('a warm-up graph', () => {
   it('is stored as it was given, where workers can run it and where nobody knows yet', () => {
-    expect(warmUpText(graph, catalogue)).toBe(JSON.stringify(graph));
-    expect(warmUpText(graph, null)).toBe(JSON.stringify(graph));
+    const text = ' {"1": {"inputs": {"seed": 18446744073709551615, "cfg": 7.0}, "class_type": "Show"}}';
+    expect(warmUpText(text, null)).toBe(text);
+    expect(warmUpText(JSON.stringify(graph), catalogue)).toBe(JSON.stringify(graph));
   });
 
   it('is refused with the node and what is wrong with it, as a submission is', () => {

@@ -1,5 +1,5 @@
 import { Refusal, type NodeCatalogue } from '@millrace/contracts';
-import { assetReferences, isUiFormat, parseWorkflow, sortFaults, validateWorkflow } from '@millrace/workflow';
+import { assetReferences, isUiFormat, members, parseWorkflow, sortFaults, validateWorkflow } from '@millrace/workflow';
 
 /** A warm-up loads models and compiles what the first job would wait for: that takes few nodes. */
 export const WARM_UP_BYTES = 256 * 1024;
@@ -12,13 +12,12 @@ const NAMED_FAULTS = 3;
  * Check a graph that workers are to run before they are ready, as a submission is checked. It runs for nobody's job, so that it
  * cannot refer to assets. Models that no engine lists may be in the library: only a worker knows.
  *
- * @param graph in API format, as it came with a request.
+ * @param text JSON of a graph in API format, as it came with a request: its numbers keep their digits.
  * @param catalogue what the workers can run; null while none has published that: then only the shape is checked.
- * @returns its text, as it is stored.
+ * @returns the text, as it is stored.
  * @throws Refusal `invalid_request`, `workflow_format_ui`, `invalid_workflow`.
  */
-export function warmUpText(graph: Record<string, unknown>, catalogue: NodeCatalogue | null): string {
-  const text = JSON.stringify(graph);
+export function warmUpText(text: string, catalogue: NodeCatalogue | null): string {
   if (Buffer.byteLength(text) > WARM_UP_BYTES) {
     throw Refusal.ofFields([{ field: FIELD, reason: `must be at most ${WARM_UP_BYTES} bytes of JSON` }]);
   }
@@ -31,7 +30,7 @@ export function warmUpText(graph: Record<string, unknown>, catalogue: NodeCatalo
     const reason = `node ${reference.nodeId} refers to an asset; a warm-up runs without assets`;
     throw Refusal.ofFields([{ field: FIELD, reason }]);
   }
-  const size = Object.keys(graph).length;
+  const { size } = members(parsed.root);
   if (size === 0 || parsed.nodes.size < size) {
     throw Refusal.ofFields([
       { field: FIELD, reason: 'must map ids to nodes with class_type and inputs, at least one' },

@@ -135,9 +135,14 @@ const SMALL_BODY_VALUES = 10_000;
  * Read a small JSON body of a known shape.
  *
  * @param absent text that stands for a body that was not sent.
+ * @returns its value, and the text in which its numbers have all their digits.
  * @throws Refusal.
  */
-export async function readJson<T>(request: IncomingMessage, schema: z.ZodType<T>, absent = ''): Promise<T> {
+export async function readJson<T>(
+  request: IncomingMessage,
+  schema: z.ZodType<T>,
+  absent = '',
+): Promise<{ body: T; text: string }> {
   const text = (await readText(request, SMALL_BODY_BYTES)) || absent;
   let value: unknown;
   try {
@@ -146,7 +151,7 @@ export async function readJson<T>(request: IncomingMessage, schema: z.ZodType<T>
     throw new Refusal('invalid_request', `The body is not valid JSON: ${(error as Error).message}.`, { status: 400 });
   }
   if (countValues(value, SMALL_BODY_VALUES) > SMALL_BODY_VALUES) throw tooManyValues();
-  return parseFields(schema, value, 422);
+  return { body: parseFields(schema, value, 422), text };
 }
 
 function tooManyValues(): Refusal {

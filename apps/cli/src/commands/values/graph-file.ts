@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { unreadable } from '../../client';
+import { JsonText, unreadable } from '../../client';
 import { GraphText } from '../../graph';
 import type { ReadValue } from './typed-value';
 
@@ -15,5 +15,5 @@ export const graphFileOrNone: ReadValue<unknown> = (path) => {
   } catch (error) {
     throw unreadable(path, error);
   }
-  return JSON.parse(GraphText.parse(text, path).toString());
+  return new JsonText(GraphText.parse(text, path).toString());
 };

@@ -38,7 +38,7 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return (await this.client.ask(GatewayReportAnswerSchema, { method: 'POST', path, body: report })).state;
   }
 
-  /** Whose deployment it is, a worker is not told: its models are found for the warm-up itself. */
+  /** A worker does not learn whose deployment it is: its models are found for the warm-up itself. */
   async warmUp(): Promise<WarmUp | null> {
     const terms = await this.client.ask(GatewayTermsSchema, { method: 'GET', path: 'terms' });
     const { warmUp = null, servesWarmUpModels: servesModels = false } = terms;

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 /** Databases of the Redis that a test run starts (`databases` of its configuration). */
 const DATABASES = 1_024;
-/** Each test file loads this module anew, so each has a database of its own. 0 is left to whoever looks in by hand. */
+/** Each test file loads this module again, so each has a database of its own. 0 is left to people who look in by hand. */
 const database = randomInt(1, DATABASES);
 
 /**

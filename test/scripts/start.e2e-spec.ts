@@ -1,64 +1,26 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { eventually } from '@millrace/testing';
 import { identify } from '../../scripts/lib/system/processes.mjs';
-
-const START = join(__dirname, '..', '..', 'scripts', 'start.mjs');
-/** A cold start of every process on two busy cores. */
-const START_LIMIT_MS = 180_000;
-
-interface RunFile {
-  publicUrl: string;
-  opsUrl: string;
-  consoleUrl: string;
-  apiKey: string;
-  adminToken: string;
-  databaseUrl: string;
-  redisUrl: string;
-  blobStore: string;
-  processes: { role: string; pid: number }[];
-}
+import {
+  START_LIMIT_MS,
+  ended,
+  readRunFile as readRunFileOf,
+  start as startOn,
+  startReady as startReadyOn,
+  type RunFile,
+  type Started,
+} from './support/started';
 
 let data: string;
 beforeAll(() => (data = mkdtempSync(join(tmpdir(), 'millrace-start-'))));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-interface Started {
-  child: ChildProcess;
-  output: () => string;
-}
-
-/** The command with nothing but embedded parts, as on a machine that has no servers. */
-function start(...flags: string[]): Started {
-  const embedded = Object.entries(process.env).filter(
-    ([name]) => !/^(DATABASE_URL|REDIS_URL|S3_\w+|MILLRACE_\w+)$/.test(name),
-  );
-  const child = spawn(process.execPath, [START, '--data', data, ...flags], { env: Object.fromEntries(embedded) });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
-  return { child, output: () => output };
-}
-
-async function startReady(...flags: string[]): Promise<Started> {
-  const started = start(...flags);
-  await eventually(
-    'the stack is ready',
-    () => {
-      if (started.child.exitCode !== null) throw new Error(started.output());
-      return started.output().includes('Ready. Ctrl-C stops everything.');
-    },
-    START_LIMIT_MS,
-  );
-  return started;
-}
-
-function readRunFile(): RunFile {
-  return JSON.parse(readFileSync(join(data, 'run.json'), 'utf8')) as RunFile;
-}
+const start = (...flags: string[]): Started => startOn(data, ...flags);
+const startReady = (...flags: string[]): Promise<Started> => startReadyOn(data, ...flags);
+const readRunFile = (): RunFile => readRunFileOf(data);
 
 /** Whether the run file names this pid. */
 function hasPid(pid: number): boolean {
@@ -91,12 +53,6 @@ function openFile(pid: number, fd: string): string {
   } catch {
     return '';
   }
-}
-
-/** @returns the exit code, once everything that the command said and did is over. */
-async function ended({ child }: Started): Promise<number | null> {
-  if (child.exitCode === null) await once(child, 'exit');
-  return child.exitCode;
 }
 
 const get = (url: string, token?: string): Promise<Response> =>

@@ -102,6 +102,8 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   clearTimeout(ending);
   clearInterval(timer);
   await Promise.race([Promise.all(load), pause(CLIENTS_END_MS)]);
+  // Those that were answered after the last time are as old as the others.
+  await query(stack.databaseUrl, (client) => ageKeys(client, notices.made)).catch(() => undefined);
   say('Faults are over; the stack comes to rest.');
   const began = performance.now();
   await drain(stack);

@@ -134,3 +134,59 @@ it('a thousand jobs are accepted at once, and canceled at once', async () => {
   const { body } = await client.call<{ held_micros: number }>('GET', '/platform/v1/credits');
   expect(body.held_micros).toBe(0);
 }, 180_000);
+
+describe('a retry of a batch', () => {
+  /** The blur is larger than the picture where that has 16 points, which fails. */
+  const blurred = JSON.stringify({
+    workflow: {
+      '1': { class_type: 'EmptyImage', inputs: { width: 64, height: 64, batch_size: 1, color: 0 } },
+      '2': { class_type: 'ImageBlur', inputs: { image: ['1', 0], blur_radius: 20, sigma: 1 } },
+      '3': { class_type: 'SaveImage', inputs: { images: ['2', 0], filename_prefix: 'a' } },
+    },
+    table: { '1.width': [64, 16, 64, 16], '1.height': [64, 16, 64, 16] },
+    metadata: { order: '12' },
+  });
+  const jobsOf = async (id: string): Promise<BatchJobView[]> =>
+    (await client.call<{ jobs: BatchJobView[] }>('GET', `${PATH}/${id}/jobs`)).body.jobs;
+  const retry = (id: string, key: string, json?: object): ReturnType<typeof client.call<BatchView>> =>
+    client.call<BatchView>('POST', `${PATH}/${id}/retry`, {
+      headers: { 'Idempotency-Key': key },
+      ...(json === undefined ? {} : { json }),
+    });
+
+  it('runs those that failed once more, in their places, and no other', async () => {
+    const { id } = await completed((await submit(blurred)).id);
+    const before = await jobsOf(id);
+    expect(before.map(({ status }) => status)).toEqual(['succeeded', 'failed', 'succeeded', 'failed']);
+    const answer = await retry(id, 'again');
+    expect([answer.status, answer.body.retry_count]).toEqual([200, 1]);
+    const after = await completed(id);
+    expect(after.counts).toMatchObject({ succeeded: 2, failed: 2 });
+    const now = await jobsOf(id);
+    expect(now.map((job, at) => job.id === before[at]?.id)).toEqual([true, false, true, false]);
+    expect(now.map(({ batch_index: index, metadata }) => [index, metadata.order])).toEqual(
+      [0, 1, 2, 3].map((index) => [index, '12']),
+    );
+    // A repeat of the request is no other retry, though jobs of the retry have failed.
+    expect((await retry(id, 'again')).body.retry_count).toBe(1);
+    expect((await jobsOf(id)).map((job) => job.id)).toEqual(now.map((job) => job.id));
+    const all = [...now, before[1], before[3]];
+    expect(after.charged_micros).toBe(all.reduce((sum, job) => sum + (job?.metrics.charged_micros ?? 0), 0));
+    process.env.COMFY_BASE_URL = stack.publicUrl;
+    const official = new Comfy({ apiKey: account.apiKey });
+    for (const job of [before[1], now[1]]) expect((await official.jobs.get(job?.id ?? '')).status).toBe('failed');
+  }, 180_000);
+
+  it('of what was canceled has it succeed', async () => {
+    const many = Array.from({ length: 60 }, (_, color) => color);
+    const { id } = await submit(table(many));
+    await client.call('POST', `${PATH}/${id}/cancel`);
+    const { counts } = await completed(id);
+    expect(counts.canceled).toBeGreaterThan(0);
+    expect((await retry(id, 'what-was-canceled', { statuses: ['canceled'] })).status).toBe(200);
+    const { counts: ended, job_count: count } = await completed(id);
+    expect([ended.succeeded, count]).toEqual([many.length, many.length]);
+    const { body } = await client.call<{ held_micros: number }>('GET', '/platform/v1/credits');
+    expect(body.held_micros).toBe(0);
+  }, 180_000);
+});

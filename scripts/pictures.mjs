@@ -11,7 +11,7 @@ const HELP = `npm run console:pictures [-- --out DIR]    a picture of every scre
   --out DIR   where they go (.millrace/pictures)`;
 
 /** Screens of one record: an account without any has none of them. */
-const ONE_OF_MANY = ['job', 'webhook'];
+const ONE_OF_MANY = ['job', 'batch', 'webhook'];
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {

@@ -1,3 +1,4 @@
+import { batches } from './suites/batches';
 import { jobLife } from './suites/job-life';
 import { jobList } from './suites/job-list';
 import { rescue } from './suites/rescue';
@@ -8,3 +9,4 @@ const shared = new ConsoleStack({ workers: 1 });
 jobLife(shared);
 jobList(shared);
 rescue(shared);
+batches(shared);

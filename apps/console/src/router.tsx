@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { readAssetsSearch } from './assets/assets-search';
+import { readBatchSearch } from './batches/batch-search';
 import { JobsPage, readJobsSearch } from './jobs';
 import { readJobSearch } from './job/job-search';
 import { readPlaygroundSearch } from './playground/playground-search';
@@ -23,6 +24,19 @@ const job = createRoute({
   path: '/jobs/$jobId',
   validateSearch: readJobSearch,
   component: lazyRouteComponent(() => import('./job'), 'JobPage'),
+});
+
+const batches = createRoute({
+  getParentRoute,
+  path: '/batches',
+  component: lazyRouteComponent(() => import('./batches'), 'BatchesPage'),
+});
+
+const batch = createRoute({
+  getParentRoute,
+  path: '/batches/$batchId',
+  validateSearch: readBatchSearch,
+  component: lazyRouteComponent(() => import('./batches'), 'BatchPage'),
 });
 
 const playground = createRoute({
@@ -88,6 +102,8 @@ export const router = createRouter({
     index,
     jobs,
     job,
+    batches,
+    batch,
     playground,
     assets,
     deployments,

@@ -3,18 +3,19 @@ import { join } from 'node:path';
 import { onDatabase } from '../prisma/index.mjs';
 import { ROOT } from '../system/index.mjs';
 import { admin, call } from './call.mjs';
+import { plantBatch } from './plant-batch.mjs';
 import { plantEndpoint } from './plant-endpoint.mjs';
 
 /** @typedef {import('../stack/stack.mjs').RunFile} RunFile */
-/** @typedef {{ account: string, empty: string, job: string, failed: string, endpoint: string }} Planted
- * ids of two accounts, two jobs and a webhook endpoint */
+/** @typedef {{ account: string, empty: string, job: string, failed: string, batch: string, endpoint: string }} Planted
+ * ids of two accounts, two jobs, a batch and a webhook endpoint */
 
 const POLL_MS = 300;
 const ROWS = 1_000;
 const STEPS = 500;
 const TERMINAL = ['succeeded', 'failed', 'canceled', 'expired'];
 /**
- * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a deployment, keys, a webhook endpoint,
+ * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a batch, a deployment, keys, a webhook endpoint,
  * and an account that has none of it.
  *
  * @param {import('../command/scope.mjs').Scope} scope
@@ -26,6 +27,7 @@ export async function plant(scope, run) {
   const workflow = await portrait(run);
   const job = await finished(scope, run, workflow, { user: 'ada', order: '4711' });
   const failed = await finished(scope, run, await failing(run), { user: 'grace' });
+  const batch = await plantBatch(scope, run);
   for (const name of ['nightly', 'shop']) {
     await call(run, 'POST', '/platform/v1/api-keys', { name, scopes: ['jobs:read', 'jobs:write'] });
   }
@@ -33,7 +35,7 @@ export async function plant(scope, run) {
   const { id: empty } = await admin(run, 'accounts', { name: 'Nobody yet' });
   await loseFirstWorker(run, job);
   const endpoint = await plantEndpoint(run, [job, failed]);
-  return { account: String(account), empty: String(empty), job, failed, endpoint };
+  return { account: String(account), empty: String(empty), job, failed, batch, endpoint };
 }
 
 /**

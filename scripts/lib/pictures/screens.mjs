@@ -1,4 +1,4 @@
-/** What the screens of one thing show. @typedef {{ account: string, job: string, endpoint: string }} Subject ids */
+/** What the screens of one thing show. @typedef {{ account: string, job: string, batch: string, endpoint: string }} Subject ids */
 /**
  * A screen of a console: its route, as the console's router has it, and the address that shows it. `reads`: the requests that fail in
  * its picture of an error; absent where it reads nothing of an account.
@@ -10,6 +10,13 @@
 export const SCREENS = [
   { name: 'jobs', route: '/jobs', path: () => '/jobs', reads: '**/api/v2/jobs?*' },
   { name: 'job', route: '/jobs/$jobId', path: ({ job }) => `/jobs/${job}`, reads: '**/api/v2/jobs/*' },
+  { name: 'batches', route: '/batches', path: () => '/batches', reads: '**/api/v2/batches?*' },
+  {
+    name: 'batch',
+    route: '/batches/$batchId',
+    path: ({ batch }) => `/batches/${batch}`,
+    reads: '**/api/v2/batches/*/jobs*',
+  },
   { name: 'playground', route: '/new', path: ({ job }) => `/new?from=${job}`, reads: '**/api/v2/node-classes*' },
   { name: 'assets', route: '/assets', path: () => '/assets', reads: '**/api/v2/assets*' },
   { name: 'deployments', route: '/deployments', path: () => '/deployments', reads: '**/platform/v1/deployments*' },

@@ -3,7 +3,17 @@ import type { IconName } from '../ui/controls/icon';
 import { useSession } from './session-context';
 
 interface Place {
-  to: '/jobs' | '/new' | '/assets' | '/deployments' | '/usage' | '/webhooks' | '/keys' | '/account' | '/docs/$';
+  to:
+    | '/jobs'
+    | '/batches'
+    | '/new'
+    | '/assets'
+    | '/deployments'
+    | '/usage'
+    | '/webhooks'
+    | '/keys'
+    | '/account'
+    | '/docs/$';
   label: string;
   icon: IconName;
   /** Only a session with this scope can do something there. */
@@ -12,6 +22,7 @@ interface Place {
 
 const PLACES: readonly Place[] = [
   { to: '/jobs', label: 'Jobs', icon: 'jobs' },
+  { to: '/batches', label: 'Batches', icon: 'batches', scope: 'jobs:read' },
   { to: '/new', label: 'New job', icon: 'plus' },
   { to: '/assets', label: 'Assets', icon: 'assets', scope: 'assets:read' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 /** Line icons on a grid of 16, drawn here: one stroke width, no packages. */
 const PATHS = {
   jobs: 'M2.5 4h11M2.5 8h11M2.5 12h7',
+  batches: 'M2.5 2.5H7V7H2.5zM9 2.5h4.5V7H9zM2.5 9H7v4.5H2.5zM9 9h4.5v4.5H9z',
   plus: 'M8 3v10M3 8h10',
   assets: 'M2.5 3.5h11v9h-11zM2.5 10.5l3-3 2.5 2.5 2-2 3.5 3.5M10.5 6h.01',
   usage: 'M3 13V8.5M8 13V3M13 13V6',

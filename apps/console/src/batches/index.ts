@@ -1,0 +1,2 @@
+export { BatchPage } from './batch-page';
+export { BatchesPage } from './batches-page';

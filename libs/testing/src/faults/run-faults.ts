@@ -84,7 +84,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const modelClient = await ModelClient.open(`m${seed}`, origin, loading.target, history, ofModels, models);
   const receiver = await makeEndpoint(rich);
   const stop = new AbortController();
-  const { databaseUrl, leaseMs } = stack;
+  const { databaseUrl, leaseMs, folder } = stack;
   const victims = { ...stack.victims, databaseUrl, leaseMs, deploymentWorkers, modelWorkers, receiver };
   const injector = new Injector(victims, history, new Random(random.whole(1, 1e9)), stop.signal);
   const load = Array.from({ length: clients }, (_, index) => {
@@ -113,7 +113,6 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
     const collapses = [...stack.victims.apps, stack.victims.fleet, stack.victims.postgres].flatMap(
       (member) => member.collapses,
     );
-    const { folder } = stack;
     const evidence = {
       history,
       databaseUrl,

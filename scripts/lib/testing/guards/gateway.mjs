@@ -51,9 +51,9 @@ export const GATEWAY_GUARDS = [
   ),
   of(
     'a worker outside is shown models of names in its graph alone',
-    'apps/gateway/src/attempts/models.controller.ts',
-    'names.filter((name) => named.has(name)),',
-    'names.filter((name) => named.size >= 0),',
+    'apps/gateway/src/attempts/model-request.ts',
+    'names.filter((name) => allowed.has(name));',
+    'names.filter(() => allowed.size >= 0);',
     MODELS,
   ),
 ];

@@ -30,8 +30,8 @@ export class Metrics {
   });
   readonly jobsFinished = new Counter({
     name: 'millrace_jobs_finished_total',
-    help: 'Jobs that reached a terminal state.',
-    labelNames: ['pool', 'status'],
+    help: 'Jobs that reached a terminal state, by whose fault it is that they did not succeed: service, caller; none of those that did, or were canceled.',
+    labelNames: ['pool', 'status', 'fault'],
     registers: [this.registry],
   });
   readonly startDelaySeconds = new Histogram({

@@ -4,7 +4,15 @@ import { isTerminal, type DispatchMessage, type Progress } from '@millrace/contr
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
-import type { ClaimedAttempt, EndGuard, Fence, JobLog, JobScope, MovedJob } from '../state';
+import {
+  faultOf,
+  type ClaimedAttempt,
+  type EndGuard,
+  type Fence,
+  type JobLog,
+  type JobScope,
+  type MovedJob,
+} from '../state';
 import { requestCancel } from './cancel.store';
 import { claimAttempt } from './claim.store';
 import type { LostJob } from './due-jobs.store';
@@ -208,7 +216,8 @@ export class Lifecycle {
   private moved(job: MovedJob): void {
     this.events.moved(job);
     if (!isTerminal(job.status)) return;
-    this.metrics.jobsFinished.inc({ pool: job.poolId, status: job.status });
+    const fault = faultOf(job.status, job.errorCode);
+    this.metrics.jobsFinished.inc({ pool: job.poolId, status: job.status, fault });
     this.metrics.creditsSettled.inc(Number(job.chargedMicros ?? 0n));
     this.requestDispatch(job.poolId);
   }

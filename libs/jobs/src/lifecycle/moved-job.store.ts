@@ -12,7 +12,8 @@ export type MovedColumn =
   | 'attempt'
   | 'worker_id'
   | 'charged_micros'
-  | 'has_secrets';
+  | 'has_secrets'
+  | 'error';
 
 /**
  * Run the statement that moves a job, with the parts that go with the move.
@@ -25,7 +26,8 @@ export async function runMove(
   parts: StatementPart[],
 ): Promise<MovedJob | null> {
   const [moved] = await statements.rows<MovedJob>(composeStatement(parts)`
-    SELECT id, account_id, pool_id, from_status AS "from", status, seq, attempt, worker_id, charged_micros, has_secrets
+    SELECT id, account_id, pool_id, from_status AS "from", status, seq, attempt, worker_id, charged_micros, has_secrets,
+      error ->> 'code' AS error_code
     FROM ${job}`);
   return moved ?? null;
 }

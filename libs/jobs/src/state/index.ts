@@ -1,3 +1,4 @@
+export { SERVICE_ERRORS, faultOf } from './fault';
 export {
   type ClaimedAttempt,
   type Fence,

@@ -105,6 +105,8 @@ export interface MovedJob {
   chargedMicros: bigint | null;
   /** Whether credentials were handed over for it. */
   hasSecrets: boolean;
+  /** The code of its error; null unless it failed or expired. */
+  errorCode: string | null;
 }
 
 /** The right to run one attempt of a job. A statement of a worker names all three, and changes nothing if one is wrong. */

@@ -1,0 +1,159 @@
+import { BURN_CASES, type AlertCase } from './burn-cases';
+
+export type { Series } from './burn-cases';
+
+const POOL = 'namespace="prod",pool="default"';
+
+/** Of each alert: what the metrics do when it must fire, and what they do when it must not (one case or several), minute by minute. */
+export const CASES: Record<string, AlertCase> = {
+  ...BURN_CASES,
+  MillraceAllProcessesAway: {
+    firing: {
+      'process_start_time_seconds{namespace="prod",role="api",instance="a"}': '1x60 stale',
+      'process_start_time_seconds{namespace="prod",role="maintenance",instance="b"}': '1x120',
+    },
+    quiet: {
+      'process_start_time_seconds{namespace="prod",role="api",instance="a"}': '1x60 stale',
+      'process_start_time_seconds{namespace="prod",role="api",instance="c"}': '1x120',
+      'process_start_time_seconds{namespace="prod",role="worker",instance="d"}': '1x60 stale',
+    },
+  },
+  MillraceNothingScraped: {
+    firing: { 'process_start_time_seconds{role="worker"}': '1x120' },
+    quiet: {
+      'process_start_time_seconds{role="api"}': '1x120',
+      'process_start_time_seconds{role="maintenance"}': '1x120',
+    },
+  },
+  MillraceTargetDown: {
+    firing: { 'up{job="millrace",instance="a"}': '1x60 0x60' },
+    quiet: { 'up{job="millrace",instance="a"}': '1x120', 'up{job="another",instance="b"}': '0x120' },
+  },
+  MillracePostgresAway: {
+    firing: {
+      'millrace_loop_runs_total{namespace="prod",loop="measure-queues",outcome="failed"}': '0+4x120',
+      'millrace_loop_runs_total{namespace="prod",loop="measure-queues",outcome="idle"}': '700x120',
+    },
+    quiet: [
+      {
+        'millrace_loop_runs_total{namespace="prod",loop="measure-queues",outcome="failed"}': '0+1x120',
+        'millrace_loop_runs_total{namespace="prod",loop="measure-queues",outcome="idle"}': '0+9x120',
+      },
+      { 'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="failed"}': '0+4x120' },
+    ],
+  },
+  MillraceDeploymentWithoutWorkers: {
+    firing: {
+      [`millrace_pool_pending_jobs{${POOL}}`]: '1x120',
+      [`millrace_queue_depth{${POOL},delivery="waiting"}`]: '0x120',
+    },
+    quiet: [
+      {
+        [`millrace_pool_pending_jobs{${POOL}}`]: '1x120',
+        [`millrace_queue_depth{${POOL},delivery="leased"}`]: '1x120',
+      },
+      {
+        [`millrace_pool_pending_jobs{${POOL}}`]: '0x120',
+        [`millrace_queue_depth{${POOL},delivery="waiting"}`]: '0x120',
+      },
+    ],
+  },
+  MillraceJobsWaitLong: {
+    firing: {
+      [`millrace_queue_oldest_seconds{${POOL}}`]: '1000+60x120',
+      [`millrace_pool_pending_jobs{${POOL}}`]: '1x120',
+    },
+    quiet: [
+      {
+        [`millrace_queue_oldest_seconds{${POOL}}`]: '5x120',
+        [`millrace_pool_pending_jobs{${POOL}}`]: '1x120',
+      },
+      // Of a deployment that was stopped on purpose.
+      {
+        [`millrace_queue_oldest_seconds{${POOL}}`]: '1000+60x120',
+        [`millrace_pool_pending_jobs{${POOL}}`]: '0x120',
+      },
+    ],
+  },
+  MillracePoolWithoutProgress: {
+    firing: {
+      [`millrace_queue_depth{${POOL},delivery="waiting"}`]: '4x120',
+      [`millrace_queue_depth{${POOL},delivery="leased"}`]: '0x120',
+      [`millrace_pool_pending_jobs{${POOL}}`]: '4x120',
+    },
+    quiet: [
+      {
+        [`millrace_queue_depth{${POOL},delivery="waiting"}`]: '4x120',
+        [`millrace_queue_depth{${POOL},delivery="leased"}`]: '1x120',
+        [`millrace_pool_pending_jobs{${POOL}}`]: '5x120',
+      },
+      // Of a deployment that was stopped on purpose.
+      {
+        [`millrace_queue_depth{${POOL},delivery="waiting"}`]: '4x120',
+        [`millrace_queue_depth{${POOL},delivery="leased"}`]: '0x120',
+        [`millrace_pool_pending_jobs{${POOL}}`]: '0x120',
+      },
+    ],
+  },
+  MillraceLeaseLosses: {
+    firing: { [`millrace_lease_losses_total{${POOL}}`]: '0+1x120' },
+    quiet: { [`millrace_lease_losses_total{${POOL}}`]: '7x120' },
+  },
+  MillraceJobsFail: {
+    firing: {
+      [`millrace_jobs_finished_total{${POOL},status="failed"}`]: '0+3x120',
+      [`millrace_jobs_finished_total{${POOL},status="succeeded"}`]: '0+1x120',
+    },
+    quiet: {
+      [`millrace_jobs_finished_total{${POOL},status="failed"}`]: '0+1x120',
+      [`millrace_jobs_finished_total{${POOL},status="succeeded"}`]: '0+3x120',
+    },
+  },
+  MillraceDatabaseConnectionsShort: {
+    firing: { 'millrace_database_connections{namespace="prod",role="api",instance="a",state="waiting"}': '3x120' },
+    quiet: [
+      { 'millrace_database_connections{namespace="prod",role="api",instance="a",state="waiting"}': '0x118 9x2' },
+      { 'millrace_database_connections{namespace="prod",role="api",instance="a",state="busy"}': '9x120' },
+    ],
+  },
+  MillraceEventLoopLags: {
+    firing: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api",instance="a"}': '0.9x120' },
+    quiet: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api",instance="a"}': '0.02x120' },
+  },
+  MillraceMaintenanceAway: {
+    firing: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api"}': '0.02x120' },
+    quiet: {
+      'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api"}': '0.02x120',
+      'millrace_loop_runs_total{namespace="prod",loop="dispatch",outcome="idle"}': '0+60x120',
+    },
+  },
+  MillraceLoopFails: {
+    firing: { 'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="failed"}': '0+1x120' },
+    quiet: {
+      'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="failed"}': '0+1x120',
+      'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="idle"}': '0+1x120',
+    },
+  },
+  MillraceWebhooksLate: {
+    firing: { 'millrace_webhook_oldest_seconds{namespace="prod"}': '300x120' },
+    quiet: { 'millrace_webhook_oldest_seconds{namespace="prod"}': '30x120' },
+  },
+  MillraceLoopItemsFail: {
+    firing: { 'millrace_loop_items_resting{namespace="prod",loop="sweep-blobs"}': '2x120' },
+    quiet: { 'millrace_loop_items_resting{namespace="prod",loop="sweep-blobs"}': '0x120' },
+  },
+  MillraceLedgerImbalance: {
+    firing: { 'millrace_ledger_findings{namespace="prod"}': '1x120' },
+    quiet: { 'millrace_ledger_findings{namespace="prod"}': '0x120' },
+  },
+  MillraceRedisNearlyFull: {
+    firing: {
+      'redis_memory_used_bytes{namespace="prod",instance="r"}': '90x120',
+      'redis_memory_max_bytes{namespace="prod",instance="r"}': '100x120',
+    },
+    quiet: {
+      'redis_memory_used_bytes{namespace="prod",instance="r"}': '90x120',
+      'redis_memory_max_bytes{namespace="prod",instance="r"}': '0x120',
+    },
+  },
+};

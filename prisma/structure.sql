@@ -117,6 +117,14 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.limited_value(label text, metadata jsonb, api_key uuid)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    SELECT CASE label WHEN '@account' THEN '' WHEN '@key' THEN api_key::text ELSE metadata ->> label END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.new_job_id()
  RETURNS uuid
  LANGUAGE sql
@@ -126,6 +134,49 @@ AS $function$
          || '7' || lpad(to_hex(micros % 1000 * 4096 / 1000), 3, '0')
          || right(replace(gen_random_uuid()::text, '-', ''), 16))::uuid
     FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) clock
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_label_spend()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    today date := (now() AT TIME ZONE 'UTC')::date;
+    rule record;
+    in_day bigint;
+    in_month bigint;
+BEGIN
+    IF NEW.warned_on IS DISTINCT FROM today THEN
+        NEW.day_warned := 0;
+        IF date_trunc('month', NEW.warned_on) IS DISTINCT FROM date_trunc('month', today) THEN
+            NEW.month_warned := 0;
+        END IF;
+        NEW.warned_on := today;
+    END IF;
+    IF NEW.day_stopped_on <> today THEN
+        NEW.day_stopped_on := NULL;
+    END IF;
+    IF date_trunc('month', NEW.month_stopped_on) <> date_trunc('month', today) THEN
+        NEW.month_stopped_on := NULL;
+    END IF;
+    SELECT r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap INTO rule FROM label_rules r
+    WHERE r.account_id = NEW.account_id AND r.label = NEW.label AND (r.value = NEW.value OR r.value IS NULL)
+    ORDER BY r.value NULLS LAST LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN NEW;
+    END IF;
+    in_day := CASE WHEN NEW.day = today THEN NEW.day_micros ELSE 0 END;
+    in_month := CASE WHEN date_trunc('month', NEW.day) = date_trunc('month', today) THEN NEW.month_micros ELSE 0 END;
+    NEW.day_warned := greatest(NEW.day_warned, spend_level(in_day + NEW.held_micros, rule.daily_micros));
+    NEW.month_warned := greatest(NEW.month_warned, spend_level(in_month + NEW.held_micros, rule.monthly_micros));
+    IF rule.daily_at_cap = 'stop' AND (in_day >= rule.daily_micros OR in_day + NEW.held_micros > rule.daily_micros) THEN
+        NEW.day_stopped_on := today;
+    END IF;
+    IF rule.monthly_at_cap = 'stop' AND (in_month >= rule.monthly_micros OR in_month + NEW.held_micros > rule.monthly_micros) THEN
+        NEW.month_stopped_on := today;
+    END IF;
+    RETURN NEW;
+END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.note_low_credits()
@@ -157,6 +208,46 @@ AS $function$
 BEGIN
     PERFORM record_webhook_event(NEW.account_id, 'credits.low', jsonb_build_object(
         'available_micros', NEW.available_micros, 'held_micros', NEW.held_micros, 'alert_below_micros', NEW.alert_below_micros));
+    RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_spend_warnings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    day_before smallint := 0;
+    month_before smallint := 0;
+    rule record;
+    warning record;
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        IF OLD.warned_on = NEW.warned_on THEN day_before := OLD.day_warned; END IF;
+        IF date_trunc('month', OLD.warned_on) = date_trunc('month', NEW.warned_on) THEN month_before := OLD.month_warned; END IF;
+    END IF;
+    IF NEW.day_warned <= day_before AND NEW.month_warned <= month_before THEN
+        RETURN NULL;
+    END IF;
+    SELECT r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap INTO rule FROM label_rules r
+    WHERE r.account_id = NEW.account_id AND r.label = NEW.label AND (r.value = NEW.value OR r.value IS NULL)
+    ORDER BY r.value NULLS LAST LIMIT 1;
+    FOR warning IN
+        SELECT * FROM (VALUES
+            ('day', day_before, NEW.day_warned, rule.daily_micros, rule.daily_at_cap,
+                CASE WHEN NEW.day = NEW.warned_on THEN NEW.day_micros ELSE 0 END),
+            ('month', month_before, NEW.month_warned, rule.monthly_micros, rule.monthly_at_cap,
+                CASE WHEN date_trunc('month', NEW.day) = date_trunc('month', NEW.warned_on) THEN NEW.month_micros ELSE 0 END)
+        ) AS w (span, before, percent, cap, at_cap, charged) WHERE w.percent > w.before
+    LOOP
+        PERFORM record_webhook_event(NEW.account_id, 'spend.warning', jsonb_build_object(
+            'scope', CASE NEW.label WHEN '@account' THEN 'account' WHEN '@key' THEN 'key' ELSE 'label' END,
+            'key_id', CASE WHEN NEW.label = '@key' THEN NEW.value END,
+            'label', CASE WHEN NOT starts_with(NEW.label, '@') THEN NEW.label END,
+            'value', CASE WHEN NOT starts_with(NEW.label, '@') THEN NEW.value END,
+            'span', warning.span, 'percent', warning.percent, 'cap_micros', warning.cap, 'at_cap', warning.at_cap,
+            'held_micros', NEW.held_micros, 'charged_micros', warning.charged));
+    END LOOP;
     RETURN NULL;
 END
 $function$;
@@ -288,6 +379,14 @@ BEGIN
     END IF;
     RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
 END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.spend_level(used bigint, cap bigint)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    SELECT (CASE WHEN cap IS NULL THEN 0 WHEN used >= cap THEN 100 WHEN used >= cap * 0.8 THEN 80 WHEN used >= cap * 0.5 THEN 50 ELSE 0 END)::smallint
 $function$;
 
 CREATE OR REPLACE FUNCTION public.sweep_audit_log(kept_seconds bigint, batch integer)
@@ -430,6 +529,7 @@ CREATE TABLE balances (
     drawn_micros bigint DEFAULT 0 NOT NULL,
     alert_below_micros bigint DEFAULT 5000000 NOT NULL,
     alerted_at timestamp(3) with time zone,
+    anomaly_hour timestamp(3) with time zone,
     CONSTRAINT balances_pkey PRIMARY KEY (account_id),
     CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
@@ -816,7 +916,10 @@ CREATE TABLE label_rules (
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     retention_seconds integer,
+    daily_at_cap text,
+    monthly_at_cap text,
     CONSTRAINT label_rules_pkey PRIMARY KEY (id),
+    CONSTRAINT label_rules_at_cap_check CHECK (((daily_at_cap = ANY (ARRAY['stop'::text, 'finish'::text])) AND (monthly_at_cap = ANY (ARRAY['stop'::text, 'finish'::text])))),
     CONSTRAINT label_rules_limits_check CHECK (((max_jobs >= 0) AND (daily_micros >= 0) AND (monthly_micros >= 0)))
 );
 
@@ -829,6 +932,11 @@ CREATE TABLE label_use (
     day date,
     day_micros bigint DEFAULT 0 NOT NULL,
     month_micros bigint DEFAULT 0 NOT NULL,
+    day_warned smallint DEFAULT 0 NOT NULL,
+    month_warned smallint DEFAULT 0 NOT NULL,
+    warned_on date,
+    day_stopped_on date,
+    month_stopped_on date,
     CONSTRAINT label_use_pkey PRIMARY KEY (account_id, label, value),
     CONSTRAINT label_use_counts_check CHECK (((live >= 0) AND (held_micros >= 0) AND (day_micros >= 0) AND (month_micros >= 0)))
 ) WITH (fillfactor=70);
@@ -1271,6 +1379,7 @@ CREATE INDEX jobs_paused_idx ON public.jobs USING btree (retry_at) WHERE (delive
 CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
 CREATE UNIQUE INDEX label_rules_key ON public.label_rules USING btree (account_id, label, value) NULLS NOT DISTINCT;
+CREATE INDEX label_use_stopped_idx ON public.label_use USING btree (account_id) WHERE ((day_stopped_on IS NOT NULL) OR (month_stopped_on IS NOT NULL));
 CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
@@ -1321,6 +1430,8 @@ CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR 
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');
 CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_terminal_change('nothing leaves a terminal state');
+CREATE TRIGGER label_use_spend_trigger BEFORE INSERT OR UPDATE ON public.label_use FOR EACH ROW EXECUTE FUNCTION note_label_spend();
+CREATE TRIGGER label_use_warning_trigger AFTER INSERT OR UPDATE ON public.label_use FOR EACH ROW WHEN (((new.day_warned > 0) OR (new.month_warned > 0))) EXECUTE FUNCTION record_spend_warnings();
 CREATE TRIGGER ledger_entries_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change('the ledger is only appended to');
 CREATE TRIGGER ledger_transactions_append_trigger BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_ledger_change('the ledger is only appended to');
 CREATE TRIGGER payment_events_append_trigger BEFORE DELETE OR UPDATE ON public.payment_events FOR EACH ROW EXECUTE FUNCTION refuse_change('what was told of payments is only appended to');

@@ -206,6 +206,7 @@ describe('what version 2 has promised stands', () => {
       queue_full: 429,
       label_limit: 429,
       label_spend_limit: 402,
+      spend_cap: 402,
       deployment_not_ready: 429,
       rate_limited: 429,
       too_many_streams: 429,

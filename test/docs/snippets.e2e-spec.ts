@@ -32,6 +32,7 @@ const GUIDE = [
   'exports',
   'models',
   'erasure',
+  'spend',
 ];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;

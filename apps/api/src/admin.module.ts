@@ -10,6 +10,7 @@ import { OperationsModule } from './operations';
 import { OperatorsAdminModule } from './operators';
 import { PrivacyAdminModule } from './privacy';
 import { SessionsAdminModule } from './sessions';
+import { SpendAdminModule } from './spend';
 
 /** The admin API: what the ops listener serves besides health and metrics. */
 @Module({
@@ -24,6 +25,7 @@ import { SessionsAdminModule } from './sessions';
     OperatorsAdminModule,
     PrivacyAdminModule,
     SessionsAdminModule,
+    SpendAdminModule,
     AdminOpenApiModule,
   ],
 })

@@ -44,7 +44,13 @@ import {
   WorkerTokenStore,
   WorkerTokens,
 } from '@millrace/deployments';
-import { JobPresenter, composeLabelRules, composeSubmission, type AccountQueues } from '@millrace/jobs';
+import {
+  JobPresenter,
+  composeLabelRules,
+  composeSpendCaps,
+  composeSubmission,
+  type AccountQueues,
+} from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { composeModelNames, composeModels } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
@@ -143,6 +149,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     composeTopUps(database, provider, settings),
     defaults,
     composeLabelRules(database),
+    composeSpendCaps(database),
     composeErasures(database, audit, accounts.forget),
     composeAccountExports(database, assets.content),
     jobs.submissions,

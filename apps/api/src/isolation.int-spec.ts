@@ -86,6 +86,7 @@ function ownPath(endpoint: Endpoint, own: OwnRecords = records): string {
     'webhook endpoint': own.webhookEndpointId,
     'webhook message': own.webhookMessageId,
     'label rule': own.labelRuleId,
+    'spend cap': own.spendCapId,
     'export delivery': own.exportDeliveryId,
     model: own.modelId,
     erasure: own.erasureId,

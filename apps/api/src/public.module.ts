@@ -14,6 +14,7 @@ import { ModelsModule } from './models';
 import { OpenApiModule } from './openapi';
 import { PrivacyModule } from './privacy';
 import { SessionsModule } from './sessions';
+import { SpendModule } from './spend';
 import { UploadsModule } from './uploads';
 import { WebhooksModule } from './webhooks';
 
@@ -33,6 +34,7 @@ import { WebhooksModule } from './webhooks';
     SessionsModule,
     WebhooksModule,
     LabelsModule,
+    SpendModule,
     PrivacyModule,
     ModelsModule,
     McpModule,

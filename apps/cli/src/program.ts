@@ -11,6 +11,7 @@ import {
   addJobs,
   addKeys,
   addLabels,
+  addSpend,
   addLogin,
   addModels,
   addPrivacy,
@@ -78,6 +79,7 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
   for (const add of [
     addKeys,
     addLabels,
+    addSpend,
     addCredits,
     addExports,
     addDefaults,

@@ -29,6 +29,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       webhooks: 'Webhooks',
       mcp: 'The MCP server',
       credits: 'Credits',
+      spend: 'Spend caps',
       exports: 'Exports for finance',
       partners: 'Partners',
       erasure: 'Erasure and export',

@@ -23,7 +23,7 @@ import {
   type ObjectWriter,
 } from './delivery';
 import { DailyExports, ExportStore } from './exports';
-import { CreditReads, ForgetLabelsLoop, UsageStore } from './usage';
+import { CreditReads, ForgetLabelsLoop, NoteSpendAnomaliesLoop, SpendAnomalyStore, UsageStore } from './usage';
 import { CreditAlerts, CreditAlertStore, CreditsService, ExpireCreditsLoop, LotStore } from './credits';
 import { LedgerReadsStore, LedgerStore, PostingStore } from './ledger';
 
@@ -72,6 +72,7 @@ export function composeBilling(
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),
       new CollectOwedCreditsLoop(payments),
       new ForgetLabelsLoop(database, new UsageStore()),
+      new NoteSpendAnomaliesLoop(database, new SpendAnomalyStore()),
       new AuditLedgerLoop(database, audit, new AuditProgressStore(), metrics, logger),
     ],
   };

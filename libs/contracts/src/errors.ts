@@ -103,6 +103,12 @@ export const ERROR_CATALOGUE = {
       'Jobs with a label may cost so much in a day or a month, by a rule of the account; this one could exceed it.',
     cure: 'Wait until jobs with the label have ended, or for the next day or month; or raise the limit of the rule.',
   },
+  spend_cap: {
+    status: 402,
+    cause:
+      'All jobs of the account, or of the key, may cost so much in a day or a month, by a cap; this one could exceed it.',
+    cure: 'Wait until other jobs have ended, or for the next day or month (UTC); or raise the cap.',
+  },
   forbidden: {
     status: 403,
     cause: 'The key lacks a scope, the account is suspended, or a signed link was altered or has expired.',

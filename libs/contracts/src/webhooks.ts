@@ -8,6 +8,8 @@ export const WEBHOOK_EVENTS = [
   ...TERMINAL_STATUSES.map((status) => `job.${status}` as const),
   'batch.completed',
   'credits.low',
+  'spend.warning',
+  'spend.anomaly',
   'key.expiring',
   'deployment.stopped',
   'exports.disabled',

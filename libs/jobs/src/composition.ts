@@ -33,7 +33,7 @@ import {
 import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
 import { JobEraser, JobErasureStore } from './erasure';
 import type { JobSettings } from './job.settings';
-import { LabelRuleStore } from './labels';
+import { LabelRuleStore, SpendCapStore } from './labels';
 import {
   EndCanceledJobsLoop,
   EndOvertimeJobsLoop,
@@ -63,6 +63,7 @@ import {
   SweepDemoNetworksLoop,
   TurnStore,
 } from './rotation';
+import { AdoptCappedJobsLoop, CancelSpentJobsLoop } from './spend';
 import {
   GroupStore,
   RunTimesStore,
@@ -227,6 +228,8 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new ExpireOverdueJobsLoop(database, lifecycle),
       new EndOvertimeJobsLoop(database, lifecycle, settings.attemptLimitSeconds),
       new CancelBatchesLoop(database, lifecycle),
+      new CancelSpentJobsLoop(database, new SpendCapStore(), lifecycle),
+      new AdoptCappedJobsLoop(database, new SpendCapStore()),
       new CompleteBatchesLoop(database),
       new SweepExpiredJobsLoop(database),
       new SweepExpiredBatchesLoop(database),

@@ -27,7 +27,20 @@ export {
   showsLogs,
   type StreamItem,
 } from './follow';
-export { LabelRules, composeLabelRules, labelLoops, type LabelRule } from './labels';
+export {
+  ACCOUNT_LABEL,
+  AT_CAP,
+  KEY_LABEL,
+  LabelRules,
+  SpendCaps,
+  composeLabelRules,
+  composeSpendCaps,
+  labelLoops,
+  type LabelRule,
+  type SpendCap,
+  type SpendCapDraft,
+  type SpendStanding,
+} from './labels';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,

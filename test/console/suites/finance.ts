@@ -83,6 +83,23 @@ export function finance(shared: ConsoleStack): void {
       await page.close();
     });
 
+    it('caps what jobs may cost, and lifts the cap', async () => {
+      const page = await browser.openSignedIn(account, '/account');
+      await page.getByText('Jobs may cost as much as there are credits.').waitFor();
+      await page.getByLabel('Cap of a day').fill('30');
+      await page.getByLabel('When it is used up').selectOption('stop');
+      await press(page, 'Set the cap');
+      await page.getByText(/of 30\.?0* credits a day/).waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      const api = new ApiClient(stack.publicUrl, account.apiKey);
+      const { body } = await api.call<{ spend_caps: object[] }>('GET', '/platform/v1/spend');
+      const cap = { scope: 'account', daily_micros: 30_000_000, daily_at_cap: 'stop', monthly_micros: null };
+      expect(body.spend_caps).toMatchObject([cap]);
+      await press(page, 'Delete the cap of account');
+      await page.getByText('Jobs may cost as much as there are credits.').waitFor();
+      await page.close();
+    });
+
     it('limits the jobs of a label, and lifts the limit', async () => {
       const page = await browser.openSignedIn(account, '/account');
       await page.getByText('Jobs with a label such as user=ada may use').waitFor();

@@ -32,6 +32,7 @@ export { REASON_HEADER } from './reason-header';
 export { RETRY_HEADER, retryPolicyOf } from './retry-header';
 export { REUSE_ANSWER, REUSE_HEADER, assertNoReuse, reuseAnswer, reuseOf } from './reuse-header';
 export { SPEND_LIMIT_HEADER, spendLimitOf } from './spend-limit-header';
+export { SPEND_WARNING, spendWarning } from './spend-warning-header';
 export { RequestLimits } from './request-limits';
 export { equalTexts } from './equal-texts';
 export { endpointsOf, endpointsOfModule } from './served-endpoints';

@@ -76,6 +76,7 @@ export const redriveJob = defineEndpoint({
     'queue_full',
     'label_limit',
     'label_spend_limit',
+    'spend_cap',
     'deployment_stopped',
     'deployment_not_ready',
   ],

@@ -21,6 +21,7 @@ import {
   reuseAnswer,
   reuseOf,
   spendLimitOf,
+  spendWarning,
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
@@ -79,6 +80,8 @@ export class JobsController {
     const accepted = await inTurn(request, body, () => this.submissions.submit({ ...submission, target }));
     const { job, place } = accepted;
     if (accepted.reuse !== null) response.setHeader(...reuseAnswer(accepted.reuse.reason));
+    const warning = spendWarning(accepted.spend);
+    if (warning !== null) response.setHeader(...warning);
     return this.presenter.present(visitor, job, place);
   }
 

@@ -7,7 +7,15 @@ import {
   JobSubmissionSchema,
   JobWorkflowSchema,
 } from '@millrace/contracts';
-import { RETRY_HEADER, REUSE_ANSWER, REUSE_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, recordId } from '../endpoints';
+import {
+  RETRY_HEADER,
+  REUSE_ANSWER,
+  REUSE_HEADER,
+  SPEND_LIMIT_HEADER,
+  SPEND_WARNING,
+  defineEndpoint,
+  recordId,
+} from '../endpoints';
 import { jobQuery, metadataFilter } from './job-query';
 
 const reads = { method: 'get', tag: 'jobs', access: { by: 'surface', scope: 'jobs:read' } } as const;
@@ -45,7 +53,7 @@ export const postJobs = defineEndpoint({
     201: {
       description: 'The job is recorded and queued; one that is answered with earlier outputs has succeeded.',
       schema: JobSchema,
-      headers: { 'Millrace-Reuse': REUSE_ANSWER },
+      headers: { 'Millrace-Reuse': REUSE_ANSWER, 'Millrace-Spend-Warning': SPEND_WARNING },
     },
   },
   errors: [
@@ -63,6 +71,7 @@ export const postJobs = defineEndpoint({
     'queue_full',
     'label_limit',
     'label_spend_limit',
+    'spend_cap',
     'storage_full',
     'deployment_not_ready',
   ],

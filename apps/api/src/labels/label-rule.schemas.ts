@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { METADATA_KEY, TimestampSchema, faultOfMetadataValue } from '@millrace/contracts';
+import { AT_CAP } from '@millrace/jobs';
 
 const LIMIT = 'null or absent: no limit';
 const label = z.string().regex(METADATA_KEY, 'must be 1 to 40 letters, digits, "_", "." or "-"').meta({
@@ -24,6 +25,16 @@ const limits = {
     description: `What jobs with the label may cost in a day (UTC), in millionths of a credit: charged and held together; ${LIMIT}.`,
   }),
   monthly_micros: micros.default(null).meta({ description: `The same of a month; ${LIMIT}.` }),
+  daily_at_cap: z
+    .enum(AT_CAP)
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'What happens when daily_micros is used up. `stop`: jobs with the label are refused for the rest of the day, and those that wait or run are ' +
+        'canceled. `finish`: what runs may finish, beyond it if it must. Null or absent: nothing is held beyond it, and a job that needs more is ended.',
+    }),
+  monthly_at_cap: z.enum(AT_CAP).nullable().default(null).meta({ description: 'The same of monthly_micros.' }),
   retention_seconds: z.int().min(3_600).max(2_000_000_000).nullable().default(null).meta({
     description:
       'For how long jobs with the label are kept, outputs and all, from their submission on; null or absent, and where it is longer: as long as all jobs.',
@@ -39,9 +50,13 @@ export const LabelRulePutSchema = z
     }),
     ...limits,
   })
-  .refine(({ label: _, value: __, ...rule }) => Object.values(rule).some((limit) => limit !== null), {
-    message: 'must have a limit: max_jobs, daily_micros, monthly_micros or retention_seconds',
-  })
+  .refine(
+    ({ label: _, value: __, daily_at_cap: ___, monthly_at_cap: ____, ...rule }) =>
+      Object.values(rule).some((limit) => limit !== null),
+    {
+      message: 'must have a limit: max_jobs, daily_micros, monthly_micros or retention_seconds',
+    },
+  )
   .meta({ id: 'LabelRulePut', description: 'What jobs with a label may use.' });
 
 export const LabelRuleSchema = z
@@ -52,6 +67,8 @@ export const LabelRuleSchema = z
     max_jobs: z.int().nullable(),
     daily_micros: z.int().nullable(),
     monthly_micros: z.int().nullable(),
+    daily_at_cap: z.enum(AT_CAP).nullable(),
+    monthly_at_cap: z.enum(AT_CAP).nullable(),
     retention_seconds: z.int().nullable(),
     created_at: TimestampSchema,
     updated_at: TimestampSchema,

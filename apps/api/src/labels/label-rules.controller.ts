@@ -24,7 +24,8 @@ export class LabelRulesController {
     const { accountId } = visitor.caller;
     const { label, value, max_jobs: maxJobs, retention_seconds: retentionSeconds } = body;
     const [dailyMicros, monthlyMicros] = [microsOf(body.daily_micros), microsOf(body.monthly_micros)];
-    const draft = { label, value, maxJobs, dailyMicros, monthlyMicros, retentionSeconds };
+    const atCap = { dailyAtCap: body.daily_at_cap, monthlyAtCap: body.monthly_at_cap };
+    const draft = { label, value, maxJobs, dailyMicros, monthlyMicros, ...atCap, retentionSeconds };
     const rule = await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
       const made = await this.rules.put(tx, accountId, draft);
       const act = { action: 'label_rule.put', subjectType: 'label_rule', subjectId: made.id, accountId };
@@ -64,6 +65,8 @@ function presentLabelRule(rule: LabelRule): z.output<typeof LabelRuleSchema> {
     max_jobs: rule.maxJobs,
     daily_micros: numberOf(rule.dailyMicros),
     monthly_micros: numberOf(rule.monthlyMicros),
+    daily_at_cap: rule.dailyAtCap,
+    monthly_at_cap: rule.monthlyAtCap,
     retention_seconds: rule.retentionSeconds,
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),

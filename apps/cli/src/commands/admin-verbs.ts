@@ -1,7 +1,15 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from './values/assignment';
 import { graphFileOrNone } from './values/graph-file';
-import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
+import {
+  creditLimit,
+  creditMicros,
+  limitOrDefault,
+  oneOf,
+  timestamp,
+  wholeNumber,
+  type ReadValue,
+} from './values/typed-value';
 
 /** A field of a request, and how it is given on the command line. */
 export interface TypedField {
@@ -31,7 +39,7 @@ export interface AdminVerb {
   /** True where sending it again under the same Idempotency-Key changes nothing. */
   takesKey?: boolean;
 }
-export type AdminMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** `user=ada,team=x` as an object. */
 const labelsOf: ReadValue = (text) => Object.fromEntries(parseLabels(text.split(',')));
@@ -100,6 +108,18 @@ const ERASURE_FLAGS = [
   flag('value', '<value>', 'its value, such as ada'),
   flag('confirm', '<sentence>', '`erase account` and its id, of the subject account'),
 ];
+const SPEND_FLAGS = [
+  flag('key_id', '<key>', 'the key, of the scope key; by default each key by itself'),
+  flag('daily_micros', '<micros>', 'what jobs may cost in a day (UTC), in millionths of a credit', limitOrDefault(0)),
+  flag(
+    'monthly_micros',
+    '<micros>',
+    'what jobs may cost in a month (UTC), in millionths of a credit',
+    limitOrDefault(0),
+  ),
+  flag('daily_at_cap', '<choice>', 'stop or finish; by default finish', oneOf(['stop', 'finish'])),
+  flag('monthly_at_cap', '<choice>', 'stop or finish; by default finish', oneOf(['stop', 'finish'])),
+];
 const STATUS = flag('status', '<status>', 'active or suspended', oneOf(ACCOUNT_STATUSES));
 
 /** Every operation of the admin API, in the order of the help. */
@@ -165,6 +185,14 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
     flags: [flag('api_key_id', '<key>', 'the key as which the session acts; by default one of its own')],
   },
   on('account', 'credits', 'the balance of an account', 'GET /accounts/{id}/credits'),
+  list('spend', 'the spend caps of an account, and what is used of them', 'GET /accounts/{id}/spend', {
+    ids: ['account'],
+  }),
+  {
+    ...on('account', 'cap-spend', 'set or change a spend cap of an account', 'PUT /accounts/{id}/spend/caps'),
+    args: [argument('scope', 'scope', 'account or key', oneOf(['account', 'key']))],
+    flags: SPEND_FLAGS,
+  },
   {
     name: 'revoke-key',
     text: 'make an API key of an account invalid at once',

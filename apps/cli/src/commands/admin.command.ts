@@ -149,4 +149,4 @@ async function request(
 const reasonHeader = (reason?: string): Record<string, string> =>
   reason === undefined ? {} : { 'millrace-reason': encodeURIComponent(reason) };
 
-const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const satisfies CallOptions['method'][];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies CallOptions['method'][];

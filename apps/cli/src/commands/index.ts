@@ -10,6 +10,7 @@ export { addExports } from './exports.command';
 export { addJobs } from './jobs.command';
 export { addKeys } from './keys.command';
 export { addLabels } from './labels.command';
+export { addSpend } from './spend.command';
 export { addLogin } from './login.command';
 export { addModels } from './models.command';
 export { addPrivacy } from './privacy.command';

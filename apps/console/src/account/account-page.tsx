@@ -10,6 +10,7 @@ import { ErrorNote } from '../ui/display/error-note';
 import { Icon } from '../ui/controls/icon';
 import { Skeleton } from '../ui/display/skeleton';
 import { LabelLimits } from './label-limits';
+import { SpendCaps } from './spend-caps';
 import { LimitList } from './limit-list';
 import { SignedIn } from './signed-in';
 import './account.css';
@@ -46,6 +47,7 @@ export function AccountPage(): ReactNode {
           </Empty>
         )}
       </section>
+      {readable && <SpendCaps />}
       {readable && <LabelLimits />}
       {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
     </Page>

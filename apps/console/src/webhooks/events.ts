@@ -9,6 +9,8 @@ export const EVENT_TEXTS: Record<WebhookEvent, string> = {
   'batch.completed': 'All jobs of a batch have ended',
   'exports.disabled': 'Daily exports are no longer written, because their bucket fails',
   'credits.low': 'The credits fell below the limit of the account',
+  'spend.warning': 'Half, 80 percent or all of a spend cap is used',
+  'spend.anomaly': 'An hour cost ten times as much as usual',
   'key.expiring': 'An API key expires in a week, or in a day',
   'deployment.stopped': 'A deployment takes no more jobs',
 };

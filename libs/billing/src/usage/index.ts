@@ -1,4 +1,6 @@
 export { ForgetLabelsLoop } from './forget-labels.loop';
+export { NoteSpendAnomaliesLoop } from './note-spend-anomalies.loop';
+export { SpendAnomalyStore } from './spend-anomaly.store';
 export { CreditReads } from './credit-reads.service';
 export { csvRows, csvText } from './csv';
 export { UsageStore } from './usage.store';

@@ -1,6 +1,7 @@
 import type { JobMetadata } from '@millrace/contracts';
 import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
 import { RefusedError, type Statements } from '@millrace/database';
+import { noteCapReached } from '../labels';
 import { insufficientCredits, refusalOf, type JobDraft } from '../submission';
 
 /** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
@@ -37,6 +38,7 @@ export async function refusalOfBatch(
   ledger: Pick<LedgerStore, 'balance'>,
   statements: Statements,
 ): Promise<unknown> {
+  await noteCapReached(statements, terms.accountId, error);
   if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
   const { availableMicros } = await ledger.balance(statements, terms.accountId);
   const shownMicros = labels === null ? availableMicros : null;

@@ -1,7 +1,11 @@
-export { composeLabelRules, labelLoops } from './compose-labels';
-export { type LabelRule, type LabelUse } from './label-rule';
+export { composeLabelRules, composeSpendCaps, labelLoops } from './compose-labels';
+export { AT_CAP, type AtCap, type LabelRule, type LabelUse } from './label-rule';
 export { labelOutlook } from './label-outlook.store';
-export { labelRefusal } from './label-refusal';
+export { ACCOUNT_LABEL, KEY_LABEL, labelRefusal } from './label-refusal';
 export { LabelRuleStore } from './label-rule.store';
 export { LabelRules } from './label-rules.service';
 export { countLabelsParts, leaveLabelsPart, retentionByLabel, withinLabelsParts } from './label-use.store';
+export { SpendCapStore, type SpendCap, type SpentJob } from './spend-cap.store';
+export { SpendCaps, type SpendCapDraft } from './spend-caps.service';
+export { showsStanding, type SpendStanding } from './spend-standing';
+export { noteCapReached } from './note-cap-reached';

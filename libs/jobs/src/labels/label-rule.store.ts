@@ -5,7 +5,7 @@ import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
 import { dayMicros, monthMicros } from './label-use.store';
 
 const columns = Prisma.sql`
-  r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds, r.created_at, r.updated_at`;
+  r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds, r.created_at, r.updated_at`;
 
 /** The SQL of rules. Every method takes the account: the rule of another is not found. */
 export class LabelRuleStore {
@@ -21,27 +21,32 @@ export class LabelRuleStore {
 
   /** Make the rule of a label and a value, or change it. */
   async put(tx: Statements, accountId: string, draft: LabelRuleDraft): Promise<LabelRule> {
-    const { label, value, maxJobs, dailyMicros, monthlyMicros, retentionSeconds } = draft;
+    const { label, value, maxJobs, dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap, retentionSeconds } = draft;
     const [row] = await tx.rows<LabelRule>(Prisma.sql`
-      INSERT INTO label_rules AS r (id, account_id, label, value, max_jobs, daily_micros, monthly_micros, retention_seconds)
-      VALUES (${newId()}::uuid, ${accountId}::uuid, ${label}, ${value}::text, ${maxJobs}::int, ${dailyMicros}::bigint, ${monthlyMicros}::bigint, ${retentionSeconds}::int)
+      INSERT INTO label_rules AS r (id, account_id, label, value, max_jobs, daily_micros, monthly_micros, retention_seconds, daily_at_cap, monthly_at_cap)
+      VALUES (${newId()}::uuid, ${accountId}::uuid, ${label}, ${value}::text, ${maxJobs}::int, ${dailyMicros}::bigint, ${monthlyMicros}::bigint, ${retentionSeconds}::int,
+        ${dailyAtCap}::text, ${monthlyAtCap}::text)
       ON CONFLICT (account_id, label, value) DO UPDATE
         SET max_jobs = excluded.max_jobs, daily_micros = excluded.daily_micros, monthly_micros = excluded.monthly_micros,
-          retention_seconds = excluded.retention_seconds, updated_at = now()
+          retention_seconds = excluded.retention_seconds, daily_at_cap = excluded.daily_at_cap, monthly_at_cap = excluded.monthly_at_cap, updated_at = now()
       RETURNING ${columns}`);
     return row as LabelRule;
   }
 
-  /** By label and value, the rule for any value last. */
+  /** By label and value, the rule for any value last; without the caps of the account and of its keys. */
   async list(statements: Statements, accountId: string): Promise<LabelRule[]> {
     return statements.rows(Prisma.sql`
-      SELECT ${columns} FROM label_rules r WHERE r.account_id = ${accountId}::uuid ORDER BY r.label, r.value NULLS LAST`);
+      SELECT ${columns} FROM label_rules r WHERE r.account_id = ${accountId}::uuid AND NOT starts_with(r.label, '@') ORDER BY r.label, r.value NULLS LAST`);
   }
 
-  /** @returns what was deleted; null where there is no such rule of the account. */
-  async delete(tx: Statements, accountId: string, id: string): Promise<LabelRule | null> {
+  /**
+   * @param isCap whether it is a cap of the account or of keys, or the rule of a label.
+   * @returns what was deleted; null where there is no such rule of the account.
+   */
+  async delete(tx: Statements, accountId: string, id: string, isCap = false): Promise<LabelRule | null> {
     const [row] = await tx.rows<LabelRule>(Prisma.sql`
-      DELETE FROM label_rules r WHERE r.id = ${id}::uuid AND r.account_id = ${accountId}::uuid RETURNING ${columns}`);
+      DELETE FROM label_rules r WHERE r.id = ${id}::uuid AND r.account_id = ${accountId}::uuid
+        AND starts_with(r.label, '@') = ${isCap} RETURNING ${columns}`);
     return row ?? null;
   }
 

@@ -1,3 +1,11 @@
+/**
+ * What happens when a cap is reached. `stop`: nothing is held beyond it, no job is accepted until the day or month is over or the cap is
+ * raised, and what waits or runs is canceled. `finish`: no job is accepted that would go beyond it, but those that run may. Null: nothing is
+ * held beyond it, and a running job that needs more is ended.
+ */
+export const AT_CAP = ['stop', 'finish'] as const;
+export type AtCap = (typeof AT_CAP)[number];
+
 /** What an account allows the jobs of a label. Null: no limit of this kind. */
 export interface LabelLimits {
   /** Jobs that have not ended. */
@@ -5,6 +13,8 @@ export interface LabelLimits {
   /** What jobs may cost in a day, and in a month (UTC), in micro-credits: what is charged and what is held together. */
   dailyMicros: bigint | null;
   monthlyMicros: bigint | null;
+  dailyAtCap: AtCap | null;
+  monthlyAtCap: AtCap | null;
   /** How long they are kept, outputs and all, where that is shorter than the service keeps them. */
   retentionSeconds: number | null;
 }

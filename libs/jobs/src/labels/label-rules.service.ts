@@ -2,6 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
 import type { LabelRuleStore } from './label-rule.store';
+import type { SpendCapStore } from './spend-cap.store';
 
 /** Rules of one account. A rule without a value covers any number of users. */
 const RULES_PER_ACCOUNT = 1_000;
@@ -11,6 +12,7 @@ export class LabelRules {
   constructor(
     private readonly database: Database,
     private readonly store: LabelRuleStore,
+    private readonly caps: Pick<SpendCapStore, 'renew'>,
   ) {}
 
   async list(accountId: string): Promise<LabelRule[]> {
@@ -30,7 +32,9 @@ export class LabelRules {
         `This account has ${RULES_PER_ACCOUNT} label rules, the most that it may have.`,
       );
     }
-    return this.store.put(tx, accountId, draft);
+    const rule = await this.store.put(tx, accountId, draft);
+    await this.caps.renew(tx, accountId, draft);
+    return rule;
   }
 
   /** In the transaction of the act that records it. @throws Refusal `not_found`. */

@@ -1,14 +1,15 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata } from '@millrace/contracts';
 import { statementPart, type StatementPart } from '@millrace/database';
-import { LABEL_JOBS, LABEL_SPEND } from './label-refusal';
+import { LABEL_JOBS, LABEL_SPEND, ACCOUNT_LABEL, KEY_LABEL } from './label-refusal';
 
 /*
  * The parts by which the statements of jobs count them by their labels: `label_use` has a row for each label and value of an account
  * that a rule is about. Rows are locked after the account's queue and before its balance, in the order of their keys.
  */
 
-const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
+/** The day that it is now (UTC). */
+export const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
 /** What was charged today, and this month, of the row `u`. */
 export const dayMicros = Prisma.sql`CASE WHEN u.day = ${today} THEN u.day_micros ELSE 0 END`;
 export const monthMicros = Prisma.sql`
@@ -29,27 +30,41 @@ export function retentionByLabel(accountId: string, metadata: JobMetadata): Pris
 }
 
 /** Jobs that are about to be recorded. */
-export type LabelledJobs = StatementPart<'place' | 'account_id' | 'metadata' | 'hold_micros'>;
+export type LabelledJobs = StatementPart<'place' | 'account_id' | 'api_key_id' | 'metadata' | 'hold_micros'>;
+
+/**
+ * What a job is counted by, as pairs `m` of key and value: its labels, its account and its key. Caps of accounts and keys are rules of
+ * labels that no job can have (`limited_value` in the database says the same of a job that was recorded).
+ */
+export const countedBy = (metadata: Prisma.Sql, apiKeyId: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  jsonb_each_text(jsonb_strip_nulls(${metadata} || jsonb_build_object(${ACCOUNT_LABEL}::text, '', ${KEY_LABEL}::text, ${apiKeyId})))`;
 
 /**
  * Count jobs by those of their labels that have a rule, and refuse the statement where a rule does not allow as many, or what they hold.
  * The rule of a value goes before that of any value. An account without rules costs one look into an index for each label.
  *
  * @param after a part that must have run first.
- * @returns `counted`: by `place` the labels of each job that is counted, and for how long its rules keep it; `allowed` yields one row, once all is checked.
+ * @returns `counted`: by `place` the labels of each job that is counted, and for how long its rules keep it; `standing`: by `place` how much of
+ * its caps is used, once that was warned of; `allowed` yields one row, once all is checked.
  */
 export function countLabelsParts(
   jobs: LabelledJobs,
   after: StatementPart,
-): { counted: StatementPart<'place' | 'limited_labels' | 'retention_seconds'>; allowed: StatementPart } {
+): {
+  counted: StatementPart<'place' | 'limited_labels' | 'retention_seconds'>;
+  standing: StatementPart<'place' | 'spend'>;
+  allowed: StatementPart;
+} {
   const rules = statementPart('label_rule')`
-    SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds
-    FROM ${jobs} j CROSS JOIN LATERAL jsonb_each_text(j.metadata) m
+    SELECT DISTINCT ON (j.place, m.key) j.place, j.account_id, m.key AS label, m.value, j.hold_micros, r.max_jobs, r.daily_micros, r.monthly_micros, r.retention_seconds,
+      r.daily_at_cap, r.monthly_at_cap
+    FROM ${jobs} j CROSS JOIN LATERAL ${countedBy(Prisma.sql`j.metadata`, Prisma.sql`j.api_key_id`)} m
     JOIN label_rules r ON r.account_id = j.account_id AND r.label = m.key AND (r.value = m.value OR r.value IS NULL)
     ORDER BY j.place, m.key, r.value NULLS LAST`;
   const sums = statementPart('label_sum')`
     SELECT account_id, label, value, count(*)::int AS jobs, sum(hold_micros)::bigint AS hold_micros, min(max_jobs) AS max_jobs,
-      min(daily_micros) AS daily_micros, min(monthly_micros) AS monthly_micros
+      min(daily_micros) AS daily_micros, min(monthly_micros) AS monthly_micros,
+      min(daily_at_cap) AS daily_at_cap, min(monthly_at_cap) AS monthly_at_cap
     FROM ${rules} GROUP BY account_id, label, value`;
   const use = statementPart('label_used')`
     INSERT INTO label_use AS u (account_id, label, value, live, held_micros)
@@ -57,19 +72,27 @@ export function countLabelsParts(
     ORDER BY s.account_id, s.label, s.value
     ON CONFLICT (account_id, label, value) DO UPDATE
       SET live = u.live + excluded.live, held_micros = u.held_micros + excluded.held_micros
-    RETURNING u.account_id, u.label, u.value, u.live, u.held_micros + ${dayMicros} AS day_micros, u.held_micros + ${monthMicros} AS month_micros`;
+    RETURNING u.account_id, u.label, u.value, u.live, u.held_micros + ${dayMicros} AS day_micros, u.held_micros + ${monthMicros} AS month_micros,
+      u.day_warned, u.month_warned, u.day_stopped_on IS NOT NULL AS day_stopped, u.month_stopped_on IS NOT NULL AS month_stopped`;
   const refusal = (what: string, most: string, used: string): Prisma.Sql => Prisma.sql`
     refuse(${what}::text || jsonb_build_object('label', s.label, 'value', s.value, 'limit', ${most}::text, 'most', s.${Prisma.raw(most)},
       'used', u.${Prisma.raw(used)})::text)`;
   const checked = statementPart('label_checked')`
     SELECT FROM ${sums} s JOIN ${use} u ON u.account_id = s.account_id AND u.label = s.label AND u.value = s.value
     WHERE (s.max_jobs IS NULL OR u.live <= s.max_jobs OR ${refusal(LABEL_JOBS, 'max_jobs', 'live')})
+      AND (s.hold_micros = 0 OR s.daily_at_cap IS DISTINCT FROM 'stop' OR NOT u.day_stopped OR ${refusal(LABEL_SPEND, 'daily_micros', 'day_micros')})
+      AND (s.hold_micros = 0 OR s.monthly_at_cap IS DISTINCT FROM 'stop' OR NOT u.month_stopped OR ${refusal(LABEL_SPEND, 'monthly_micros', 'month_micros')})
       AND (s.hold_micros = 0 OR s.daily_micros IS NULL OR u.day_micros <= s.daily_micros OR ${refusal(LABEL_SPEND, 'daily_micros', 'day_micros')})
       AND (s.hold_micros = 0 OR s.monthly_micros IS NULL OR u.month_micros <= s.monthly_micros
         OR ${refusal(LABEL_SPEND, 'monthly_micros', 'month_micros')})`;
   return {
     counted: statementPart<'place' | 'limited_labels' | 'retention_seconds'>('label_counted')`
       SELECT place, array_agg(label ORDER BY label) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`,
+    standing: statementPart<'place' | 'spend'>('label_standing')`
+      SELECT r.place, jsonb_agg(jsonb_build_object('label', u.label, 'value', u.value, 'day', u.day_warned, 'month', u.month_warned)
+        ORDER BY u.label) AS spend
+      FROM ${rules} r JOIN ${use} u ON u.account_id = r.account_id AND u.label = r.label AND u.value = r.value
+      WHERE u.day_warned > 0 OR u.month_warned > 0 GROUP BY r.place`,
     // Without rules nothing writes, and nothing waits but for what goes before.
     allowed: statementPart('label_allowed')`
       SELECT FROM (SELECT count(*) FROM ${checked}) AS checked, (SELECT count(*) FROM ${after}) AS done`,
@@ -83,13 +106,15 @@ export function countLabelsParts(
  * @returns the job once its labels are written, for what must lock after them.
  */
 export function leaveLabelsPart<Column extends string>(
-  job: StatementPart<Column | 'account_id' | 'held_micros' | 'charged_micros' | 'metadata' | 'limited_labels'>,
+  job: StatementPart<
+    Column | 'account_id' | 'api_key_id' | 'held_micros' | 'charged_micros' | 'metadata' | 'limited_labels'
+  >,
 ): StatementPart<Column> {
   const now = statementPart('label_now')`
     SELECT u.account_id, u.label, u.value, u.live - 1 AS live, u.held_micros - job.held_micros AS held_micros,
       ${dayMicros} + job.charged_micros AS day_micros, ${monthMicros} + job.charged_micros AS month_micros
     FROM ${job} job CROSS JOIN LATERAL unnest(job.limited_labels) AS counted (label)
-    JOIN label_use u ON u.account_id = job.account_id AND u.label = counted.label AND u.value = job.metadata ->> counted.label
+    JOIN label_use u ON u.account_id = job.account_id AND u.label = counted.label AND u.value = limited_value(counted.label, job.metadata, job.api_key_id)
     ORDER BY u.label FOR UPDATE OF u`;
   const written = statementPart('label_left')`
     UPDATE label_use u SET live = n.live, held_micros = n.held_micros, day = ${today}, day_micros = n.day_micros, month_micros = n.month_micros
@@ -100,10 +125,11 @@ export function leaveLabelsPart<Column extends string>(
 }
 
 /** A running job whose hold may be extended. */
-type LabelledRun = 'id' | 'account_id' | 'held_micros' | 'own_limit_micros' | 'metadata' | 'limited_labels';
+type LabelledRun =
+  'id' | 'account_id' | 'api_key_id' | 'held_micros' | 'own_limit_micros' | 'metadata' | 'limited_labels';
 
 /**
- * The rules of its labels limit what may be held for a running job as its own limit does: `spend_limit_micros` is the lower of
+ * The rules of its labels limit what may be held for a running job as its own limit does, except where those that run may finish: `spend_limit_micros` is the lower of
  * that and what they leave. The rows are locked, so that no two runs extend into the same room.
  *
  * @returns the run with `spend_limit_micros`, and the part that notes by how much its hold was extended.
@@ -112,28 +138,38 @@ export function withinLabelsParts<Column extends string>(
   run: StatementPart<Column | LabelledRun>,
 ): {
   limited: StatementPart<Column | 'spend_limit_micros'>;
-  note: (hold: StatementPart<'id' | 'held_micros'>) => StatementPart;
+  note: (hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>) => StatementPart;
 } {
   const locked = statementPart('label_locked')`
-    SELECT u.account_id, u.label, u.value, u.held_micros,
-      least(r.daily_micros - ${dayMicros}, r.monthly_micros - ${monthMicros}) - u.held_micros AS room
+    SELECT u.account_id, u.label, u.value, u.held_micros, r.daily_at_cap, r.monthly_at_cap,
+      r.daily_micros - ${dayMicros} - u.held_micros AS day_room, r.monthly_micros - ${monthMicros} - u.held_micros AS month_room
     FROM ${run} run CROSS JOIN LATERAL unnest(run.limited_labels) AS counted (label)
-    JOIN label_use u ON u.account_id = run.account_id AND u.label = counted.label AND u.value = run.metadata ->> counted.label
+    JOIN label_use u ON u.account_id = run.account_id AND u.label = counted.label AND u.value = limited_value(counted.label, run.metadata, run.api_key_id)
     LEFT JOIN LATERAL (
-      SELECT r.daily_micros, r.monthly_micros FROM label_rules r
+      SELECT r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap FROM label_rules r
       WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL)
       ORDER BY r.value NULLS LAST LIMIT 1
     ) r ON true
     ORDER BY u.label FOR UPDATE OF u`;
+  const rooms = statementPart('label_rooms')`
+    SELECT least(CASE WHEN daily_at_cap = 'finish' THEN NULL ELSE day_room END, CASE WHEN monthly_at_cap = 'finish' THEN NULL ELSE month_room END) AS room
+    FROM ${locked}`;
   const room = statementPart(
     'label_room',
-  )`SELECT greatest(min(room), 0) AS micros FROM ${locked} HAVING min(room) IS NOT NULL`;
+  )`SELECT greatest(min(room), 0) AS micros FROM ${rooms} HAVING min(room) IS NOT NULL`;
   const limited = statementPart<Column | 'spend_limit_micros'>('limited_run')`
     SELECT run.*, least(run.own_limit_micros, run.held_micros + (SELECT micros FROM ${room})) AS spend_limit_micros FROM ${run} run`;
-  const note = (hold: StatementPart<'id' | 'held_micros'>): StatementPart => statementPart('label_extended')`
-    UPDATE label_use u SET held_micros = l.held_micros + hold.held_micros - run.held_micros
+  // A cap is used up when a run has used all that is held for it, and the cap leaves no more.
+  const isUsedUp = (atCap: string, room: string): Prisma.Sql => Prisma.sql`
+    hold.is_exhausted AND l.${Prisma.raw(atCap)} = 'stop' AND l.${Prisma.raw(room)} <= hold.held_micros - run.held_micros`;
+  const note = (hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>): StatementPart => statementPart(
+    'label_extended',
+  )`
+    UPDATE label_use u SET held_micros = l.held_micros + hold.held_micros - run.held_micros,
+      day_stopped_on = CASE WHEN ${isUsedUp('daily_at_cap', 'day_room')} THEN ${today} ELSE u.day_stopped_on END,
+      month_stopped_on = CASE WHEN ${isUsedUp('monthly_at_cap', 'month_room')} THEN ${today} ELSE u.month_stopped_on END
     FROM ${locked} l, ${hold} hold, ${run} run
     WHERE u.account_id = l.account_id AND u.label = l.label AND u.value = l.value AND hold.id = run.id
-      AND hold.held_micros <> run.held_micros`;
+      AND (hold.held_micros <> run.held_micros OR ${isUsedUp('daily_at_cap', 'day_room')} OR ${isUsedUp('monthly_at_cap', 'month_room')})`;
   return { limited, note };
 }

@@ -13,7 +13,8 @@ import { SETTLEMENT } from './settlement';
 import { billedMs, isWaived, leastBilledMs } from './settlement.store';
 import { jsonOrNull } from './storable';
 
-type EndedColumn = MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms' | 'metadata' | 'limited_labels';
+type EndedColumn =
+  MovedColumn | BilledColumn | 'surface' | 'from_delivery' | 'used_ms' | 'api_key_id' | 'metadata' | 'limited_labels';
 
 /** The columns of a job that is about to end, locked, for what is written with its end. */
 export type RunColumn = 'id' | 'account_id' | 'attempt' | 'expires_at';

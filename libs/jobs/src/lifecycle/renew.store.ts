@@ -28,6 +28,7 @@ export interface HeartbeatAnswer {
 type RunColumn =
   | Exclude<ExtensibleColumn, 'spend_limit_micros'>
   | 'account_id'
+  | 'api_key_id'
   | 'may_extend'
   | 'overtime'
   | 'own_limit_micros'
@@ -46,7 +47,7 @@ export async function renewLease(
   { progress, engineMs, leaseSeconds, attemptLimitSeconds, holdExtensionSeconds }: Heartbeat,
 ): Promise<HeartbeatAnswer | null> {
   const run = statementPart<RunColumn>('run')`
-    SELECT j.id, j.account_id, j.held_micros, j.spend_limit_micros AS own_limit_micros, j.metadata, j.limited_labels, j.price_micros_per_second, e.engine_ms,
+    SELECT j.id, j.account_id, j.api_key_id, j.held_micros, j.spend_limit_micros AS own_limit_micros, j.metadata, j.limited_labels, j.price_micros_per_second, e.engine_ms,
            j.billable_ms + e.engine_ms AS used_ms, j.status = 'running' AS may_extend,
            ${isOvertime(attemptLimitSeconds)} AS overtime
     FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.attempt = j.attempt JOIN pools p ON p.id = j.pool_id

@@ -21,7 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-const none = { value: null, maxJobs: null, dailyMicros: null, monthlyMicros: null, retentionSeconds: null };
+const none = {
+  ...{ value: null, maxJobs: null, dailyMicros: null, monthlyMicros: null, retentionSeconds: null },
+  ...{ dailyAtCap: null, monthlyAtCap: null },
+};
 async function rule(accountId: string, draft: Partial<LabelRuleDraft>): Promise<string> {
   const rules = composeLabelRules(test.database);
   const made = await test.database.transaction((tx) => rules.put(tx, accountId, { label: 'user', ...none, ...draft }));

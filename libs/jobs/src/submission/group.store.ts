@@ -20,6 +20,7 @@ type DraftColumn =
   | 'place'
   | 'id'
   | 'account_id'
+  | 'api_key_id'
   | 'pool_id'
   | 'idempotency_key'
   | 'storage_bytes'
@@ -64,7 +65,8 @@ export class GroupStore {
       INSERT INTO job_graphs (job_id, workflow, node_count, work_key, reuse_key)
       SELECT d.id, d.workflow, d.node_count, d.work_key, d.reuse_key FROM ${draft} d, (SELECT count(*) FROM ${storages}) AS done RETURNING 1`;
     const joined = joinRotationsPart(draft, graphs);
-    const jobs = this.jobsPart(draft, joined);
+    const labels = countLabelsParts(draft, joined);
+    const jobs = this.jobsPart(draft, joined, labels);
     const transitions = statementPart('transitions')`
       INSERT INTO job_transitions (job_id, seq, to_status, attempt, cause)
       SELECT id, 1, 'queued', 0, 'submitted' FROM ${jobs}`;
@@ -72,13 +74,17 @@ export class GroupStore {
       INSERT INTO job_inputs (job_id, asset_id)
       SELECT d.id, input.id FROM ${draft} d, unnest(d.input_asset_ids) AS input (id), (SELECT count(*) FROM ${jobs}) AS done`;
     return composeStatement([transitions, inputs])`
-      SELECT job.id, joined.ahead, job.created_at, job.deadline_at, job.expires_at
-      FROM ${jobs} job JOIN ${draft} d ON d.id = job.id JOIN ${joined} joined ON joined.place = d.place ORDER BY d.place`;
+      SELECT job.id, joined.ahead, job.created_at, job.deadline_at, job.expires_at, standing.spend
+      FROM ${jobs} job JOIN ${draft} d ON d.id = job.id JOIN ${joined} joined ON joined.place = d.place
+      LEFT JOIN ${labels.standing} standing ON standing.place = d.place ORDER BY d.place`;
   }
 
-  private jobsPart(draft: StatementPart<DraftColumn>, joined: StatementPart<'place' | 'ahead'>): StatementPart<'id'> {
+  private jobsPart(
+    draft: StatementPart<DraftColumn>,
+    joined: StatementPart<'place' | 'ahead'>,
+    { counted, allowed }: ReturnType<typeof countLabelsParts>,
+  ): StatementPart<'id'> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
-    const { counted, allowed } = countLabelsParts(draft, joined);
     return statementPart<'id'>('jobs_made')`
       INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,

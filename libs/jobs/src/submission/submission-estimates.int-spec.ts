@@ -189,7 +189,14 @@ describe('an estimate of a submission that would be refused', () => {
 
   it('goes by the rules of its labels, as the submission itself does', async () => {
     const rules = composeLabelRules(test.database);
-    const none = { maxJobs: null, dailyMicros: null, monthlyMicros: null, retentionSeconds: null };
+    const none = {
+      maxJobs: null,
+      dailyMicros: null,
+      monthlyMicros: null,
+      retentionSeconds: null,
+      dailyAtCap: null,
+      monthlyAtCap: null,
+    };
     const labelled = bodyOf(4).replace(/}$/, ',"metadata":{"user":"ada"}}');
     const hold = holdMicrosOf(settings, PRICE);
     const refusalFor = async (value: string | null, limits: object): Promise<unknown> => {

@@ -80,7 +80,7 @@ export class SubmissionEstimates {
     if (reuse !== null && reuse.reusedFrom !== null) {
       return { ...NOTHING, refusal: null, terms: { ...terms, holdMicros: 0n }, costMicros: NO_COST, reuse };
     }
-    return { ...(await this.estimateOf(request.scope, known, terms, examined)), reuse };
+    return { ...(await this.estimateOf(request, known, terms, examined)), reuse };
   }
 
   /** What earlier outputs there are for it; a refusal where its inputs are not there. */
@@ -98,16 +98,16 @@ export class SubmissionEstimates {
   }
 
   private async estimateOf(
-    scope: JobScope,
+    request: EstimateRequest,
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
   ): Promise<Omit<SubmissionEstimate, 'reuse'>> {
     const { poolId } = target;
-    const { accountId, labels } = scope;
+    const { accountId, labels } = request.scope;
     const ahead = await this.queues.waitingOf(poolId, accountId);
     const [refusal, times, place] = await Promise.all([
-      this.refusalOf(scope, target, terms, job, ahead),
+      this.refusalOf(request, target, terms, job, ahead),
       this.runTimes.find(this.database, workKeyOf(accountId, poolId, job.work), labels),
       this.queues.place(poolId, accountId, ahead),
     ]);
@@ -118,7 +118,7 @@ export class SubmissionEstimates {
 
   /** The first reason to refuse it, in the order in which a submission finds them. */
   private async refusalOf(
-    scope: JobScope,
+    { scope, caller }: EstimateRequest,
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
@@ -133,7 +133,10 @@ export class SubmissionEstimates {
     if (found instanceof Refusal) return found;
     if ((await this.quota.usedBytes(accountId)) >= terms.storageBytes) return storageFull(terms.storageBytes);
     if (waiting >= terms.queueLimit) return accountQueueFull(terms.queueLimit);
-    const byLabel = await labelOutlook(this.database, accountId, found, terms.holdMicros);
+    const byLabel = await labelOutlook(this.database, {
+      ...{ accountId, apiKeyId: caller.apiKeyId },
+      ...{ metadata: found, holdMicros: terms.holdMicros },
+    });
     if (byLabel !== null) return byLabel;
     if (terms.holdMicros === 0n) return null;
     const { availableMicros } = await this.ledger.balance(this.database, accountId);

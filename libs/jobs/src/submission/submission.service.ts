@@ -8,6 +8,7 @@ import type { EphemeralSecrets } from '@millrace/messaging';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
+import { noteCapReached, showsStanding, type SpendStanding } from '../labels';
 import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
@@ -56,6 +57,8 @@ export interface AcceptedJob {
   place: QueuePlace | null;
   /** Null where it was not to be answered with earlier outputs. */
   reuse: ReuseOutcome | null;
+  /** Caps of which half or more is used, as far as the caller may know. */
+  spend: SpendStanding[];
 }
 
 /**
@@ -109,7 +112,7 @@ export class SubmissionService {
     if (search === null) return this.run(submission, target, job.extraData, draft, null);
     const keyed = { ...draft, reuseKey: search.key };
     const reused = search.source === null ? null : await this.recordReused(keyed, search.source);
-    if (reused !== null) return { job: reused, place: null, reuse: search.outcome };
+    if (reused !== null) return { job: reused, place: null, reuse: search.outcome, spend: [] };
     return this.run(submission, target, job.extraData, keyed, search.source === null ? search.outcome : notFound());
   }
 
@@ -148,7 +151,8 @@ export class SubmissionService {
     await this.checks.assertRoom(target);
     assertWithinSpendLimit(draft);
     const recorded = await this.record(submission, draft, extraData);
-    return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse };
+    const spend = (recorded.spend ?? []).filter(showsStanding(submission.scope.labels !== null));
+    return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse, spend };
   }
 
   /** A key that was used is refused as such, even when more is wrong with the request that repeats it. */
@@ -193,6 +197,7 @@ export class SubmissionService {
   }
 
   private async refusalOf(error: unknown, draft: JobDraft, { labels }: JobScope): Promise<unknown> {
+    await noteCapReached(this.database, draft.accountId, error);
     if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, draft);
     const { availableMicros } = await this.ledger.balance(this.database, draft.accountId);
     return insufficientCredits(draft.holdMicros, labels === null ? availableMicros : null);

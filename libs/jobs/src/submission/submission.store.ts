@@ -3,7 +3,7 @@ import { storageNotFullPart } from '@millrace/assets';
 import { coversHoldPart, holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
-import { countLabelsParts } from '../labels';
+import { countLabelsParts, type SpendStanding } from '../labels';
 import { hasRoomPart, joinRotationPart } from '../rotation';
 import type { JobDraft } from './submission';
 
@@ -18,6 +18,8 @@ export interface RecordedJob {
   createdAt: Date;
   deadlineAt: Date;
   expiresAt: Date;
+  /** The caps of which half or more is used; null: none. */
+  spend: SpendStanding[] | null;
 }
 
 /** The SQL that records a submission. */
@@ -38,17 +40,19 @@ export class SubmissionStore {
    * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for, and
    * after a look at what would refuse it.
    *
-   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS or a limit of a label; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
     const room = hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id)));
     const graph = graphPart(draft, id, this.coveredPart(draft, room));
     const queue = joinRotationPart(draft, graph);
-    const { counted, allowed } = this.labelParts(draft, queue);
+    const { counted, standing, allowed } = labelParts(draft, queue);
     const job = this.jobPart(draft, id, this.holdPart(draft, id, allowed), counted);
     const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`
-      SELECT job.id, queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at FROM ${job} job, ${queue} queue`);
+      SELECT job.id, queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at,
+        (SELECT spend FROM ${standing}) AS spend
+      FROM ${job} job, ${queue} queue`);
     if (recorded === undefined) throw new Error('the submission recorded nothing');
     return recorded;
   }
@@ -58,23 +62,6 @@ export class SubmissionStore {
     if (key === null) return statementPart('key')`SELECT`;
     const lifetimeSeconds = this.settings.idempotencySeconds;
     return claimKeyPart({ accountId, operation: 'postJobs', key, lifetimeSeconds }, id);
-  }
-
-  /** Without labels there is no rule to ask for. */
-  private labelParts(
-    { accountId, metadata, holdMicros }: JobDraft,
-    after: StatementPart,
-  ): { counted: StatementPart<'limited_labels' | 'retention_seconds'>; allowed: StatementPart } {
-    if (Object.keys(metadata).length === 0) {
-      return {
-        counted: statementPart<'limited_labels' | 'retention_seconds'>('label_counted')`
-          SELECT NULL::text[] AS limited_labels, NULL::int AS retention_seconds`,
-        allowed: after,
-      };
-    }
-    const labelled = statementPart<'place' | 'account_id' | 'metadata' | 'hold_micros'>('labelled')`
-      SELECT 1 AS place, ${accountId}::uuid AS account_id, ${JSON.stringify(metadata)}::jsonb AS metadata, ${holdMicros}::bigint AS hold_micros`;
-    return countLabelsParts(labelled, after);
   }
 
   private coveredPart({ accountId, holdMicros }: JobDraft, room: StatementPart): StatementPart {
@@ -131,4 +118,15 @@ function belongings(draft: JobDraft, job: StatementPart<'id'>): StatementPart[] 
     INSERT INTO job_inputs (job_id, asset_id)
     SELECT job.id, input.id FROM ${job} job, unnest(${draft.inputAssetIds}::uuid[]) AS input (id)`;
   return [transition, inputs];
+}
+
+/** The rules and caps that the one job is counted by. */
+function labelParts(
+  { accountId, apiKeyId, metadata, holdMicros }: JobDraft,
+  after: StatementPart,
+): ReturnType<typeof countLabelsParts> {
+  const labelled = statementPart<'place' | 'account_id' | 'api_key_id' | 'metadata' | 'hold_micros'>('labelled')`
+    SELECT 1 AS place, ${accountId}::uuid AS account_id, ${apiKeyId}::uuid AS api_key_id, ${JSON.stringify(metadata)}::jsonb AS metadata,
+      ${holdMicros}::bigint AS hold_micros`;
+  return countLabelsParts(labelled, after);
 }

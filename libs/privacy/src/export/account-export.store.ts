@@ -134,7 +134,7 @@ const FILES = {
     Prisma.sql`deployments`,
   ),
   'label-rules': byId(
-    Prisma.sql`x.id, x.label, x.value, x.max_jobs, x.daily_micros, x.monthly_micros, x.retention_seconds, x.created_at`,
+    Prisma.sql`x.id, x.label, x.value, x.max_jobs, x.daily_micros, x.monthly_micros, x.daily_at_cap, x.monthly_at_cap, x.retention_seconds, x.created_at`,
     Prisma.sql`label_rules`,
   ),
   'webhook-endpoints': byId(

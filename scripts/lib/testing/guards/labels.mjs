@@ -3,9 +3,12 @@ import { of } from './guard.mjs';
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
 const USE = 'libs/jobs/src/labels/label-use.store.ts';
+const CAP = 'libs/jobs/src/labels/spend-cap.store.ts';
+const ANOMALY = 'libs/billing/src/usage/spend-anomaly.store.ts';
+const CAPS = ['libs/jobs/src/proofs/spend-caps.int-spec'];
 const LIMITS = ['libs/jobs/src/proofs/label-limits.int-spec'];
 
-/** Of what accounts allow the jobs of a label. @type {Guard[]} */
+/** Of what accounts allow the jobs of a label, of a key, and all of their jobs. @type {Guard[]} */
 export const LABEL_GUARDS = [
   of('a label has no more live jobs than its rule allows', USE, 'OR u.live <= s.max_jobs OR', 'OR true OR', LIMITS),
   of(
@@ -35,6 +38,49 @@ export const LABEL_GUARDS = [
     'least(run.own_limit_micros, run.held_micros + (SELECT micros FROM ${room}))',
     'least(run.own_limit_micros, (SELECT micros FROM ${room}) + 9000000)',
     LIMITS,
+  ),
+  of(
+    'jobs count for the cap of their account',
+    USE,
+    "jsonb_build_object(${ACCOUNT_LABEL}::text, '', ",
+    'jsonb_build_object(',
+    CAPS,
+  ),
+  of('a cap that is used up refuses jobs', USE, 'OR NOT u.day_stopped OR', 'OR true OR', CAPS),
+  of(
+    'a cap that lets jobs finish does not end them',
+    USE,
+    "CASE WHEN daily_at_cap = 'finish' THEN NULL ELSE day_room END",
+    'day_room',
+    CAPS,
+  ),
+  of(
+    'a cap with stop is used up when a run has used all that it leaves',
+    USE,
+    'day_stopped_on = CASE WHEN',
+    'day_stopped_on = CASE WHEN false AND',
+    CAPS,
+  ),
+  of(
+    'a cap counts what jobs hold that were there before it',
+    CAP,
+    'SET live = u.live + excluded.live, held_micros = u.held_micros + excluded.held_micros',
+    'SET live = u.live',
+    CAPS,
+  ),
+  of(
+    'a cap of a key is of a key of the account',
+    CAP,
+    ' AND account_id = ${accountId}::uuid`);\n    return rows',
+    '`);\n    return rows',
+    CAPS,
+  ),
+  of(
+    'an hour of unusual spend is noted once',
+    ANOMALY,
+    'AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour})\n        RETURNING',
+    'RETURNING',
+    ['libs/billing/src/usage/spend-anomalies.int-spec'],
   ),
   of('an ended job does not count for its labels', USE, 'u.live - 1 AS live', 'u.live AS live', LIMITS),
 ];

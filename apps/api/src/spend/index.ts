@@ -1,0 +1,1 @@
+export { SpendAdminModule, SpendModule } from './spend.module';

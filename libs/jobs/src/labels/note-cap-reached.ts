@@ -1,0 +1,12 @@
+import { RefusedError, type Statements } from '@millrace/database';
+import { capOf } from './label-refusal';
+import { SpendCapStore } from './spend-cap.store';
+
+/**
+ * Have it warned of that a submission was refused for a cap: what jobs hold seldom comes to exactly all of one, so the refusal is the moment
+ * at which it is used up. Never throws: the refusal is what the caller needs, and the next one notes it again.
+ */
+export async function noteCapReached(statements: Statements, accountId: string, error: unknown): Promise<void> {
+  const cap = error instanceof RefusedError ? capOf(error.reason) : null;
+  if (cap !== null) await new SpendCapStore().noteReached(statements, accountId, cap).catch(() => undefined);
+}

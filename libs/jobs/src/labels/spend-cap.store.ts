@@ -1,0 +1,163 @@
+import { Prisma } from '@prisma/client';
+import type { Statements } from '@millrace/database';
+import type { JobScope } from '../state';
+import type { LabelRule } from './label-rule';
+import { ACCOUNT_LABEL, type Excess } from './label-refusal';
+import { dayMicros, monthMicros, today } from './label-use.store';
+
+/** A rule that limits what is spent, with what is used of it. */
+export interface SpendCap extends LabelRule {
+  heldMicros: bigint;
+  /** Charged today, and this month (UTC). */
+  dayMicros: bigint;
+  monthMicros: bigint;
+  /** Whether it was used up today, and this month: jobs are refused and canceled. */
+  dayStopped: boolean;
+  monthStopped: boolean;
+}
+
+/** A job that is to be canceled. */
+export interface SpentJob {
+  id: string;
+  accountId: string;
+  surface: JobScope['surface'];
+  deploymentId: string | null;
+}
+
+/** Whose rule it is. */
+type RuleKey = Pick<LabelRule, 'label' | 'value'>;
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+const isDayStopped = Prisma.sql`(r.daily_at_cap = 'stop' AND u.day_stopped_on = ${today})`;
+const isMonthStopped = Prisma.sql`
+  (r.monthly_at_cap = 'stop' AND date_trunc('month', u.month_stopped_on) = date_trunc('month', ${today}))`;
+
+/** The SQL of caps. What takes an account finds nothing of another. */
+export class SpendCapStore {
+  /** All that limit what is spent: of the account, its keys and its labels, with what is used. */
+  async list(statements: Statements, accountId: string): Promise<SpendCap[]> {
+    return statements.rows(Prisma.sql`
+      SELECT r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds,
+        r.created_at, r.updated_at, coalesce(u.held_micros, 0) AS held_micros, coalesce(${dayMicros}, 0) AS day_micros,
+        coalesce(${monthMicros}, 0) AS month_micros,
+        coalesce(${isDayStopped}, false) AS day_stopped, coalesce(${isMonthStopped}, false) AS month_stopped
+      FROM label_rules r
+      LEFT JOIN label_use u ON u.account_id = r.account_id AND u.label = r.label AND u.value = r.value
+      WHERE r.account_id = ${accountId}::uuid AND (r.daily_micros IS NOT NULL OR r.monthly_micros IS NOT NULL)
+      ORDER BY r.label, r.value NULLS LAST`);
+  }
+
+  async hasKey(statements: Statements, accountId: string, keyId: string): Promise<boolean> {
+    const rows = await statements.rows(Prisma.sql`
+      SELECT 1 AS found FROM api_keys WHERE id = ${keyId}::uuid AND account_id = ${accountId}::uuid`);
+    return rows.length > 0;
+  }
+
+  /**
+   * Count the jobs that have not ended by a cap that is new to them. Jobs are locked before what they are counted by, as their ends do.
+   *
+   * @returns how many.
+   */
+  async adopt(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<number> {
+    const counted = Prisma.sql`limited_value(${label}::text, j.metadata, j.api_key_id)`;
+    const isUncounted = Prisma.sql`
+      j.delivery <> 'done' AND NOT (${label}::text = ANY (coalesce(j.limited_labels, '{}')))
+      AND ${counted} IS NOT NULL AND (${value}::text IS NULL OR ${counted} = ${value}::text)`;
+    const [row] = await tx.rows<{ count: number }>(Prisma.sql`
+      WITH locked AS (
+        SELECT j.id FROM jobs j WHERE j.account_id = ${accountId}::uuid AND ${isUncounted} ORDER BY j.id FOR UPDATE OF j
+      ), adopted AS (
+        UPDATE jobs j SET limited_labels = array_append(coalesce(j.limited_labels, '{}'), ${label}::text)
+        FROM locked l WHERE j.id = l.id RETURNING ${counted} AS value, j.held_micros
+      ), used AS (
+        INSERT INTO label_use AS u (account_id, label, value, live, held_micros)
+        SELECT ${accountId}::uuid, ${label}::text, a.value, count(*)::int, sum(a.held_micros)::bigint FROM adopted a GROUP BY a.value ORDER BY a.value
+        ON CONFLICT (account_id, label, value) DO UPDATE
+          SET live = u.live + excluded.live, held_micros = u.held_micros + excluded.held_micros
+        RETURNING 1
+      )
+      SELECT count(*)::int AS count FROM adopted, (SELECT count(*) FROM used) AS done`);
+    return row?.count ?? 0;
+  }
+
+  /**
+   * Take what was charged today and this month from the records of usage: a cap counts from the start of its day and month. Rows are
+   * locked first, in a statement of their own: a job that ends meanwhile is in the sum of the next, or adds to it afterwards.
+   */
+  async countCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
+    await this.lock(tx, accountId, { label, value });
+    const counted = label === ACCOUNT_LABEL ? Prisma.sql`''` : Prisma.sql`g.api_key_id::text`;
+    await tx.execute(Prisma.sql`
+      INSERT INTO label_use AS u (account_id, label, value, day, day_micros, month_micros)
+      SELECT ${accountId}::uuid, ${label}::text, s.value, ${today}, s.day_micros, s.month_micros FROM (
+        SELECT ${counted} AS value, sum(g.charged_micros)::bigint AS month_micros,
+          coalesce(sum(g.charged_micros) FILTER (WHERE g.finished_at >= ${today} AT TIME ZONE 'UTC'), 0)::bigint AS day_micros
+        FROM usage_records g
+        WHERE g.account_id = ${accountId}::uuid AND g.finished_at >= date_trunc('month', now(), 'UTC') GROUP BY 1
+      ) s WHERE s.value IS NOT NULL AND (${value}::text IS NULL OR s.value = ${value}::text) ORDER BY s.value
+      ON CONFLICT (account_id, label, value) DO UPDATE
+        SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros`);
+  }
+
+  /** Forget what was warned of, and what was stopped, under an earlier cap; what is used decides again (trigger `label_use_spend_trigger`). */
+  async renew(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
+    await this.lock(tx, accountId, { label, value });
+    await tx.execute(Prisma.sql`
+      UPDATE label_use u SET day_warned = 0, month_warned = 0, day_stopped_on = NULL, month_stopped_on = NULL
+      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)`);
+  }
+
+  /** Forget what was charged under a cap that is deleted: from now on not all is counted. */
+  async forgetCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
+    await this.lock(tx, accountId, { label, value });
+    await tx.execute(Prisma.sql`
+      UPDATE label_use u SET day_micros = 0, month_micros = 0, day_stopped_on = NULL, month_stopped_on = NULL
+      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)`);
+  }
+
+  /** Note that a submission was refused for a cap: all of it is used, as far as jobs can. Once a day or month. */
+  async noteReached(statements: Statements, accountId: string, { label, value, limit }: Excess): Promise<void> {
+    const isDay = limit === 'daily_micros';
+    const isMonth = Prisma.sql`date_trunc('month', u.warned_on) = date_trunc('month', ${today})`;
+    await statements.execute(Prisma.sql`
+      INSERT INTO label_use AS u (account_id, label, value, warned_on, day_warned, month_warned)
+      VALUES (${accountId}::uuid, ${label}, ${value}, ${today}, ${isDay ? 100 : 0}, ${isDay ? 0 : 100})
+      ON CONFLICT (account_id, label, value) DO UPDATE SET warned_on = ${today},
+        day_warned = CASE WHEN ${isDay} THEN 100 WHEN u.warned_on = ${today} THEN u.day_warned ELSE 0 END,
+        month_warned = CASE WHEN NOT ${isDay} THEN 100 WHEN ${isMonth} THEN u.month_warned ELSE 0 END
+      WHERE NOT coalesce(CASE WHEN ${isDay} THEN u.warned_on = ${today} AND u.day_warned = 100 ELSE ${isMonth} AND u.month_warned = 100 END, false)`);
+  }
+
+  /** Caps of accounts and keys that are new or were changed in the last minutes, for submissions that did not see them yet. */
+  async listFresh(statements: Statements, minutes: number): Promise<(RuleKey & { accountId: string })[]> {
+    return statements.rows(Prisma.sql`
+      SELECT r.account_id, r.label, r.value FROM label_rules r
+      WHERE starts_with(r.label, '@') AND r.updated_at > now() - make_interval(mins => ${minutes}) ORDER BY r.id LIMIT 1000`);
+  }
+
+  /** Jobs that wait or run though a cap with `stop` is used up, in the order of their ids. */
+  async listSpent(statements: Statements, after: string | null, limit: number): Promise<SpentJob[]> {
+    return statements.rows(Prisma.sql`
+      WITH spent AS MATERIALIZED (
+        SELECT u.account_id, u.label, u.value FROM label_use u
+        CROSS JOIN LATERAL (
+          SELECT r.daily_at_cap, r.monthly_at_cap FROM label_rules r
+          WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL)
+          ORDER BY r.value NULLS LAST LIMIT 1) r
+        WHERE (u.day_stopped_on IS NOT NULL OR u.month_stopped_on IS NOT NULL) AND u.live > 0 AND (${isDayStopped} OR ${isMonthStopped})
+      )
+      SELECT DISTINCT j.id, j.account_id, j.surface, j.deployment_id FROM spent s
+      JOIN jobs j ON j.account_id = s.account_id AND j.delivery <> 'done' AND s.label = ANY (j.limited_labels)
+        AND limited_value(s.label, j.metadata, j.api_key_id) = s.value
+      WHERE j.status IN ('queued', 'running') AND j.held_micros > 0 AND j.id > ${after ?? BEFORE_ALL}::uuid
+      ORDER BY j.id LIMIT ${limit}`);
+  }
+
+  /** In the order in which all statements lock them. */
+  private async lock(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
+    await tx.rows(Prisma.sql`
+      SELECT u.value FROM label_use u
+      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)
+      ORDER BY u.value FOR UPDATE`);
+  }
+}

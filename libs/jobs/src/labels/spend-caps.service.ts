@@ -1,0 +1,63 @@
+import { Refusal } from '@millrace/contracts';
+import type { Database, Statements } from '@millrace/database';
+import type { AtCap, LabelRule } from './label-rule';
+import type { LabelRuleStore } from './label-rule.store';
+import { ACCOUNT_LABEL, KEY_LABEL } from './label-refusal';
+import type { LabelRules } from './label-rules.service';
+import type { SpendCap, SpendCapStore } from './spend-cap.store';
+
+/** A cap on what all jobs of an account, or those of a key, may cost. */
+export interface SpendCapDraft {
+  scope: 'account' | 'key';
+  /** Of a key; null: each key that has no cap of its own, by itself. */
+  keyId: string | null;
+  /** In a day and in a month (UTC), in micro-credits, charged and held together; null: no cap. */
+  dailyMicros: bigint | null;
+  monthlyMicros: bigint | null;
+  dailyAtCap: AtCap;
+  monthlyAtCap: AtCap;
+}
+
+/** What the jobs of accounts may cost. */
+export class SpendCaps {
+  constructor(
+    private readonly database: Database,
+    private readonly rules: LabelRules,
+    private readonly ruleStore: Pick<LabelRuleStore, 'delete'>,
+    private readonly store: SpendCapStore,
+  ) {}
+
+  /** All caps: of the account, of keys, and of labels that limit what is spent. */
+  async list(accountId: string): Promise<SpendCap[]> {
+    return this.store.list(this.database, accountId);
+  }
+
+  /**
+   * Make or change a cap, in the transaction of the act that records it. It counts what was charged since the day and month began, and all
+   * jobs that have not ended.
+   *
+   * @throws Refusal `invalid_request` when it names a key that the account has not, or the account has as many rules as it may.
+   */
+  async put(tx: Statements, accountId: string, draft: SpendCapDraft): Promise<SpendCap> {
+    const { keyId, dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap } = draft;
+    if (keyId !== null && !(await this.store.hasKey(tx, accountId, keyId))) {
+      throw Refusal.ofFields([{ field: 'key_id', reason: 'is no API key of this account' }]);
+    }
+    const key = draft.scope === 'account' ? { label: ACCOUNT_LABEL, value: '' } : { label: KEY_LABEL, value: keyId };
+    const limits = { dailyMicros, monthlyMicros, dailyAtCap, monthlyAtCap, maxJobs: null, retentionSeconds: null };
+    const rule = await this.rules.put(tx, accountId, { ...key, ...limits });
+    await this.store.adopt(tx, accountId, key);
+    await this.store.countCharged(tx, accountId, key);
+    const put = (await this.store.list(tx, accountId)).find(({ id }) => id === rule.id);
+    if (put === undefined) throw new Error('the spend cap that was set is not there');
+    return put;
+  }
+
+  /** In the transaction of the act that records it. @throws Refusal `not_found`. */
+  async delete(tx: Statements, accountId: string, id: string): Promise<LabelRule> {
+    const deleted = await this.ruleStore.delete(tx, accountId, id, true);
+    if (deleted === null) throw new Refusal('not_found', `There is no spend cap ${id} of this account.`);
+    await this.store.forgetCharged(tx, accountId, deleted);
+    return deleted;
+  }
+}

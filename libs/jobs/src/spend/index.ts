@@ -1,0 +1,2 @@
+export { AdoptCappedJobsLoop } from './adopt-capped-jobs.loop';
+export { CancelSpentJobsLoop } from './cancel-spent-jobs.loop';

@@ -1,15 +1,7 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from './values/assignment';
 import { graphFileOrNone } from './values/graph-file';
-import {
-  creditLimit,
-  creditMicros,
-  limitOrDefault,
-  oneOf,
-  timestamp,
-  wholeNumber,
-  type ReadValue,
-} from './values/typed-value';
+import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
 
 /** A field of a request, and how it is given on the command line. */
 export interface TypedField {

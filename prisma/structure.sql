@@ -463,6 +463,8 @@ CREATE TABLE accounts (
     deployment_worker_limit integer,
     submission_defaults jsonb,
     closed_at timestamp(3) with time zone,
+    allowed_addresses text[] DEFAULT '{}'::text[] NOT NULL,
+    key_max_age_seconds integer,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
     CONSTRAINT accounts_closed_check CHECK (((closed_at IS NULL) OR (status = 'suspended'::text))),
     CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'demo_network'::text, 'self_hosted'::text]))),
@@ -487,6 +489,9 @@ CREATE TABLE api_keys (
     parent_id uuid,
     labels jsonb,
     expiry_notice_days smallint,
+    allowed_addresses text[] DEFAULT '{}'::text[] NOT NULL,
+    expires_by_age boolean DEFAULT false NOT NULL,
+    asked_expires_at timestamp(3) with time zone,
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32))
 );

@@ -1,9 +1,12 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import {
+  AccessRulesService,
+  AccessRulesStore,
   AccountStanding,
   AccountStore,
   AccountSubmissionDefaults,
   AccountsService,
+  AddressGate,
   ApiKeyMint,
   ApiKeyStore,
   ApiKeysService,
@@ -186,6 +189,8 @@ function underItsClass(service: object): Provider {
 
 /** Who calls, and what is done with accounts. */
 type Accounts = {
+  gate: AddressGate;
+  rules: AccessRulesService;
   accounts: AccountsService;
   keys: ApiKeysService;
   audit: AuditLog;
@@ -253,7 +258,9 @@ function composeAccounts(
     audit,
     failures,
   );
-  const services = { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks };
+  const gate = new AddressGate(audit, failures);
+  const rules = new AccessRulesService(database, new AccessRulesStore(), accountStore, keyStore, audit, forget);
+  const services = { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks, gate, rules };
   return { services: { ...services, operatorSessions, operatorTokens }, forget };
 }
 

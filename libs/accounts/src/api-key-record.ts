@@ -19,6 +19,12 @@ export interface ApiKeyRecord {
   rotatedTo: string | null;
   /** The key that made it, and with which it ends; null for a key made by an operator. */
   parentId: string | null;
+  /** Networks from which it may be used, beside what its account says; empty: from anywhere. */
+  allowedAddresses: string[];
+  /** It expires at the maximum age of its account. */
+  expiresByAge: boolean;
+  /** When it would expire without that; null where that would be never, or `expiresByAge` is false. */
+  askedExpiresAt: Date | null;
 }
 
 export const API_KEY_STATES = ['live', 'expired', 'revoked'] as const;

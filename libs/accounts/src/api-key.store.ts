@@ -1,10 +1,12 @@
 import { Prisma, type ApiKey } from '@prisma/client';
 import { ACCOUNT_LIMITS, SCOPES, newId, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { allowListsOf } from './access/address-lists';
 import { limitsOf, type AccountLimits } from './account-limits';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Caller } from './caller';
 import { scopesOf, storedScopes } from './key-labels';
+import type { KeyExpiry } from './key-parent';
 
 /** Who presents a key, and how much longer the key works in milliseconds; null means that its end is not known. */
 export interface KeyHolder {
@@ -14,22 +16,29 @@ export interface KeyHolder {
 
 type HolderRow = Pick<Caller, 'accountId' | 'accountStatus'> &
   Pick<KeyHolder, 'validMs'> &
-  AccountLimits & { apiKeyId: string; scopes: string[]; labels: JobMetadata | null };
+  AccountLimits &
+  AllowedRow & { apiKeyId: string; scopes: string[]; labels: JobMetadata | null };
 
+/** The networks that the account `a` and the key `k` allow. */
+export interface AllowedRow {
+  accountAllowed: string[];
+  keyAllowed: string[] | null;
+}
+export const allowedColumns = Prisma.sql`a.allowed_addresses AS account_allowed, k.allowed_addresses AS key_allowed`;
 /** The limits of the account `a`, as columns. */
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
 /** Whether the key `k` works now. */
 export const isLive = Prisma.sql`
   (k.expires_at IS NULL OR k.expires_at > now()) AND (k.revoked_at IS NULL OR k.revoked_at > now())`;
 
-export interface ApiKeyDraft {
+export interface ApiKeyDraft extends KeyExpiry {
   accountId: string;
   name: string;
   hash: Buffer;
   lastFour: string;
   scopes: Scope[];
   labels: JobMetadata | null;
-  expiresAt: Date | null;
+  allowedAddresses: string[];
   parentId: string | null;
 }
 
@@ -39,6 +48,13 @@ export class ApiKeyStore {
     const scopes = storedScopes(draft.scopes, labels);
     const data = { ...draft, scopes, labels: labels ?? Prisma.DbNull, id: newId(), keyHash: new Uint8Array(hash) };
     return recordOf(await tx.models.apiKey.create({ data }));
+  }
+
+  /** The age at which keys of the account end, in seconds; null: at none. */
+  async maxAgeSeconds(tx: Statements, accountId: string): Promise<number | null> {
+    const [row] = await tx.rows<{ seconds: number | null }>(Prisma.sql`
+      SELECT key_max_age_seconds AS seconds FROM accounts WHERE id = ${accountId}::uuid`);
+    return row?.seconds ?? null;
   }
 
   /** A key of the account, held against changes until the transaction ends. */
@@ -110,14 +126,15 @@ export class ApiKeyStore {
   /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<KeyHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT k.id AS api_key_id, k.account_id, k.scopes, k.labels, a.status AS account_status, a.weight, ${limitColumns},
+      SELECT k.id AS api_key_id, k.account_id, k.scopes, k.labels, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns},
              (extract(epoch FROM least(k.expires_at, k.revoked_at) - now()) * 1000)::float8 AS valid_ms
       FROM api_keys k JOIN accounts a ON a.id = k.account_id
       WHERE k.key_hash = ${hash} AND ${isLive}`);
     if (row === undefined) return null;
     const { apiKeyId, accountId, accountStatus, labels, validMs } = row;
     const scopes = new Set(scopesOf(SCOPES, row.scopes, labels));
-    const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row) };
+    const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
+    const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row), allowLists };
     return { caller, validMs };
   }
 

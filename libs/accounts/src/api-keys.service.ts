@@ -8,7 +8,18 @@ import type { ApiKeyStore } from './api-key.store';
 import type { Act, Operator } from './audit-log';
 import type { AuditLog } from './audit-log.service';
 import { subKeyScopes } from './key-labels';
-import { earlier, endOf, expiryUnder, grantedScopes, type KeyIssuer } from './key-parent';
+import { networksOf } from './access/address-lists';
+import {
+  askedExpiryOf,
+  assertGrantsAddresses,
+  earlier,
+  endOf,
+  expiryUnder,
+  expiryWithin,
+  grantedScopes,
+  type KeyExpiry,
+  type KeyIssuer,
+} from './key-parent';
 
 /** Live keys that one account may have: more are not managed by people, and each takes a place in the caches. */
 const KEYS_PER_ACCOUNT = 100;
@@ -32,6 +43,8 @@ export interface KeyWish {
   scopes?: readonly Scope[] | undefined;
   /** Makes it a sub-key, whose jobs carry them. Null: no sub-key. */
   labels?: JobMetadata | null | undefined;
+  /** Networks from which it may be used. Default: as the key that makes it. */
+  allowedAddresses?: readonly string[] | undefined;
   /** Default: with the key that makes it, else never. */
   expiresAt?: Date | null | undefined;
 }
@@ -67,7 +80,7 @@ export class ApiKeysService {
   /**
    * Make a key. A key that is made by another has that as its parent, and ends with it.
    *
-   * @throws Refusal `not_found` when there is no such account, `forbidden` for a scope that the issuer has not,
+   * @throws Refusal `not_found` when there is no such account, `forbidden` for a scope or a network that the issuer has not,
    * `invalid_request` when the account has as many live keys as it may or the key would outlive its parent, `unauthorized`
    * when the issuing key has just ended.
    */
@@ -76,15 +89,20 @@ export class ApiKeysService {
     const asked =
       labels === null ? (wish.scopes ?? [...issuer.grantable]) : subKeyScopes(wish.scopes, issuer.grantable);
     const scopes = grantedScopes(issuer, asked);
+    networksOf(wish.allowedAddresses ?? []);
     const { key, hash, lastFour } = this.mint.make(this.keyEnvironment);
     return this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       await this.assertRoom(tx, accountId, labels);
       const parentId = issuer.keyId;
-      const expiresAt = expiryUnder(await this.issuingKey(tx, accountId, issuer), wish.expiresAt);
-      const { name } = wish;
-      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, labels, expiresAt, parentId });
-      const details = { name: made.name, scopes, expiresAt: isoOf(expiresAt), ...(labels !== null && { labels }) };
+      const acting = await this.issuingKey(tx, accountId, issuer);
+      const expiry = await this.expiryOf(tx, accountId, expiryUnder(acting, wish.expiresAt));
+      const allowedAddresses = [...(wish.allowedAddresses ?? acting?.allowedAddresses ?? [])];
+      assertGrantsAddresses(acting, allowedAddresses);
+      const facts = { name: wish.name, scopes, labels, allowedAddresses, ...expiry };
+      const made = await this.keys.create(tx, { accountId, hash, lastFour, parentId, ...facts });
+      const shown = { ...(labels !== null && { labels }), ...(allowedAddresses.length > 0 && { allowedAddresses }) };
+      const details = { name: made.name, scopes, expiresAt: isoOf(made.expiresAt), ...shown };
       note({ ...actOn(made, 'api_key.create'), details });
       return { ...made, key };
     });
@@ -95,7 +113,7 @@ export class ApiKeysService {
    * it made go on with the new one. A key that replaces itself keeps its parent; one that replaces another becomes the parent
    * of the new one.
    *
-   * @throws Refusal `not_found`, `forbidden` when it has a scope that the issuer has not or the issuer descends from it,
+   * @throws Refusal `not_found`, `forbidden` when it has a scope or a network that the issuer has not or the issuer descends from it,
    * `invalid_request` when it was rotated before, no longer works, or the account has too many keys that overlap, `unauthorized`
    * when the issuing key has just ended.
    */
@@ -106,11 +124,12 @@ export class ApiKeysService {
       grantedScopes(issuer, old.scopes);
       assertRotatable(old);
       if (overlapSeconds > 0) await this.assertRoom(tx, accountId, old.labels, WHILE_ROTATING);
-      const { name, scopes, labels } = old;
+      const { name, scopes, labels, allowedAddresses } = old;
       const parent = await this.parentOfSuccessor(tx, issuer, old);
-      const expiresAt = parent === null ? old.expiresAt : earlier(old.expiresAt, endOf(parent));
-      const parentId = parent?.id ?? null;
-      const made = await this.keys.create(tx, { accountId, name, hash, lastFour, scopes, labels, expiresAt, parentId });
+      const asked = earlier(askedExpiryOf(old), parent && endOf(parent));
+      const expiry = await this.expiryOf(tx, accountId, asked);
+      const facts = { name, scopes, labels, allowedAddresses, ...expiry };
+      const made = await this.keys.create(tx, { accountId, hash, lastFour, parentId: parent?.id ?? null, ...facts });
       await this.keys.supersede(tx, accountId, id, made.id, overlapSeconds);
       note({ ...actOn(old, 'api_key.rotate'), details: { successor: made.id, overlapSeconds } });
       return { ...made, key };
@@ -141,6 +160,10 @@ export class ApiKeysService {
     if ((await this.keys.countLive(tx, accountId, { subKeys })) >= limit) throw tooManyKeys(limit, subKeys);
   }
 
+  private async expiryOf(tx: Statements, accountId: string, asked: Date | null): Promise<KeyExpiry> {
+    return expiryWithin(asked, await this.keys.maxAgeSeconds(tx, accountId), new Date());
+  }
+
   /** A key of the account. All keys of the account are held, so that none is made by one that is being revoked. */
   private async lock(tx: Statements, accountId: string, id: string): Promise<ApiKeyRecord> {
     const found = (await this.accounts.lock(tx, accountId)) ? await this.keys.lock(tx, accountId, id) : null;
@@ -159,6 +182,7 @@ export class ApiKeysService {
   private async parentOfSuccessor(tx: Statements, issuer: KeyIssuer, old: ApiKeyRecord): Promise<ApiKeyRecord | null> {
     const { accountId, id, parentId } = old;
     const acting = await this.issuingKey(tx, accountId, issuer);
+    assertGrantsAddresses(acting, old.allowedAddresses);
     if (acting === null || acting.id === id) return parentId === null ? null : this.keys.lock(tx, accountId, parentId);
     if (!(await this.keys.descendsFrom(tx, accountId, acting.id, id))) return acting;
     throw new Refusal('forbidden', 'A key cannot replace the key that it was made by; use that key, or an older one.');
@@ -182,7 +206,7 @@ function isoOf(time: Date | null): string | null {
   return time?.toISOString() ?? null;
 }
 
-function noKey(id: string): Refusal {
+export function noKey(id: string): Refusal {
   return new Refusal('not_found', `There is no API key ${id} of this account.`);
 }
 

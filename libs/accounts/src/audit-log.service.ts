@@ -7,8 +7,8 @@ import type { AuditLogStore } from './audit-log.store';
 export type NoteAct = (act: Act) => void;
 
 const CURSOR = 'audit-log';
-/** A page that an operator keeps open reads again and again: one entry an hour says it. */
-const READ_NOTED_SECONDS = 3_600;
+/** What happens again and again, such as reads of a page that stays open: one entry an hour says it. */
+const NOTED_SECONDS = 3_600;
 
 /** The log of administrative acts. */
 export class AuditLog {
@@ -38,9 +38,9 @@ export class AuditLog {
     await this.store.append(tx, operator, act);
   }
 
-  /** Record that an operator read what is a customer's, at most once an hour for the same reason. */
-  async noteRead(operator: Operator, act: Act): Promise<void> {
-    if (await this.store.hasRecent(this.database, operator, act, READ_NOTED_SECONDS)) return;
+  /** Record what changes nothing, such as that an operator read what is a customer's: at most once an hour for the same reason. */
+  async noteOnceAnHour(operator: Operator, act: Act): Promise<void> {
+    if (await this.store.hasRecent(this.database, operator, act, NOTED_SECONDS)) return;
     await this.store.append(this.database, operator, act);
   }
 

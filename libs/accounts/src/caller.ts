@@ -1,4 +1,5 @@
 import { Refusal, SCOPES, type AccountStatus, type JobMetadata, type Scope } from '@millrace/contracts';
+import type { AllowList } from './access/address-lists';
 import type { Account } from './account';
 import { limitsOf, type AccountLimits } from './account-limits';
 
@@ -14,6 +15,8 @@ export interface Caller {
   labels: JobMetadata | null;
   accountStatus: AccountStatus;
   limits: AccountLimits;
+  /** From where it may call: from a network of each. Absent: from anywhere. */
+  allowLists?: readonly AllowList[] | undefined;
   /** What this caller makes is kept no longer. Absent: as long as the service keeps it. */
   retentionSeconds?: number | undefined;
   /** A second daily budget, which this caller's uploads share with those of others: counted at that account. */

@@ -1,3 +1,4 @@
+export { AccessRulesService, AccessRulesStore, AddressGate, NETWORKS_LISTED, type AccessRules } from './access';
 export { accountsSettings } from './accounts.settings';
 export { type Account, type AccountChanges } from './account';
 export { DEFAULT_LIMITS, type AccountLimits } from './account-limits';
@@ -7,7 +8,7 @@ export { AccountsService } from './accounts.service';
 export { ApiKeyMint } from './api-key-mint';
 export { API_KEY_STATES, apiKeyState, type ApiKeyRecord } from './api-key-record';
 export { ApiKeyStore } from './api-key.store';
-export { ApiKeysService, issuerOf, type IssuedApiKey } from './api-keys.service';
+export { ApiKeysService, issuerOf, type IssuedApiKey, type KeyWish } from './api-keys.service';
 export { labelsText } from './key-labels';
 export type { KeyIssuer } from './key-parent';
 export type { Act, AuditEntry, Operator } from './audit-log';

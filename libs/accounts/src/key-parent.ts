@@ -1,4 +1,5 @@
 import { Refusal, type Scope } from '@millrace/contracts';
+import { isWithinList } from './access/address-lists';
 import type { ApiKeyRecord } from './api-key-record';
 import type { Operator } from './audit-log';
 
@@ -18,9 +19,38 @@ export function grantedScopes(issuer: KeyIssuer, scopes: readonly Scope[]): Scop
   throw new Refusal('forbidden', `A key can grant only scopes that it has itself, and yours lacks ${named}.`);
 }
 
-/** When a key stops working, by what is known now; null means never. */
-export function endOf({ expiresAt, revokedAt }: Pick<ApiKeyRecord, 'expiresAt' | 'revokedAt'>): Date | null {
-  return earlier(expiresAt, revokedAt);
+/**
+ * A key gives away no more than it has: what it makes or changes may be used from its own networks alone.
+ *
+ * @param acting null for an operator.
+ * @throws Refusal `forbidden`.
+ */
+export function assertGrantsAddresses(acting: ApiKeyRecord | null, allowed: readonly string[]): void {
+  if (acting === null || isWithinList(allowed, acting.allowedAddresses)) return;
+  const own = acting.allowedAddresses.join(', ');
+  throw new Refusal('forbidden', `Your API key may be used from ${own} alone, and so may the keys that it manages.`);
+}
+
+/** When a key expires without the maximum age of its account; null means never. */
+export function askedExpiryOf({ expiresAt, expiresByAge, askedExpiresAt }: ApiKeyRecord): Date | null {
+  return expiresByAge ? askedExpiresAt : expiresAt;
+}
+
+/** When a key ends for those that it made: age counts for each key from when that was made. Null means never. */
+export function endOf(key: ApiKeyRecord): Date | null {
+  return earlier(askedExpiryOf(key), key.revokedAt);
+}
+
+/** When a key that is made now expires. */
+export type KeyExpiry = Pick<ApiKeyRecord, 'expiresAt' | 'expiresByAge' | 'askedExpiresAt'>;
+
+/** @param maxAgeSeconds of keys of its account; null: they end at no age. */
+export function expiryWithin(asked: Date | null, maxAgeSeconds: number | null, now: Date): KeyExpiry {
+  const aged = maxAgeSeconds === null ? null : new Date(now.getTime() + maxAgeSeconds * 1_000);
+  if (aged === null || (asked !== null && asked <= aged)) {
+    return { expiresAt: asked, expiresByAge: false, askedExpiresAt: null };
+  }
+  return { expiresAt: aged, expiresByAge: true, askedExpiresAt: asked };
 }
 
 /** The earlier of two times, where null means never. */

@@ -30,9 +30,12 @@ export {
   AddressRefused,
   CONNECT_MS,
   GuardedClient,
+  isInNetworks,
+  isWithinNetworks,
   networkList,
   readNetworks,
   type GuardedAnswer,
+  type Network,
   type ResolveHost,
 } from './outbound';
 export { createSequentialServer, SequentialMessage } from './pipelining';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { API_KEY_STATES } from '@millrace/accounts';
+import { API_KEY_STATES, NETWORKS_LISTED } from '@millrace/accounts';
 import {
   JobMetadataSchema,
   METADATA_KEY,
@@ -34,6 +34,8 @@ const newLabels = z
   })
   .nullable();
 
+const allowedAddresses = boundedList(z.string().trim().min(1).max(50), { max: NETWORKS_LISTED });
+
 export const ApiKeyCreateSchema = z
   .object({
     name: recordName.meta({ description: 'What the key is for, 1 to 200 characters.' }),
@@ -47,12 +49,27 @@ export const ApiKeyCreateSchema = z
         'outputs, and its own uploads. It can do nothing with the account. 1 to 4 labels; null or absent: no sub-key.',
       example: { user: 'ada' },
     }),
+    allowed_addresses: allowedAddresses.optional().meta({
+      description:
+        'Addresses and networks from which the key may be used, beside what its account allows; empty: from anywhere. Absent: as the ' +
+        'key that makes it. A key gives no more than it has.',
+      example: ['203.0.113.0/24', '2001:db8::/32'],
+    }),
     expires_at: expiry.meta({
       description:
         'When the key expires; null or absent means with the key that makes it, if that expires, else never.',
     }),
   })
   .meta({ id: 'ApiKeyCreate', description: 'A new API key.' });
+
+export const ApiKeyUpdateSchema = z
+  .object({
+    allowed_addresses: allowedAddresses.meta({
+      description:
+        'Addresses and networks from which the key may be used; empty: from anywhere that its account allows.',
+    }),
+  })
+  .meta({ id: 'ApiKeyUpdate', description: 'What changes of a key.' });
 
 export const ApiKeyRotateSchema = z
   .object({
@@ -77,7 +94,15 @@ const keyShape = {
   revoked_at: TimestampSchema.nullable().meta({
     description: 'When the key stops working; in the future while it overlaps with its successor.',
   }),
-  last_used_at: TimestampSchema.nullable().meta({ description: 'Up to half a minute late.' }),
+  last_used_at: TimestampSchema.nullable().meta({
+    description: 'Up to half a minute late. A request that was refused for its address counts, too.',
+  }),
+  allowed_addresses: z.array(z.string()).meta({
+    description: 'From where it may be used, beside what its account allows; empty: from anywhere.',
+  }),
+  expires_by_age: z.boolean().meta({
+    description: 'Whether `expires_at` follows from the maximum age of keys of the account.',
+  }),
   rotated_to: z.uuid().nullable().meta({ description: 'The key that replaced it.' }),
   parent_id: z.uuid().nullable().meta({
     description: 'The key that made it, and with which it ends. Null for a key made by an operator.',

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { AccountsService, ApiKeysService, issuerOf } from '@millrace/accounts';
 import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { presentApiKey, presentIssuedKey } from './api-key.presenter';
+import { keyWishOf, presentApiKey, presentIssuedKey } from './api-key.presenter';
 import { issueApiKey, listAccountApiKeys, revokeAccountApiKey } from './api-keys.admin-endpoints';
 
 /** The keys of accounts, as operators manage them. */
@@ -14,8 +14,7 @@ export class ApiKeysAdminController {
 
   @Serves(issueApiKey)
   async issue({ operator, params, body }: InputOf<typeof issueApiKey>): Promise<AnswerOf<typeof issueApiKey>> {
-    const { expires_at: expiresAt, ...wish } = body;
-    return presentIssuedKey(await this.keys.issue(issuerOf(operator), params.id, { ...wish, expiresAt }));
+    return presentIssuedKey(await this.keys.issue(issuerOf(operator), params.id, keyWishOf(body)));
   }
 
   @Serves(listAccountApiKeys)

@@ -1,14 +1,17 @@
 import { Controller } from '@nestjs/common';
 import type { Request } from 'express';
-import { ApiKeysService, type KeyIssuer } from '@millrace/accounts';
+import { AccessRulesService, ApiKeysService, type KeyIssuer } from '@millrace/accounts';
 import { Serves, actorOf, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
-import { presentApiKey, presentIssuedKey } from './api-key.presenter';
-import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './api-keys.endpoints';
+import { keyWishOf, presentApiKey, presentIssuedKey } from './api-key.presenter';
+import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './api-keys.endpoints';
 
 /** The account's own keys. */
 @Controller()
 export class ApiKeysController {
-  constructor(private readonly keys: ApiKeysService) {}
+  constructor(
+    private readonly keys: ApiKeysService,
+    private readonly rules: AccessRulesService,
+  ) {}
 
   @Serves(listApiKeys)
   async list({ visitor }: InputOf<typeof listApiKeys>): Promise<AnswerOf<typeof listApiKeys>> {
@@ -17,9 +20,20 @@ export class ApiKeysController {
 
   @Serves(createApiKey)
   async create({ visitor, body, request }: InputOf<typeof createApiKey>): Promise<AnswerOf<typeof createApiKey>> {
-    const { expires_at: expiresAt, ...wish } = body;
     const { accountId } = visitor.caller;
-    return presentIssuedKey(await this.keys.issue(issuerOf(visitor, request), accountId, { ...wish, expiresAt }));
+    return presentIssuedKey(await this.keys.issue(issuerOf(visitor, request), accountId, keyWishOf(body)));
+  }
+
+  @Serves(updateApiKey)
+  async update({
+    visitor,
+    params,
+    body,
+    request,
+  }: InputOf<typeof updateApiKey>): Promise<AnswerOf<typeof updateApiKey>> {
+    const { allowed_addresses: allowed } = body;
+    const issuer = issuerOf(visitor, request);
+    return presentApiKey(await this.rules.changeKey(issuer, visitor.caller.accountId, params.id, allowed));
   }
 
   @Serves(rotateApiKey)

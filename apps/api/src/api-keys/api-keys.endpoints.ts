@@ -1,5 +1,12 @@
 import { defineEndpoint, recordId } from '../endpoints';
-import { ApiKeyCreateSchema, ApiKeyListSchema, ApiKeyRotateSchema, IssuedApiKeySchema } from './api-key.schemas';
+import {
+  ApiKeyCreateSchema,
+  ApiKeyListSchema,
+  ApiKeyRotateSchema,
+  ApiKeySchema,
+  ApiKeyUpdateSchema,
+  IssuedApiKeySchema,
+} from './api-key.schemas';
 
 const common = { tag: 'api-keys', access: { by: 'api_key', scope: 'keys:admin' } } as const;
 const params = { id: recordId('API key') };
@@ -28,6 +35,21 @@ export const createApiKey = defineEndpoint({
   body: ApiKeyCreateSchema,
   answers: { 201: { description: 'The key was created.', schema: IssuedApiKeySchema } },
   uncached: true,
+});
+
+export const updateApiKey = defineEndpoint({
+  ...common,
+  id: 'updateApiKey',
+  method: 'patch',
+  path: '/platform/v1/api-keys/{id}',
+  params,
+  summary: 'Change from where an API key may be used',
+  description:
+    'It holds everywhere within 5 seconds. A key cannot allow more than it is allowed itself, nor lock itself out. The keys that it made keep ' +
+    'their own lists.',
+  body: ApiKeyUpdateSchema,
+  example: { allowed_addresses: ['203.0.113.0/24'] },
+  answers: { 200: { description: 'The key.', schema: ApiKeySchema } },
 });
 
 export const rotateApiKey = defineEndpoint({

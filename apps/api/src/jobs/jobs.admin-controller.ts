@@ -21,7 +21,7 @@ export class JobsAdminController {
   @Serves(readJob)
   async read({ operator, params }: InputOf<typeof readJob>): Promise<AnswerOf<typeof readJob>> {
     const history = await this.histories.get(params.id);
-    await this.audit.noteRead(operator, actOn(history, 'job.read'));
+    await this.audit.noteOnceAnHour(operator, actOn(history, 'job.read'));
     return presentHistory(history);
   }
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { z } from 'zod';
 import {
+  AddressGate,
   Authenticator,
   FailedAttempts,
   SessionsService,
@@ -25,6 +26,7 @@ export class SignInService {
     private readonly failures: FailedAttempts,
     private readonly limits: RequestLimits,
     private readonly callers: SessionCallers,
+    private readonly gate: AddressGate,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
   ) {}
 
@@ -49,6 +51,7 @@ export class SignInService {
   ): Promise<{ accountId: string; apiKeyId: string | null }> {
     if (key === undefined) throw new Refusal('unauthorized', 'Send an API key of your account as api_key.');
     const caller = await this.authenticator.holderOf(key, networkOf(request));
+    await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));
     this.limits.take(request, caller);
     assertActive(caller);
     return caller;

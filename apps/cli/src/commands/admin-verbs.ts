@@ -36,6 +36,8 @@ export type AdminMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** `user=ada,team=x` as an object. */
 const labelsOf: ReadValue = (text) => Object.fromEntries(parseLabels(text.split(',')));
 
+const networksOf: ReadValue = (text) => (text === 'anywhere' ? [] : text.split(','));
+
 /** The highest value of a limit. */
 const MAX_LIMIT = 2_000_000_000;
 const NUMBER = '<number>';
@@ -88,6 +90,7 @@ const WORKER_FLAGS = [
 const KEY_FLAGS = [
   flag('scopes', '<scopes...>', 'what it may do; by default everything', oneOf(SCOPES)),
   flag('labels', '<key=value,...>', 'make a sub-key: its jobs have these labels, and it sees no others', labelsOf),
+  flag('allowed_addresses', '<network,...|anywhere>', 'from where it may be used; by default anywhere', networksOf),
   flag('expires_at', '<time>', 'when it stops working; by default never', timestamp),
 ];
 const GRANT_FLAGS = [
@@ -160,6 +163,19 @@ export const ADMIN_VERBS: readonly AdminVerb[] = [
   {
     ...on('account', 'update-account', 'change the limits or the status of an account', 'PATCH /accounts/{id}'),
     flags: [flag('name', '<name>', 'what it is called'), ...ACCOUNT_FLAGS, STATUS],
+  },
+  on('account', 'access', 'from where its keys may be used', 'GET /accounts/{id}/access'),
+  {
+    ...on('account', 'update-access', 'change from where its keys may be used', 'PATCH /accounts/{id}/access'),
+    flags: [
+      flag('allowed_addresses', '<network,...|anywhere>', 'addresses and networks, or anywhere', networksOf),
+      flag(
+        'key_max_age_seconds',
+        '<seconds|default>',
+        'the age at which its keys end',
+        limitOrDefault(3_600, 315_360_000),
+      ),
+    ],
   },
   list('keys', 'the API keys of an account', 'GET /accounts/{id}/api-keys', { ids: ['account'] }),
   {

@@ -13,25 +13,29 @@ const withLabel = (accountId: string, { label, value }: LabelValue): Prisma.Sql 
 /** The SQL that closes accounts, and takes from them, their keys and the log of acts what names somebody. */
 export class AccountErasureStore {
   /**
-   * Close a customer's account: suspended for good, without keys and sessions. Repeating it changes nothing.
+   * Close a customer's account: suspended for good, without keys and sessions, and from where they were used. Repeating it changes nothing.
    *
    * @returns false when there is no such account, or it is one of the service's own.
    */
   async close(tx: Statements, accountId: string): Promise<boolean> {
     const closed = await tx.execute(Prisma.sql`
-      UPDATE accounts SET status = 'suspended', closed_at = coalesce(closed_at, now()), updated_at = now()
+      UPDATE accounts SET status = 'suspended', closed_at = coalesce(closed_at, now()), allowed_addresses = '{}', updated_at = now()
       WHERE id = ${accountId}::uuid AND kind = 'customer'`);
     if (closed === 0) return false;
     await tx.execute(Prisma.sql`
       UPDATE api_keys SET revoked_at = now()
       WHERE account_id = ${accountId}::uuid AND (revoked_at IS NULL OR revoked_at > now())`);
+    await tx.execute(Prisma.sql`
+      UPDATE api_keys SET allowed_addresses = '{}' WHERE account_id = ${accountId}::uuid AND allowed_addresses <> '{}'`);
     await tx.execute(Prisma.sql`DELETE FROM sign_in_links WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid`);
     return true;
   }
 
-  /** End the sub-keys that carry a label. @returns how many had not ended. */
+  /** End the sub-keys that carry a label, and forget from where they were used. @returns how many had not ended. */
   async revokeSubKeys(tx: Statements, accountId: string, of: LabelValue): Promise<number> {
+    await tx.execute(Prisma.sql`
+      UPDATE api_keys SET allowed_addresses = '{}' WHERE ${withLabel(accountId, of)} AND allowed_addresses <> '{}'`);
     return tx.execute(Prisma.sql`
       UPDATE api_keys SET revoked_at = now()
       WHERE ${withLabel(accountId, of)} AND (revoked_at IS NULL OR revoked_at > now())`);

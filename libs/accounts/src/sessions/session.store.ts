@@ -1,13 +1,15 @@
 import { Prisma } from '@prisma/client';
 import { SCOPES, newId, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { allowListsOf } from '../access/address-lists';
 import { limitsOf, type AccountLimits } from '../account-limits';
-import { isLive, limitColumns } from '../api-key.store';
+import { allowedColumns, isLive, limitColumns, type AllowedRow } from '../api-key.store';
 import type { Caller } from '../caller';
 import type { ConsoleSession, SessionGrant, SessionHolder } from './console-session';
 
 type HolderRow = Pick<Caller, 'accountId' | 'apiKeyId' | 'accountStatus'> &
-  AccountLimits & { id: string; scopes: Scope[] | null; validMs: number };
+  AccountLimits &
+  AllowedRow & { id: string; scopes: Scope[] | null; validMs: number };
 
 interface SessionRow {
   id: string;
@@ -53,14 +55,16 @@ export class SessionStore {
   /** Who presents a session of this hash; null when there is none now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<SessionHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT s.id, s.account_id, s.api_key_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns},
+      SELECT s.id, s.account_id, s.api_key_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns},
              (extract(epoch FROM ${end} - now()) * 1000)::float8 AS valid_ms
       FROM ${sessions} WHERE s.secret_hash = ${hash} AND ${isOpen}`);
     if (row === undefined) return null;
     const { id, accountId, apiKeyId, accountStatus, validMs } = row;
     if (apiKeyId === null) return { sessionId: id, caller: null, validMs };
     const scopes = new Set(row.scopes);
-    const caller = { accountId, apiKeyId, sessionId: id, accountStatus, scopes, labels: null, limits: limitsOf(row) };
+    const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
+    const who = { accountId, apiKeyId, sessionId: id, accountStatus, scopes, labels: null };
+    const caller = { ...who, limits: limitsOf(row), allowLists };
     return { sessionId: id, caller, validMs };
   }
 

@@ -1,5 +1,5 @@
 export { AddressGuard, AddressRefused } from './address-guard';
 export { CONNECT_MS } from './connect-limit';
 export { GuardedClient, type GuardedAnswer } from './guarded-client';
-export { networkList, readNetworks } from './networks';
+export { isInNetworks, isWithinNetworks, networkList, readNetworks, type Network } from './networks';
 export { type ResolveHost } from './resolve-host';

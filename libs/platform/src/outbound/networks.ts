@@ -34,6 +34,13 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST);
 }
 
+/** True where every address of the network is in one of the others. */
+export function isWithinNetworks([base, bits]: Network, networks: readonly Network[]): boolean {
+  return networks.some(([outer, outerBits]) => {
+    return outer.kind() === base.kind() && outerBits <= bits && base.match(outer, outerBits);
+  });
+}
+
 /** True where the address is in one of the networks. */
 export function isInNetworks(address: string, networks: readonly Network[]): boolean {
   if (!ipaddr.isValid(address)) return false;

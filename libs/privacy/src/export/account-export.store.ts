@@ -108,7 +108,8 @@ const ledgerLines = (page: PageOf): Prisma.Sql => Prisma.sql`
 
 const accountLine = ({ accountId, after }: PageOf): Prisma.Sql => Prisma.sql`
   SELECT row_to_json(r)::text AS line, r.id::text AS place FROM (
-    SELECT a.id, a.name, a.plan, a.status, a.created_at, a.submission_defaults, b.available_micros, b.held_micros, b.consumed_micros
+    SELECT a.id, a.name, a.plan, a.status, a.created_at, a.submission_defaults,
+      a.allowed_addresses, a.key_max_age_seconds, b.available_micros, b.held_micros, b.consumed_micros
     FROM accounts a LEFT JOIN balances b ON b.account_id = a.id WHERE a.id = ${accountId}::uuid AND a.id > ${after ?? FIRST_ID}::uuid
   ) r`;
 
@@ -116,7 +117,7 @@ const accountLine = ({ accountId, after }: PageOf): Prisma.Sql => Prisma.sql`
 const FILES = {
   account: accountLine,
   'api-keys': byId(
-    Prisma.sql`x.id, x.name, x.last_four, x.scopes, x.labels, x.created_at, x.expires_at, x.revoked_at, x.last_used_at, x.parent_id`,
+    Prisma.sql`x.id, x.name, x.last_four, x.scopes, x.labels, x.created_at, x.expires_at, x.revoked_at, x.last_used_at, x.parent_id, x.allowed_addresses`,
     Prisma.sql`api_keys`,
   ),
   jobs: jobLines,

@@ -1,3 +1,4 @@
+import { ACCESS_GUARDS } from './access.mjs';
 import { BATCH_GUARDS } from './batches.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
@@ -31,6 +32,7 @@ export const GUARDS = [
   ...UPLOAD_GUARDS,
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,
+  ...ACCESS_GUARDS,
   ...LABEL_GUARDS,
   ...MODEL_GUARDS,
   ...MODEL_CACHE_GUARDS,

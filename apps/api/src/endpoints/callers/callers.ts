@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import {
+  AddressGate,
   Authenticator,
   FailedAttempts,
   assertActive,
@@ -13,7 +14,7 @@ import {
 import { Refusal, type Scope } from '@millrace/contracts';
 import { DeploymentsService, noDeployment, type Deployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../../api.config';
-import { contextOf, networkOf } from '../../http';
+import { addressOf, contextOf, networkOf } from '../../http';
 import type { Access } from '../access';
 import { DemoCallers } from './demo-callers';
 import { equalTexts } from '../equal-texts';
@@ -41,6 +42,7 @@ export class Callers {
     private readonly sessions: SessionCallers,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'token'>,
     private readonly limits: RequestLimits,
+    private readonly gate: AddressGate,
   ) {}
 
   /**
@@ -66,6 +68,7 @@ export class Callers {
   async identifySignedIn(request: Request): Promise<SignedIn> {
     const caller = await this.sessions.of(request);
     if (caller === null) throw noSession();
+    await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));
     this.limits.take(request, caller);
     assertActive(caller);
     return { ...visitorOf(request, caller, false), caller };
@@ -102,7 +105,9 @@ export class Callers {
   private async keyHolder(request: Request): Promise<Caller> {
     const { authorization } = request.headers;
     const signedIn = await this.sessions.of(request);
-    return signedIn ?? this.authenticator.authenticate(authorization, networkOf(request));
+    const caller = signedIn ?? (await this.authenticator.authenticate(authorization, networkOf(request)));
+    await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));
+    return caller;
   }
 
   /** Where there is no token, nobody looks at a credential. @throws Refusal `unauthorized`, `forbidden`, `rate_limited`. */

@@ -154,7 +154,7 @@ describe('the maximum age of keys', () => {
     expect(await keyOf(account, old.id)).toMatchObject({ status: 'expired' });
   });
 
-  it('holds for new keys, and a rotated key begins anew', async () => {
+  it('holds for new keys, and a rotated key begins at zero', async () => {
     const account = await api.account();
     await setRules(account, { key_max_age_seconds: 30 * DAY });
     const made = await make(account.key, { name: 'made', expires_at: LATER });

@@ -127,8 +127,8 @@ export const SUB_KEY_GUARDS = [
   of(
     'the labels of a key last through its rotation',
     'libs/accounts/src/api-keys.service.ts',
-    'const { name, scopes, labels } = old;',
-    'const { name, scopes } = old;\n      const labels = null;',
+    'const { name, scopes, labels, allowedAddresses } = old;',
+    'const { name, scopes, allowedAddresses } = old;\n      const labels = null;',
     SUB_KEYS,
   ),
 ];

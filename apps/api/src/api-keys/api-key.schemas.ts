@@ -64,12 +64,12 @@ export const ApiKeyCreateSchema = z
 
 export const ApiKeyUpdateSchema = z
   .object({
-    allowed_addresses: allowedAddresses.meta({
+    allowed_addresses: allowedAddresses.optional().meta({
       description:
         'Addresses and networks from which the key may be used; empty: from anywhere that its account allows.',
     }),
   })
-  .meta({ id: 'ApiKeyUpdate', description: 'What changes of a key.' });
+  .meta({ id: 'ApiKeyUpdate', description: 'What changes of a key. An absent field keeps its value.' });
 
 export const ApiKeyRotateSchema = z
   .object({

@@ -67,17 +67,24 @@ export class AccessRulesService {
   /**
    * Change from where a key may be used.
    *
+   * @param asked undefined: it keeps its list.
    * @throws Refusal `not_found`; `forbidden` for a list that lets in what that of the issuer refuses; `invalid_request` for an entry that
    * is no network, and when the issuer would lock itself out.
    */
-  async changeKey(issuer: KeyIssuer, accountId: string, id: string, allowed: readonly string[]): Promise<ApiKeyRecord> {
-    networksOf(allowed);
-    if (issuer.keyId === id) assertListsCaller(allowed, issuer.address);
+  async changeKey(
+    issuer: KeyIssuer,
+    accountId: string,
+    id: string,
+    asked: readonly string[] | undefined,
+  ): Promise<ApiKeyRecord> {
+    if (asked !== undefined) networksOf(asked);
+    if (asked !== undefined && issuer.keyId === id) assertListsCaller(asked, issuer.address);
     const changed = await this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       const acting = issuer.keyId === null ? null : await this.keys.lock(tx, accountId, issuer.keyId);
       const old = await this.keys.lock(tx, accountId, id);
       if (old === null) throw noKey(id);
+      const allowed = asked ?? old.allowedAddresses;
       assertGrantsAddresses(acting, allowed);
       assertGrantsAddresses(acting, old.allowedAddresses);
       await this.rules.writeKeyAddresses(tx, accountId, id, allowed);

@@ -15,11 +15,6 @@ const FAULT_OF = {
   credits_exhausted: 'caller',
 } as const satisfies Record<JobErrorCode, Fault>;
 
-/** The errors that count against the service: those of `jobs.error` that the status page counts, and the metric. */
-export const SERVICE_ERRORS = Object.entries(FAULT_OF)
-  .filter(([, fault]) => fault === 'service')
-  .map(([code]) => code);
-
 /**
  * Whether the end of a job counts against the service's objective of success. A job that expired does: the service had until its
  * execution deadline.

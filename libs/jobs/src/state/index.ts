@@ -1,4 +1,4 @@
-export { SERVICE_ERRORS, faultOf } from './fault';
+export { faultOf } from './fault';
 export {
   type ClaimedAttempt,
   type Fence,

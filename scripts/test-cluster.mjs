@@ -3,13 +3,14 @@ import { assertMachine, buildImages, buildPrograms, runInside } from './lib/clus
 import { seedFolder } from './lib/postgres/index.mjs';
 import { s3Program } from './lib/servers/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
-import { helmProgram } from './lib/testing/index.mjs';
+import { helmProgram, prometheusProgram, redisExporterProgram } from './lib/testing/index.mjs';
 
 const HELP = `npm run test:cluster [-- flags]    install the chart into a real Kubernetes on this machine, use it, and take it away again
 
   --api-server   only etcd, the API server and its controllers: the conformance suite of the fleet's Kubernetes adapter, and the
                  chart's objects as the API server judges them
   --installation only the chart on a node: without what --api-server does
+  --alerts       only the chart on a node, and its alerts: the cause of each is brought about (15 minutes, and not part of the rest)
   --build        only build what is needed, once: the programs of Kubernetes from Go modules (40 minutes of one processor), the
                  base image, the images; kept in .millrace/tools/cluster
   --install      install what is missing of Debian's packages
@@ -21,21 +22,25 @@ alone, and what is not run at all, is in docs/cluster-test.md.`;
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flag = { type: /** @type {const} */ ('boolean') };
-  const flags = readFlags(HELP, { 'api-server': flag, installation: flag, build: flag, install: flag });
-  const { 'api-server': only, installation, build, install } = flags;
+  const flags = readFlags(HELP, { 'api-server': flag, installation: flag, alerts: flag, build: flag, install: flag });
+  const { 'api-server': only, installation, alerts, build, install } = flags;
   const whole = !only;
   await assertMachine(scope, { whole, install: Boolean(install) });
   await setUp(scope, process.env);
   await helmProgram(scope);
   if (whole) await seedFolder(scope);
   if (whole) await s3Program(scope);
+  if (alerts) {
+    await prometheusProgram(scope);
+    await redisExporterProgram(scope);
+  }
   await buildPrograms(scope, whole);
   if (whole) await buildImages(scope);
   if (build) return 0;
-  const code = await runInside(scope, [only ? 'api-server' : installation ? 'installation' : 'whole']);
-  say(
-    'Not run here: operators of KEDA, Prometheus and the Gateway API (their objects have no schema), alerts, GPUs, the',
-  );
+  const code = await runInside(scope, [
+    only ? 'api-server' : alerts ? 'alerts' : installation ? 'installation' : 'whole',
+  ]);
+  say('Not run here: operators of KEDA, Prometheus and the Gateway API (their objects have no schema), GPUs, the');
   say('enforcement of network policies, several nodes. docs/cluster-test.md says what checks them instead.');
   say(code === 0 ? 'All that was run held.' : 'Something did not hold.');
   return code;

@@ -21,6 +21,7 @@ import { parseJson } from '../system/index.mjs';
  *   spec?: { clusterIP?: string, containers?: { image: string }[] },
  *   status?: {
  *     phase?: string,
+ *     podIP?: string,
  *     readyReplicas?: number,
  *     conditions?: { type: string, status: string, message?: string }[],
  *     containerStatuses?: { name: string, ready: boolean, state: object }[],

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { Failure, runCommand } from '../command/index.mjs';
 import { Fleet, claimFolder } from '../services/index.mjs';
 import { HOME, runTool } from '../system/index.mjs';
+import { fireAlerts } from './alerts.mjs';
 import { judgeObjects } from './chart-objects.mjs';
 import { conform } from './conformance.mjs';
 import { startControlPlane } from './control-plane.mjs';
@@ -57,7 +58,7 @@ async function main(scope) {
   const fleet = new Fleet(scope, await claimFolder(scope, path));
   const plane = await startControlPlane(fleet);
   const helm = new Helm(fleet, plane);
-  if (what !== 'installation') {
+  if (what === 'whole' || what === 'api-server') {
     await judgeObjects(scope, plane.client, helm);
     const code = await conform(scope, plane);
     if (what === 'api-server' || code !== 0) return code;
@@ -66,11 +67,14 @@ async function main(scope) {
   const servers = await startReleaseServers(fleet);
   const site = { scope, client: plane.client, helm, servers };
   const service = await install(site);
-  await deployAndScale(site, service);
-  await sayWhy(site, service);
-  await drainBusyWorker(site, service);
-  await killController(site, service);
-  await upgradeAndRollBack(site, service);
+  if (what === 'alerts') await fireAlerts(site, service, { fleet, plane });
+  else {
+    await deployAndScale(site, service);
+    await sayWhy(site, service);
+    await drainBusyWorker(site, service);
+    await killController(site, service);
+    await upgradeAndRollBack(site, service);
+  }
   await uninstall(site);
   return 0;
 }

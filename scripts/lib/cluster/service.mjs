@@ -132,6 +132,23 @@ export class InstalledService {
 
   /**
    * @param {string} id
+   * @param {string} [path]
+   */
+  cancel(id, path = '') {
+    return ask('POST', `${this.publicUrl}${path}/api/v2/jobs/${id}/cancel`, this.key);
+  }
+
+  /**
+   * @param {string} path
+   * @param {string} [origin] of one process, instead of all of them
+   */
+  async read(path, origin = this.publicUrl) {
+    await ask('GET', `${origin}${path}`, this.key);
+    return true;
+  }
+
+  /**
+   * @param {string} id
    * @param {string} status
    * @param {string} [path]
    * @param {number} [limitMs]

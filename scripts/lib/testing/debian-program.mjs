@@ -20,6 +20,16 @@ export const nginxProgram = (scope) =>
 export const promtoolProgram = (scope) =>
   debianProgram(scope, { name: 'promtool', package: 'prometheus', what: 'the judge of alert rules' });
 
+/** @param {import('../command/scope.mjs').Scope} scope */
+export const prometheusProgram = (scope) =>
+  debianProgram(scope, { name: 'prometheus', package: 'prometheus', what: 'the server of alerts' });
+
+/** @param {import('../command/scope.mjs').Scope} scope */
+export function redisExporterProgram(scope) {
+  const name = 'prometheus-redis-exporter';
+  return debianProgram(scope, { name, package: name, what: 'the metrics of Redis' });
+}
+
 /**
  * PgBouncer, with the libraries of its own that a system without it rarely has.
  *

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { until } from './client.mjs';
+import { CLASSES } from './helm.mjs';
+import { LONG_GRAPH, SMALL_GRAPH } from './service.mjs';
+
+/** @typedef {import('./alert-tools.mjs').AlertTools} AlertTools */
+/** @typedef {import('./alert-tools.mjs').Undo} Undo */
+/**
+ * What alerts are for, and those that it raises. `mayRaise`: what else it truly is. `prepare` comes before Prometheus is there, `bring`
+ * when that has found all well.
+ *
+ * @typedef {{
+ *   what: string,
+ *   raises: string[],
+ *   mayRaise?: string[],
+ *   prepare?: (tools: AlertTools) => Promise<Undo>,
+ *   bring?: (tools: AlertTools) => Promise<Undo>,
+ * }} Cause
+ */
+
+const BURNS = ['MillraceErrorsBurnFast', 'MillraceErrorsBurn', 'MillraceErrorsBurnSlowly'];
+
+/**
+ * One request in so many ends in 5xx: the table of a list is away, which nothing else reads meanwhile.
+ *
+ * @param {number} nth
+ */
+function errorsOf(nth) {
+  return async (/** @type {AlertTools} */ tools) => {
+    const table = 'label_rules';
+    await tools.sql(`ALTER TABLE ${table} RENAME TO ${table}_away`);
+    let sent = 0;
+    const stop = tools.repeat(async () => {
+      sent += 1;
+      await tools.service.read(sent % nth === 0 ? '/platform/v1/label-rules' : '/platform/v1/engine-classes');
+    }, 6);
+    return async () => {
+      await stop();
+      await tools.sql(`ALTER TABLE ${table}_away RENAME TO ${table}`);
+    };
+  };
+}
+
+/** @type {Cause[]} */
+export const CAUSES = [
+  {
+    what: 'all api processes go',
+    raises: ['MillraceAllProcessesAway', 'MillraceNothingScraped'],
+    bring: (tools) => tools.scale('api', 0),
+  },
+  {
+    what: 'all maintenance processes go',
+    raises: ['MillraceAllProcessesAway', 'MillraceNothingScraped', 'MillraceMaintenanceAway'],
+    bring: (tools) => tools.scale('maintenance', 0),
+  },
+  {
+    what: 'a process hangs',
+    raises: ['MillraceTargetDown'],
+    bring: async (tools) => {
+      const pid = tools.workerPid();
+      tools.signal(pid, 'SIGSTOP');
+      return async () => tools.signal(pid, 'SIGCONT');
+    },
+  },
+  {
+    what: 'an event loop is blocked again and again',
+    raises: ['MillraceEventLoopLags'],
+    bring: async (tools) => {
+      const pid = tools.workerPid();
+      const wait = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      return tools.repeat(async () => {
+        tools.signal(pid, 'SIGSTOP');
+        await wait(900);
+        tools.signal(pid, 'SIGCONT');
+        await wait(400);
+      });
+    },
+  },
+  {
+    what: 'PostgreSQL goes',
+    raises: ['MillracePostgresAway'],
+    bring: async ({ servers: { relays }, service }) => {
+      relays.postgres.cut();
+      return async () => {
+        relays.postgres.mend();
+        await until(service.scope, 'The service to answer again', () => service.read('/platform/v1/engine-classes'));
+      };
+    },
+  },
+  {
+    what: 'a balance is not what its entries sum to',
+    raises: ['MillraceLedgerImbalance'],
+    prepare: async (tools) => {
+      const account = /** @type {{ id: string }} */ (await tools.service.admin('POST', '/accounts', { name: 'wrong' }));
+      await tools.service.admin('POST', `/accounts/${account.id}/credits`, { amount_micros: 1_000, reason: 'a test' });
+      const add = (/** @type {number} */ micros) =>
+        tools.sql('UPDATE balances SET available_micros = available_micros + $1 WHERE account_id = $2', [
+          micros,
+          account.id,
+        ]);
+      await add(1);
+      await tools.restartMaintenance();
+      return async () => {
+        await add(-1);
+        await tools.restartMaintenance();
+      };
+    },
+  },
+  {
+    what: 'Redis fills up',
+    raises: ['MillraceRedisNearlyFull'],
+    bring: (tools) =>
+      tools.redis(async (call) => {
+        const used = /used_memory:(\d+)/.exec(String(await call('INFO', 'memory')))?.[1];
+        const before = /** @type {string[]} */ (await call('CONFIG', 'GET', 'maxmemory'))[1] ?? '0';
+        await call('CONFIG', 'SET', 'maxmemory', String(Math.round(Number(used) / 0.85)));
+        return () => tools.redis((again) => again('CONFIG', 'SET', 'maxmemory', before));
+      }),
+  },
+  { what: 'every request ends in an error', raises: BURNS, bring: errorsOf(1) },
+  { what: 'one request in 90 ends in an error', raises: BURNS.slice(1), bring: errorsOf(90) },
+  { what: 'one request in 220 ends in an error', raises: BURNS.slice(2), bring: errorsOf(220) },
+  {
+    what: 'statements wait for a table, and others for their connections',
+    raises: ['MillraceDatabaseConnectionsShort'],
+    // What waits too long is answered with 503.
+    mayRaise: BURNS,
+    bring: async (tools) => {
+      const addresses = (await tools.pods('app.kubernetes.io/component=api')).map(({ status }) => status?.podIP ?? '');
+      let sent = 0;
+      const asks = tools.repeat(() => {
+        sent += 1;
+        return tools.service.read('/platform/v1/label-rules', `http://${addresses[sent % addresses.length]}:8080`);
+      }, 30);
+      // Each time for longer than a statement may take.
+      const holds = tools.repeat(() => tools.sql('BEGIN; LOCK TABLE label_rules; SELECT pg_sleep(25); COMMIT'));
+      return async () => void (await Promise.all([asks(), holds()]));
+    },
+  },
+  {
+    what: 'the tables of webhooks are away',
+    raises: ['MillraceLoopFails'],
+    bring: async (tools) => {
+      await tools.sql('ALTER TABLE webhook_messages RENAME TO webhook_messages_away');
+      return () => tools.sql('ALTER TABLE webhook_messages_away RENAME TO webhook_messages');
+    },
+  },
+  {
+    what: 'webhooks are not delivered',
+    raises: ['MillraceWebhooksLate'],
+    bring: async (tools) => {
+      const id = randomUUID();
+      await tools.sql(
+        `INSERT INTO webhook_endpoints (id, account_id, url, event_types, origin)
+         SELECT $1, id, 'https://hooks.millrace.test/', '{job.succeeded}', 'https://hooks.millrace.test' FROM accounts LIMIT 1`,
+        [id],
+      );
+      const undo = await tools.refuseChanges('webhook_messages', `old.endpoint_id = '${id}'`);
+      await tools.sql(
+        `INSERT INTO webhook_messages (endpoint_id, type, data, due_at)
+         VALUES ($1, 'job.succeeded', '{}', now() - interval '5 minutes')`,
+        [id],
+      );
+      return async () => {
+        await undo();
+        await tools.sql('DELETE FROM webhook_messages WHERE endpoint_id = $1', [id]);
+        await tools.sql('DELETE FROM webhook_endpoints WHERE id = $1', [id]);
+      };
+    },
+  },
+  {
+    what: 'a job cannot be taken back from its lost worker',
+    raises: ['MillraceLoopItemsFail'],
+    bring: async (tools) => {
+      const { id } = await tools.service.submit(LONG_GRAPH);
+      await tools.service.reaches(id, 'running');
+      const undo = await tools.refuseChanges('jobs', `old.id = '${id}'`);
+      return async () => {
+        await undo();
+        await tools.service.cancel(id);
+      };
+    },
+  },
+  {
+    what: 'jobs wait, and no worker is there',
+    raises: ['MillracePoolWithoutProgress'],
+    bring: async (tools) => {
+      const undo = await tools.scale('worker', 0);
+      const { id } = await tools.service.submit(SMALL_GRAPH);
+      return async () => {
+        await undo();
+        await tools.service.reaches(id, 'succeeded');
+      };
+    },
+  },
+  {
+    what: 'a job waits for 20 minutes behind another one',
+    raises: ['MillraceJobsWaitLong'],
+    bring: async (tools) => {
+      const { id: running } = await tools.service.submit(LONG_GRAPH);
+      await tools.service.reaches(running, 'running');
+      const { id } = await tools.service.submit(SMALL_GRAPH);
+      await tools.sql(`UPDATE jobs SET created_at = created_at - interval '20 minutes' WHERE id = $1`, [id]);
+      return async () => {
+        await tools.service.cancel(running);
+        await tools.service.reaches(id, 'succeeded');
+      };
+    },
+  },
+  {
+    what: 'jobs start seven minutes after they were sent',
+    raises: ['MillraceJobsStartLate'],
+    bring: async (tools) => {
+      const pid = tools.workerPid();
+      return tools.repeat(async () => {
+        tools.signal(pid, 'SIGSTOP');
+        const sent = await Promise.all(Array.from({ length: 6 }, () => tools.service.submit(SMALL_GRAPH))).finally(
+          async () => {
+            await tools.sql(`UPDATE jobs SET created_at = created_at - interval '7 minutes'
+              WHERE status = 'queued' AND created_at > now() - interval '2 minutes'`);
+            tools.signal(pid, 'SIGCONT');
+          },
+        );
+        for (const { id } of sent) await tools.service.reaches(id, 'succeeded');
+      });
+    },
+  },
+  {
+    what: 'jobs fail',
+    raises: ['MillraceJobsFail'],
+    bring: async (tools) => {
+      const scale = { min_workers: 2, max_workers: 2, attempt_limit_seconds: 1 };
+      const { id, path } = await tools.service.deploy({ engine_class: CLASSES.usual, ...scale });
+      await tools.service.becomes(id, 'ready', ({ ready_workers }) => ready_workers === 2);
+      const stop = tools.repeat(async () => {
+        const job = await tools.service.submit(LONG_GRAPH, path);
+        await tools.service.reaches(job.id, 'failed', path, 30_000);
+      }, 2);
+      return async () => {
+        await stop();
+        await tools.service.undeploy(`${id}?drain=true`);
+      };
+    },
+  },
+  {
+    what: 'a deployment is wanted whose class has no node',
+    raises: ['MillraceDeploymentWithoutWorkers'],
+    bring: async (tools) => {
+      const { id, path } = await tools.service.deploy({ engine_class: CLASSES.withoutNode });
+      const stop = tools.repeat(async () => {
+        await tools.service.submit(SMALL_GRAPH, path).catch(() => undefined);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      });
+      return async () => {
+        await stop();
+        await tools.service.undeploy(`${id}?drain=true`);
+      };
+    },
+  },
+  {
+    what: 'workers are lost with their jobs, again and again',
+    raises: ['MillraceLeaseLosses'],
+    bring: async (tools) => {
+      const { id, path } = await tools.service.deploy({ engine_class: CLASSES.usual, min_workers: 2, max_workers: 2 });
+      await tools.service.becomes(id, 'ready', ({ ready_workers }) => ready_workers === 2);
+      const stop = tools.repeat(async () => {
+        const job = await tools.service.submit(LONG_GRAPH, path);
+        await tools.service.reaches(job.id, 'running', path, 30_000);
+        const [lost] = await tools.sql(
+          `SELECT w.host FROM jobs j JOIN workers w ON w.id = j.worker_id WHERE j.id = $1`,
+          [job.id],
+        );
+        const pods = await tools.pods(`millrace/pool=${id}`);
+        await tools.kill(pods.filter(({ metadata }) => metadata.name === lost?.host));
+        await until(tools.scope, 'The job to be taken back', async () => {
+          const { status } = await tools.service.job(job.id, path);
+          return status !== 'running';
+        });
+        await tools.service.cancel(job.id, path);
+      }, 2);
+      return async () => {
+        await stop();
+        await tools.service.undeploy(`${id}?drain=true`);
+      };
+    },
+  },
+];

@@ -1,0 +1,80 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure, pause, say, task } from '../command/index.mjs';
+import { CAUSES } from './alert-causes.mjs';
+import { AlertTools } from './alert-tools.mjs';
+import { CHART } from './helm.mjs';
+import { Prometheus } from './prometheus.mjs';
+
+const QUIET_MS = 6_000;
+const LIMIT_MS = 180_000;
+
+/** @returns {string[]} every alert of the chart */
+function alertsOfChart() {
+  const folder = join(CHART, 'rules');
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  return texts.flatMap((text) => [...text.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? ''));
+}
+
+/**
+ * Bring about what each alert is for, in the release, and see it fire, and no other one. All that is found is reported together.
+ *
+ * @param {import('./release.mjs').Site} site
+ * @param {import('./service.mjs').InstalledService} service
+ * @param {{ fleet: import('../services/fleet.mjs').Fleet, plane: import('./control-plane.mjs').ControlPlane }} cluster
+ */
+export async function fireAlerts(site, service, { fleet, plane }) {
+  const prometheus = new Prometheus(fleet, plane, site.servers.redisUrl);
+  await prometheus.open();
+  const tools = new AlertTools(site, service, plane);
+  /** @type {string[]} */
+  const faults = [];
+  for (const cause of CAUSES) {
+    await task(site.scope, `Alerts: ${cause.what}`, async () => {
+      const found = await fire(site.scope, prometheus, tools, cause);
+      if (found !== undefined) {
+        say(`    ${found}`);
+        faults.push(`${cause.what}: ${found}`);
+      }
+    });
+  }
+  const raised = new Set(CAUSES.flatMap(({ raises }) => raises));
+  const never = alertsOfChart().filter((name) => !raised.has(name));
+  if (never.length > 0) faults.push(`no cause here raises ${never.join(', ')}`);
+  if (faults.length > 0) throw new Failure(faults.join('\n'));
+  say(`    ${raised.size} alerts fired for ${CAUSES.length} causes, and no other one`);
+}
+
+/**
+ * @param {import('../command/scope.mjs').Scope} scope
+ * @param {Prometheus} prometheus
+ * @param {AlertTools} tools
+ * @param {import('./alert-causes.mjs').Cause} cause
+ * @returns {Promise<string | undefined>} what was wrong
+ */
+async function fire(scope, prometheus, tools, { raises, mayRaise = [], prepare, bring }) {
+  const allowed = [...raises, ...mayRaise];
+  let undo = await prepare?.(tools);
+  await prometheus.restart();
+  try {
+    if (bring) {
+      await prometheus.settle(QUIET_MS);
+      undo = await bring(tools);
+    }
+    const deadline = Date.now() + LIMIT_MS;
+    for (;;) {
+      scope.check();
+      const firing = await prometheus.firing();
+      const other = firing.filter((name) => !allowed.includes(name));
+      if (other.length > 0) return `${other.join(', ')} fired, too`;
+      if (raises.every((name) => firing.includes(name))) return undefined;
+      if (Date.now() > deadline) return `only ${firing.join(', ') || 'none'} of ${raises.join(', ')} fired`;
+      await pause(500, scope.signal);
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.message;
+  } finally {
+    await undo?.();
+  }
+}

@@ -26,7 +26,7 @@ const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 };
  * @param {string} text a file of rules
  * @returns {string}
  */
-export function shortened(text) {
+function shortened(text) {
   // Rule by rule: each has its own pace.
   return text
     .split(/^(?=\s+- (?:alert|record): )/m)

@@ -1,5 +1,5 @@
 export { composeLabelRules, composeSpendCaps, labelLoops } from './compose-labels';
-export { AT_CAP, type AtCap, type LabelRule, type LabelUse } from './label-rule';
+export { AT_CAP, type LabelRule, type LabelUse } from './label-rule';
 export { labelOutlook } from './label-outlook.store';
 export { ACCOUNT_LABEL, KEY_LABEL, labelRefusal } from './label-refusal';
 export { LabelRuleStore } from './label-rule.store';

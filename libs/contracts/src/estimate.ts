@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ErrorEnvelopeSchema } from './errors';
+import { ErrorEnvelopeSchema } from './errors/errors';
 
 const micros = z.int();
 const milliseconds = z.int();

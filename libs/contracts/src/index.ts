@@ -53,12 +53,11 @@ export {
   INVALID_REQUEST_STATUSES,
   ERROR_CODES,
   ErrorEnvelopeSchema,
-  Refusal,
   type ErrorCode,
   type FieldError,
   type ErrorEnvelope,
-  type RefusalOptions,
-} from './errors';
+} from './errors/errors';
+export { Refusal, type RefusalOptions } from './errors/refusal';
 export {
   JobEventSchemas,
   LiveEventSchema,
@@ -112,7 +111,7 @@ export {
 } from './gateway/gateway';
 export { BlobHashSchema, parseBlobHash } from './hash';
 export { TimestampSchema, createdAtOf, lowestIdAt, newId, isUuid } from './ids';
-export { JOB_ERROR_CATALOGUE } from './job-errors';
+export { JOB_ERROR_CATALOGUE } from './errors/job-errors';
 export {
   JOB_STATUSES,
   TERMINAL_STATUSES,

@@ -24,7 +24,7 @@ function textOf(document: OpenApiDocument): string {
 
 const INTRODUCTION = `# Errors
 
-Made from \`libs/contracts/src/errors.ts\` and \`job-errors.ts\` beside it; change it there and run \`node dist/apps/api/src/openapi/write-docs.js\`.
+Made from \`libs/contracts/src/errors/errors.ts\` and \`job-errors.ts\` beside it; change it there and run \`node dist/apps/api/src/openapi/write-docs.js\`.
 
 Every error answer, of any cause, is \`{"error": {"code", "message", "details"}}\`, with \`details\` only where there is more
 to say. Decide by \`code\`; the message is for people. Every answer carries \`X-Request-Id\`. Every 429 carries \`Retry-After\`:

@@ -1,4 +1,4 @@
-export { addAdmin } from './admin.command';
+export { addAdmin } from './admin/admin.command';
 export { addAssets } from './assets.command';
 export { addBatch } from './batch.command';
 export { binder } from './command-context';

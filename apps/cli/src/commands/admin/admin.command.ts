@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Argument, Option, type Command } from 'commander';
-import { type ApiClient, type CallOptions, clientsFor, recordOf } from '../client';
-import { checkedKey, parseBaseUrl } from '../login';
-import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../process';
-import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
-import type { Bind, CommandContext } from './command-context';
-import { plainLine } from '../terminal';
-import { saveDownload } from './save-download';
-import { idempotencyKey } from './values/typed-value';
+import { type ApiClient, type CallOptions, clientsFor, recordOf } from '../../client';
+import { checkedKey, parseBaseUrl } from '../../login';
+import { EXIT, type ExitCode, ServiceFailure, UsageFailure, wasNotSent } from '../../process';
+import type { AdminVerb, TypedField } from './admin-verb';
+import { ADMIN_VERBS } from './admin-verbs';
+import type { Bind, CommandContext } from '../command-context';
+import { plainLine } from '../../terminal';
+import { saveDownload } from '../save-download';
+import { idempotencyKey } from '../values/typed-value';
 
 interface AdminFlags {
   opsUrl?: string;

@@ -1,4 +1,4 @@
-import type { JobErrorCode } from './job';
+import type { JobErrorCode } from '../job';
 
 /**
  * What each code of a failed job means, and what its owner can do (wire supplement, section 6): docs/errors.md and the console show it.

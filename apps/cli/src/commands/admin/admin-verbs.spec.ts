@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ADMIN_VERBS, type AdminVerb, type TypedField } from './admin-verbs';
+import type { AdminVerb, TypedField } from './admin-verb';
+import { ADMIN_VERBS } from './admin-verbs';
 
 interface Schema {
   $ref?: string;
@@ -22,7 +23,7 @@ interface Document {
 }
 
 const { paths, components } = JSON.parse(
-  readFileSync(join(__dirname, '../../../../docs/admin-openapi.json'), 'utf8'),
+  readFileSync(join(__dirname, '../../../../../docs/admin-openapi.json'), 'utf8'),
 ) as Document;
 
 const operations = Object.entries(paths).flatMap(([path, methods]) =>

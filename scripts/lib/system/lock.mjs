@@ -54,8 +54,7 @@ export async function tryLock(path) {
       if (linkOnce(asideOf(path, record), path)) return new Lock(path, record);
       const other = readLock(path);
       if (other && isRunning(other.holder)) return other.holder;
-      if (other) await breakLock(path, other);
-      else rmSync(path, { force: true });
+      await breakLock(path, other);
       await pause(THEFT_PAUSE_MS);
     }
   } finally {
@@ -76,21 +75,22 @@ export function readLock(path) {
 }
 
 /**
- * Remove a dead holder's lock. Only the one who creates the file named after that very lock may, so nobody removes the lock
- * of the next holder by mistake.
+ * Remove a dead holder's lock, or a file that is no lock. Only the one who links the file under the name of that very lock may, and
+ * only if what it linked is that lock: nobody removes the lock of the next holder by mistake. Nothing happens where no file is: its
+ * holder has just released it.
  *
  * @param {string} path
- * @param {LockRecord} dead
+ * @param {LockRecord | undefined} dead undefined for what cannot be read
  */
 async function breakLock(path, dead) {
-  if (dead.tool) await endProcess(dead.tool, [{ signal: 'SIGKILL', waitMs: 5_000 }]);
-  const theft = `${path}.${dead.id}.broken`;
+  if (dead?.tool) await endProcess(dead.tool, [{ signal: 'SIGKILL', waitMs: 5_000 }]);
+  const theft = `${path}.${dead?.id ?? 'unreadable'}.broken`;
   if (!linkOnce(path, theft)) {
     const age = Date.now() - (statSync(theft, { throwIfNoEntry: false })?.ctimeMs ?? Date.now());
     if (age > THEFT_LIMIT_MS) rmSync(theft, { force: true });
     return;
   }
-  if (readLock(path)?.id === dead.id) rmSync(path, { force: true });
+  if (readLock(theft)?.id === dead?.id) rmSync(path, { force: true });
   rmSync(theft, { force: true });
 }
 

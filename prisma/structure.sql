@@ -125,6 +125,24 @@ AS $function$
     SELECT CASE label WHEN '@account' THEN '' WHEN '@key' THEN api_key::text ELSE metadata ->> label END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.model_bytes(account uuid, names text[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+    RETURN (
+        SELECT coalesce(sum(content.size_bytes), 0) FROM (
+            SELECT DISTINCT ON (meant.digest) meant.size_bytes FROM (
+                SELECT DISTINCT ON (m.folder, m.name) m.digest, m.size_bytes FROM models m
+                WHERE m.name = ANY(names) AND m.state = 'ready' AND (m.account_id = account OR m.shared)
+                ORDER BY m.folder, m.name, m.account_id <> account
+            ) meant
+        ) content
+    );
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.new_job_id()
  RETURNS uuid
  LANGUAGE sql
@@ -142,6 +160,8 @@ CREATE OR REPLACE FUNCTION public.note_label_spend()
 AS $function$
 DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
+    day_before smallint := 0;
+    month_before smallint := 0;
     rule record;
     in_day bigint;
     in_month bigint;
@@ -174,6 +194,20 @@ BEGIN
     END IF;
     IF rule.monthly_at_cap = 'stop' AND (in_month >= rule.monthly_micros OR in_month + NEW.held_micros > rule.monthly_micros) THEN
         NEW.month_stopped_on := today;
+    END IF;
+    IF starts_with(NEW.label, '@') AND (NEW.day_warned > 0 OR NEW.month_warned > 0) THEN
+        IF TG_OP = 'UPDATE' THEN
+            IF OLD.warned_on = today THEN day_before := OLD.day_warned; END IF;
+            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) THEN month_before := OLD.month_warned; END IF;
+        END IF;
+        IF NEW.day_warned > day_before THEN
+            NEW.day_mail := NEW.day_warned;
+            NEW.mail_on := today;
+        END IF;
+        IF NEW.month_warned > month_before THEN
+            NEW.month_mail := NEW.month_warned;
+            NEW.mail_on := today;
+        END IF;
     END IF;
     RETURN NEW;
 END
@@ -492,6 +526,8 @@ CREATE TABLE api_keys (
     allowed_addresses text[] DEFAULT '{}'::text[] NOT NULL,
     expires_by_age boolean DEFAULT false NOT NULL,
     asked_expires_at timestamp(3) with time zone,
+    member_id uuid,
+    is_session_key boolean DEFAULT false NOT NULL,
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_key_hash_check CHECK ((length(key_hash) = 32))
 );
@@ -779,6 +815,19 @@ CREATE TABLE idempotency_keys (
     CONSTRAINT idempotency_keys_operation_check CHECK ((operation = ANY (ARRAY['postJobs'::text, 'postAssets'::text])))
 );
 
+CREATE TABLE invitations (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    token_hash bytea NOT NULL,
+    invited_by text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT invitations_pkey PRIMARY KEY (id),
+    CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'finance'::text, 'viewer'::text])))
+);
+
 CREATE TABLE job_attempts (
     job_id uuid NOT NULL,
     attempt smallint NOT NULL,
@@ -942,6 +991,9 @@ CREATE TABLE label_use (
     warned_on date,
     day_stopped_on date,
     month_stopped_on date,
+    day_mail smallint DEFAULT 0 NOT NULL,
+    month_mail smallint DEFAULT 0 NOT NULL,
+    mail_on date,
     CONSTRAINT label_use_pkey PRIMARY KEY (account_id, label, value),
     CONSTRAINT label_use_counts_check CHECK (((live >= 0) AND (held_micros >= 0) AND (day_micros >= 0) AND (month_micros >= 0)))
 ) WITH (fillfactor=70);
@@ -986,6 +1038,28 @@ CREATE TABLE ledger_transactions (
     CONSTRAINT ledger_transactions_expires_check CHECK (((expires_at IS NULL) OR (kind = 'grant'::text))),
     CONSTRAINT ledger_transactions_job_check CHECK ((((kind = ANY (ARRAY['hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text])) = (job_id IS NOT NULL)) OR (kind = 'correction'::text))),
     CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
+);
+
+CREATE TABLE mail_messages (
+    id uuid NOT NULL,
+    account_id uuid,
+    sealed bytea NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    due_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp(3) with time zone NOT NULL,
+    CONSTRAINT mail_messages_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE members (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    removed_at timestamp(3) with time zone,
+    CONSTRAINT members_pkey PRIMARY KEY (id),
+    CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'developer'::text, 'finance'::text, 'viewer'::text])))
 );
 
 CREATE TABLE models (
@@ -1107,6 +1181,7 @@ CREATE TABLE sign_in_links (
     token_hash bytea NOT NULL,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     expires_at timestamp(3) with time zone NOT NULL,
+    browser_hash bytea,
     CONSTRAINT sign_in_links_pkey PRIMARY KEY (id)
 );
 
@@ -1258,6 +1333,7 @@ CREATE TABLE workers (
     boot_ms integer,
     models_ms integer,
     warm_up_ms integer,
+    model_cache_bytes bigint,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),
@@ -1268,6 +1344,7 @@ ALTER TABLE account_queues ADD CONSTRAINT account_queues_account_id_fkey FOREIGN
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE account_storage ADD CONSTRAINT account_storage_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_rotated_to_fkey FOREIGN KEY (rotated_to) REFERENCES api_keys(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE assets ADD CONSTRAINT assets_account_id_hash_fkey FOREIGN KEY (account_id, hash) REFERENCES blobs(account_id, hash) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1288,6 +1365,7 @@ ALTER TABLE export_attempts ADD CONSTRAINT export_attempts_delivery_id_fkey FORE
 ALTER TABLE export_deliveries ADD CONSTRAINT export_deliveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE export_destinations ADD CONSTRAINT export_destinations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE fleet_groups ADD CONSTRAINT fleet_groups_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE invitations ADD CONSTRAINT invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE job_attempts ADD CONSTRAINT job_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_graphs ADD CONSTRAINT job_graphs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_inputs ADD CONSTRAINT job_inputs_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1304,6 +1382,8 @@ ALTER TABLE label_use ADD CONSTRAINT label_use_account_id_fkey FOREIGN KEY (acco
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE mail_messages ADD CONSTRAINT mail_messages_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE members ADD CONSTRAINT members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE models ADD CONSTRAINT models_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE models ADD CONSTRAINT models_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE operator_sessions ADD CONSTRAINT operator_sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES operator_tokens(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1329,6 +1409,7 @@ CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHER
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
 CREATE INDEX api_keys_expiry_idx ON public.api_keys USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL));
 CREATE UNIQUE INDEX api_keys_key_hash_key ON public.api_keys USING btree (key_hash);
+CREATE INDEX api_keys_member_id_idx ON public.api_keys USING btree (member_id);
 CREATE INDEX api_keys_parent_id_idx ON public.api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX assets_account_id_hash_idx ON public.assets USING btree (account_id, hash);
 CREATE INDEX assets_expiry_idx ON public.assets USING btree (expires_at) WHERE (expires_at IS NOT NULL);
@@ -1362,6 +1443,9 @@ CREATE INDEX export_deliveries_log_idx ON public.export_deliveries USING btree (
 CREATE UNIQUE INDEX export_deliveries_test_key ON public.export_deliveries USING btree (account_id) WHERE ((day IS NULL) AND (state = 'pending'::text));
 CREATE INDEX export_destinations_next_day_idx ON public.export_destinations USING btree (next_day) WHERE (disabled_at IS NULL);
 CREATE INDEX idempotency_keys_expires_at_idx ON public.idempotency_keys USING btree (expires_at);
+CREATE UNIQUE INDEX invitations_account_id_email_key ON public.invitations USING btree (account_id, email);
+CREATE INDEX invitations_expires_at_idx ON public.invitations USING btree (expires_at);
+CREATE UNIQUE INDEX invitations_token_hash_key ON public.invitations USING btree (token_hash);
 CREATE INDEX job_graphs_reuse_key_idx ON public.job_graphs USING btree (reuse_key, job_id) WHERE (reuse_key IS NOT NULL);
 CREATE INDEX job_graphs_work_key_job_id_idx ON public.job_graphs USING btree (work_key, job_id);
 CREATE INDEX job_inputs_asset_id_idx ON public.job_inputs USING btree (asset_id);
@@ -1384,11 +1468,17 @@ CREATE INDEX jobs_paused_idx ON public.jobs USING btree (retry_at) WHERE (delive
 CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
 CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (pool_id, account_id, priority DESC, id) WHERE (delivery = 'waiting'::text);
 CREATE UNIQUE INDEX label_rules_key ON public.label_rules USING btree (account_id, label, value) NULLS NOT DISTINCT;
+CREATE INDEX label_use_mail_idx ON public.label_use USING btree (account_id) WHERE ((day_mail > 0) OR (month_mail > 0));
 CREATE INDEX label_use_stopped_idx ON public.label_use USING btree (account_id) WHERE ((day_stopped_on IS NOT NULL) OR (month_stopped_on IS NOT NULL));
 CREATE INDEX ledger_transactions_account_id_at_id_idx ON public.ledger_transactions USING btree (account_id, at, id);
 CREATE UNIQUE INDEX ledger_transactions_cause_key ON public.ledger_transactions USING btree (cause);
 CREATE INDEX ledger_transactions_corrects_idx ON public.ledger_transactions USING btree (corrects) WHERE (corrects IS NOT NULL);
 CREATE INDEX ledger_transactions_job_idx ON public.ledger_transactions USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX mail_messages_account_id_idx ON public.mail_messages USING btree (account_id);
+CREATE INDEX mail_messages_due_at_idx ON public.mail_messages USING btree (due_at);
+CREATE INDEX mail_messages_expires_at_idx ON public.mail_messages USING btree (expires_at);
+CREATE INDEX members_account_id_idx ON public.members USING btree (account_id, id);
+CREATE UNIQUE INDEX members_email_key ON public.members USING btree (email, account_id) WHERE (removed_at IS NULL);
 CREATE INDEX models_asset_id_idx ON public.models USING btree (asset_id) WHERE (asset_id IS NOT NULL);
 CREATE INDEX models_digest_idx ON public.models USING btree (digest) WHERE (state = 'ready'::text);
 CREATE INDEX models_list_idx ON public.models USING btree (account_id, id);

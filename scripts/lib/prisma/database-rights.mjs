@@ -4,7 +4,7 @@
  */
 
 /** The roles, one for each process. An operator makes them; where one is missing, nothing is granted. */
-export const ROLES = ['millrace_api', 'millrace_worker', 'millrace_maintenance'];
+export const ROLES = ['millrace_api', 'millrace_worker', 'millrace_maintenance', 'millrace_gateway'];
 
 const READ = 'SELECT';
 const APPEND = 'SELECT, INSERT';
@@ -20,70 +20,76 @@ const NOTE_EXPIRY =
   'UPDATE (expiry_notice_days, name, labels, key_hash)';
 /** To delete those of networks, and to take its name from one that is erased. */
 const FORGET_ACCOUNT = 'SELECT, UPDATE (name, submission_defaults, updated_at), DELETE';
+/** To take the address from who was a member of an account that is erased. */
+const FORGET_MEMBER = 'SELECT, UPDATE (email)';
+const APPEND_AND_REMOVE = 'SELECT, INSERT, DELETE';
 /** Amounts are only appended to; why something was posted may be struck out. */
 const APPEND_AND_REDACT = 'SELECT, INSERT, UPDATE (reason)';
 
 /**
- * By table: the rights of the api, the worker and the maintenance process. Nobody of them may truncate a table, change what is
+ * By table: the rights of the api, the worker, the maintenance process and the gateway. Nobody of them may truncate a table, change what is
  * only appended to, or make anything. Locking a row takes the right to update it. What moves a job is in all three processes.
  *
- * @type {Record<string, [api: string, worker: string, maintenance: string]>}
+ * @type {Record<string, [api: string, worker: string, maintenance: string, gateway: string]>}
  */
 export const RIGHTS = {
-  _prisma_migrations: [READ, READ, READ],
-  account_queues: [WRITE, WRITE, ALL],
-  account_storage: [WRITE, WRITE, ALL],
-  accounts: [WRITE, NOTHING, FORGET_ACCOUNT],
-  api_keys: [WRITE, NOTHING, NOTE_EXPIRY],
-  assets: [ALL, WRITE, ALL],
-  audit_log: [APPEND, NOTHING, NOTHING],
-  balances: [WRITE, WRITE, WRITE],
-  batch_retries: [APPEND, NOTHING, REMOVE],
-  batches: [WRITE, NOTHING, SWEEP],
-  blobs: [WRITE, WRITE, ALL],
-  catalogues: [READ, WRITE, SWEEP],
-  console_sessions: [ALL, NOTHING, REMOVE],
-  credit_lots: [WRITE, NOTHING, WRITE],
-  deployment_versions: [WRITE, CHANGE, CHANGE],
-  deployments: [WRITE, CHANGE, CHANGE],
-  engine_classes: [READ, NOTHING, WRITE],
-  erasures: [APPEND, NOTHING, CHANGE],
-  export_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE'],
-  export_deliveries: [WRITE, NOTHING, ALL],
-  export_destinations: [ALL, NOTHING, SWEEP],
-  fleet_groups: [READ, NOTHING, WRITE],
-  fleet_leases: [READ, NOTHING, WRITE],
-  idempotency_keys: [WRITE, NOTHING, SWEEP],
-  job_attempts: [WRITE, WRITE, WRITE],
-  job_graphs: [APPEND, READ, READ],
-  job_inputs: [ALL, SWEEP, SWEEP],
-  job_logs: [WRITE, WRITE, WRITE],
-  job_outputs: [SWEEP, ALL, SWEEP],
-  job_transitions: [APPEND, APPEND, APPEND],
-  jobs: [WRITE, CHANGE, SWEEP],
-  label_rules: [ALL, READ, REMOVE],
-  label_use: [WRITE, WRITE, ALL],
-  ledger_audit_progress: [NOTHING, NOTHING, WRITE],
-  ledger_entries: [APPEND, APPEND, APPEND],
-  ledger_transactions: [APPEND, APPEND, APPEND_AND_REDACT],
-  models: [ALL, CHANGE, SWEEP],
-  operator_sessions: [ALL, NOTHING, REMOVE],
-  operator_tokens: [WRITE, NOTHING, NOTHING],
-  payment_events: [APPEND, NOTHING, READ],
-  payment_reversals: [WRITE, NOTHING, WRITE],
-  pools: [WRITE, WRITE, WRITE],
-  resumable_uploads: [ALL, NOTHING, ALL],
-  sign_in_links: [ALL, NOTHING, REMOVE],
-  storage_reservations: [ALL, NOTHING, ALL],
-  top_ups: [WRITE, NOTHING, WRITE],
-  upload_days: [WRITE, NOTHING, ALL],
-  usage_records: [APPEND, APPEND, WRITE],
-  webhook_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE'],
-  webhook_endpoints: [WRITE, READ, SWEEP],
-  webhook_messages: [WRITE, APPEND, ALL],
-  webhook_secrets: [WRITE, NOTHING, SWEEP],
-  worker_tokens: [WRITE, CHANGE, NOTHING],
-  workers: [CHANGE, WRITE, SWEEP],
+  _prisma_migrations: [READ, READ, READ, READ],
+  account_queues: [WRITE, WRITE, ALL, WRITE],
+  account_storage: [WRITE, WRITE, ALL, WRITE],
+  accounts: [WRITE, NOTHING, FORGET_ACCOUNT, NOTHING],
+  api_keys: [WRITE, NOTHING, NOTE_EXPIRY, NOTHING],
+  assets: [ALL, WRITE, ALL, WRITE],
+  audit_log: [APPEND, NOTHING, NOTHING, NOTHING],
+  balances: [WRITE, WRITE, WRITE, WRITE],
+  batch_retries: [APPEND, NOTHING, REMOVE, NOTHING],
+  batches: [WRITE, NOTHING, SWEEP, NOTHING],
+  blobs: [WRITE, WRITE, ALL, WRITE],
+  catalogues: [READ, WRITE, SWEEP, WRITE],
+  console_sessions: [ALL, NOTHING, REMOVE, NOTHING],
+  credit_lots: [WRITE, NOTHING, WRITE, NOTHING],
+  deployment_versions: [WRITE, CHANGE, CHANGE, CHANGE],
+  deployments: [WRITE, CHANGE, CHANGE, CHANGE],
+  engine_classes: [READ, NOTHING, WRITE, NOTHING],
+  erasures: [APPEND, NOTHING, CHANGE, NOTHING],
+  export_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE', NOTHING],
+  export_deliveries: [WRITE, NOTHING, ALL, NOTHING],
+  export_destinations: [ALL, NOTHING, SWEEP, NOTHING],
+  fleet_groups: [READ, NOTHING, WRITE, NOTHING],
+  fleet_leases: [READ, NOTHING, WRITE, NOTHING],
+  idempotency_keys: [WRITE, NOTHING, SWEEP, NOTHING],
+  invitations: [ALL, NOTHING, REMOVE, NOTHING],
+  job_attempts: [WRITE, WRITE, WRITE, WRITE],
+  job_graphs: [APPEND, READ, READ, READ],
+  job_inputs: [ALL, SWEEP, SWEEP, SWEEP],
+  job_logs: [WRITE, WRITE, WRITE, WRITE],
+  job_outputs: [SWEEP, ALL, SWEEP, ALL],
+  job_transitions: [APPEND, APPEND, APPEND, APPEND],
+  jobs: [WRITE, CHANGE, SWEEP, CHANGE],
+  label_rules: [ALL, READ, REMOVE, READ],
+  label_use: [WRITE, WRITE, ALL, WRITE],
+  ledger_audit_progress: [NOTHING, NOTHING, WRITE, NOTHING],
+  ledger_entries: [APPEND, APPEND, APPEND, APPEND],
+  ledger_transactions: [APPEND, APPEND, APPEND_AND_REDACT, APPEND],
+  mail_messages: [APPEND_AND_REMOVE, NOTHING, ALL, NOTHING],
+  members: [WRITE, NOTHING, FORGET_MEMBER, NOTHING],
+  models: [ALL, CHANGE, SWEEP, CHANGE],
+  operator_sessions: [ALL, NOTHING, REMOVE, NOTHING],
+  operator_tokens: [WRITE, NOTHING, NOTHING, NOTHING],
+  payment_events: [APPEND, NOTHING, READ, NOTHING],
+  payment_reversals: [WRITE, NOTHING, WRITE, NOTHING],
+  pools: [WRITE, WRITE, WRITE, WRITE],
+  resumable_uploads: [ALL, NOTHING, ALL, NOTHING],
+  sign_in_links: [ALL, NOTHING, REMOVE, NOTHING],
+  storage_reservations: [ALL, NOTHING, ALL, NOTHING],
+  top_ups: [WRITE, NOTHING, WRITE, NOTHING],
+  upload_days: [WRITE, NOTHING, ALL, NOTHING],
+  usage_records: [APPEND, APPEND, WRITE, APPEND],
+  webhook_attempts: [READ, NOTHING, 'SELECT, INSERT, DELETE', NOTHING],
+  webhook_endpoints: [WRITE, READ, SWEEP, READ],
+  webhook_messages: [WRITE, APPEND, ALL, APPEND],
+  webhook_secrets: [WRITE, NOTHING, SWEEP, NOTHING],
+  worker_tokens: [WRITE, NOTHING, NOTHING, CHANGE],
+  workers: [CHANGE, WRITE, SWEEP, WRITE],
 };
 
 /**
@@ -107,7 +113,12 @@ export async function grantRights(client) {
   /** @type {import('pg').QueryResult<{ rolname: string }>} */
   const { rows } = await client.query('SELECT rolname FROM pg_roles WHERE rolname = ANY($1)', [ROLES]);
   const roles = ROLES.filter((role) => rows.some(({ rolname }) => rolname === role));
-  if (roles.length > 0) await client.query(`BEGIN; ${roles.flatMap(statementsOf).join('; ')}; COMMIT`);
+  const statements = roles.flatMap(statementsOf);
+  // Without a role of their own, gateways connect as workers do.
+  if (roles.includes('millrace_worker') && !roles.includes('millrace_gateway')) {
+    statements.push(`GRANT ${RIGHTS.worker_tokens?.[3]} ON worker_tokens TO millrace_worker`);
+  }
+  if (roles.length > 0) await client.query(`BEGIN; ${statements.join('; ')}; COMMIT`);
   return roles;
 }
 

@@ -1,0 +1,59 @@
+-- The people of an account.
+CREATE TABLE members (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    removed_at timestamptz(3),
+    CONSTRAINT members_pkey PRIMARY KEY (id),
+    CONSTRAINT members_role_check CHECK (role IN ('owner', 'developer', 'finance', 'viewer')),
+    CONSTRAINT members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE RESTRICT ON DELETE RESTRICT
+);
+CREATE INDEX members_account_id_idx ON members (account_id, id);
+-- One person is a member of an account once; also finds whom an address signs in.
+CREATE UNIQUE INDEX members_email_key ON members (email, account_id) WHERE removed_at IS NULL;
+
+-- One that was accepted or taken back is deleted.
+CREATE TABLE invitations (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    token_hash bytea NOT NULL,
+    invited_by text NOT NULL,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    expires_at timestamptz(3) NOT NULL,
+    CONSTRAINT invitations_pkey PRIMARY KEY (id),
+    CONSTRAINT invitations_role_check CHECK (role IN ('owner', 'developer', 'finance', 'viewer')),
+    CONSTRAINT invitations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE RESTRICT ON DELETE RESTRICT
+);
+CREATE UNIQUE INDEX invitations_account_id_email_key ON invitations (account_id, email);
+CREATE UNIQUE INDEX invitations_token_hash_key ON invitations (token_hash);
+CREATE INDEX invitations_expires_at_idx ON invitations (expires_at);
+
+-- Mails that are to be sent. What they say, and to whom, is sealed; one that was sent, or came too late, is deleted.
+CREATE TABLE mail_messages (
+    id uuid NOT NULL,
+    account_id uuid,
+    sealed bytea NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    created_at timestamptz(3) NOT NULL DEFAULT now(),
+    due_at timestamptz(3) NOT NULL DEFAULT now(),
+    expires_at timestamptz(3) NOT NULL,
+    CONSTRAINT mail_messages_pkey PRIMARY KEY (id),
+    CONSTRAINT mail_messages_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE RESTRICT ON DELETE RESTRICT
+);
+CREATE INDEX mail_messages_account_id_idx ON mail_messages (account_id);
+CREATE INDEX mail_messages_due_at_idx ON mail_messages (due_at);
+CREATE INDEX mail_messages_expires_at_idx ON mail_messages (expires_at);
+
+-- Whose key it is; null for a key of the account itself.
+ALTER TABLE api_keys ADD COLUMN member_id uuid;
+-- As which the sessions of its member act: nobody sees it, and its scopes are those of the member's role. None is stored, so that
+-- processes of the version before let it do nothing.
+ALTER TABLE api_keys ADD COLUMN is_session_key boolean NOT NULL DEFAULT false;
+ALTER TABLE api_keys ADD CONSTRAINT api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES members (id)
+    ON UPDATE RESTRICT ON DELETE RESTRICT NOT VALID;
+-- The browser that asked for a link, where only that one may use it.
+ALTER TABLE sign_in_links ADD COLUMN browser_hash bytea;

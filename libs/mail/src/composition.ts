@@ -1,0 +1,43 @@
+import type { Database } from '@millrace/database';
+import type { KeyRing, Logger, Loop } from '@millrace/platform';
+import { DeliverMailLoop } from './deliver-mail.loop';
+import { FolderSender } from './folder-sender';
+import type { MailSender } from './mail';
+import { MailOutbox } from './mail-outbox';
+import { MailOutboxStore } from './mail-outbox.store';
+import { mailPlaceOf, type MailSettings } from './mail.settings';
+import { SmtpSender } from './smtp-sender';
+
+/** Wire what has mail sent. @throws SettingsError. */
+export function composeMailOutbox(secretKey: KeyRing, settings: MailSettings): MailOutbox {
+  return new MailOutbox(new MailOutboxStore(), secretKey, mailPlaceOf(settings) !== null);
+}
+
+/** What sends mail is built on, made by the process that runs chores. */
+interface DeliveryParts {
+  database: Database;
+  secretKey: KeyRing;
+  logger: Logger;
+  settings: MailSettings;
+}
+
+/** Wire what sends mail; nothing where none is sent. @throws SettingsError. */
+export function composeMailDelivery({ database, secretKey, logger, settings }: DeliveryParts): {
+  loops: Loop[];
+  close(): void;
+} {
+  const sender = senderOf(settings);
+  if (sender === null) return { loops: [], close: () => undefined };
+  const outbox = composeMailOutbox(secretKey, settings);
+  return {
+    loops: [new DeliverMailLoop(database, new MailOutboxStore(), outbox, sender, logger)],
+    close: () => sender.close(),
+  };
+}
+
+function senderOf(settings: MailSettings): MailSender | null {
+  const place = mailPlaceOf(settings);
+  if (place === null) return null;
+  const { mailFrom } = settings;
+  return 'folder' in place ? new FolderSender(place.folder, mailFrom) : new SmtpSender(place.smtpUrl, mailFrom);
+}

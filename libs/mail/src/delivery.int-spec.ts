@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { Prisma } from '@prisma/client';
+import { KeyRing, createLogger } from '@millrace/platform';
+import { createTestDatabase, createTestFolder, type TestDatabase } from '@millrace/testing';
+import { DeliverMailLoop } from './deliver-mail.loop';
+import { SmtpSink } from './fixtures/smtp-sink';
+import { composeMailDelivery } from './composition';
+import { FolderSender } from './folder-sender';
+import { MailOutbox } from './mail-outbox';
+import { MailOutboxStore } from './mail-outbox.store';
+import { mailPlaceOf } from './mail.settings';
+import { SmtpSender } from './smtp-sender';
+
+const FROM = 'Millrace <no-reply@mail.test>';
+const MAIL = { to: 'ada@example.test', subject: 'Hello', text: 'A line with the link https://x.test/#link=secret' };
+const logger = createLogger('maintenance', 'fatal');
+const ring = KeyRing.parse(randomBytes(32).toString('base64')) as KeyRing;
+const store = new MailOutboxStore();
+const outbox = new MailOutbox(store, ring, true);
+
+let test: TestDatabase;
+let sink: SmtpSink;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+beforeEach(async () => {
+  sink = await SmtpSink.open();
+});
+afterEach(async () => {
+  await sink.close();
+  await test.database.execute(Prisma.sql`DELETE FROM mail_messages`);
+});
+afterAll(() => test.drop());
+
+const loopTo = (url: string): DeliverMailLoop =>
+  new DeliverMailLoop(test.database, store, outbox, new SmtpSender(url, FROM), logger);
+const rows = () => test.database.models.mailMessage.findMany();
+const makeDue = () => test.database.execute(Prisma.sql`UPDATE mail_messages SET due_at = now() - interval '1 s'`);
+const add = (lifeSeconds = 900) => outbox.add(test.database, null, MAIL, lifeSeconds);
+
+it('is recorded with what causes it, or not at all, and says nothing in the database', async () => {
+  const undone = test.database.transaction(async (tx) => {
+    await outbox.add(tx, null, MAIL, 900);
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect(await rows()).toEqual([]);
+  await add();
+  const [row] = await rows();
+  const stored = Buffer.from(row?.sealed ?? []).toString('latin1');
+  for (const text of [MAIL.to, 'secret', MAIL.subject]) expect(stored).not.toContain(text);
+});
+
+it('is sent once to the mail server, and forgotten', async () => {
+  await add();
+  expect(await loopTo(sink.url).runOnce()).toBe(1);
+  expect(sink.mails).toMatchObject([{ to: [MAIL.to], from: 'no-reply@mail.test' }]);
+  expect(sink.mails[0]?.text).toContain('#link=secret');
+  expect(await rows()).toEqual([]);
+  expect(await loopTo(sink.url).runOnce()).toBe(0);
+});
+
+it('is tried again later where the mail server is away or says that it cannot now, under the same Message-ID', async () => {
+  await add();
+  sink.answer = 451;
+  const failed: unknown[] = [];
+  const report = { failed: (_: string, error: unknown) => failed.push(error), resting: () => undefined };
+  expect(await loopTo(sink.url).runOnce(report)).toBe(0);
+  const [row] = await rows();
+  expect(row?.attempts).toBe(1);
+  expect(row?.dueAt.getTime()).toBeGreaterThan(row?.createdAt.getTime() ?? 0);
+  await makeDue();
+  expect(await loopTo('smtp://127.0.0.1:1').runOnce(report)).toBe(0);
+  expect(failed).toHaveLength(2);
+  sink.answer = null;
+  await makeDue();
+  expect(await loopTo(sink.url).runOnce(report)).toBe(1);
+  expect(sink.mails[0]?.text).toContain(`Message-ID: <${row?.id}@mail.test>`);
+});
+
+it('is given up where the mail server refuses it for good', async () => {
+  await add();
+  sink.answer = 550;
+  expect(await loopTo(sink.url).runOnce()).toBe(1);
+  expect([await rows(), sink.mails]).toEqual([[], []]);
+});
+
+it('is not sent when it is of no use any more', async () => {
+  await add(0);
+  expect(await loopTo(sink.url).runOnce()).toBe(0);
+  expect([await rows(), sink.mails]).toEqual([[], []]);
+});
+
+it('of two processes one sends it, and what a lost claim does changes nothing', async () => {
+  await add();
+  const [claimed] = await store.claim(test.database, 10, 300);
+  expect(await store.claim(test.database, 10, 300)).toEqual([]);
+  await makeDue();
+  const [again] = await store.claim(test.database, 10, 300);
+  if (claimed === undefined || again === undefined) throw new Error('not claimed');
+  await store.delete(test.database, claimed);
+  await store.postpone(test.database, claimed, 0);
+  expect(await rows()).toHaveLength(1);
+  expect(await store.claim(test.database, 10, 300)).toEqual([]);
+  await store.delete(test.database, again);
+  expect(await rows()).toEqual([]);
+});
+
+it('is a file in a folder where there is no mail server', async () => {
+  const folder = await createTestFolder();
+  await add();
+  const sender = new FolderSender(`${folder.path}/mail`, FROM);
+  const loop = new DeliverMailLoop(test.database, store, outbox, sender, logger);
+  expect(await loop.runOnce()).toBe(1);
+  const [file, ...more] = await readdir(`${folder.path}/mail`);
+  expect(more).toEqual([]);
+  const text = await readFile(`${folder.path}/mail/${file}`, 'utf8');
+  expect(text).toMatch(/To: ada@example\.test\r\n/);
+  expect(text).toContain('#link=');
+  await folder.drop();
+});
+
+it('is sent by one way, or by none', () => {
+  const both = { mailSmtpUrl: 'smtp://127.0.0.1', mailFolder: '/tmp/x', mailFrom: FROM };
+  expect(() => mailPlaceOf(both)).toThrow('both set');
+  const parts = { database: test.database, secretKey: ring, logger, settings: { mailFrom: FROM } };
+  expect(composeMailDelivery(parts).loops).toEqual([]);
+});

@@ -2,8 +2,7 @@ import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
 import type { Account, AccountChanges } from './account';
 import type { AccountStore } from './account.store';
-import type { Act, ActDetails, Operator } from './audit-log';
-import type { AuditLog } from './audit-log.service';
+import type { Act, ActDetails, AuditLog, Operator } from './audit-log';
 
 const CURSOR = 'accounts';
 

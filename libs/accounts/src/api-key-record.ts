@@ -21,6 +21,10 @@ export interface ApiKeyRecord {
   parentId: string | null;
   /** Networks from which it may be used, beside what its account says; empty: from anywhere. */
   allowedAddresses: string[];
+  /** The member whose key it is, and with whom it ends; null for a key of the account itself. */
+  memberId: string | null;
+  /** The sessions of its member act as it. Nobody sees it. */
+  isSessionKey: boolean;
   /** It expires at the maximum age of its account. */
   expiresByAge: boolean;
   /** When it would expire without that; null where that would be never, or `expiresByAge` is false. */

@@ -1,5 +1,13 @@
 import { Prisma, type ApiKey } from '@prisma/client';
-import { ACCOUNT_LIMITS, SCOPES, newId, type JobMetadata, type Scope } from '@millrace/contracts';
+import {
+  ACCOUNT_LIMITS,
+  SCOPES,
+  newId,
+  scopesOfRole,
+  type JobMetadata,
+  type MemberRole,
+  type Scope,
+} from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { allowListsOf } from './access/address-lists';
 import { limitsOf, type AccountLimits } from './account-limits';
@@ -14,10 +22,14 @@ export interface KeyHolder {
   validMs: number | null;
 }
 
+/** A key that works no more, and whose it was. */
+export type EndedKey = Pick<ApiKeyRecord, 'id' | 'accountId'>;
+
 type HolderRow = Pick<Caller, 'accountId' | 'accountStatus'> &
   Pick<KeyHolder, 'validMs'> &
   AccountLimits &
-  AllowedRow & { apiKeyId: string; scopes: string[]; labels: JobMetadata | null };
+  AllowedRow &
+  MemberRow & { apiKeyId: string; scopes: string[]; labels: JobMetadata | null };
 
 /** The networks that the account `a` and the key `k` allow. */
 export interface AllowedRow {
@@ -25,6 +37,12 @@ export interface AllowedRow {
   keyAllowed: string[] | null;
 }
 export const allowedColumns = Prisma.sql`a.allowed_addresses AS account_allowed, k.allowed_addresses AS key_allowed`;
+/** The member `m` of the key `k`. */
+export interface MemberRow {
+  memberId: string | null;
+  memberRole: MemberRole | null;
+}
+export const memberColumns = Prisma.sql`k.member_id, m.role AS member_role`;
 /** The limits of the account `a`, as columns. */
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
 /** Whether the key `k` works now. */
@@ -40,6 +58,7 @@ export interface ApiKeyDraft extends KeyExpiry {
   labels: JobMetadata | null;
   allowedAddresses: string[];
   parentId: string | null;
+  memberId: string | null;
 }
 
 /** The SQL of API keys. */
@@ -48,6 +67,15 @@ export class ApiKeyStore {
     const scopes = storedScopes(draft.scopes, labels);
     const data = { ...draft, scopes, labels: labels ?? Prisma.DbNull, id: newId(), keyHash: new Uint8Array(hash) };
     return recordOf(await tx.models.apiKey.create({ data }));
+  }
+
+  /** The key as which the sessions of a member act: without a scope of its own, and nobody has it. @returns its id. */
+  async createSessionKey(
+    tx: Statements,
+    { hash, ...key }: Pick<ApiKeyDraft, 'accountId' | 'name' | 'hash' | 'lastFour'> & { memberId: string },
+  ): Promise<string> {
+    const data = { ...key, scopes: [], isSessionKey: true, id: newId(), keyHash: new Uint8Array(hash) };
+    return (await tx.models.apiKey.create({ data })).id;
   }
 
   /** The age at which keys of the account end, in seconds; null: at none. */
@@ -70,7 +98,7 @@ export class ApiKeyStore {
   async countLive(tx: Statements, accountId: string, kind: { subKeys: boolean }): Promise<number> {
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`
       SELECT count(*)::int AS count FROM api_keys k
-      WHERE k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL) = ${kind.subKeys} AND ${isLive}`);
+      WHERE k.account_id = ${accountId}::uuid AND (k.labels IS NOT NULL) = ${kind.subKeys} AND NOT k.is_session_key AND ${isLive}`);
     return row?.count ?? 0;
   }
 
@@ -126,16 +154,23 @@ export class ApiKeyStore {
   /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<KeyHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT k.id AS api_key_id, k.account_id, k.scopes, k.labels, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns},
+      SELECT k.id AS api_key_id, k.account_id, k.scopes, k.labels, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${memberColumns},
              (extract(epoch FROM least(k.expires_at, k.revoked_at) - now()) * 1000)::float8 AS valid_ms
-      FROM api_keys k JOIN accounts a ON a.id = k.account_id
+      FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN members m ON m.id = k.member_id
       WHERE k.key_hash = ${hash} AND ${isLive}`);
     if (row === undefined) return null;
     const { apiKeyId, accountId, accountStatus, labels, validMs } = row;
-    const scopes = new Set(scopesOf(SCOPES, row.scopes, labels));
+    const scopes = new Set(underRole(scopesOf(SCOPES, row.scopes, labels), row.memberRole));
     const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
     const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row), allowLists };
-    return { caller, validMs };
+    return { caller: { ...caller, memberId: row.memberId ?? undefined }, validMs };
+  }
+
+  /** Whose key of this hash has ended; null when nobody ever had one, or it is valid. */
+  async findEndedKey(tx: Statements, hash: Buffer): Promise<EndedKey | null> {
+    const [row] = await tx.rows<EndedKey>(Prisma.sql`
+      SELECT k.id, k.account_id FROM api_keys k WHERE k.key_hash = ${hash} AND NOT (${isLive})`);
+    return row ?? null;
   }
 
   /** Which of these keys are not valid now, or belong to a suspended account: one statement however many. */
@@ -148,15 +183,24 @@ export class ApiKeyStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Newest first. @param limit of the sub-keys that work now, and of all keys that do not, how many each. */
-  async list(tx: Statements, accountId: string, limit: number): Promise<ApiKeyRecord[]> {
+  /**
+   * Newest first.
+   *
+   * @param labels of which a key must have all; a key without labels has none of any.
+   * @param limit of the sub-keys that work now, and of all keys that do not, how many each.
+   */
+  async list(tx: Statements, accountId: string, labels: JobMetadata, limit: number): Promise<ApiKeyRecord[]> {
+    const listed =
+      Object.keys(labels).length === 0
+        ? Prisma.sql`k.account_id = ${accountId}::uuid`
+        : Prisma.sql`k.account_id = ${accountId}::uuid AND k.labels @> ${JSON.stringify(labels)}::jsonb`;
     const shown = await tx.rows<{ id: string }>(Prisma.sql`
-      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND k.labels IS NULL AND ${isLive})
+      (SELECT k.id FROM api_keys k WHERE ${listed} AND k.labels IS NULL AND NOT k.is_session_key AND ${isLive})
       UNION ALL
-      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND k.labels IS NOT NULL AND ${isLive}
+      (SELECT k.id FROM api_keys k WHERE ${listed} AND k.labels IS NOT NULL AND ${isLive}
        ORDER BY k.id DESC LIMIT ${limit})
       UNION ALL
-      (SELECT k.id FROM api_keys k WHERE k.account_id = ${accountId}::uuid AND NOT (${isLive})
+      (SELECT k.id FROM api_keys k WHERE ${listed} AND NOT k.is_session_key AND NOT (${isLive})
        ORDER BY k.id DESC LIMIT ${limit})`);
     const where = { id: { in: shown.map(({ id }) => id) } };
     return (await tx.models.apiKey.findMany({ where, orderBy: { id: 'desc' } })).map(recordOf);
@@ -171,6 +215,13 @@ export class ApiKeyStore {
       FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u (id, at)
       WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`);
   }
+}
+
+/** A key of a member does no more than the member's role, also where that changed after it was made. */
+function underRole(scopes: readonly Scope[], role: MemberRole | null): readonly Scope[] {
+  if (role === null) return scopes;
+  const allowed = scopesOfRole(role);
+  return scopes.filter((scope) => allowed.includes(scope));
 }
 
 /** The hash stays here. */

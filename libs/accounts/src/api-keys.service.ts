@@ -5,8 +5,7 @@ import type { AccountStore } from './account.store';
 import type { ApiKeyMint } from './api-key-mint';
 import { apiKeyState, type ApiKeyRecord } from './api-key-record';
 import type { ApiKeyStore } from './api-key.store';
-import type { Act, Operator } from './audit-log';
-import type { AuditLog } from './audit-log.service';
+import type { Act, AuditLog, Operator } from './audit-log';
 import { subKeyScopes } from './key-labels';
 import { networksOf } from './access/address-lists';
 import {
@@ -67,9 +66,13 @@ export class ApiKeysService {
     private readonly onChange: () => void,
   ) {}
 
-  /** The account's keys, newest first: all that work, of sub-keys the latest, and the latest of those that no longer do. */
-  async list(accountId: string): Promise<ApiKeyRecord[]> {
-    return this.keys.list(this.database, accountId, KEYS_LISTED);
+  /**
+   * The account's keys, newest first: all that work, of sub-keys the latest, and the latest of those that no longer do.
+   *
+   * @param labels where there are any, only the sub-keys that carry all of them.
+   */
+  async list(accountId: string, labels: JobMetadata = {}): Promise<ApiKeyRecord[]> {
+    return this.keys.list(this.database, accountId, labels, KEYS_LISTED);
   }
 
   /** Which of these keys no longer let anyone in: expired, revoked, or of a suspended account. */
@@ -94,13 +97,22 @@ export class ApiKeysService {
     return this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       await this.assertRoom(tx, accountId, labels);
-      const parentId = issuer.keyId;
       const acting = await this.issuingKey(tx, accountId, issuer);
-      const expiry = await this.expiryOf(tx, accountId, expiryUnder(acting, wish.expiresAt));
+      const parent = parentOf(acting);
+      const expiry = await this.expiryOf(tx, accountId, expiryUnder(parent, wish.expiresAt));
       const allowedAddresses = [...(wish.allowedAddresses ?? acting?.allowedAddresses ?? [])];
       assertGrantsAddresses(acting, allowedAddresses);
-      const facts = { name: wish.name, scopes, labels, allowedAddresses, ...expiry };
-      const made = await this.keys.create(tx, { accountId, hash, lastFour, parentId, ...facts });
+      const memberId = acting?.memberId ?? null;
+      const facts = {
+        name: wish.name,
+        scopes,
+        labels,
+        allowedAddresses,
+        memberId,
+        parentId: parent?.id ?? null,
+        ...expiry,
+      };
+      const made = await this.keys.create(tx, { accountId, hash, lastFour, ...facts });
       const shown = { ...(labels !== null && { labels }), ...(allowedAddresses.length > 0 && { allowedAddresses }) };
       const details = { name: made.name, scopes, expiresAt: isoOf(made.expiresAt), ...shown };
       note({ ...actOn(made, 'api_key.create'), details });
@@ -125,11 +137,14 @@ export class ApiKeysService {
       assertRotatable(old);
       if (overlapSeconds > 0) await this.assertRoom(tx, accountId, old.labels, WHILE_ROTATING);
       const { name, scopes, labels, allowedAddresses } = old;
-      const parent = await this.parentOfSuccessor(tx, issuer, old);
+      const acting = await this.issuingKey(tx, accountId, issuer);
+      const parent = await this.parentOfSuccessor(tx, acting, old);
       const asked = earlier(askedExpiryOf(old), parent && endOf(parent));
       const expiry = await this.expiryOf(tx, accountId, asked);
-      const facts = { name, scopes, labels, allowedAddresses, ...expiry };
-      const made = await this.keys.create(tx, { accountId, hash, lastFour, parentId: parent?.id ?? null, ...facts });
+      // Who sees a key is who has it: it ends with them.
+      const memberId = acting?.memberId ?? old.memberId;
+      const facts = { name, scopes, labels, allowedAddresses, memberId, parentId: parent?.id ?? null, ...expiry };
+      const made = await this.keys.create(tx, { accountId, hash, lastFour, ...facts });
       await this.keys.supersede(tx, accountId, id, made.id, overlapSeconds);
       note({ ...actOn(old, 'api_key.rotate'), details: { successor: made.id, overlapSeconds } });
       return { ...made, key };
@@ -167,7 +182,7 @@ export class ApiKeysService {
   /** A key of the account. All keys of the account are held, so that none is made by one that is being revoked. */
   private async lock(tx: Statements, accountId: string, id: string): Promise<ApiKeyRecord> {
     const found = (await this.accounts.lock(tx, accountId)) ? await this.keys.lock(tx, accountId, id) : null;
-    if (found === null) throw noKey(id);
+    if (found === null || found.isSessionKey) throw noKey(id);
     return found;
   }
 
@@ -179,14 +194,22 @@ export class ApiKeysService {
     throw new Refusal('unauthorized', 'The API key is not valid; it may have expired or been revoked.');
   }
 
-  private async parentOfSuccessor(tx: Statements, issuer: KeyIssuer, old: ApiKeyRecord): Promise<ApiKeyRecord | null> {
-    const { accountId, id, parentId } = old;
-    const acting = await this.issuingKey(tx, accountId, issuer);
-    assertGrantsAddresses(acting, old.allowedAddresses);
-    if (acting === null || acting.id === id) return parentId === null ? null : this.keys.lock(tx, accountId, parentId);
-    if (!(await this.keys.descendsFrom(tx, accountId, acting.id, id))) return acting;
+  private async parentOfSuccessor(
+    tx: Statements,
+    acting: ApiKeyRecord | null,
+    { accountId, id, parentId, allowedAddresses }: ApiKeyRecord,
+  ): Promise<ApiKeyRecord | null> {
+    assertGrantsAddresses(acting, allowedAddresses);
+    if (parentOf(acting) === null || acting?.id === id)
+      return parentId === null ? null : this.keys.lock(tx, accountId, parentId);
+    if (acting === null || !(await this.keys.descendsFrom(tx, accountId, acting.id, id))) return acting;
     throw new Refusal('forbidden', 'A key cannot replace the key that it was made by; use that key, or an older one.');
   }
+}
+
+/** What a key makes ends with it; what a member makes in a session outlives the session, and ends with the member. */
+function parentOf(acting: ApiKeyRecord | null): ApiKeyRecord | null {
+  return acting?.isSessionKey === true ? null : acting;
 }
 
 function assertRotatable(old: ApiKeyRecord): void {

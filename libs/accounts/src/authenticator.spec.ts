@@ -14,10 +14,14 @@ const madeUp = mintOf(2);
 
 let lookups: number;
 let real: NewApiKey;
+let gone: NewApiKey;
+let noted: string[][];
 let authenticator: Authenticator;
 beforeEach(() => {
   lookups = 0;
   real = ours.make('live');
+  gone = ours.make('live');
+  noted = [];
   const caller = {
     apiKeyId: null,
     accountId: 'a',
@@ -31,9 +35,12 @@ beforeEach(() => {
       lookups += 1;
       return hash.equals(real.hash) ? holder : null;
     },
+    findEndedKey: async (_: Statements, hash: Buffer) => (hash.equals(gone.hash) ? { id: 'k', accountId: 'a' } : null),
   } as unknown as ApiKeyStore;
   const failures = new FailedAttempts(20, logger);
-  authenticator = new Authenticator({} as Statements, keys, ours, failures, logger);
+  authenticator = new Authenticator({} as Statements, keys, ours, failures, logger, {
+    note: (act, network) => noted.push([act.subjectId, network]),
+  });
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -53,6 +60,15 @@ it('looks up few unknown keys of a network, and lets those of valid keys behind 
   await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
   authenticator.forget();
   await expect(send(real.key)).resolves.toMatchObject({ accountId: 'a' });
+});
+
+it('notes whose key it was that has ended, each time that it looks, and of no other', async () => {
+  for (const key of [gone.key, bogus(), ours.make('live').key, real.key, gone.key])
+    await send(key).catch(() => undefined);
+  expect(noted).toEqual([
+    ['k', HERE],
+    ['k', HERE],
+  ]);
 });
 
 it('looks up a key of ours that this process has not seen, no matter what else its network sends', async () => {

@@ -3,7 +3,8 @@ import type { Statements } from '@millrace/database';
 import { BoundedMap, LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
 import { hashApiKey, isWellFormedApiKey } from './api-key';
 import type { ApiKeyMint } from './api-key-mint';
-import type { ApiKeyStore, KeyHolder } from './api-key.store';
+import type { ApiKeyStore, EndedKey, KeyHolder } from './api-key.store';
+import type { RefusalLog } from './audit-log';
 import type { Caller } from './caller';
 import type { FailedAttempts } from './failed-attempts';
 
@@ -22,6 +23,8 @@ export class Authenticator {
   private readonly proven = new BoundedMap<true>(CACHED_KEYS);
   /** Hashes of keys that were ours and no longer valid when they were last looked up. */
   private readonly ended = new BoundedMap<true>(CACHED_KEYS);
+  /** Of those that are known to have ended, whose they were, by their hashes. */
+  private readonly endedKeys = new BoundedMap<EndedKey>(CACHED_KEYS);
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 
@@ -31,6 +34,7 @@ export class Authenticator {
     private readonly mint: ApiKeyMint,
     private readonly failures: FailedAttempts,
     private readonly logger: Logger,
+    private readonly refusals: Pick<RefusalLog, 'note'>,
   ) {
     const options: LoadingCacheOptions<KeyHolder | null> = {
       max: CACHED_KEYS,
@@ -58,6 +62,7 @@ export class Authenticator {
   async holderOf(key: string, network: string): Promise<Caller> {
     const caller = isWellFormedApiKey(key) ? await this.lookUp(key, network) : null;
     if (caller === null) {
+      this.noteRefusal(key, network);
       throw this.failures.refusal(network, 'The API key is not valid; it may have expired or been revoked.');
     }
     this.noteUse(caller);
@@ -67,6 +72,14 @@ export class Authenticator {
   /** Note that a caller's key was used, by itself or by a session that was made with it. */
   noteUse({ apiKeyId }: Caller): void {
     if (apiKeyId !== null) this.used.set(apiKeyId, new Date());
+  }
+
+  /** Whose key it was learns that it was presented, and from where. */
+  private noteRefusal(key: string, network: string): void {
+    const ended = this.endedKeys.get(hashApiKey(key).toString('base64'));
+    if (ended === undefined) return;
+    const act = { action: 'api_key.refuse', subjectType: 'api_key', subjectId: ended.id, accountId: ended.accountId };
+    this.refusals.note(act, network);
   }
 
   /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */
@@ -83,9 +96,14 @@ export class Authenticator {
 
   private async load(hash: string): Promise<KeyHolder | null> {
     const holder = await this.keys.findHolder(this.database, Buffer.from(hash, 'base64'));
-    if (holder === null) this.proven.delete(hash);
-    else this.proven.set(hash, true);
-    return holder;
+    if (holder !== null) {
+      this.proven.set(hash, true);
+      return holder;
+    }
+    this.proven.delete(hash);
+    const ended = await this.keys.findEndedKey(this.database, Buffer.from(hash, 'base64'));
+    if (ended !== null) this.endedKeys.set(hash, ended);
+    return null;
   }
 
   /** Look every key up again: this process changed keys, and its clients expect to see that at once. */

@@ -8,6 +8,8 @@ export interface Caller {
   accountId: string;
   /** Null where no key was asked for: on an open self-hosted surface and on a demo deployment. */
   apiKeyId: string | null;
+  /** The member whose key or session it is. Absent: a key of the account itself, or none. */
+  memberId?: string | undefined;
   /** The console session by which it was sent. Absent where a credential came with the request, or none was asked for. */
   sessionId?: string | undefined;
   scopes: ReadonlySet<Scope>;

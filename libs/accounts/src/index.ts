@@ -11,17 +11,37 @@ export { ApiKeyStore } from './api-key.store';
 export { ApiKeysService, issuerOf, type IssuedApiKey, type KeyWish } from './api-keys.service';
 export { labelsText } from './key-labels';
 export type { KeyIssuer } from './key-parent';
-export type { Act, AuditEntry, Operator } from './audit-log';
-export { AuditLog } from './audit-log.service';
-export { AuditLogStore } from './audit-log.store';
+export {
+  AccountAuditLog,
+  AuditLog,
+  AuditLogStore,
+  RefusalLog,
+  SweepAuditLogLoop,
+  actorSeenByAccount,
+  type AccountAuditFilter,
+  type Act,
+  type AuditEntry,
+  type Operator,
+} from './audit-log';
 export { Authenticator, bearerOf } from './authenticator';
 export { AccountErasureStore } from './erasure';
 export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
 export { NoteExpiringKeysLoop } from './expiry';
+export {
+  InvitationStore,
+  InvitationsService,
+  MemberMoneyMails,
+  MemberStore,
+  MembersService,
+  SignInMailsService,
+  browserHash,
+  type Invitation,
+  type Member,
+  type Owner,
+} from './members';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
 export { OperatorTokenStore, OperatorTokensService, type OperatorToken } from './operators';
-export { SweepAuditLogLoop } from './sweep-audit-log.loop';
 export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';
 export {
   OperatorSessionStore,
@@ -34,10 +54,12 @@ export {
   SweepSessionsLoop,
   noSession,
   type ConsoleSession,
+  type ListedSession,
   type NamedOperator,
   type OpenedSession,
   type OperatorSession,
   type SessionPlace,
+  type SessionsOf,
 } from './sessions';
 export { AccountSubmissionDefaults } from './submission-defaults.service';
 export { SubmissionDefaultsStore } from './submission-defaults.store';

@@ -1,8 +1,7 @@
 import { NO_SUBMISSION_DEFAULTS, type SubmissionDefaults } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
 import { LoadingCache } from '@millrace/platform';
-import type { Operator } from './audit-log';
-import type { AuditLog } from './audit-log.service';
+import type { AuditLog, Operator } from './audit-log';
 import type { SubmissionDefaultsStore } from './submission-defaults.store';
 
 /** A change holds everywhere within 5 s, and in the process that made it at once. */

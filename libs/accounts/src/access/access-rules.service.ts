@@ -5,8 +5,7 @@ import { noAccount } from '../accounts.service';
 import type { ApiKeyRecord } from '../api-key-record';
 import type { ApiKeyStore } from '../api-key.store';
 import { noKey } from '../api-keys.service';
-import type { Operator } from '../audit-log';
-import type { AuditLog } from '../audit-log.service';
+import type { AuditLog, Operator } from '../audit-log';
 import { assertGrantsAddresses, type KeyIssuer } from '../key-parent';
 import type { AccessRules, AccessRulesStore } from './access-rules.store';
 import { assertListsCaller, networksOf } from './address-lists';
@@ -83,7 +82,7 @@ export class AccessRulesService {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
       const acting = issuer.keyId === null ? null : await this.keys.lock(tx, accountId, issuer.keyId);
       const old = await this.keys.lock(tx, accountId, id);
-      if (old === null) throw noKey(id);
+      if (old === null || old.isSessionKey) throw noKey(id);
       const allowed = asked ?? old.allowedAddresses;
       assertGrantsAddresses(acting, allowed);
       assertGrantsAddresses(acting, old.allowedAddresses);

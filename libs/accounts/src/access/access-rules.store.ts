@@ -40,7 +40,7 @@ export class AccessRulesStore {
         SELECT k.id, ${asked} AS asked_at, k.created_at + make_interval(secs => ${seconds}::int) AS aged_at
         FROM api_keys k
         WHERE k.account_id = ${accountId}::uuid AND (k.expires_at IS NULL OR k.expires_at > now())
-          AND (k.revoked_at IS NULL OR k.revoked_at > now())
+          AND (k.revoked_at IS NULL OR k.revoked_at > now()) AND NOT k.is_session_key
         FOR UPDATE
       )
       UPDATE api_keys k SET expires_at = least(ends.asked_at, ends.aged_at),

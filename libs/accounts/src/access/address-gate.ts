@@ -1,6 +1,6 @@
 import { Refusal } from '@millrace/contracts';
 import { BoundedMap } from '@millrace/platform';
-import type { AuditLog } from '../audit-log.service';
+import type { AuditLog } from '../audit-log';
 import type { Caller } from '../caller';
 import type { FailedAttempts } from '../failed-attempts';
 import { refusingList } from './address-lists';

@@ -29,6 +29,8 @@ export class AccountErasureStore {
       UPDATE api_keys SET allowed_addresses = '{}' WHERE account_id = ${accountId}::uuid AND allowed_addresses <> '{}'`);
     await tx.execute(Prisma.sql`DELETE FROM sign_in_links WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid`);
+    await tx.execute(Prisma.sql`DELETE FROM invitations WHERE account_id = ${accountId}::uuid`);
+    await tx.execute(Prisma.sql`DELETE FROM mail_messages WHERE account_id = ${accountId}::uuid`);
     return true;
   }
 
@@ -58,11 +60,14 @@ export class AccountErasureStore {
       WHERE ${withLabel(accountId, of)}`);
   }
 
-  /** Take from a closed account its name and its settings, and from its keys names, labels and hashes. @returns how many keys. */
+  /** Take from a closed account its name and its settings, from its keys names, labels and hashes, and from its members their addresses. @returns how many keys. */
   async forget(tx: Statements, accountId: string, pseudonym: string): Promise<number> {
     await tx.execute(Prisma.sql`
       UPDATE accounts SET name = ${pseudonym}, submission_defaults = NULL, updated_at = now()
       WHERE id = ${accountId}::uuid AND closed_at IS NOT NULL`);
+    await tx.execute(Prisma.sql`
+      UPDATE members m SET email = ${pseudonym} || '-' || m.id
+      WHERE m.account_id = ${accountId}::uuid AND EXISTS (SELECT FROM accounts a WHERE a.id = m.account_id AND a.closed_at IS NOT NULL)`);
     return tx.execute(Prisma.sql`
       UPDATE api_keys k
       SET name = ${pseudonym}, labels = CASE WHEN k.labels IS NOT NULL THEN jsonb_build_object('erased', ${pseudonym}::text) END,

@@ -46,6 +46,12 @@ export class OperatorTokenStore {
     return row ?? null;
   }
 
+  /** The id of the token with this hash, whether or not it works. */
+  async findByHash(tx: Statements, hash: Buffer): Promise<string | null> {
+    const [row] = await tx.rows<{ id: string }>(Prisma.sql`SELECT id FROM operator_tokens WHERE secret_hash = ${hash}`);
+    return row?.id ?? null;
+  }
+
   /** `limit` at most, newest first. */
   async list(tx: Statements, limit: number): Promise<OperatorToken[]> {
     return tx.rows<OperatorToken>(Prisma.sql`

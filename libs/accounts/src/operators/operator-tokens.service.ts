@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Refusal, type OperatorRole } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
-import type { Operator } from '../audit-log';
-import type { AuditLog } from '../audit-log.service';
+import type { AuditLog, Operator, RefusalLog } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
 import type { SecretMint } from '../sessions';
 import type { OperatorToken, OperatorTokenStore } from './operator-token.store';
 
 /** So that scanners for leaked secrets recognise one. */
 const PREFIX = 'mrop_';
+/** Whom a token names that nobody made. */
+const OPERATORS = { subjectType: 'operators', subjectId: 'operators', accountId: null };
 /** Those that a list shows; more than any service has. */
 const LISTED = 1_000;
 
@@ -20,6 +21,7 @@ export class OperatorTokensService {
     private readonly mint: SecretMint,
     private readonly audit: AuditLog,
     private readonly failures: FailedAttempts,
+    private readonly refusals: Pick<RefusalLog, 'note'>,
   ) {}
 
   /**
@@ -57,10 +59,16 @@ export class OperatorTokensService {
    */
   async authenticate(text: string, network: string): Promise<OperatorToken> {
     const message = 'The operator token is not valid: it was revoked, has expired, or never was one.';
-    if (!this.mint.made(text.slice(PREFIX.length))) throw this.failures.refusal(network, message);
+    if (!this.mint.made(text.slice(PREFIX.length))) {
+      this.refusals.note({ ...OPERATORS, action: 'operator_token.refuse' }, network);
+      throw this.failures.refusal(network, message);
+    }
     const token = await this.tokens.use(this.database, hashOf(text));
-    if (token === null) throw new Refusal('unauthorized', message);
-    return token;
+    if (token !== null) return token;
+    const ended = await this.tokens.findByHash(this.database, hashOf(text));
+    const act = ended === null ? OPERATORS : { ...OPERATORS, subjectType: 'operator_token', subjectId: ended };
+    this.refusals.note({ ...act, action: 'operator_token.refuse' }, network);
+    throw new Refusal('unauthorized', message);
   }
 
   /** All of them, newest first, those that no longer work among them. */

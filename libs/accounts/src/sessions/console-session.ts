@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Refusal, type Scope } from '@millrace/contracts';
+import { Refusal, type MemberRole, type Scope } from '@millrace/contracts';
 import type { Caller } from '../caller';
 
 /**
@@ -29,8 +29,28 @@ export interface ConsoleSession {
   account: { id: string; name: string };
   /** Null on a self-hosted surface. */
   key: { id: string; name: string; scopes: Scope[] } | null;
+  /** Who is signed in; null for who signed in with a key of the account. */
+  member: { id: string; email: string; role: MemberRole } | null;
   /** With its key, if that ends before. */
   expiresAt: Date;
+}
+
+/** A session as a list shows it. */
+export interface ListedSession {
+  id: string;
+  createdAt: Date;
+  expiresAt: Date;
+  /** Null on a self-hosted surface, and for a session of a member. */
+  key: { id: string; name: string } | null;
+  /** Whose it is; null for who signed in with a key of the account. */
+  member: { id: string; email: string } | null;
+}
+
+/** Which sessions of an account somebody sees and ends: all, or those of one key. */
+export interface SessionsOf {
+  accountId: string;
+  /** Undefined: all. Null: those without a key, of a self-hosted surface. */
+  apiKeyId?: string | null | undefined;
 }
 
 /** A session just made. */

@@ -1,4 +1,12 @@
-export { type ConsoleSession, type OpenedSession, type SessionPlace, noSession } from './console-session';
+export {
+  type ConsoleSession,
+  type ListedSession,
+  type OpenedSession,
+  type SessionGrant,
+  type SessionPlace,
+  type SessionsOf,
+  noSession,
+} from './console-session';
 export { OperatorSessionStore, type NamedOperator, type OperatorSession } from './operator-session.store';
 export { OperatorSessionsService } from './operator-sessions.service';
 export { SecretMint } from './secret-mint';

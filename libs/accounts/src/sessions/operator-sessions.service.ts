@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '@millrace/database';
-import type { AuditLog } from '../audit-log.service';
-import type { Operator } from '../audit-log';
+import type { AuditLog, Operator } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
 import { noSession } from './console-session';
 import type { NamedOperator, OperatorSession, OperatorSessionStore } from './operator-session.store';

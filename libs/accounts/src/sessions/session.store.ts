@@ -1,17 +1,19 @@
 import { Prisma } from '@prisma/client';
-import { SCOPES, newId, type Scope } from '@millrace/contracts';
+import { SCOPES, newId, scopesOfRole, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { allowListsOf } from '../access/address-lists';
 import { limitsOf, type AccountLimits } from '../account-limits';
-import { allowedColumns, isLive, limitColumns, type AllowedRow } from '../api-key.store';
+import { allowedColumns, isLive, limitColumns, memberColumns, type AllowedRow, type MemberRow } from '../api-key.store';
 import type { Caller } from '../caller';
-import type { ConsoleSession, SessionGrant, SessionHolder } from './console-session';
+import type { ConsoleSession, ListedSession, SessionGrant, SessionHolder, SessionsOf } from './console-session';
 
 type HolderRow = Pick<Caller, 'accountId' | 'apiKeyId' | 'accountStatus'> &
   AccountLimits &
-  AllowedRow & { id: string; scopes: Scope[] | null; validMs: number };
+  AllowedRow &
+  MemberRow & { id: string; scopes: Scope[] | null; validMs: number };
 
-interface SessionRow {
+interface SessionRow extends MemberRow {
+  memberEmail: string | null;
   id: string;
   accountId: string;
   accountName: string;
@@ -21,9 +23,14 @@ interface SessionRow {
   expiresAt: Date;
 }
 
+interface ListedRow extends Pick<SessionRow, 'id' | 'keyId' | 'keyName' | 'memberId' | 'memberEmail' | 'expiresAt'> {
+  createdAt: Date;
+}
+
 /** The session `s`, its account, and its key, which a session of a self-hosted surface does not have. */
 const sessions = Prisma.sql`
-  console_sessions s JOIN accounts a ON a.id = s.account_id LEFT JOIN api_keys k ON k.id = s.api_key_id`;
+  console_sessions s JOIN accounts a ON a.id = s.account_id LEFT JOIN api_keys k ON k.id = s.api_key_id
+    LEFT JOIN members m ON m.id = k.member_id AND k.is_session_key`;
 /** A session ends with its key. */
 const isOpen = Prisma.sql`s.expires_at > now() AND ${isLive}`;
 /** Its key may end before it does. */
@@ -55,15 +62,16 @@ export class SessionStore {
   /** Who presents a session of this hash; null when there is none now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<SessionHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT s.id, s.account_id, s.api_key_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns},
+      SELECT s.id, s.account_id, s.api_key_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${memberColumns},
              (extract(epoch FROM ${end} - now()) * 1000)::float8 AS valid_ms
       FROM ${sessions} WHERE s.secret_hash = ${hash} AND ${isOpen}`);
     if (row === undefined) return null;
     const { id, accountId, apiKeyId, accountStatus, validMs } = row;
     if (apiKeyId === null) return { sessionId: id, caller: null, validMs };
-    const scopes = new Set(row.scopes);
+    const scopes = new Set(row.memberRole === null ? row.scopes : scopesOfRole(row.memberRole));
     const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
-    const who = { accountId, apiKeyId, sessionId: id, accountStatus, scopes, labels: null };
+    const memberId = row.memberId ?? undefined;
+    const who = { accountId, apiKeyId, memberId, sessionId: id, accountStatus, scopes, labels: null };
     const caller = { ...who, limits: limitsOf(row), allowLists };
     return { sessionId: id, caller, validMs };
   }
@@ -71,10 +79,11 @@ export class SessionStore {
   /** What a session says of itself; null when it has ended. */
   async find(tx: Statements, id: string): Promise<ConsoleSession | null> {
     const [row] = await tx.rows<SessionRow>(Prisma.sql`
-      SELECT s.id, s.account_id, a.name AS account_name, k.id AS key_id, k.name AS key_name, k.scopes, ${end} AS expires_at
+      SELECT s.id, s.account_id, a.name AS account_name, k.id AS key_id, k.name AS key_name, k.scopes, ${memberColumns}, m.email AS member_email, ${end} AS expires_at
       FROM ${sessions} WHERE s.id = ${id}::uuid AND ${isOpen}`);
     if (row === undefined) return null;
-    const { keyId, keyName, scopes } = row;
+    const { keyId, keyName, memberRole } = row;
+    const scopes: readonly string[] | null = memberRole === null ? row.scopes : scopesOfRole(memberRole);
     return {
       id: row.id,
       account: { id: row.accountId, name: row.accountName },
@@ -82,6 +91,7 @@ export class SessionStore {
         keyId === null
           ? null
           : { id: keyId, name: keyName ?? '', scopes: SCOPES.filter((scope) => scopes?.includes(scope)) },
+      member: memberOf(row),
       expiresAt: row.expiresAt,
     };
   }
@@ -94,14 +104,31 @@ export class SessionStore {
     return rows.map(({ id }) => id);
   }
 
-  async delete(tx: Statements, accountId: string, id: string): Promise<void> {
-    await tx.execute(
-      Prisma.sql`DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid`,
-    );
+  /** Newest first, `limit` at most. */
+  async list(tx: Statements, of: SessionsOf, limit: number): Promise<ListedSession[]> {
+    const rows = await tx.rows<ListedRow>(Prisma.sql`
+      SELECT s.id, s.created_at, ${end} AS expires_at, k.id AS key_id, k.name AS key_name, k.member_id, m.email AS member_email
+      FROM ${sessions} WHERE ${isOf(of)} AND ${isOpen} ORDER BY s.id DESC LIMIT ${limit}`);
+    return rows.map(({ id, createdAt, expiresAt, keyId, keyName, memberId, memberEmail }) => {
+      const member = memberEmail === null ? null : { id: memberId ?? '', email: memberEmail };
+      const key = keyId === null || member !== null ? null : { id: keyId, name: keyName ?? '' };
+      return { id, createdAt, expiresAt, key, member };
+    });
   }
 
-  /** Delete the sessions of an account, the newest ones kept excepted. @returns how many. */
-  async deleteAll(tx: Statements, accountId: string, kept = 0): Promise<number> {
+  /** @returns false when there is no such session. */
+  async delete(tx: Statements, of: SessionsOf, id: string): Promise<boolean> {
+    return (await tx.execute(Prisma.sql`DELETE FROM console_sessions s WHERE ${isOf(of)} AND s.id = ${id}::uuid`)) > 0;
+  }
+
+  /** Delete sessions. @param except one that stays; null: none does. @returns how many. */
+  async deleteOf(tx: Statements, of: SessionsOf, except: string | null): Promise<number> {
+    return tx.execute(Prisma.sql`
+      DELETE FROM console_sessions s WHERE ${isOf(of)} AND (s.id <> ${except}::uuid) IS NOT FALSE`);
+  }
+
+  /** Delete the sessions of an account but for the newest ones kept. @returns how many. */
+  async keepNewest(tx: Statements, accountId: string, kept: number): Promise<number> {
     return tx.execute(Prisma.sql`
       DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid AND id IN (
         SELECT id FROM console_sessions WHERE account_id = ${accountId}::uuid ORDER BY id DESC OFFSET ${kept})`);
@@ -113,4 +140,14 @@ export class SessionStore {
       DELETE FROM console_sessions WHERE id IN (
         SELECT id FROM console_sessions WHERE expires_at < now() ORDER BY expires_at LIMIT ${batch})`);
   }
+}
+
+const isOf = ({ accountId, apiKeyId }: SessionsOf): Prisma.Sql =>
+  apiKeyId === undefined
+    ? Prisma.sql`s.account_id = ${accountId}::uuid`
+    : Prisma.sql`s.account_id = ${accountId}::uuid AND s.api_key_id IS NOT DISTINCT FROM ${apiKeyId}::uuid`;
+
+function memberOf({ memberId, memberEmail, memberRole }: SessionRow): ConsoleSession['member'] {
+  if (memberId === null || memberEmail === null || memberRole === null) return null;
+  return { id: memberId, email: memberEmail, role: memberRole };
 }

@@ -1,17 +1,18 @@
 import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { LoadingCache } from '@millrace/platform';
-import type { AuditLog } from '../audit-log.service';
-import type { Operator } from '../audit-log';
+import type { AuditLog, Operator } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
 import {
   hashSession,
   noSession,
   type ConsoleSession,
+  type ListedSession,
   type OpenedSession,
   type SessionGrant,
   type SessionHolder,
   type SessionPlace,
+  type SessionsOf,
 } from './console-session';
 import type { SecretMint } from './secret-mint';
 import type { SessionStore } from './session.store';
@@ -64,7 +65,7 @@ export class SessionsService {
       if (session === null) {
         throw new Refusal('unauthorized', 'Nobody can sign in with this here: the key has ended, or counts elsewhere.');
       }
-      await this.sessions.deleteAll(tx, accountId, SESSIONS_PER_ACCOUNT);
+      await this.sessions.keepNewest(tx, accountId, SESSIONS_PER_ACCOUNT);
       const details = { apiKeyId, expiresAt: session.expiresAt.toISOString() };
       note({ action: 'session.create', subjectType: 'session', subjectId: session.id, accountId, details });
       return { ...session, secret };
@@ -99,14 +100,29 @@ export class SessionsService {
 
   /** Sign out. */
   async end(accountId: string, id: string): Promise<void> {
-    await this.sessions.delete(this.database, accountId, id);
+    await this.sessions.delete(this.database, { accountId }, id);
     this.forget();
   }
 
-  /** Sign out everywhere: all sessions of the account. */
-  async endAll(operator: Operator, accountId: string): Promise<void> {
+  /** Newest first. */
+  async list(of: SessionsOf): Promise<ListedSession[]> {
+    return this.sessions.list(this.database, of, SESSIONS_PER_ACCOUNT);
+  }
+
+  /** End another session. @throws Refusal `not_found`. */
+  async endOther(operator: Operator, of: SessionsOf, id: string): Promise<void> {
     await this.audit.record(operator, async (tx, note) => {
-      const count = await this.sessions.deleteAll(tx, accountId);
+      if (!(await this.sessions.delete(tx, of, id))) throw new Refusal('not_found', `There is no session ${id}.`);
+      note({ action: 'session.end', subjectType: 'session', subjectId: id, accountId: of.accountId });
+    });
+    this.forget();
+  }
+
+  /** Sign out everywhere. @param except the session that goes on; null: none does. */
+  async endAll(operator: Operator, of: SessionsOf, except: string | null): Promise<void> {
+    const { accountId } = of;
+    await this.audit.record(operator, async (tx, note) => {
+      const count = await this.sessions.deleteOf(tx, of, except);
       note({ action: 'session.end_all', subjectType: 'account', subjectId: accountId, accountId, details: { count } });
     });
     this.forget();

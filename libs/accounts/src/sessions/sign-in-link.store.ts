@@ -19,10 +19,42 @@ export class SignInLinkStore {
     return row as { id: string; expiresAt: Date };
   }
 
-  /** Use a link up: of two that try, one gets it. @returns null when it was used, or has expired. */
-  async take(tx: Statements, hash: Buffer): Promise<SessionGrant | null> {
+  /**
+   * Make a link that counts in one browser alone, unless its key has `atATime` of them.
+   *
+   * @returns false when it has.
+   */
+  async createForBrowser(
+    tx: Statements,
+    { accountId, apiKeyId, hash, browser }: SessionGrant & { hash: Buffer; browser: Buffer },
+    lifeSeconds: number,
+    atATime: number,
+  ): Promise<boolean> {
+    const count = await tx.execute(Prisma.sql`
+      INSERT INTO sign_in_links (id, account_id, api_key_id, token_hash, browser_hash, expires_at)
+      SELECT ${newId()}::uuid, ${accountId}::uuid, ${apiKeyId}::uuid, ${hash}, ${browser}, now() + make_interval(secs => ${lifeSeconds})
+      WHERE (SELECT count(*) FROM sign_in_links WHERE account_id = ${accountId}::uuid AND api_key_id = ${apiKeyId}::uuid
+               AND expires_at > now()) < ${atATime}`);
+    return count > 0;
+  }
+
+  /**
+   * Use a link up: of two that try, one gets it.
+   *
+   * @param browser of who presents it. One that was made for another browser stays as it is.
+   * @returns null when it was used, has expired, or is for another browser.
+   */
+  async take(tx: Statements, hash: Buffer, browser: Buffer | null): Promise<SessionGrant | null> {
     const [row] = await tx.rows<SessionGrant>(Prisma.sql`
-      DELETE FROM sign_in_links WHERE token_hash = ${hash} AND expires_at > now() RETURNING account_id, api_key_id`);
+      DELETE FROM sign_in_links WHERE token_hash = ${hash} AND expires_at > now() AND (browser_hash IS NULL OR browser_hash = ${browser}) RETURNING account_id, api_key_id`);
+    return row ?? null;
+  }
+
+  /** Whose link it is, whether or not it counts here; null when it was used. */
+  async find(tx: Statements, hash: Buffer): Promise<{ id: string; accountId: string } | null> {
+    const [row] = await tx.rows<{ id: string; accountId: string }>(
+      Prisma.sql`SELECT id, account_id FROM sign_in_links WHERE token_hash = ${hash}`,
+    );
     return row ?? null;
   }
 

@@ -4,8 +4,7 @@ import type { Statements } from '@millrace/database';
 import type { AccountsService } from '../accounts.service';
 import { issuerOf, type ApiKeysService } from '../api-keys.service';
 import { apiKeyState } from '../api-key-record';
-import type { Operator } from '../audit-log';
-import type { AuditLog } from '../audit-log.service';
+import type { AuditLog, Operator, RefusalLog } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
 import type { SessionGrant } from './console-session';
 import type { SecretMint } from './secret-mint';
@@ -32,6 +31,7 @@ export class SignInLinksService {
     private readonly audit: AuditLog,
     private readonly failures: FailedAttempts,
     private readonly sessionLifeSeconds: number,
+    private readonly refusals: Pick<RefusalLog, 'note'>,
   ) {}
 
   /**
@@ -57,11 +57,24 @@ export class SignInLinksService {
     if (!this.mint.made(token)) throw this.failures.refusal(network, noLink().message);
   }
 
-  /** Use a link up, in the transaction that makes its session. @throws Refusal `unauthorized`. */
-  async take(tx: Statements, token: string): Promise<SessionGrant> {
-    const grant = await this.links.take(tx, hashOf(token));
-    if (grant === null) throw noLink();
-    return grant;
+  /**
+   * Use a link up, in the transaction that makes its session. One that has expired, or is for another browser, is in the audit log.
+   *
+   * @param from the browser of who presents it, and its network.
+   * @throws Refusal `unauthorized`.
+   */
+  async take(tx: Statements, token: string, from: { browser: Buffer | null; network: string }): Promise<SessionGrant> {
+    const grant = await this.links.take(tx, hashOf(token), from.browser);
+    if (grant !== null) return grant;
+    const link = await this.links.find(tx, hashOf(token));
+    if (link !== null) {
+      const { id: subjectId, accountId } = link;
+      this.refusals.note(
+        { action: 'sign_in_link.refuse', subjectType: 'sign_in_link', subjectId, accountId },
+        from.network,
+      );
+    }
+    throw noLink();
   }
 
   private async keyOf(operator: Operator, accountId: string, keyId: string | undefined): Promise<string | null> {
@@ -84,5 +97,8 @@ function hashOf(token: string): Buffer {
 }
 
 function noLink(): Refusal {
-  return new Refusal('unauthorized', 'This sign-in link was used already, or has expired; ask for a new one.');
+  return new Refusal(
+    'unauthorized',
+    'This sign-in link was used already, has expired, or is for another browser; ask for a new one.',
+  );
 }

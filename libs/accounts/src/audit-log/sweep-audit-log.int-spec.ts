@@ -1,6 +1,6 @@
 import { Prisma } from '@prisma/client';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import { AUDIT_LOG_FLOOR_SECONDS } from './accounts.settings';
+import { AUDIT_LOG_FLOOR_SECONDS } from '../accounts.settings';
 import { AuditLogStore } from './audit-log.store';
 import { SweepAuditLogLoop } from './sweep-audit-log.loop';
 

@@ -3,6 +3,26 @@ import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit-log';
 
+/** Which entries of its own log an account asks for; absent means all. */
+export interface AccountAuditFilter {
+  /** As accounts see it: `operator` is any of them. */
+  actor?: string | undefined;
+  action?: string | undefined;
+  subjectId?: string | undefined;
+  /** Entries at or after this. */
+  from?: Date | undefined;
+  /** Entries before this. */
+  to?: Date | undefined;
+}
+
+/**
+ * Who acts for an account, or for it with others, as a regular expression of PostgreSQL. All other actors are operators: which of
+ * them it was, and from where, is the service's own. An actor that is not named here is kept from accounts.
+ */
+const OUTSIDERS = '^((api_key|member):.*|self_hosted|sign_in_link|invitation|stripe|unauthenticated)$';
+/** The actor of an entry, as its account sees it. */
+export const actorSeenByAccount = Prisma.sql`CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE 'operator' END`;
+
 /** The SQL of the audit log: append, read, and delete what is old. */
 export class AuditLogStore {
   /** Written in the transaction of the act itself: neither exists without the other. */
@@ -31,6 +51,34 @@ export class AuditLogStore {
       take: limit,
     });
     return rows.map(entryOf);
+  }
+
+  /**
+   * Entries that concern an account, as it sees them, `limit` at most: newest first and older than the entry `before`, or where
+   * `after` is given oldest first and newer than that.
+   */
+  async listOfAccount(
+    tx: Statements,
+    accountId: string,
+    filter: AccountAuditFilter,
+    { before, after, limit }: { before: string | null; after: string | null; limit: number },
+  ): Promise<AuditEntry[]> {
+    const { actor, action, subjectId, from, to } = filter;
+    const conditions = [
+      actor !== undefined && Prisma.sql`${actorSeenByAccount} = ${actor}`,
+      action !== undefined && Prisma.sql`action = ${action}`,
+      subjectId !== undefined && Prisma.sql`subject_id = ${subjectId}`,
+      from !== undefined && Prisma.sql`at >= ${from}`,
+      to !== undefined && Prisma.sql`at < ${to}`,
+      before !== null && Prisma.sql`id < ${before}::uuid`,
+      after !== null && Prisma.sql`id > ${after}::uuid`,
+    ].filter((condition) => condition !== false);
+    return tx.rows<AuditEntry>(Prisma.sql`
+      SELECT id, at, ${actorSeenByAccount} AS actor, action, subject_type, subject_id, account_id,
+        CASE WHEN actor ~ ${OUTSIDERS} THEN address END AS address, details, reason
+      FROM audit_log
+      WHERE ${Prisma.join([Prisma.sql`account_id = ${accountId}::uuid`, ...conditions], ' AND ')}
+      ORDER BY id ${after === null ? Prisma.sql`DESC` : Prisma.sql`ASC`} LIMIT ${limit}`);
   }
 
   /**

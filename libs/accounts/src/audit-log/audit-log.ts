@@ -1,6 +1,6 @@
 /** Who does an administrative act, and from where. */
 export interface Operator {
-  /** `admin` for the shared token, `token:<name>`, `operator:<who>` who is signed in by name, `api_key:<id>` where a key of an account acts. */
+  /** `admin` for the shared token, `token:<name>`, `operator:<who>` who is signed in by name, `member:<id>` who is signed in to an account, `api_key:<id>` where a key of an account acts. */
   actor: string;
   /** Network address; null for an act without a connection. */
   address: string | null;

@@ -1,0 +1,51 @@
+import type { Mail } from '@millrace/mail';
+import type { Invitation } from './invitation.store';
+
+/** No name that somebody chose adds a line, or reads as a link. */
+const plain = (name: string): string => name.replaceAll(/[^\p{L}\p{N} ._'&-]/gu, ' ').slice(0, 100);
+
+/** The mail that invites somebody. */
+export function invitationMail({ email, role, expiresAt }: Invitation, account: string, url: string): Mail {
+  const text = [
+    `You are invited to the account "${plain(account)}" as ${role}.`,
+    '',
+    'To accept, open this link in your browser:',
+    '',
+    url,
+    '',
+    `It counts once, and until ${expiresAt.toISOString()}. If you do not know the account, ignore this mail.`,
+    '',
+  ].join('\n');
+  return { to: email, subject: `Invitation to ${plain(account)}`, text };
+}
+
+/** The mail with a link that signs somebody in. */
+export function signInMail(email: string, account: string, url: string): Mail {
+  const text = [
+    `To sign in to the account "${plain(account)}", open this link in the browser in which you asked for it:`,
+    '',
+    url,
+    '',
+    'It counts once, and for 15 minutes. If you did not ask for it, ignore this mail: in another browser the link is worth nothing.',
+    '',
+  ].join('\n');
+  return { to: email, subject: `Sign in to ${plain(account)}`, text };
+}
+
+/** The mail that says how much of what may be spent is used. */
+export function spendMail(email: string, account: string, notice: { subject: string; lines: readonly string[] }): Mail {
+  const text = [
+    `Of the account "${plain(account)}":`,
+    '',
+    ...notice.lines,
+    '',
+    'Owners and finance members get this mail. Caps are on the page Account of the console, and in "millrace spend".',
+    '',
+  ].join('\n');
+  return { to: email, subject: `${notice.subject}: ${plain(account)}`, text };
+}
+
+/** As long as one for somebody, and never sent. */
+export function nobodysMail(email: string): Mail {
+  return signInMail(email, 'nobody', 'x'.repeat(100));
+}

@@ -31,6 +31,8 @@ export interface PartialModel {
 }
 
 const DIGEST = /^[0-9a-f]{64}$/;
+/** The unit of `stat.blocks`, on every system. */
+const BLOCK_BYTES = 512;
 
 /**
  * The files of the cache:
@@ -199,6 +201,16 @@ export class CacheFolder {
   async freeBytes(): Promise<number> {
     const { bavail, bsize } = await statfs(this.path);
     return bavail * bsize;
+  }
+
+  /** Bytes that complete models and the pieces of others take of the disk. */
+  async heldBytes(): Promise<number> {
+    const held = (await this.models()).map(({ sizeBytes }) => sizeBytes);
+    for (const { path } of await this.partials()) {
+      // The file is as long as the whole model from the beginning, and takes no more than what has come.
+      held.push(((await unlessMissing(stat(join(path, 'bytes'))))?.blocks ?? 0) * BLOCK_BYTES);
+    }
+    return held.reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /**

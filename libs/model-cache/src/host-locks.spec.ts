@@ -56,6 +56,23 @@ describe('locks of a host', () => {
     expect(most).toBe(1);
   });
 
+  it('are not taken from the next holder by one who still saw the last', async () => {
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      for (let turn = 0; turn < 25; turn += 1) {
+        const lock = await new HostLocks(folder.path, { pollMs: 0 }).acquire('a');
+        inside += 1;
+        most = Math.max(most, inside);
+        await new Promise((resolve) => setImmediate(resolve));
+        inside -= 1;
+        await lock.release();
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, work));
+    expect(most).toBe(1);
+  });
+
   it('are taken over at once from a process that has ended', async () => {
     await plant('a', { namespace: PROCESS_NAMESPACE, pid: await deadPid() });
     const locks = new HostLocks(folder.path);
@@ -94,6 +111,16 @@ describe('locks of a host', () => {
     expect(JSON.parse(await readFile(pathOf('a'), 'utf8'))).toMatchObject({ pid: process.pid });
     await Promise.all(got.map((lock) => lock.release()));
     expect(await left()).toEqual([]);
+  });
+
+  it('of processes that have ended are removed together, and others stay', async () => {
+    const locks = new HostLocks(folder.path);
+    const mine = await locks.acquire('mine');
+    await plant('left', { namespace: PROCESS_NAMESPACE, pid: await deadPid() });
+    await plant('of another host', { namespace: 'elsewhere', pid: await deadPid() });
+    await locks.sweep();
+    expect((await left()).sort()).toEqual(['mine.lock', 'of another host.lock']);
+    await mine.release();
   });
 
   it('let a holder that was frozen know that another has it now', async () => {

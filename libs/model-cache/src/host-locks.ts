@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkNew, readText, removeFile, unlessMissing } from './files';
+import { linkNew, namesIn, readText, removeFile, unlessMissing } from './files';
 import { PROCESS_NAMESPACE, isAlive } from './host-identity';
 import { pause } from './wait';
 
@@ -16,20 +16,23 @@ export interface LockTimes {
 
 const DEFAULT_LOCK_TIMES: Readonly<LockTimes> = { beatMs: 5_000, deadMs: 20_000, pollMs: 25 };
 
+/** Distinguishes this process from an earlier one of the same number: the first of a container is always 1. */
+const THIS_PROCESS = randomUUID();
+
 interface Owner {
   token: string;
+  process: string;
   namespace: string;
   pid: number;
 }
+
+const ENDING = '.lock';
 
 /** What was seen of a lock, and since when it is unchanged, on the monotonic clock. */
 interface Sighting {
   seen: string;
   sinceMs: number;
 }
-
-/** The locks that this process holds, of any folder: a lock with its number and none of these tokens was left by another. */
-const heldHere = new Set<string>();
 
 /** A lock that this process holds until it releases it, or is taken for dead. */
 export class HeldLock {
@@ -39,11 +42,9 @@ export class HeldLock {
 
   constructor(
     private readonly path: string,
-    private readonly token: string,
     private readonly text: string,
     beatMs: number,
   ) {
-    heldHere.add(token);
     this.timer = setInterval(() => {
       this.beating ??= this.beat()
         .catch(() => undefined)
@@ -72,7 +73,6 @@ export class HeldLock {
     } catch {
       // It goes stale by itself.
     }
-    heldHere.delete(this.token);
   }
 }
 
@@ -98,20 +98,21 @@ export class HostLocks {
   /** @returns null while another holds it. */
   async tryAcquire(name: string): Promise<HeldLock | null> {
     const path = this.pathOf(name);
-    const token = randomUUID();
-    const text = JSON.stringify({ token, namespace: PROCESS_NAMESPACE, pid: process.pid } satisfies Owner);
-    heldHere.add(token);
+    const owner: Owner = {
+      token: randomUUID(),
+      process: THIS_PROCESS,
+      namespace: PROCESS_NAMESPACE,
+      pid: process.pid,
+    };
+    const text = JSON.stringify(owner);
     for (;;) {
       if (await placeLock(path, text)) {
         this.sightings.delete(path);
-        return new HeldLock(path, token, text, this.times.beatMs);
+        return new HeldLock(path, text, this.times.beatMs);
       }
       const found = await readText(path);
       if (found === null) continue;
-      if (!(await this.isDead(path, found))) {
-        heldHere.delete(token);
-        return null;
-      }
+      if (!(await this.isDead(path, found))) return null;
       await bury(path, found);
     }
   }
@@ -140,14 +141,21 @@ export class HostLocks {
     if (found !== null && (await this.isDead(path, found))) await bury(path, found);
   }
 
+  /** Remove the locks of all holders that are known to be dead. */
+  async sweep(): Promise<void> {
+    for (const file of await namesIn(this.folder)) {
+      if (file.endsWith(ENDING)) await this.forget(file.slice(0, -ENDING.length));
+    }
+  }
+
   private pathOf(name: string): string {
-    return join(this.folder, `${name}.lock`);
+    return join(this.folder, name + ENDING);
   }
 
   private async isDead(path: string, text: string): Promise<boolean> {
     const owner = ownerOf(text);
-    if (owner?.namespace === PROCESS_NAMESPACE) {
-      if (heldHere.has(owner.token)) return false;
+    // A lock of this process is held, or is being released: its holder lives.
+    if (owner?.namespace === PROCESS_NAMESPACE && owner.process !== THIS_PROCESS) {
       if (owner.pid === process.pid || !isAlive(owner.pid)) return true;
     }
     const modified = await unlessMissing(stat(path, { bigint: true }));
@@ -174,6 +182,7 @@ async function placeLock(path: string, text: string): Promise<boolean> {
 
 /** Take a dead lock away, and put it back where it is another by now. */
 async function bury(path: string, text: string): Promise<void> {
+  if ((await readText(path)) !== text) return;
   const grave = `${path}.${randomUUID()}.dead`;
   const isMine = await unlessMissing(rename(path, grave).then(() => true));
   if (isMine === null) return;

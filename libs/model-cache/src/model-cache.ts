@@ -8,6 +8,7 @@ import { EngineLinks } from './engine-links';
 import { DEFAULT_FETCH, type FetchSettings } from './fetch-model';
 import { namesIn, readText } from './files';
 import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
+import { MODEL_FAULTS, ModelUnavailable } from './model-unavailable';
 import { Staging, type StageRequest } from './staging';
 
 export interface ModelCacheOptions {
@@ -16,7 +17,10 @@ export interface ModelCacheOptions {
   source: ModelSource;
   /** Whether an error of the source says that it does not have the bytes, so that asking again is no use. */
   isGone: (error: unknown) => boolean;
-  metrics: Pick<Metrics, 'modelBytesFetched' | 'modelLookups' | 'modelEvictions' | 'modelStagingSeconds'>;
+  metrics: Pick<
+    Metrics,
+    'modelBytesFetched' | 'modelLookups' | 'modelEvictions' | 'modelFailures' | 'modelStagingSeconds'
+  >;
   logger: Pick<Logger, 'info' | 'warn'>;
   fetch?: Partial<FetchSettings>;
   locks?: Partial<LockTimes>;
@@ -59,6 +63,9 @@ export class ModelCache {
     const cache = new ModelCache(folder, locks, options, ownerId, presence);
     await folder.sweep((digest) => locks.isHeld(digest));
     await cache.sweepEngines();
+    await locks.sweep();
+    // Those that did not happen yet: a counter that begins at 1 hides its first.
+    for (const reason of MODEL_FAULTS) options.metrics.modelFailures.inc({ reason }, 0);
     return cache;
   }
 
@@ -98,9 +105,18 @@ export class ModelCache {
     const sweep = (): Promise<void> => this.sweepEngines();
     try {
       await new Staging(this.folder, this.locks, parts, sweep, request).run();
+    } catch (error) {
+      if (error instanceof ModelUnavailable) metrics.modelFailures.inc({ reason: error.fault });
+      throw error;
     } finally {
       metrics.modelStagingSeconds.observe((performance.now() - beganMs) / 1000);
     }
+  }
+
+  /** How many bytes of models this disk can have, once all that is not in use has made way: the budget at most. */
+  async capacityBytes(): Promise<number> {
+    const [freeBytes, heldBytes] = await Promise.all([this.folder.freeBytes(), this.folder.heldBytes()]);
+    return Math.min(this.options.budgetBytes, freeBytes + heldBytes);
   }
 
   /** The names by which graphs call the models that are on the disk. */

@@ -12,14 +12,18 @@ export type ModelFault = (typeof MODEL_FAULTS)[number];
 
 /** A model could not be staged. The message is a sentence for the owner of the job: it names the model and no path. */
 export class ModelUnavailable extends Error {
+  /** What the models of the run take together, where there is no room for them. */
+  readonly neededBytes: number;
+
   constructor(
     readonly fault: ModelFault,
     message: string,
     /** The name of the model at fault, as graphs have it; null where it is all of them. */
     readonly model: string | null,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { neededBytes?: number },
   ) {
     super(message, options);
     this.name = 'ModelUnavailable';
+    this.neededBytes = options?.neededBytes ?? 0;
   }
 }

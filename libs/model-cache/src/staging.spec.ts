@@ -168,11 +168,13 @@ describe('staging', () => {
   });
 
   it('names the model whose hash differs again, and keeps nothing of it', async () => {
-    const { cache } = await open();
+    const { cache, metrics } = await open();
     const model = library.add('a.safetensors', 3_000);
     library.changed = (_digest, chunk) => Buffer.alloc(chunk.length);
     const fault = await faultOf(cache.stage(request(await cache.linksOfEngine(), [model])));
     expect(fault).toMatchObject({ fault: 'mismatch' });
+    expect(await valueOf(metrics, 'millrace_model_cache_failures_total', { reason: 'mismatch' })).toBe(1);
+    expect(await valueOf(metrics, 'millrace_model_cache_failures_total')).toBe(1);
     expect(fault.message).toContain('checkpoints/a.safetensors');
     expect(await modelsOnDisk()).toEqual([]);
     expect(await partsOnDisk()).toEqual([]);
@@ -229,7 +231,8 @@ describe('staging', () => {
     const files = [library.add('a.safetensors', 2_000), library.add('b.safetensors', 1_000)];
     const fault = await faultOf(cache.stage(request(await cache.linksOfEngine(), files)));
     expect(fault).toMatchObject({ fault: 'too_large' });
-    expect(fault.message).toContain('checkpoints/b.safetensors');
+    expect(fault.message).toContain('checkpoints/b.safetensors: 1.0 KB');
+    expect(fault.neededBytes).toBe(3_000);
     expect(library.given.size).toBe(0);
   });
 
@@ -259,6 +262,17 @@ describe('staging', () => {
     const fault = await faultOf(cache.stage(request(other, [b])));
     expect(fault).toMatchObject({ fault: 'disk_full', message: expect.stringContaining('b.safetensors') as string });
     expect(await partsOnDisk()).toEqual([]);
+  });
+
+  it('can hold what its budget says, or less where the disk with all that the cache has on it is smaller', async () => {
+    const { cache } = await open({ budgetBytes: 4_000 });
+    const links = await cache.linksOfEngine();
+    expect(await cache.capacityBytes()).toBe(4_000);
+    await cache.stage(request(links, [library.add('a.safetensors', 1_500)]));
+    // A model that is to be fetched: as long as the whole, and on the disk not yet.
+    await (await CacheFolder.open(folder.path)).reserve(library.add('b.safetensors', 2_000));
+    jest.spyOn(CacheFolder.prototype, 'freeBytes').mockResolvedValue(1_000);
+    expect(await cache.capacityBytes()).toBe(2_500);
   });
 
   it('evicts for a disk that has less room than its budget', async () => {

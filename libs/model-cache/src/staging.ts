@@ -8,7 +8,7 @@ import type { HeldLock, HostLocks } from './host-locks';
 import { ModelUnavailable } from './model-unavailable';
 import { Room } from './room';
 import { pause } from './wait';
-import { WantedModels, sum, type StagingProgress, type Wanted } from './wanted-models';
+import { WantedModels, sizeText, sum, type StagingProgress, type Wanted } from './wanted-models';
 
 /** What is to be staged for one run. */
 export interface StageRequest {
@@ -100,8 +100,9 @@ export class Staging {
     if (totalBytes <= budgetBytes) return;
     throw new ModelUnavailable(
       'too_large',
-      `The models of this workflow (${names}) have ${totalBytes} bytes together, and a worker keeps at most ${budgetBytes}. Use smaller ones.`,
+      `The models of this workflow (${names}) have ${sizeText(totalBytes)} together, and the worker keeps at most ${sizeText(budgetBytes)}.`,
       null,
+      { neededBytes: totalBytes },
     );
   }
 
@@ -197,6 +198,7 @@ export class Staging {
       'disk_full',
       `The disk of the worker has no room for the models that the workflow names (${this.models.missing}).`,
       null,
+      { neededBytes: this.models.totalBytes },
     );
   }
 

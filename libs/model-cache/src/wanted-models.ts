@@ -66,8 +66,20 @@ export class WantedModels {
 const SHOWN_NAMES = 500;
 
 function namesOf(wanted: readonly Wanted[]): string {
-  const names = wanted.flatMap(({ targets }) => targets.map(({ folder, name }) => `${folder}/${name}`));
+  const names = wanted.flatMap(({ targets }) =>
+    targets.map(({ folder, name, sizeBytes }) => `${folder}/${name}: ${sizeText(sizeBytes)}`),
+  );
   return names.join(', ').slice(0, SHOWN_NAMES);
+}
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
+const UNIT_STEP = 1_000;
+
+/** A size for people: `6.9 GB`. */
+export function sizeText(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= UNIT_STEP && unit < UNITS.length - 1; unit += 1) value /= UNIT_STEP;
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
 export function sum(numbers: readonly number[]): number {

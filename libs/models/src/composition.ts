@@ -3,6 +3,7 @@ import type { Database } from '@millrace/database';
 import { AddressGuard, type Loop, type ResolveHost } from '@millrace/platform';
 import { ImportModelsLoop, ImportOrigins, ImportStore, ModelImporter, OriginClient } from './import';
 import {
+  DeleteUnusedModelsLoop,
   ModelContents,
   ModelLibrary,
   ModelLibrarySource,
@@ -11,6 +12,7 @@ import {
   ModelUploads,
   ModelUseStore,
   SettleUploadsLoop,
+  UnusedModelStore,
 } from './library';
 import type { ModelSettings } from './models.settings';
 
@@ -45,12 +47,13 @@ export interface ModelChores {
 export function composeModelChores(parts: ModelParts, resolve?: ResolveHost): ModelChores {
   const { database, assets, settings } = parts;
   const store = new ModelStore();
+  const unused = new DeleteUnusedModelsLoop(database, new UnusedModelStore(), assets.assets, settings);
   const contents = new ModelContents(database, store, assets.assets, assets.content);
   const { uploads } = composeModels(parts);
   const origin = new OriginClient(originsOf(settings), resolve);
   const importer = new ModelImporter(database, new ImportStore(), origin, assets.resumable, contents, assets.content);
   return {
-    loops: [new ImportModelsLoop(importer), new SettleUploadsLoop(database, store, uploads)],
+    loops: [new ImportModelsLoop(importer), new SettleUploadsLoop(database, store, uploads), unused],
     close: () => importer.close(),
   };
 }

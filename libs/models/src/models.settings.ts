@@ -9,6 +9,11 @@ export const modelSettings = {
     'Models that one account may have in its library. Their bytes count as what it stores.',
     integer({ min: 0, max: 100_000 }).default(200),
   ),
+  modelsUnusedDays: setting(
+    'MODELS_UNUSED_DAYS',
+    'Days after which a model that no job has used is deleted, and its account gets the webhook event model.deleted. Never one that is shared, or that a deployment names. 0: never.',
+    integer({ min: 0, max: 3_650 }).default(0),
+  ),
   modelPickles: setting(
     'MODEL_PICKLES',
     'true: models may be pickles (.ckpt, .pt, .pth, .bin). A pickle is a program that runs on the worker when it is loaded.',

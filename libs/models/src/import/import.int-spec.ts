@@ -64,7 +64,9 @@ const run = (): Promise<number> => world.run(here, 'import-models');
 const now = ({ id }: Model): Promise<Model> => here.library.get(accountId, id);
 /** Let it be due now. */
 const makeDue = ({ id }: Model): Promise<number> =>
-  world.test.database.execute(Prisma.sql`UPDATE models SET import_due_at = now() WHERE id = ${id}::uuid`);
+  world.test.database.execute(
+    Prisma.sql`UPDATE models SET import_due_at = now() - interval '1 s' WHERE id = ${id}::uuid`,
+  );
 
 describe('an import', () => {
   it('fetches the file in parts, and is ready with its bytes', async () => {

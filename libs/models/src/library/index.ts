@@ -6,4 +6,6 @@ export { ModelNames } from './model-names';
 export { ModelUseStore } from './model-use.store';
 export { ModelStore, modelColumns } from './model.store';
 export { ModelUploads, contentFieldsOf } from './model-uploads.service';
+export { DeleteUnusedModelsLoop } from './delete-unused-models.loop';
+export { UnusedModelStore } from './unused-model.store';
 export { SettleUploadsLoop } from './settle-uploads.loop';

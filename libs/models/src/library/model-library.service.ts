@@ -78,12 +78,7 @@ export class ModelLibrary {
    * @throws Refusal as `remove`.
    */
   async delete(accountId: string, id: string, transact: Transact): Promise<Model> {
-    try {
-      return await transact((tx) => this.remove(tx, accountId, id));
-    } catch (error) {
-      if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;
-      return transact((tx) => this.remove(tx, accountId, id, { keepsBytes: true }));
-    }
+    return keepingSharedBytes((keepsBytes) => transact((tx) => this.remove(tx, accountId, id, { keepsBytes })));
   }
 
   /** Let all accounts use a model, or its own alone. @throws Refusal `not_found`; `model_exists` where another is shared so. */
@@ -97,6 +92,20 @@ export class ModelLibrary {
       throw error;
     }
     throw new Refusal('model_refused', `The model is ${known.state}; only one that is ready can be shared.`);
+  }
+}
+
+/**
+ * Delete a model in a transaction, with its bytes, and where something else refers to these, without.
+ *
+ * @param remove throws ConstraintError `foreign_key` while something else refers to the bytes.
+ */
+export async function keepingSharedBytes<T>(remove: (keepsBytes: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await remove(false);
+  } catch (error) {
+    if (!(error instanceof ConstraintError) || error.kind !== 'foreign_key') throw error;
+    return remove(true);
   }
 }
 

@@ -11,7 +11,7 @@ export const modelColumns = Prisma.sql`
 /** What an account sees: all its own, and what is shared. */
 const visibleTo = (accountId: string): Prisma.Sql =>
   Prisma.sql`(m.account_id = ${accountId}::uuid OR (m.shared AND m.state = 'ready'))`;
-const isOwn = (accountId: string, id: string): Prisma.Sql =>
+export const isOwn = (accountId: string, id: string): Prisma.Sql =>
   Prisma.sql`m.id = ${id}::uuid AND m.account_id = ${accountId}::uuid`;
 /**
  * A job that has not ended names it: in what its loaders name, else anywhere in its graph, since adapters and further models of a job are
@@ -19,14 +19,19 @@ const isOwn = (accountId: string, id: string): Prisma.Sql =>
  *
  * @param spellings of the name as JSON; JSON may have `/` escaped as well, and escapes in either case.
  */
-const inUse = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EXISTS (
+export const inUse = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EXISTS (
   SELECT FROM jobs j WHERE j.delivery <> 'done' AND j.account_id = m.account_id
     AND (m.name = ANY(j.models) OR EXISTS (
       SELECT FROM job_graphs g, unnest(${[...spellings]}::text[]) spelling
-      WHERE g.job_id = j.id AND position(lower(spelling) IN lower(replace(g.workflow, '\\/', '/'))) > 0)))`;
+      WHERE g.job_id = j.id AND ${isSpelledIn(Prisma.sql`g.workflow`)})))`;
+
+/** A text of JSON has the `spelling` of a name. */
+export function isSpelledIn(json: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`position(lower(spelling) IN lower(replace(${json}, '\\/', '/'))) > 0`;
+}
 
 /** How a text is spelled in JSON, with what is not ASCII as it is and escaped. */
-function spellingsOf(text: string): string[] {
+export function spellingsOf(text: string): string[] {
   const plain = JSON.stringify(text);
   const escaped = plain.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return [...new Set([plain, escaped])];

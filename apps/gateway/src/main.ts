@@ -37,7 +37,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     readiness: [{ name: 'database', check: () => database.ping() }],
   });
   shutdown.add('ops listener', () => ops.close());
-  const gateway = await openGateway(module, settings, logger);
+  const gateway = await openGateway(module, settings, logger, metrics);
   shutdown.add('gateway listener', () => gateway.close());
   // First of all: who waits for a message would keep the listener open.
   shutdown.add('waiting workers', stopWaiting);

@@ -13,8 +13,8 @@ afterAll(() => world.close());
 const digestOf = (text: string): string => blake3(text).toString('hex');
 
 /** An account with a model, and a worker that holds an attempt whose graph names it. */
-async function attemptWithModel(text = 'weights'): Promise<[RemoteWorker, GatewayAttempt, string]> {
-  const accountId = await world.account();
+async function attemptWithModel(text = 'weights', accountId?: string): Promise<[RemoteWorker, GatewayAttempt, string]> {
+  accountId ??= await world.account();
   await world.model(accountId, NAME, text);
   const worker = await world.worker();
   await world.submit(worker.poolId, { accountId, model: NAME });
@@ -26,7 +26,9 @@ const read = (worker: RemoteWorker, attempt: GatewayAttempt, digest: string, ran
 
 describe('the models of an attempt', () => {
   it('are found by the names of its graph, and of no other', async () => {
-    const [worker, attempt, digest] = await attemptWithModel();
+    const accountId = await world.account();
+    await world.model(accountId, 'unnamed.safetensors', 'of the same account');
+    const [worker, attempt, digest] = await attemptWithModel('weights', accountId);
     await world.model(await world.account(), 'foreign.safetensors', 'of another account');
     const names = [NAME, 'unnamed.safetensors', 'foreign.safetensors'];
     const { body } = await worker.of(attempt, 'POST', 'models', { names });
@@ -64,6 +66,57 @@ describe('the models of an attempt', () => {
       expect((await who.of(what, 'GET', `models/${digest}`)).status).toBe(403);
       expect((await read(who, what, digest, 'bytes=0-2')).status).toBe(403);
     }
+  });
+});
+
+describe('a job whose models a worker outside has no room for', () => {
+  const TEXT = 'weights';
+  /** Workers of one pool, one for each capacity of their caches, and a job that waits there and names a model. */
+  async function among(...capacities: number[]): Promise<{ job: string; workers: RemoteWorker[] }> {
+    const pool = await world.pool();
+    const workers: RemoteWorker[] = [];
+    for (const modelCacheBytes of capacities) {
+      const worker = await world.worker(pool);
+      await worker.report('ready', { modelCacheBytes });
+      workers.push(worker);
+    }
+    const accountId = await world.account();
+    await world.model(accountId, NAME, TEXT);
+    return { job: await world.submit(pool.poolId, { accountId, model: NAME }), workers };
+  }
+  const lack = { message: `The disk has no room for ${NAME}.`, neededBytes: TEXT.length, nodeId: '2' };
+  const handBack = (worker: RemoteWorker, attempt: GatewayAttempt): Promise<GatewayAnswer> =>
+    worker.of(attempt, 'POST', 'ends', { kind: 'handed_back', lack });
+
+  it('goes to one of its pool that says that it has room', async () => {
+    const { job, workers } = await among(TEXT.length - 1, TEXT.length);
+    const [small, large] = workers as [RemoteWorker, RemoteWorker];
+    const message = await small.offer();
+    expect(message.jobId).toBe(job);
+    expect(await small.claim(message)).toBeNull();
+    expect(await large.take()).toMatchObject({ jobId: job, attempt: 1 });
+  });
+
+  it('goes to another when its worker finds out, with the reason, and fails when none is left', async () => {
+    const { job, workers } = await among(TEXT.length, TEXT.length);
+    const [one, other] = workers as [RemoteWorker, RemoteWorker];
+    expect((await handBack(one, await one.take())).body).toEqual({ recorded: true });
+    const attempt = await other.take();
+    expect(attempt).toMatchObject({ jobId: job, attempt: 2 });
+    const where = { jobId_attempt: { jobId: job, attempt: 1 } };
+    expect(await world.test.database.models.jobAttempt.findUniqueOrThrow({ where })).toMatchObject({
+      outcome: 'handed_back',
+      error: { code: 'input_unavailable', message: lack.message, node_id: '2' },
+    });
+    await handBack(other, attempt);
+    expect(await world.job(job)).toMatchObject({ status: 'failed', error: { code: 'input_unavailable' } });
+  });
+
+  it('fails where its only worker is too small', async () => {
+    const { job, workers } = await among(TEXT.length - 1);
+    const [only] = workers as [RemoteWorker];
+    await handBack(only, await only.take());
+    expect(await world.job(job)).toMatchObject({ status: 'failed', error: { code: 'input_unavailable' } });
   });
 });
 

@@ -66,7 +66,7 @@ async function run(
     recordsOf,
     engines,
     attempt: { models: modelsOf(opened, models), logger, metrics, ...terms },
-    diskModels: async () => (await models?.names()) ?? [],
+    disk: models,
     workFolder: new WorkFolder(workDir, logger),
     logger,
     drainMs: settings.drainSeconds * 1000,

@@ -1,7 +1,15 @@
 import { HEARTBEAT_EVERY_MS, PoolMembership } from './pool-membership';
 import type { PoolRegistry } from './pool-registry';
 
-const fit = { healths: [], diskModels: [], problem: null, capacity: 1, attemptMs: null, start: null };
+const fit = {
+  healths: [],
+  diskModels: [],
+  modelCacheBytes: null,
+  problem: null,
+  capacity: 1,
+  attemptMs: null,
+  start: null,
+};
 
 let nowMs: number;
 let isAway: boolean;

@@ -26,6 +26,8 @@ interface FitnessReport {
   healths: EngineHealth[];
   /** Names of models on this machine's disk. */
   diskModels: string[];
+  /** What its cache of models can hold; null where it has none, or that cannot be read. */
+  modelCacheBytes: number | null;
   /** Why the worker itself can run nothing, for an operator; null where it can. */
   problem: string | null;
   /** Attempts that the worker can run at once now: 0 while all its engines are sick, or it has a problem of its own. */
@@ -76,7 +78,7 @@ export class PoolMembership {
    */
   async report(
     state: WorkerState,
-    { healths, diskModels, problem, capacity, attemptMs, start }: FitnessReport,
+    { healths, diskModels, modelCacheBytes, problem, capacity, attemptMs, start }: FitnessReport,
   ): Promise<boolean> {
     const { identity, registry } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
@@ -86,6 +88,7 @@ export class PoolMembership {
       state: reported,
       residentModels,
       diskModels,
+      ...(modelCacheBytes !== null && { modelCacheBytes }),
       problem: problem ?? healths.find((health) => !health.ready)?.problem ?? null,
       attemptMs,
       ...(start !== null && { start }),

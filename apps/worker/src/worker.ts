@@ -5,7 +5,7 @@ import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
-import { DiskModels } from './disk-models';
+import { DiskModels, type ModelDisk } from './disk-models';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
 import { inOperatorsWords, warmUpOf } from './warm-up';
@@ -20,8 +20,8 @@ export interface WorkerParts extends MembershipParts {
   attempt: Omit<AttemptParts, 'catalogue' | 'workFolder' | 'jobs' | 'assets'>;
   /** Where an attempt is recorded, and where its bytes lie; `ended` is called once nothing of it is asked for any more. */
   recordsOf: (claimed: ClaimedAttempt) => Pick<AttemptParts, 'jobs' | 'assets'> & { ended?: () => void };
-  /** Names of models on this machine's disk, without those that an engine brought itself. */
-  diskModels?: () => Promise<string[]>;
+  /** The models on this machine's disk, without those that an engine brought itself; null, and without this: none. */
+  disk?: ModelDisk | null;
   workFolder: WorkFolder;
   logger: Logger;
   drainMs: number;
@@ -61,7 +61,7 @@ export class PoolWorker {
     const publish = (catalogue: NodeCatalogue): Promise<string> =>
       registry.publish(identity.poolId, kindOf(engines), catalogue);
     const warmUp = warmUpOf(parts, () => this.catalogue.current);
-    this.disk = new DiskModels(async () => (await parts.diskModels?.()) ?? [], logger);
+    this.disk = new DiskModels(parts.disk ?? null, logger);
     this.slots = new EngineSlots(engines, logger, (engine) => warmUp.run(engine));
     this.membership = new PoolMembership(parts);
     const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
@@ -94,8 +94,8 @@ export class PoolWorker {
       const { ableCapacity: capacity } = this;
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
-      const diskModels = await this.disk.report();
-      const fitness = { healths, diskModels, problem, capacity, attemptMs, start: this.ownStart };
+      const disk = await this.disk.report();
+      const fitness = { healths, ...disk, problem, capacity, attemptMs, start: this.ownStart };
       const mustDrain = await this.membership.report(this.state, fitness);
       this.drained = mustDrain;
       // PostgreSQL may have been out of reach until now.

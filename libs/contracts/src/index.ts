@@ -45,6 +45,7 @@ export {
   type RetriedStatus,
 } from './batch';
 export { boundedList } from './bounded-list';
+export { MEMBER_ROLES, isOwners, scopesOfRole, type MemberRole } from './members';
 export { OPERATOR_ROLES, roleCovers, type OperatorRole } from './operators';
 export { EstimateSchema, type Estimate } from './estimate';
 export {

@@ -12,7 +12,10 @@ export const JobWorkflowSchema = z
   })
   .meta({ id: 'JobWorkflow', description: 'The graph of a job. Never contains `extra_data`.' });
 
-/** How an attempt of a job ended. `lost`: with its worker or its engine. `handed_back`: its worker was stopped. */
+/**
+ * How an attempt of a job ended. `lost`: with its worker or its engine. `handed_back`: its worker was stopped, or had no room for its
+ * models.
+ */
 const ATTEMPT_OUTCOMES = ['succeeded', 'failed', 'canceled', 'expired', 'lost', 'handed_back'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 const ATTEMPT_CHARGES = ['charged', 'not_charged'] as const;
@@ -28,7 +31,8 @@ export const JobAttemptsSchema = z
         outcome: z.enum(ATTEMPT_OUTCOMES).nullable().meta({ description: 'Null while the attempt runs.' }),
         message: z.string().meta({ description: 'How it ended, in a sentence for people.' }),
         error: JobErrorSchema.nullable().meta({
-          description: 'Of an attempt that was tried again by policy, or that ended a failed job.',
+          description:
+            'Of an attempt that was tried again by policy, that ended a failed job, or whose worker had no room for its models.',
         }),
         engine_ms: z
           .int()

@@ -13,5 +13,6 @@ export const WEBHOOK_EVENTS = [
   'key.expiring',
   'deployment.stopped',
   'exports.disabled',
+  'model.deleted',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

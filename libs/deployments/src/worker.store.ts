@@ -39,6 +39,8 @@ export interface WorkerReport {
   residentModels: string[];
   /** Models that are on its disk; as before where it does not say. */
   diskModels?: string[];
+  /** What its cache of models can hold; as before where it does not say. */
+  modelCacheBytes?: number;
   /** Why it is not ready, for an operator. */
   problem: string | null;
   /** What its latest attempts took, in milliseconds; null until it has run one. */
@@ -95,6 +97,7 @@ export class WorkerStore {
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
           disk_models = coalesce(${report.diskModels ?? null}::text[], disk_models),
+          model_cache_bytes = coalesce(${report.modelCacheBytes ?? null}::bigint, model_cache_bytes),
           capacity = coalesce(${report.capacity ?? null}::int, capacity),
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
           boot_ms = coalesce(boot_ms, ${report.start?.bootMs ?? null}::int),

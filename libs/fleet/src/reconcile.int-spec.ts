@@ -1,6 +1,7 @@
 import { NEW_GROUP, type Demand } from './plan';
 import { FleetGroupStore } from './fleet-group.store';
 import { FleetWorld } from './fixtures/fleet-world';
+import { ServedPoolStore } from './served-pool.store';
 
 let world: FleetWorld;
 beforeEach(async () => {
@@ -79,6 +80,24 @@ describe('of two controllers', () => {
     expect(await store.record(world.test.database, poolId, failed, 'deployments', fence - 1n)).toBe(false);
     expect(await groups()).toEqual(before);
     expect(await store.record(world.test.database, poolId, failed, 'deployments', fence)).toBe(true);
+  });
+
+  it('the old fence notes no start of a worker, and a start that is noted stays as it is', async () => {
+    const poolId = await world.deploy(1);
+    await world.controller().step();
+    await world.settle();
+    const [worker = ''] = await world.workersOf(poolId);
+    const { database } = world.test;
+    const { fence } = await database.models.fleetLease.findFirstOrThrow();
+    const note = (scheduleMs: number, by: bigint): Promise<void> =>
+      new ServedPoolStore().notePlaced(database, worker, { scheduleMs, pullMs: null }, 'deployments', by);
+    const noted = async (): Promise<number | null> =>
+      (await database.models.worker.findUniqueOrThrow({ where: { id: worker } })).scheduleMs;
+    await note(1, fence - 1n);
+    expect(await noted()).toBeNull();
+    await note(2, fence);
+    await note(3, fence);
+    expect(await noted()).toBe(2);
   });
 });
 

@@ -41,6 +41,7 @@ export {
   type SpendCapDraft,
   type SpendStanding,
 } from './labels';
+export { MailSpendWarningsLoop } from './spend';
 export { BEATS_PER_LEASE, jobSettings } from './job.settings';
 export {
   JobEvents,
@@ -64,6 +65,7 @@ export {
   type JobRecord,
   type JobScope,
   type NodeTiming,
+  type RoomLack,
 } from './state';
 export { SMALL_SUBMISSION_BYTES, SubmissionEstimates, SubmissionService, type SubmissionEstimate } from './submission';
 export { RetiredJobs } from './retired';

@@ -17,7 +17,9 @@ import {
   OutputRecorder,
   REPORTED_ENDINGS,
   type AttemptResult,
+  type RemoteAttempt,
   type ReportedEnding,
+  type RoomLack,
 } from '@millrace/jobs';
 import { EphemeralSecrets } from '@millrace/messaging';
 import { Holder, Json, LARGE_BYTES, WorkerTokenGuard } from '../http';
@@ -94,7 +96,7 @@ export class AttemptsController {
   ): Promise<{ recorded: boolean }> {
     const held = await this.held.find(fence, holder);
     if (held === null) return { recorded: true };
-    if (end.kind === 'handed_back') await this.lifecycle.handBack(held);
+    if (end.kind === 'handed_back') await this.handBack(held, end.lack);
     else if (end.kind === 'given_up') await this.lifecycle.giveUp(held, end.loss);
     else {
       const result: AttemptResult = { ...end.result, ending: endingOf(end.result.ending) };
@@ -103,6 +105,11 @@ export class AttemptsController {
       await this.lifecycle.finish(held, result);
     }
     return { recorded: true };
+  }
+
+  private async handBack(held: RemoteAttempt, lack: RoomLack | undefined): Promise<void> {
+    if (lack === undefined) await this.lifecycle.handBack(held);
+    else await this.lifecycle.lackRoom(held, lack);
   }
 }
 

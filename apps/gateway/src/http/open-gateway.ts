@@ -2,7 +2,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { NestLogger, createSequentialServer, listen, type Logger } from '@millrace/platform';
+import { NestLogger, createSequentialServer, listen, type Logger, type Metrics } from '@millrace/platform';
 import { EnvelopeFilter } from './envelope.filter';
 
 /** A part of an output over a slow line takes minutes; JSON has a deadline of its own. */
@@ -18,6 +18,8 @@ interface Listener {
   maxConnections: number;
   trustedProxies: number;
 }
+
+const OUTCOMES = ['answered', 'refused', 'failed', 'left'] as const;
 
 class GatewayAdapter extends ExpressAdapter {
   constructor(private readonly maxConnections: number) {
@@ -46,6 +48,7 @@ export async function openGateway(
   module: DynamicModule,
   { host, port, maxConnections, trustedProxies }: Listener,
   logger: Logger,
+  metrics: Pick<Metrics, 'remoteRequests'>,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const app = await NestFactory.create(module, new GatewayAdapter(maxConnections), {
     logger: new NestLogger(logger),
@@ -56,9 +59,12 @@ export async function openGateway(
   express.set('x-powered-by', false);
   express.set('etag', false);
   express.set('trust proxy', trustedProxies);
+  // Those that did not happen yet: a counter that begins at 1 hides its first.
+  for (const outcome of OUTCOMES) metrics.remoteRequests.inc({ outcome }, 0);
   app.use((_request: unknown, response: ServerResponse, next: () => void) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
+    response.once('close', () => metrics.remoteRequests.inc({ outcome: outcomeOf(response) }));
     next();
   });
   app.useGlobalFilters(new EnvelopeFilter(logger));
@@ -70,4 +76,9 @@ export async function openGateway(
       await app.close();
     },
   };
+}
+
+function outcomeOf({ writableFinished, statusCode }: ServerResponse): (typeof OUTCOMES)[number] {
+  if (!writableFinished) return 'left';
+  return statusCode >= 500 ? 'failed' : statusCode >= 400 ? 'refused' : 'answered';
 }

@@ -1,5 +1,12 @@
 import type { EngineFailure, EngineResult } from '@millrace/engines';
-import { OVERTIME, resubmitAdvice, type AttemptLoss, type JobFailure, type ReportedEnding } from '@millrace/jobs';
+import {
+  OVERTIME,
+  resubmitAdvice,
+  type AttemptLoss,
+  type JobFailure,
+  type ReportedEnding,
+  type RoomLack,
+} from '@millrace/jobs';
 import type { LeaseEnd } from './lease-keeper';
 import type { OutputsEnd } from './output-pipeline';
 
@@ -8,6 +15,8 @@ export type AttemptEnd =
   | { kind: 'finished'; ending: ReportedEnding; failure: JobFailure | null }
   /** The worker drains, or could not begin: another one runs the attempt again, and none is used up. */
   | { kind: 'handed_back' }
+  /** The machine has no room for its models: a worker that has runs the attempt again, and none is used up. */
+  | { kind: 'no_room'; lack: RoomLack }
   /** The job gets another attempt, if it has any left. */
   | { kind: 'given_up'; loss: Loss }
   /** Another worker may have the attempt by now: nothing more is written. */

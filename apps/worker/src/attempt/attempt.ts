@@ -21,7 +21,7 @@ import { RunObserver } from './run-observer';
 export interface AttemptParts {
   /** Where the attempt is recorded: in PostgreSQL and Redis, or by the gateway. */
   jobs: {
-    lifecycle: Pick<Lifecycle, 'heartbeat' | 'finish' | 'handBack' | 'giveUp' | 'keepLog'>;
+    lifecycle: Pick<Lifecycle, 'heartbeat' | 'finish' | 'handBack' | 'lackRoom' | 'giveUp' | 'keepLog'>;
     outputs: Pick<OutputRecorder, 'record' | 'finish'>;
     events: Pick<JobEvents, 'progressed' | 'previewed'>;
     secrets: Pick<EphemeralSecrets, 'get'>;
@@ -152,7 +152,7 @@ export class Attempt {
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });
       if (error instanceof InputUnavailable) return finished('input_not_staged', error.failure);
-      if (error instanceof NoRoomForModels) return { kind: 'given_up', loss: { by: 'worker', reason: error.message } };
+      if (error instanceof NoRoomForModels) return this.withoutRoom(error);
       throw error;
     }
     const { accountId, hasSecrets, jobId, poolId } = this.claimed;
@@ -183,6 +183,11 @@ export class Attempt {
   private stageModels(): Promise<ReadonlyMap<string, string>> {
     const onProgress = this.observer.staging.bind(this.observer);
     return this.models.stage(this.graph, this.parts.catalogue(), this.over, onProgress);
+  }
+
+  private withoutRoom({ lack, message: reason }: NoRoomForModels): AttemptEnd {
+    const isFree = this.claimed.attempt <= LAST_FREE_ATTEMPT;
+    return isFree ? { kind: 'no_room', lack } : { kind: 'given_up', loss: { by: 'worker', reason } };
   }
 
   private async conclude(run: EngineResult): Promise<AttemptEnd> {

@@ -1,5 +1,5 @@
-import type { NodeCatalogue } from '@millrace/contracts';
-import { resubmitAdvice, type ClaimedAttempt, type JobFailure } from '@millrace/jobs';
+import type { ModelFile, NodeCatalogue } from '@millrace/contracts';
+import { resubmitAdvice, type ClaimedAttempt, type JobFailure, type RoomLack } from '@millrace/jobs';
 import { ModelUnavailable, type EngineLinks, type ModelCache, type StagingProgress } from '@millrace/model-cache';
 import type { Logger } from '@millrace/platform';
 import { modelFilesIn, type WorkflowGraph } from '@millrace/workflow';
@@ -12,7 +12,11 @@ export interface EngineModels {
 }
 
 /** The machine has no room for the models of an attempt: another may have. The message is a part of a sentence. */
-export class NoRoomForModels extends Error {}
+export class NoRoomForModels extends Error {
+  constructor(readonly lack: RoomLack) {
+    super(lack.message.charAt(0).toLowerCase() + lack.message.slice(1).replace(/\.$/, ''));
+  }
+}
 
 /** What of the library a run needs, and what its engine is shown: for the time of the run alone. */
 export class ModelStaging {
@@ -50,7 +54,7 @@ export class ModelStaging {
     } catch (error) {
       if (!(error instanceof ModelUnavailable) || signal.aborted) throw error;
       this.logger.warn({ err: error, fault: error.fault }, 'the models of an attempt could not be staged');
-      throw asEnd(error, named);
+      throw asEnd(error, files, named);
     } finally {
       onProgress(undefined);
     }
@@ -77,9 +81,14 @@ function contentsOf(files: readonly { folder: string; name: string; digest: stri
   return contents;
 }
 
-function asEnd({ fault, message, model }: ModelUnavailable, named: ReadonlyMap<string, string>): Error {
-  if (fault === 'disk_full') {
-    return new NoRoomForModels(message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, ''));
+function asEnd(
+  { fault, message, model, neededBytes }: ModelUnavailable,
+  files: readonly ModelFile[],
+  named: ReadonlyMap<string, string>,
+): Error {
+  if (fault === 'disk_full' || fault === 'too_large') {
+    const nodeId = files.map(({ name }) => named.get(name)).find((node) => node !== undefined) ?? null;
+    return new NoRoomForModels({ message, neededBytes, nodeId });
   }
   const failure: JobFailure = {
     code: 'input_unavailable',

@@ -216,7 +216,7 @@ describe('an attempt whose model is in the library alone', () => {
     expect(around.ends[0]?.failure?.message).toContain('Nothing was charged');
   });
 
-  it('is left to another worker where this one has no room', async () => {
+  it('is left to a worker with more room where this one has too little, by disk or by budget, and says what it needs', async () => {
     const none = await ModelCache.open({
       dir: join(folder.path, 'small'),
       budgetBytes: 30,
@@ -229,7 +229,14 @@ describe('an attempt whose model is in the library alone', () => {
     const other = await none.linksOfEngine();
     await none.stage({ accountId: 'one', files: await library.find('one', [NAME]), links: other, signal: staying });
     await run('other', { models: () => ({ cache: none, links }) });
-    expect(around.losses).toMatchObject([{ by: 'worker', reason: expect.stringContaining(NAME) as string }]);
+    const inUse = around.lacks[0];
+    expect(inUse).toMatchObject({ neededBytes: THEIRS.length, nodeId: '1' });
+    expect(inUse?.message).toContain(`checkpoints/${NAME}: ${THEIRS.length} bytes`);
+    library.contents['large'] = Buffer.alloc(31);
+    await run('large', { models: () => ({ cache: none, links }) });
+    expect(around.lacks[1]).toMatchObject({ neededBytes: 31, nodeId: '1' });
+    expect(around.lacks[1]?.message).toContain('the worker keeps at most 30 bytes');
+    expect([around.ends, around.losses]).toEqual([[], []]);
     await none.close();
   });
 });

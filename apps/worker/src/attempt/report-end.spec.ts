@@ -12,7 +12,7 @@ afterEach(() => jest.useRealTimers());
 function report(failures: number): { handBack: jest.Mock; reported: Promise<boolean> } {
   const handBack = jest.fn().mockResolvedValue(null);
   for (let n = 0; n < failures; n += 1) handBack.mockRejectedValueOnce(away);
-  const lifecycle = { finish: jest.fn(), giveUp: jest.fn(), handBack };
+  const lifecycle = { finish: jest.fn(), giveUp: jest.fn(), lackRoom: jest.fn(), handBack };
   const jobs = { lifecycle, outputs: { finish: jest.fn() } };
   return { handBack, reported: reportEnd(jobs, claimedAttempt(), { kind: 'handed_back' }, logger) };
 }
@@ -33,7 +33,7 @@ describe('the end of an attempt', () => {
   });
 
   it.each([true, false])('with an output is recorded as one, or not at all: %s', async (isWhole) => {
-    const lifecycle = { finish: jest.fn(), giveUp: jest.fn(), handBack: jest.fn() };
+    const lifecycle = { finish: jest.fn(), giveUp: jest.fn(), lackRoom: jest.fn(), handBack: jest.fn() };
     const finish = jest.fn().mockRejectedValueOnce(away).mockResolvedValue(isWhole);
     const end = { kind: 'finished', result: {}, last: {} } as EndReport;
     const reported = reportEnd({ lifecycle, outputs: { finish } }, claimedAttempt(), end, logger);

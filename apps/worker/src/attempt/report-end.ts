@@ -5,6 +5,7 @@ import type {
   Lifecycle,
   OutputDraft,
   OutputRecorder,
+  RoomLack,
 } from '@millrace/jobs';
 import { backoffMs, type Logger } from '@millrace/platform';
 
@@ -18,12 +19,13 @@ export type EndReport =
   /** `last`: the output that is to be recorded with the end. */
   | { kind: 'finished'; result: AttemptResult; last: OutputDraft | null }
   | { kind: 'handed_back' }
+  | { kind: 'no_room'; lack: RoomLack }
   | { kind: 'given_up'; loss: AttemptLoss }
   | { kind: 'lease_lost' };
 
 /** Where it is recorded. */
 interface EndRecords {
-  lifecycle: Pick<Lifecycle, 'finish' | 'handBack' | 'giveUp'>;
+  lifecycle: Pick<Lifecycle, 'finish' | 'handBack' | 'lackRoom' | 'giveUp'>;
   outputs: Pick<OutputRecorder, 'finish'>;
 }
 
@@ -62,6 +64,7 @@ async function recordEnd(
     if (end.last !== null) return outputs.finish(claimed, end.result, end.last);
     await lifecycle.finish(claimed, end.result);
   } else if (end.kind === 'handed_back') await lifecycle.handBack(claimed);
+  else if (end.kind === 'no_room') await lifecycle.lackRoom(claimed, end.lack);
   else if (end.kind === 'given_up') await lifecycle.giveUp(claimed, end.loss);
   return true;
 }

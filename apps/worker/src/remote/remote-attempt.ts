@@ -55,6 +55,7 @@ export class RemoteAttempt {
           heartbeat: (_fence, run) => this.heartbeat(run),
           finish: (_fence, result) => this.finish(result).then(() => null),
           handBack: () => this.end({ kind: 'handed_back' }).then(() => null),
+          lackRoom: (_fence, lack) => this.end({ kind: 'handed_back', lack }).then(() => null),
           giveUp: (_fence, loss) => this.giveUp(loss).then(() => null),
           keepLog: (_fence, log) => this.keepLog(log),
         },

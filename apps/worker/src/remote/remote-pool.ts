@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
   GatewayCatalogueAnswerSchema,
@@ -12,9 +13,12 @@ import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
 import type { GatewayClient } from './gateway.client';
 import { WARM_UP_SCOPE } from './remote-models';
+import { retried } from './retried';
 
 /** Of it nothing is found: a gateway of an earlier version serves models to attempts alone. */
 const NO_SCOPE = '';
+/** With the pauses, as long as a lease of the usual length may wait for its worker. */
+const CLAIM_TRIES = 5;
 
 /** The pool of a worker outside the cluster, by its gateway. */
 export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
@@ -52,11 +56,17 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return (await this.client.ask(GatewayCatalogueAnswerSchema, request)).digest;
   }
 
+  /** A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     const { warm, disk, lacking } = worker;
-    const body = { message, warm, disk, lacking };
-    const request = { method: 'POST', path: `workers/${worker.id}/claims`, body } as const;
-    const { claimed, left } = await this.client.ask(GatewayClaimAnswerSchema, request);
+    const claimId = randomUUID();
+    let again = false;
+    const ask = (): Promise<z.output<typeof GatewayClaimAnswerSchema>> => {
+      const body = { message, warm, disk, lacking, claimId, again };
+      again = true;
+      return this.client.ask(GatewayClaimAnswerSchema, { method: 'POST', path: `workers/${worker.id}/claims`, body });
+    };
+    const { claimed, left } = await retried(ask, CLAIM_TRIES);
     if (claimed === null) return { claimed, left };
     const { scope, deadlineAt, ...attempt } = claimed;
     return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };

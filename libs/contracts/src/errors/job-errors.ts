@@ -17,8 +17,8 @@ export const JOB_ERROR_CATALOGUE: Record<JobErrorCode, { cause: string; cure: st
     cure: 'Run it again. If it happens again, give the job id to who runs the service.',
   },
   input_unavailable: {
-    cause: 'A file that the graph names could not be read.',
-    cure: 'Upload the file again, and refer to the new asset.',
+    cause: 'A file that the graph names could not be read, or no worker has room for its models.',
+    cure: 'Upload the file again, and refer to the new asset; where the message says that there is no room, use smaller models.',
   },
   output_storage_error: {
     cause: 'An output could not be stored.',

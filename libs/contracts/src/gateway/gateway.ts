@@ -66,6 +66,8 @@ export const GatewayReportSchema = z.object({
   state: WorkerStateSchema,
   residentModels: modelNames,
   diskModels: modelNames.optional(),
+  /** What its cache of models can hold; absent: it has none. */
+  modelCacheBytes: z.int().min(0).optional(),
   problem: z.string().max(2_000).nullable(),
   attemptMs: z.int().min(0).max(2_000_000_000).nullable().optional(),
   capacity: z.int().min(1).max(1_024).optional(),
@@ -95,6 +97,10 @@ export const GatewayClaimSchema = z.object({
   /** Models on the worker's disk beside those, and of those of the message what it would have to fetch; absent: none. */
   disk: modelNames.optional(),
   lacking: modelNames.optional(),
+  /** The worker makes it for each claim: the token of the lease, by which it asks again. Absent: it never does. */
+  claimId: z.uuid().optional(),
+  /** The same claim was sent before, and not answered: what it took is answered again. */
+  again: z.boolean().optional(),
 });
 export type GatewayClaim = z.infer<typeof GatewayClaimSchema>;
 /** Everything that one attempt needs. `scope` is the same for all attempts of one account, and says nothing else of it. */
@@ -213,7 +219,13 @@ export const GatewayEndSchema = z.discriminatedUnion('kind', [
     /** The output that is recorded with the end. */
     last: GatewayOutputSchema.nullable(),
   }),
-  z.object({ kind: z.literal('handed_back') }),
+  z.object({
+    kind: z.literal('handed_back'),
+    /** The worker has no room for the models of the attempt; absent: it goes. */
+    lack: z
+      .object({ message: z.string().max(2_000), neededBytes: z.int().min(0), nodeId: z.string().nullable() })
+      .optional(),
+  }),
   z.object({
     kind: z.literal('given_up'),
     loss: z.discriminatedUnion('by', [

@@ -3,6 +3,7 @@ import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
 import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotation';
+import { deliveryOfOne, isForAnother } from '../state';
 
 /** How long an attempt is left to an idle worker that holds its models at most, from its dispatch on. */
 export const LEFT_FOR_SECONDS = 2;
@@ -56,6 +57,18 @@ export class WarmClaimStore {
     const [row] = await statements.rows<ChoiceRow>(this.chooseSql(offer));
     const holder = row?.hasIdleHolder ? 'idle' : row?.hasBusyHolder ? 'busy' : null;
     return { instead: row && isJob(row) ? dispatchedOf(row) : null, holder };
+  }
+
+  /** Whether a worker did not get the attempt of a message because it has no room for its models, and another has. */
+  async isLeftForRoom(
+    statements: Statements,
+    { jobId, attempt }: Pick<DispatchMessage, 'jobId' | 'attempt'>,
+    workerId: string,
+  ): Promise<boolean> {
+    const rows = await statements.rows(Prisma.sql`
+      SELECT j.id FROM jobs j
+      WHERE j.id = ${jobId}::uuid AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched' AND ${isForAnother(workerId)}`);
+    return rows.length > 0;
   }
 
   /** The statement of `choose`, whose plan a test checks: it passes once over the pool's workers and over what is in flight. */

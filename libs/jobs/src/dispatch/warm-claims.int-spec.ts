@@ -88,13 +88,21 @@ describe('a job that names models', () => {
 
   it('is claimed without another statement by a worker that holds them, as is one that names none', async () => {
     const choose = jest.fn();
-    const claims = new WarmClaims(test.database, { choose }, execution.lifecycle, execution.dispatcher, settings);
+    const isLeftForRoom = jest.fn();
+    const claims = new WarmClaims(
+      test.database,
+      { choose, isLeftForRoom },
+      execution.lifecycle,
+      execution.dispatcher,
+      settings,
+    );
     const { poolId, workers } = await makePool([SMALL, LARGE]);
     const [worker] = workers as [ClaimingWorker];
     for (const message of await messagesFor(poolId, [SMALL], [])) {
       expect(await claims.take(message, worker)).toMatchObject({ claimed: { jobId: message.jobId }, left: null });
     }
     expect(choose).not.toHaveBeenCalled();
+    expect(isLeftForRoom).not.toHaveBeenCalled();
   });
 
   it('makes way for one in the lane whose models the worker holds, and is offered again', async () => {

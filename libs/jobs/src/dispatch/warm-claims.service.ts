@@ -19,9 +19,13 @@ export interface ClaimingWorker {
    * brought itself is not among them.
    */
   lacking?: readonly string[];
+  /** The claim, where its answer may be lost on the way: it is the token of the lease. Absent: nobody asks again. */
+  claimId?: string | undefined;
+  /** The same claim was asked for before, and its answer did not arrive. */
+  again?: boolean | undefined;
 }
 
-/** When an attempt is offered again that waits for a busy worker, in milliseconds: each offer costs a statement. */
+/** When an attempt is offered again that waits for a certain worker, in milliseconds: each offer costs a statement or two. */
 const BUSY_REST_MS = 250;
 
 /** What a worker's claim came to. */
@@ -42,8 +46,8 @@ export interface ClaimResult {
 export class WarmClaims {
   constructor(
     private readonly database: Statements,
-    private readonly store: Pick<WarmClaimStore, 'choose'>,
-    private readonly lifecycle: Pick<Lifecycle, 'claim'>,
+    private readonly store: Pick<WarmClaimStore, 'choose' | 'isLeftForRoom'>,
+    private readonly lifecycle: Pick<Lifecycle, 'claim' | 'repeatClaim'>,
     private readonly dispatcher: Pick<Dispatcher, 'passOn'>,
     private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
   ) {}
@@ -53,10 +57,14 @@ export class WarmClaims {
    * or all of them are held, or models are not to matter.
    */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
+    if (worker.again === true && worker.claimId !== undefined) {
+      const claimed = await this.lifecycle.repeatClaim(worker.id, worker.poolId, worker.claimId);
+      if (claimed !== null) return { claimed, left: null };
+    }
     const claim = (wanted: DispatchMessage): Promise<ClaimedAttempt | null> =>
-      this.lifecycle.claim(wanted, worker.id, worker.poolId);
+      this.lifecycle.claim(wanted, worker.id, worker.poolId, worker.claimId);
     const { modelWaitSeconds: waitSeconds } = this.settings;
-    if (waitSeconds === 0 || isWarm(message, worker.warm)) return { claimed: await claim(message), left: null };
+    if (waitSeconds === 0 || isWarm(message, worker.warm)) return this.claimOrLeave(message, worker);
     const { disk = [], id: workerId, poolId, warm } = worker;
     const { models = [] } = message;
     const lacking = worker.lacking ?? models.filter((name) => !warm.includes(name) && !disk.includes(name));
@@ -70,7 +78,16 @@ export class WarmClaims {
     }
     if (holder === 'idle') return { claimed: null, left: message };
     if (holder === 'busy') return { claimed: null, left: { ...message, restMs: BUSY_REST_MS } };
-    return { claimed: await claim(message), left: null };
+    return this.claimOrLeave(message, worker);
+  }
+
+  /** An attempt that the worker has no room for is left to one that has. */
+  private async claimOrLeave(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
+    const { id, poolId, claimId } = worker;
+    const claimed = await this.lifecycle.claim(message, id, poolId, claimId);
+    if (claimed !== null) return { claimed, left: null };
+    const isLeft = await this.store.isLeftForRoom(this.database, message, id);
+    return { claimed, left: isLeft ? { ...message, restMs: BUSY_REST_MS } : null };
   }
 }
 

@@ -46,6 +46,14 @@ describe('the attempts of a job', () => {
     ]);
   });
 
+  it('say of one that was handed back for lack of room why, also where the job was canceled after it', () => {
+    const error = { code: 'input_unavailable', message: 'The disk has no room for a.safetensors.' } as const;
+    const noRoom = attempt(1, 'handed_back', null, { error, billedMs: null });
+    const [shown] = describeAttempts(job('canceled', [noRoom], { isCharged: false }));
+    expect(shown).toMatchObject({ error, charge: 'not_charged' });
+    expect(shown?.message).toBe('The worker had no room for the models of the job. No further attempt was made.');
+  });
+
   it('say how each ended, and the error of the one that ended the job', () => {
     const error = { code: 'worker_lost', message: 'The worker was lost.' } as const;
     const shown = describeAttempts(job('failed', [attempt(1, 'handed_back'), attempt(2, 'lost')], { error }));

@@ -17,7 +17,7 @@ export interface RecordedAttempt {
   outcome: AttemptOutcome | null;
   /** Engine time that its worker reported, in milliseconds; null where nobody did. */
   engineMs: number | null;
-  /** Why it failed, where it was tried again by policy. */
+  /** Why it failed, where it was tried again by policy, or why it was handed back, where its worker had no room for its models. */
   error: JobFailure | null;
   /** Engine time that is billed of it, in milliseconds, where it was tried again by policy; null where it was not. */
   billedMs: number | null;
@@ -57,7 +57,7 @@ export function describeAttempts(job: AttemptsRow): JobAttempt[] {
     ...attempt,
     message: messageOf(attempt, attempt === last, job.status),
     // The job's error is that of the attempt that ended it.
-    error: attempt === last && isTerminal(job.status) && !wasRetried(attempt) ? job.error : attempt.error,
+    error: attempt === last && isTerminal(job.status) && attempt.error === null ? job.error : attempt.error,
     charge: chargeOf(job, attempt, charged),
   }));
 }
@@ -100,7 +100,11 @@ function messageOf(attempt: RecordedAttempt, isLast: boolean, status: JobStatus)
   const next = wasRetried(attempt) ? 'It is tried again by the retry policy.' : 'The job was given to another worker.';
   const after = isOver ? 'No further attempt was made.' : next;
   if (outcome === 'lost') return `${engineMs === null ? 'The worker was lost.' : 'The engine ended or hung.'} ${after}`;
-  if (outcome === 'handed_back') return `The worker was stopped and handed the job back. ${after}`;
+  if (outcome === 'handed_back') {
+    const why =
+      attempt.error === null ? 'was stopped and handed the job back' : 'had no room for the models of the job';
+    return `The worker ${why}. ${after}`;
+  }
   if (outcome === 'failed')
     return wasRetried(attempt) ? `The attempt failed. ${after}` : 'The attempt failed, and the job with it.';
   if (outcome === 'canceled') return 'The job was canceled.';

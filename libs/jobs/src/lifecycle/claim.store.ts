@@ -1,7 +1,8 @@
+import { Prisma } from '@prisma/client';
 import { extensionMicros, type MeteredRun } from '@millrace/billing';
-import { composeStatement, statementPart, type Statements } from '@millrace/database';
+import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { BEATS_PER_LEASE } from '../job.settings';
-import { deliveryOfOne, type ClaimedAttempt, type Fence } from '../state';
+import { deliveryOfOne, isForAnother, type ClaimedAttempt, type Fence } from '../state';
 
 /** An attempt that a worker wants, and the lease that it wants it with. */
 export interface Claim extends Fence {
@@ -11,6 +12,9 @@ export interface Claim extends Fence {
   leaseSeconds: number;
 }
 
+/** A claim whose answer did not arrive: the worker asks for it by the token that it chose. */
+export type RepeatedClaim = Required<Pick<Claim, 'leaseToken' | 'workerId' | 'leaseSeconds'>> & { poolId: string };
+
 /** The attempt, and for the first one how long its job has waited. */
 export interface Claimed extends ClaimedAttempt {
   seq: number;
@@ -18,10 +22,16 @@ export interface Claimed extends ClaimedAttempt {
   waitedMs: number;
 }
 
+const claimedColumns = Prisma.sql`
+  job.id AS job_id, job.attempt, job.lease_token, job.account_id, job.pool_id, job.status, g.workflow, job.deadline_at, job.has_secrets,
+  coalesce(job.models, '{}') AS models, job.progress, job.traceparent, job.surface = 'deployment' AS keeps_logs, job.seq,
+  (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms,
+  job.held_micros, job.price_micros_per_second, job.billable_ms AS used_ms`;
+
 /**
  * Take a dispatched attempt. The status becomes `running` with the first one and stays so with later ones.
  *
- * @returns null when it cannot be taken any more.
+ * @returns null when it cannot be taken any more, or is for another worker, which has room for its models.
  */
 export async function claimAttempt(
   statements: Statements,
@@ -37,22 +47,42 @@ export async function claimAttempt(
     WHERE j.id = old.id AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched'
       AND j.status IN ('queued', 'running') AND j.deadline_at > now()
       AND (${poolId ?? null}::text IS NULL OR j.pool_id = ${poolId ?? null})
+      AND NOT ${isForAnother(workerId)}
     RETURNING j.*, old.status AS from_status`;
   const transition = statementPart('transition')`
     INSERT INTO job_transitions (job_id, seq, from_status, to_status, attempt, cause, worker_id)
     SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM ${job} WHERE from_status = 'queued'`;
   const begun = statementPart('attempt')`
     INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM ${job}`;
-  const [claimed] = await statements.rows<Omit<Claimed, 'isHoldShort'> & MeteredRun>(composeStatement([
-    transition,
-    begun,
-  ])`
-    SELECT job.id AS job_id, job.attempt, job.lease_token, job.account_id, job.pool_id, job.status, g.workflow,
-           job.deadline_at, job.has_secrets, coalesce(job.models, '{}') AS models, job.progress, job.traceparent,
-           job.surface = 'deployment' AS keeps_logs, job.seq,
-           (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms,
-           job.held_micros, job.price_micros_per_second, job.billable_ms AS used_ms
-    FROM ${job} job JOIN job_graphs g ON g.job_id = job.id`);
+  return readClaimed(statements, [transition, begun], job, leaseSeconds);
+}
+
+/**
+ * The attempt that a claim took whose answer did not arrive. Its lease begins again.
+ *
+ * @returns null where the claim took none, or its lease has run out.
+ */
+export async function repeatClaim(
+  statements: Statements,
+  { leaseToken, workerId, poolId, leaseSeconds }: RepeatedClaim,
+): Promise<Claimed | null> {
+  const job = statementPart('job')`
+    UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}), updated_at = now()
+    WHERE j.pool_id = ${poolId} AND j.delivery = 'leased' AND j.lease_expires_at > now()
+      AND j.worker_id = ${workerId}::uuid AND j.lease_token = ${leaseToken}::uuid
+    RETURNING j.*`;
+  return readClaimed(statements, [], job, leaseSeconds);
+}
+
+/** Everything that a worker needs of the job which a statement leases to it. */
+async function readClaimed(
+  statements: Statements,
+  parts: StatementPart[],
+  job: StatementPart,
+  leaseSeconds: number,
+): Promise<Claimed | null> {
+  const [claimed] = await statements.rows<Omit<Claimed, 'isHoldShort'> & MeteredRun>(composeStatement(parts)`
+    SELECT ${claimedColumns} FROM ${job} job JOIN job_graphs g ON g.job_id = job.id`);
   if (claimed === undefined) return null;
   const { heldMicros, priceMicrosPerSecond, usedMs, ...taken } = claimed;
   const untilHeartbeat = { leadMs: Math.ceil((leaseSeconds * 1_000) / BEATS_PER_LEASE), stepMs: 0 };

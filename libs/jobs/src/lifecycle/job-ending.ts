@@ -1,5 +1,5 @@
 import type { AttemptOutcome, Progress, TerminalStatus } from '@millrace/contracts';
-import type { JobFailure, JobLog, NodeTiming } from '../state';
+import type { JobFailure, JobLog, NodeTiming, RoomLack } from '../state';
 import { SETTLEMENT, resubmitAdvice, type ReportedEnding, type UnreportedEnding } from './settlement';
 
 /** What is recorded with the end of a job. */
@@ -72,6 +72,18 @@ export const attemptsUsedUp: JobEnding = {
     message: `Every worker that ran this job was lost. ${resubmitAdvice('attempts_used_up')}`,
   },
 };
+
+/** The end of a job whose models no worker of its pool has room for. */
+export function noRoomEnding({ message, nodeId }: RoomLack): JobEnding {
+  const charge = SETTLEMENT.input_not_staged === 'waived' ? ' Nothing was charged.' : '';
+  const advice = 'Use smaller models, or submit the job again once there is a worker with more room.';
+  const failure: JobFailure = {
+    code: 'input_unavailable',
+    message: `${message} No other worker that this job can run on has room for them.${charge} ${advice}`,
+    node_id: nodeId,
+  };
+  return { ...nothingReported, ending: 'input_not_staged', engineMs: 0, failure };
+}
 
 /** How a worker lost an attempt that it still holds. */
 export type AttemptLoss =

@@ -12,9 +12,10 @@ import {
   type JobLog,
   type JobScope,
   type MovedJob,
+  type RoomLack,
 } from '../state';
 import { requestCancel } from './cancel.store';
-import { claimAttempt } from './claim.store';
+import { claimAttempt, repeatClaim } from './claim.store';
 import type { LostJob } from './due-jobs.store';
 import { endJob, type WithEnd } from './end.store';
 import {
@@ -22,6 +23,7 @@ import {
   canceledEnding,
   deadlinePassed,
   lostEnding,
+  noRoomEnding,
   overtimePassed,
   type AttemptLoss,
   type AttemptResult,
@@ -29,7 +31,7 @@ import {
 } from './job-ending';
 import type { JobEvents } from './job-events';
 import { keepLog } from './log.store';
-import { giveUpAttempt, handBackAttempt, recallFromStopped, takeBackAttempt } from './release.store';
+import { giveUpAttempt, handBackAttempt, handBackForRoom, recallFromStopped, takeBackAttempt } from './release.store';
 import { resumePaused, retryJob } from './retry.store';
 import { renewLease, type HeartbeatAnswer } from './renew.store';
 
@@ -82,13 +84,19 @@ export class Lifecycle {
    * Take an attempt from the lane.
    *
    * @param poolId the worker's pool: an attempt of another is not there to be taken.
+   * @param leaseToken of the lease, where the worker has chosen it to be able to ask again (`repeatClaim`).
    * @returns null when it is no longer there to be taken; that is no error.
    */
-  async claim(message: DispatchMessage, workerId: string, poolId?: string): Promise<ClaimedAttempt | null> {
+  async claim(
+    message: DispatchMessage,
+    workerId: string,
+    poolId?: string,
+    leaseToken: string = randomUUID(),
+  ): Promise<ClaimedAttempt | null> {
     crashPoint('claim:before-commit');
     const { jobId, attempt } = message;
     const { leaseSeconds } = this.settings;
-    const claim = { jobId, attempt, workerId, poolId, leaseToken: randomUUID(), leaseSeconds };
+    const claim = { jobId, attempt, workerId, poolId, leaseToken, leaseSeconds };
     const claimed = await claimAttempt(this.database, claim);
     if (claimed === null) return null;
     crashPoint('claim:after-commit');
@@ -101,6 +109,17 @@ export class Lifecycle {
     const published = await this.events.lastProgress(jobId);
     const isNewer = published !== null && published.value > (claimed.progress?.value ?? 0);
     return isNewer ? { ...claimed, progress: published } : claimed;
+  }
+
+  /**
+   * What an earlier claim of this worker took, whose answer did not arrive. Nothing is taken, and the lease begins again.
+   *
+   * @param leaseToken that the worker chose for the claim.
+   * @returns null where that claim took nothing, or its lease has run out.
+   */
+  async repeatClaim(workerId: string, poolId: string, leaseToken: string): Promise<ClaimedAttempt | null> {
+    const { leaseSeconds } = this.settings;
+    return repeatClaim(this.database, { workerId, poolId, leaseToken, leaseSeconds });
   }
 
   /**
@@ -135,6 +154,17 @@ export class Lifecycle {
   async handBack(fence: Fence): Promise<MovedJob | null> {
     const moved = await handBackAttempt(this.database, fence);
     if (moved !== null) this.requestDispatch(moved.poolId);
+    return moved;
+  }
+
+  /**
+   * Report that the worker has no room for the models of its attempt, before its engine was given it: another worker that has takes
+   * it, and none of the attempts is used up. Where there is none, the job fails with `input_unavailable`.
+   */
+  async lackRoom(fence: Fence, lack: RoomLack): Promise<MovedJob | null> {
+    const moved = await handBackForRoom(this.database, fence, lack);
+    if (moved === null) return this.retryOrEnd({ kind: 'fence', fence }, noRoomEnding(lack));
+    this.requestDispatch(moved.poolId);
     return moved;
   }
 

@@ -3,10 +3,11 @@ import type { AttemptOutcome } from '@millrace/contracts';
 import { composeStatement, statementPart, type Statements } from '@millrace/database';
 import { deploymentPools } from '@millrace/deployments';
 import { returnToRotationPart } from '../rotation';
-import { mayRelease, type Fence, type MovedJob, type ReleaseGuard } from '../state';
+import { mayRelease, type Fence, type JobFailure, type MovedJob, type ReleaseGuard, type RoomLack } from '../state';
 import { runMove, type MovedColumn } from './moved-job.store';
 import { SETTLEMENT, type Release } from './settlement';
 import { billedMs, elapsedMs } from './settlement.store';
+import { jsonOrNull } from './storable';
 
 /** How an attempt ends whose job goes on: it waits for its next. */
 interface ReleaseTerms {
@@ -16,12 +17,26 @@ interface ReleaseTerms {
   attemptsAdded: 0 | 1;
   /** Engine time that the engine lost with it, in milliseconds; absent: none that counts. */
   lostEngineMs?: number;
+  /** Why it ended, for the owner of the job; absent where the outcome says it. */
+  reason?: JobFailure;
 }
 
 /** Give an attempt back, so that another worker takes the next. Does not count against the attempts. */
 export async function handBackAttempt(statements: Statements, fence: Fence): Promise<MovedJob | null> {
   const terms: ReleaseTerms = { kind: 'handed_back', outcome: 'handed_back', attemptsAdded: 1 };
   return release(statements, { kind: 'fence', fence }, terms);
+}
+
+/**
+ * Give an attempt back whose worker has no room for its models, for another worker that has. Does not count against the attempts.
+ *
+ * @returns null where no other worker of the pool has.
+ */
+export async function handBackForRoom(statements: Statements, fence: Fence, lack: RoomLack): Promise<MovedJob | null> {
+  const { message, neededBytes, nodeId } = lack;
+  const reason: JobFailure = { code: 'input_unavailable', message, node_id: nodeId };
+  const terms: ReleaseTerms = { kind: 'handed_back', outcome: 'handed_back', attemptsAdded: 1, reason };
+  return release(statements, { kind: 'fence_with_room_elsewhere', fence, neededBytes }, terms);
 }
 
 /**
@@ -48,7 +63,7 @@ export async function takeBackAttempt(statements: Statements, jobId: string): Pr
 async function release(
   statements: Statements,
   guard: ReleaseGuard,
-  { kind, outcome, attemptsAdded, lostEngineMs = 0 }: ReleaseTerms,
+  { kind, outcome, attemptsAdded, lostEngineMs = 0, reason }: ReleaseTerms,
 ): Promise<MovedJob | null> {
   const job = statementPart<MovedColumn>('job')`
     UPDATE jobs j SET delivery = 'waiting', lease_token = NULL, lease_expires_at = NULL, dispatched_at = NULL,
@@ -59,7 +74,7 @@ async function release(
     WHERE ${mayRelease(guard)}
     RETURNING j.*, j.status AS from_status`;
   const attempt = statementPart('attempt')`
-    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome},
+    UPDATE job_attempts a SET ended_at = now(), outcome = ${outcome}, error = ${jsonOrNull(reason ?? null)}::jsonb,
       engine_ms = CASE WHEN ${lostEngineMs} > 0 THEN least(${lostEngineMs}::bigint, ${elapsedMs}) END
     FROM ${job} job WHERE a.job_id = job.id AND a.attempt = job.attempt`;
   return runMove(statements, job, [attempt, returnToRotationPart(job)]);

@@ -60,7 +60,7 @@ const rowOf = (id: string): Promise<{ status: string; delivery: string; retries:
   });
 
 async function endPause(id: string): Promise<void> {
-  await test.database.execute(Prisma.sql`UPDATE jobs SET retry_at = now() WHERE id = ${id}::uuid`);
+  await test.database.execute(Prisma.sql`UPDATE jobs SET retry_at = now() - interval '1 s' WHERE id = ${id}::uuid`);
 }
 
 /** The pause of a job is over, and it is claimed again. */

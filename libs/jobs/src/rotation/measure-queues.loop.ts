@@ -7,6 +7,7 @@ export class MeasureQueuesLoop implements Loop {
   readonly name = 'measure-queues';
   readonly everyMs = 5_000;
   readonly everywhere = true;
+  private pools: readonly string[] = [];
 
   constructor(
     private readonly database: Statements,
@@ -15,7 +16,7 @@ export class MeasureQueuesLoop implements Loop {
   ) {}
 
   async runOnce(): Promise<number> {
-    const { poolPendingJobs, queueDepth, queueOldestSeconds } = this.metrics;
+    const { leaseLosses, poolPendingJobs, queueDepth, queueOldestSeconds } = this.metrics;
     // No figure is better than an old one, of a failed reading or of a pool that is gone: what scales by it then falls back.
     const depths = await this.store.measure(this.database).finally(() => {
       for (const gauge of [poolPendingJobs, queueDepth, queueOldestSeconds]) gauge.reset();
@@ -27,7 +28,12 @@ export class MeasureQueuesLoop implements Loop {
       }
       queueOldestSeconds.set({ pool }, depth.oldestSeconds);
       poolPendingJobs.set({ pool }, pendingJobs(depth));
+      // A counter that begins at 1 hides its first loss: `increase` sees only what is added between two readings.
+      leaseLosses.inc({ pool }, 0);
     }
+    const pools = depths.map(({ poolId }) => poolId);
+    for (const pool of this.pools) if (!pools.includes(pool)) leaseLosses.remove({ pool });
+    this.pools = pools;
     return 0;
   }
 }

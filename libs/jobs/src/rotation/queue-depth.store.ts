@@ -7,7 +7,7 @@ export interface QueueDepth {
   waiting: number;
   dispatched: number;
   leased: number;
-  /** Age of the job that has waited longest; 0 when none waits. */
+  /** Age of the job that has waited longest for a worker: also one that is dispatched, and no worker has claimed. 0 when none waits. */
   oldestSeconds: number;
   /** Its deployment is stopped: nothing more is started. */
   stopped: boolean;
@@ -20,15 +20,15 @@ export class QueueDepthStore {
   /** Every pool. Costs a walk over the accounts with jobs waiting and the jobs in flight, however many jobs wait. */
   async measure(statements: Statements): Promise<QueueDepth[]> {
     return statements.rows(Prisma.sql`
-      SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased, queued.oldest_seconds,
+      SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased,
+             coalesce(extract(epoch FROM now() - least(queued.oldest, flying.oldest)), 0)::float8 AS oldest_seconds,
              coalesce(d.desired_state = 'stopped', false) AS stopped, dp.wanted_at IS NOT NULL AS wanted
       FROM pools p LEFT JOIN (
         SELECT id AS deployment_id, pool_id, wanted_at FROM deployments
         UNION ALL SELECT deployment_id, pool_id, wanted_at FROM deployment_versions
       ) dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
       CROSS JOIN LATERAL (
-        SELECT coalesce(sum(q.waiting), 0)::int AS waiting,
-               coalesce(extract(epoch FROM now() - min(first.created_at)), 0)::float8 AS oldest_seconds
+        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.created_at) AS oldest
         FROM account_queues q LEFT JOIN LATERAL (
           SELECT j.created_at FROM jobs j
           WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
@@ -38,7 +38,8 @@ export class QueueDepthStore {
       ) queued
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,
-               count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased
+               count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased,
+               min(j.created_at) FILTER (WHERE j.delivery = 'dispatched') AS oldest
         FROM jobs j WHERE j.pool_id = p.id AND j.delivery IN ('dispatched', 'leased')
       ) flying`);
   }

@@ -12,6 +12,7 @@ export {
   type JobTransitionRecord,
   type MovedJob,
   type NodeTiming,
+  type RoomLack,
   scopeText,
 } from './job';
 export {
@@ -32,4 +33,5 @@ export {
   sourceShown,
   sourceShownAsked,
 } from './job-guards.store';
+export { isForAnother } from './model-room.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata, RetryCode } from '@millrace/contracts';
 import type { Fence, JobScope } from './job';
+import { hasRoomElsewhere } from './model-room.store';
 
 /*
  * What must hold of a job for a statement to find or move it: conditions on the row `j` of `jobs`. Where one does not hold the
@@ -138,6 +139,8 @@ export const isPauseOver = Prisma.sql`j.delivery = 'paused' AND j.retry_at <= no
 export type ReleaseGuard =
   /** The worker that holds the lease, which hands the attempt back unharmed. */
   | { kind: 'fence'; fence: Fence }
+  /** The worker that holds the lease and has no room for the models, while another worker has room for so many bytes. */
+  | { kind: 'fence_with_room_elsewhere'; fence: Fence; neededBytes: number }
   /** The worker that holds the lease and lost its engine, while the job has attempts left. */
   | { kind: 'fence_with_attempts_left'; fence: Fence }
   /** Anyone, when its worker is lost and it has attempts left. */
@@ -148,6 +151,10 @@ export function mayRelease(guard: ReleaseGuard): Prisma.Sql {
   switch (guard.kind) {
     case 'fence':
       return holdsFence(guard.fence);
+    case 'fence_with_room_elsewhere': {
+      const needed = Prisma.sql`${guard.neededBytes}::bigint`;
+      return Prisma.sql`${holdsFence(guard.fence)} AND j.status = 'running' AND ${hasRoomElsewhere(Prisma.sql`j.worker_id`, needed)}`;
+    }
     case 'fence_with_attempts_left':
       return Prisma.sql`${holdsFence(guard.fence)} AND ${hasAttemptsLeft}`;
     case 'lost_with_attempts_left':

@@ -137,6 +137,16 @@ export interface ClaimedAttempt extends Fence {
 /** Why a job failed; `code` and the rest are shown to its owner. */
 export type JobFailure = JobError & { code: JobErrorCode };
 
+/** Why a worker has no room for the models of its attempt. */
+export interface RoomLack {
+  /** A sentence for the owner of the job: it names the models and their sizes. */
+  message: string;
+  /** What all models of the attempt take together. */
+  neededBytes: number;
+  /** The first node that names one of them; null where that is not known. */
+  nodeId: string | null;
+}
+
 /** Time of one node within an attempt. */
 export interface NodeTiming {
   nodeId: string;

@@ -1,4 +1,5 @@
 import type { Database } from '@millrace/database';
+import type { MoneyMails } from '@millrace/mail';
 import { AddressGuard, type KeyRing, type Logger, type Loop, type Metrics } from '@millrace/platform';
 import { AuditLedgerLoop, AuditProgressStore, AuditSpanStore, LedgerAudit, LedgerAuditStore } from './audit';
 import {
@@ -36,7 +37,11 @@ export interface BillingParts {
   logger: Logger;
   metrics: Metrics;
   settings: { jobExecutionDeadlineSeconds: number };
+  /** Whom the chores write to; a process that runs none has none. */
+  moneyMails?: MoneyMails;
 }
+
+const NO_MAILS: MoneyMails = { add: () => Promise.resolve() };
 
 /** The use cases of credits, wired. */
 export interface Billing {
@@ -52,7 +57,7 @@ export interface Billing {
 
 /** Wire the credits of one process. */
 export function composeBilling(
-  { database, logger, metrics, settings }: BillingParts,
+  { database, logger, metrics, settings, moneyMails = NO_MAILS }: BillingParts,
   provider: PaymentProvider | null = null,
 ): Billing {
   const ledger = new LedgerStore();
@@ -72,7 +77,7 @@ export function composeBilling(
       new ExpireCreditsLoop(database, lots, credits, settings.jobExecutionDeadlineSeconds * 1000),
       new CollectOwedCreditsLoop(payments),
       new ForgetLabelsLoop(database, new UsageStore()),
-      new NoteSpendAnomaliesLoop(database, new SpendAnomalyStore()),
+      new NoteSpendAnomaliesLoop(database, new SpendAnomalyStore(), moneyMails),
       new AuditLedgerLoop(database, audit, new AuditProgressStore(), metrics, logger),
     ],
   };

@@ -32,7 +32,7 @@ export {
   composeTopUps,
   type Billing,
 } from './composition';
-export { CreditReads, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
+export { CreditReads, csvRows, csvText, type UsageGrouping, type UsageReport, type UsageRow } from './usage';
 export { afterDraws, CreditAlerts, CreditAlertStore, CreditsService, drawFrom, expiring, type Lot } from './credits';
 export {
   paymentProviderOf,

@@ -242,7 +242,7 @@ describe('a bucket that does not take files', () => {
   };
   const makeDue = (): Promise<number> =>
     test.database.execute(
-      Prisma.sql`UPDATE export_deliveries SET due_at = now() WHERE account_id = ${accountId}::uuid`,
+      Prisma.sql`UPDATE export_deliveries SET due_at = now() - interval '1 s' WHERE account_id = ${accountId}::uuid`,
     );
 
   it('gets them later, after pauses that grow', async () => {

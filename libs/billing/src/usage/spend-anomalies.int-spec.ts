@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { NoteSpendAnomaliesLoop } from './note-spend-anomalies.loop';
 import { SpendAnomalyStore } from './spend-anomaly.store';
 
 let test: TestDatabase;
@@ -10,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const TERMS = { factor: 10, days: 7, floorMicros: 1_000 };
-const note = (): Promise<number> => new SpendAnomalyStore().note(test.database, TERMS, 100);
+const note = async (): Promise<number> => (await new SpendAnomalyStore().note(test.database, TERMS, 100)).length;
 
 /** @param hoursAgo 0: in the hour that it is now. */
 async function charge(accountId: string, micros: number, hoursAgo: number): Promise<void> {
@@ -61,4 +62,29 @@ it('the next hour may have one again', async () => {
     UPDATE balances SET anomaly_hour = anomaly_hour - interval '1 hour' WHERE account_id = ${accountId}::uuid`);
   await note();
   expect(await events(accountId)).toHaveLength(2);
+});
+
+it('is mailed with its event, and neither happens without the other', async () => {
+  const accountId = await account();
+  await charge(accountId, 3_000_000, 0);
+  const sent: [string, string][] = [];
+  let broken = true;
+  const mails = {
+    add: (_tx: unknown, of: string, { lines }: { lines: readonly string[] }): Promise<void> => {
+      if (broken) return Promise.reject(new Error('no room for a mail'));
+      sent.push([of, lines.join()]);
+      return Promise.resolve();
+    },
+  };
+  const loop = new NoteSpendAnomaliesLoop(test.database, new SpendAnomalyStore(), mails);
+  await expect(loop.runOnce()).rejects.toThrow('no room');
+  expect(await events(accountId)).toEqual([]);
+  broken = false;
+  await loop.runOnce();
+  await loop.runOnce();
+  const own = sent.filter(([of]) => of === accountId);
+  expect(own).toEqual([
+    [accountId, expect.stringMatching(/costs 3 credits so far, and the usual hour costs 0\.0002:/)],
+  ]);
+  expect(await events(accountId)).toHaveLength(1);
 });

@@ -13,6 +13,15 @@ export interface AnomalyTerms {
 
 const hour = Prisma.sql`date_trunc('hour', now(), 'UTC')`;
 
+/** An account that has spent unusually much. */
+export interface SpendAnomaly {
+  accountId: string;
+  /** When the hour began, as `yyyy-mm-ddThh:mm:ssZ`. */
+  hour: string;
+  chargedMicros: bigint;
+  usualMicros: bigint;
+}
+
 /** The SQL of unusual spend. */
 export class SpendAnomalyStore {
   /**
@@ -20,10 +29,14 @@ export class SpendAnomalyStore {
    * The note and the event are one statement, guarded by the hour of the last note: an account has one event an hour at most, however many
    * processes look.
    *
-   * @returns how many were noted.
+   * @returns those that were noted.
    */
-  async note(statements: Statements, { factor, days, floorMicros }: AnomalyTerms, limit: number): Promise<number> {
-    const [row] = await statements.rows<{ count: number }>(Prisma.sql`
+  async note(
+    statements: Statements,
+    { factor, days, floorMicros }: AnomalyTerms,
+    limit: number,
+  ): Promise<SpendAnomaly[]> {
+    const noted = await statements.rows<SpendAnomaly & { recorded: number }>(Prisma.sql`
       WITH spent AS MATERIALIZED (
         SELECT b.account_id, h.micros FROM balances b
         CROSS JOIN LATERAL (
@@ -44,10 +57,15 @@ export class SpendAnomalyStore {
         WHERE b.account_id = n.account_id AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour})
         RETURNING b.account_id, n.micros, n.usual_micros
       )
-      SELECT count(record_webhook_event(account_id, 'spend.anomaly', jsonb_build_object(
-        'hour', to_char(${hour} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'charged_micros', micros, 'usual_micros', usual_micros)))::int
-        AS count
-      FROM noted`);
-    return row?.count ?? 0;
+      SELECT n.account_id, h.text AS hour, n.micros AS charged_micros, n.usual_micros,
+        record_webhook_event(n.account_id, 'spend.anomaly', jsonb_build_object(
+          'hour', h.text, 'charged_micros', n.micros, 'usual_micros', n.usual_micros)) AS recorded
+      FROM noted n CROSS JOIN (SELECT to_char(${hour} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS text) h`);
+    return noted.map(({ accountId, hour: at, chargedMicros, usualMicros }) => ({
+      accountId,
+      hour: at,
+      chargedMicros,
+      usualMicros,
+    }));
   }
 }

@@ -96,7 +96,9 @@ it('a stream goes on after readings that fail, and ends when the batch can no lo
   await endNext();
   broken = false;
   await seen(1, 'job');
-  await test.database.execute(Prisma.sql`UPDATE batches SET expires_at = now() WHERE id = ${id}::uuid`);
+  await test.database.execute(
+    Prisma.sql`UPDATE batches SET expires_at = now() - interval '1 s' WHERE id = ${id}::uuid`,
+  );
   await ending;
   expect(indexes()).toEqual([0]);
 });

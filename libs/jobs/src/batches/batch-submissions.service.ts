@@ -8,6 +8,7 @@ import type { Target } from '@millrace/deployments';
 import { Turns, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
+import { mostUsed, showsStanding, type SpendStanding } from '../labels';
 import type { AccountQueueStore } from '../rotation';
 import {
   assertWithinSpendLimit,
@@ -40,6 +41,17 @@ export interface BatchSubmission extends Omit<Submitter, 'retry'> {
   retry?: RetryPolicy | null | undefined;
 }
 
+/** A batch that is recorded, now or before. */
+export interface SubmittedBatch {
+  batch: BatchRecord;
+  /** It was recorded by an earlier request with its key. */
+  isRepeat: boolean;
+  /** The caps of which half or more is used, by these jobs too; none for a repeat. */
+  spend: SpendStanding[];
+}
+
+type Recorded = Pick<SubmittedBatch, 'spend'> & { id: string };
+
 /**
  * Turns a request into many durable jobs under one id. What can be refused without writing is refused first; then one transaction
  * records the batch and its jobs, with the statement that records jobs which arrive together (`GroupStore`).
@@ -67,18 +79,20 @@ export class BatchSubmissions {
    *
    * @throws Refusal with the reason; after any other error the outcome is not known here.
    */
-  async submit(submission: BatchSubmission): Promise<{ batch: BatchRecord; isRepeat: boolean }> {
+  async submit(submission: BatchSubmission): Promise<SubmittedBatch> {
     const requestHash = hashOf(submission);
     const earlier = await this.earlier(submission, requestHash);
-    if (earlier !== null) return { batch: earlier, isRepeat: true };
-    const id = await this.turns.run(submission.scope.accountId, () => this.accept(submission, requestHash));
-    const batch = await (id === null ? this.earlier(submission, requestHash) : this.find(submission, id));
+    if (earlier !== null) return { batch: earlier, isRepeat: true, spend: [] };
+    const recorded = await this.turns.run(submission.scope.accountId, () => this.accept(submission, requestHash));
+    const batch = await (recorded === null
+      ? this.earlier(submission, requestHash)
+      : this.find(submission, recorded.id));
     if (batch === null) throw new Error('the batch that was recorded is not there');
-    return { batch, isRepeat: id === null };
+    return { batch, isRepeat: recorded === null, spend: recorded?.spend ?? [] };
   }
 
   /** @returns null when a concurrent request with the key was first. */
-  private async accept(submission: BatchSubmission, requestHash: Buffer): Promise<string | null> {
+  private async accept(submission: BatchSubmission, requestHash: Buffer): Promise<Recorded | null> {
     try {
       const target = await submission.target();
       const contents = await this.examine(submission, target);
@@ -127,7 +141,7 @@ export class BatchSubmissions {
     target: Target,
     contents: BatchContents,
     requestHash: Buffer,
-  ): Promise<string | null> {
+  ): Promise<Recorded | null> {
     const { accountId, labels } = submission.scope;
     const found = await this.checks.find(submission.scope, contents.items);
     const items = contents.withReferences(contents.withLabels(labels), found);
@@ -163,10 +177,11 @@ export class BatchSubmissions {
     contents: BatchContents,
     { accepted, refused }: { accepted: AdmittedItem[]; refused: BatchContents['faults'] },
     requestHash: Buffer,
-  ): Promise<string | null> {
+  ): Promise<Recorded | null> {
     const id = newId();
     const { scope, idempotencyKey = null } = submission;
     this.dispatcher.expectDispatch(target.poolId);
+    const standings: SpendStanding[] = [];
     const created = await this.database.transaction(async (tx) => {
       const [{ retentionSeconds } = { retentionSeconds: 0 }] = this.draftsOf(
         submission,
@@ -179,14 +194,16 @@ export class BatchSubmissions {
       const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
       if (!(await this.store.create(tx, batch))) return false;
       for (const group of groupsOf(accepted)) {
-        await this.groups.record(tx, this.draftsOf(submission, target, contents, group, id), LOCK_WAIT_MS);
+        const drafts = this.draftsOf(submission, target, contents, group, id);
+        const recorded = await this.groups.record(tx, drafts, LOCK_WAIT_MS);
+        standings.push(...recorded.flatMap(({ spend }) => spend ?? []));
       }
       return true;
     }, TRANSACTION_TIMEOUT_MS);
     if (!created) return null;
     this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);
     this.dispatcher.requestDispatch(target.poolId);
-    return id;
+    return { id, spend: mostUsed(standings.filter(showsStanding(scope.labels !== null))) };
   }
 
   private draftsOf(

@@ -6,6 +6,7 @@ export { LabelRuleStore } from './label-rule.store';
 export { LabelRules } from './label-rules.service';
 export { countLabelsParts, leaveLabelsPart, retentionByLabel, withinLabelsParts } from './label-use.store';
 export { SpendCapStore, type SpendCap, type SpentJob } from './spend-cap.store';
+export { SpendMailStore, type DueWarning } from './spend-mail.store';
 export { SpendCaps, type SpendCapDraft } from './spend-caps.service';
-export { showsStanding, type SpendStanding } from './spend-standing';
+export { mostUsed, showsStanding, type SpendStanding } from './spend-standing';
 export { noteCapReached } from './note-cap-reached';

@@ -13,3 +13,18 @@ export interface SpendStanding {
 export function showsStanding(isSubKey: boolean): (standing: SpendStanding) => boolean {
   return ({ label }) => !isSubKey || label !== ACCOUNT_LABEL;
 }
+
+/**
+ * What is to be said of many jobs at once: for each label the most that any value of it came to, so that it is short however many
+ * values they have.
+ *
+ * @param standings of the jobs, in any order.
+ */
+export function mostUsed(standings: readonly SpendStanding[]): SpendStanding[] {
+  const most = new Map<string, SpendStanding>();
+  for (const standing of standings) {
+    const { label, day, month } = most.get(standing.label) ?? standing;
+    most.set(label, { ...standing, day: Math.max(day, standing.day), month: Math.max(month, standing.month) });
+  }
+  return [...most.values()];
+}

@@ -172,6 +172,35 @@ describe('the measure of a pool', () => {
     expect(depth && pendingJobs(depth)).toBe(4);
   });
 
+  it('counts the wait of a job that is in the lane, and no worker takes', async () => {
+    const place = await makeDeployment();
+    await submit(place);
+    const twentyMinutesAgo = new Date(Date.now() - 20 * 60_000);
+    await test.database.models.job.updateMany({
+      where: { poolId: place.poolId },
+      data: { createdAt: twentyMinutesAgo },
+    });
+    const sent = await world.dispatch(place.poolId);
+    const [dispatched] = await depthOf(place);
+    expect(dispatched).toMatchObject({ waiting: 0, dispatched: 1, leased: 0 });
+    expect(dispatched?.oldestSeconds).toBeGreaterThan(15 * 60);
+    if (sent !== null) await world.claim(sent);
+    expect(await depthOf(place)).toMatchObject([{ dispatched: 0, leased: 1, oldestSeconds: 0 }]);
+  });
+
+  it('shows a pool that has lost no lease, so that its first loss counts as one more', async () => {
+    const place = await makeDeployment();
+    const metrics = new Metrics('maintenance');
+    const measure = new MeasureQueuesLoop(test.database, depths, metrics);
+    const line = (losses: number): string =>
+      `millrace_lease_losses_total{pool="${place.poolId}",role="maintenance"} ${losses}`;
+    await measure.runOnce();
+    expect(await metrics.registry.metrics()).toContain(line(0));
+    metrics.leaseLosses.inc({ pool: place.poolId });
+    await measure.runOnce();
+    expect(await metrics.registry.metrics()).toContain(line(1));
+  });
+
   it('asks for a worker where an idle deployment is wanted, and only for what runs where it is stopped', async () => {
     const place = await makeDeployment();
     const pending = async (): Promise<number[]> => (await depthOf(place)).map(pendingJobs);
@@ -198,7 +227,7 @@ describe('the measure of a pool', () => {
     expect(await metrics.registry.metrics()).toContain(line);
     const broken = { ...test.database, models: test.database.models, execute: fail, query: fail, rows: fail };
     await expect(new MeasureQueuesLoop(broken, depths, metrics).runOnce()).rejects.toThrow('away');
-    expect(await metrics.registry.metrics()).not.toContain(place.poolId);
+    expect(await metrics.registry.metrics()).not.toContain(`millrace_pool_pending_jobs{pool="${place.poolId}"`);
   });
 });
 

@@ -61,7 +61,9 @@ const record = async (sourceId: string, changes: Partial<ReusedDraft> = {}): Pro
   store.record(test.database, await draft(changes), sourceId);
 
 async function expire(id: string): Promise<void> {
-  await test.database.execute(Prisma.sql`UPDATE assets SET expires_at = now() WHERE job_id = ${id}::uuid`);
+  await test.database.execute(
+    Prisma.sql`UPDATE assets SET expires_at = now() - interval '1 s' WHERE job_id = ${id}::uuid`,
+  );
   await amend(id, Prisma.sql`deadline_at = now() - interval '1 s', expires_at = now() - interval '1 s'`);
 }
 
@@ -238,7 +240,9 @@ describe('an earlier job', () => {
       () => remove(test.database, source),
     );
     expect(removed).toBe(1);
-    await test.database.execute(Prisma.sql`UPDATE assets SET expires_at = now() WHERE job_id = ${source}::uuid`);
+    await test.database.execute(
+      Prisma.sql`UPDATE assets SET expires_at = now() - interval '1 s' WHERE job_id = ${source}::uuid`,
+    );
     await sweep();
     expect(await world.keptAssets(source)).toEqual([]);
     expect((await world.outputs(reused?.id ?? '')).map(({ text }) => text)).toEqual(['one', 'two']);

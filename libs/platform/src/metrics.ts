@@ -73,7 +73,7 @@ export class Metrics {
   });
   readonly queueOldestSeconds = new Gauge({
     name: 'millrace_queue_oldest_seconds',
-    help: 'Age of the oldest waiting job.',
+    help: 'Age of the oldest job that no worker has taken: waiting or dispatched.',
     labelNames: ['pool'],
     registers: [this.registry],
   });
@@ -104,6 +104,12 @@ export class Metrics {
     name: 'millrace_gateway_bytes_total',
     help: 'Bytes of inputs and outputs that passed through this gateway, by direction: in (outputs), out (inputs). What the store serves itself is not among them.',
     labelNames: ['direction'],
+    registers: [this.registry],
+  });
+  readonly remoteRequests = new Counter({
+    name: 'millrace_gateway_requests_total',
+    help: 'Requests of workers outside the cluster by outcome: answered, refused (4xx), failed (5xx), left (the worker did not wait for the answer).',
+    labelNames: ['outcome'],
     registers: [this.registry],
   });
   readonly databaseConnections = new Gauge({
@@ -161,6 +167,12 @@ export class Metrics {
   readonly modelEvictions = new Counter({
     name: 'millrace_model_cache_evictions_total',
     help: 'Models that this worker has removed from the disk to make room for others.',
+    registers: [this.registry],
+  });
+  readonly modelFailures = new Counter({
+    name: 'millrace_model_cache_failures_total',
+    help: 'Runs whose models could not be brought to the disk, by reason.',
+    labelNames: ['reason'],
     registers: [this.registry],
   });
   readonly modelStagingSeconds = new Histogram({

@@ -7,6 +7,11 @@ const LONGEST_URL = 2_048;
 /** Ports below belong to services of the system; of these only that of HTTPS is called. */
 const FIRST_FREE_PORT = 1_024;
 const HTTPS_PORT = 443;
+/**
+ * Names that the open network does not have: RFC 6761, RFC 6762, RFC 8375, and `.internal`, which ICANN keeps for private use. DNS may answer
+ * for them inside of a cloud, with its metadata service.
+ */
+const PRIVATE_NAMES = ['localhost', 'localdomain', 'local', 'internal', 'home.arpa'];
 
 /** An address is not one that calls are made to. */
 export class AddressRefused extends Error {
@@ -49,13 +54,19 @@ export class AddressGuard {
   private faultOfHost(host: string, scheme: Scheme): string | null {
     if (isIP(host) !== 0) return this.admits(host, scheme) ? null : 'must name a public address';
     if (this.allowsPrivate) return null;
-    return /\.[^.]+\.?$/.test(host) ? null : 'must name a host of the public internet';
+    return isPublicName(host) ? null : 'must name a host of the public internet';
   }
 
   private faultOfPort({ port }: URL): string | null {
     const isFree = port === '' || Number(port) === HTTPS_PORT || Number(port) >= FIRST_FREE_PORT;
     return isFree || this.allowsPrivate ? null : `must have port ${HTTPS_PORT}, or one from ${FIRST_FREE_PORT}`;
   }
+}
+
+/** @param host in lower case, as URLs have it. */
+function isPublicName(host: string): boolean {
+  const name = host.replace(/\.$/, '');
+  return name.includes('.') && !PRIVATE_NAMES.some((ending) => name.endsWith(`.${ending}`));
 }
 
 /** The host of a URL, of an IPv6 address without its brackets. */

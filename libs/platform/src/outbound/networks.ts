@@ -6,6 +6,8 @@ export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** All of IPv6 that was ever given out for the open network (IANA, IPv6 Global Unicast Address Space). */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+/** The second range for documentation (RFC 9637), which the library does not know. */
+const DOCUMENTATION = ipaddr.parseCIDR('3fff::/20');
 
 /** Read networks, with commas between. @returns them, or what is wrong with the text. */
 export function readNetworks(text: string): Network[] | string {
@@ -31,7 +33,7 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
-  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST);
+  return parsed.kind() === 'ipv4' || (parsed.match(GLOBAL_UNICAST) && !parsed.match(DOCUMENTATION));
 }
 
 /** True where every address of the network is in one of the others. */

@@ -13,6 +13,8 @@ export const KEY_USES = [
   'API keys',
   'console sessions',
   'sign-in links',
+  'invitations',
+  'mail',
   'operator sessions',
   'operator tokens',
   'webhook secrets',

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AddressGuard, readNetworks } from '@millrace/platform';
-import { HOSTILE_ADDRESSES, HOSTILE_URLS } from '@millrace/testing';
+import { HOSTILE_ADDRESSES, HOSTILE_SHAPES, HOSTILE_URLS } from '@millrace/testing';
 import { ReceiverClient } from './receiver-client';
 
 const hosted = new AddressGuard([]);
@@ -44,7 +44,9 @@ async function withClient<T>(client: ReceiverClient, use: (client: ReceiverClien
 }
 
 describe('the URL of a receiver', () => {
-  it.each(HOSTILE_URLS)('%s is refused, and nothing is sent there', async (url) => {
+  it('is tried in at least 40 hostile shapes', () => expect(HOSTILE_SHAPES.length).toBeGreaterThanOrEqual(40));
+
+  it.each(HOSTILE_URLS)('that is %s is refused, and nothing is sent there: %j', async (_, url) => {
     expect(hosted.faultOf(url)).not.toBeNull();
     const refuses = resolvedTo([]);
     const sent = await withClient(new ReceiverClient(hosted, 5_000, refuses), (client) => client.post(url, {}, ''));

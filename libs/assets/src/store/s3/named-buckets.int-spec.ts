@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { GetObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { AddressGuard, readNetworks, type ResolveHost } from '@millrace/platform';
-import { HOSTILE_ADDRESSES, HOSTILE_URLS } from '@millrace/testing';
+import { HOSTILE_ADDRESSES, HOSTILE_SHAPES, HOSTILE_URLS } from '@millrace/testing';
 import { createTestBucket } from '../../fixtures/test-bucket';
 import { NamedBuckets, type NamedBucket } from './named-buckets';
 import { DEFAULT_REQUEST_POLICY, createS3Client, type S3Address } from './s3-client';
@@ -133,7 +133,9 @@ it("the service's own bucket is written to without the guard, which is of what o
 });
 
 describe('a server that is hostile', () => {
-  it.each(HOSTILE_URLS)('%s is refused, and nothing is sent there', async (url) => {
+  it('is tried in at least 40 hostile shapes', () => expect(HOSTILE_SHAPES.length).toBeGreaterThanOrEqual(40));
+
+  it.each(HOSTILE_URLS)('at an address that is %s is refused, and nothing is sent there: %j', async (_, url) => {
     const said = await write(elsewhere(url), textOf('secret'), { guard: hosted, resolve: () => Promise.resolve([]) });
     expect(said).toMatch(/^The endpoint /);
   });

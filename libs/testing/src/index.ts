@@ -14,7 +14,7 @@ export {
   type SimulatedVersion,
 } from './comfyui-simulator';
 export { eventually } from './eventually';
-export { HOSTILE_ADDRESSES, HOSTILE_URLS } from './hostile-addresses';
+export { HOSTILE_ADDRESSES, HOSTILE_SHAPES, HOSTILE_URLS } from './hostile-addresses';
 export { KubernetesStandIn, STAND_IN_NAMESPACE, STAND_IN_TOKEN, type StandInOptions } from './kubernetes-stand-in';
 export { makeAccount, makePool, testBilling } from './factories';
 export { McpClient, type ToolSeen } from './mcp-client';
@@ -28,4 +28,5 @@ export { TestStack, type TestAccount, type TestStackOptions } from './test-stack
 export { FaultProxy, type ProxyMode } from './faults/fault-proxy';
 export { Random } from './faults/random';
 export { Member, type MemberSpec } from './faults/member';
-export { runFaults, type FaultReport, type FaultRun, type FaultyStack } from './faults/run-faults';
+export { runFaults, type FaultReport, type FaultRun } from './faults/run-faults';
+export { type FaultyStack } from './faults/fault-world';

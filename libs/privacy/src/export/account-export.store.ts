@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { actorSeenByAccount } from '@millrace/accounts';
 import type { Statements } from '@millrace/database';
 import { deploymentPools } from '@millrace/deployments';
 
@@ -120,6 +121,8 @@ const FILES = {
     Prisma.sql`x.id, x.name, x.last_four, x.scopes, x.labels, x.created_at, x.expires_at, x.revoked_at, x.last_used_at, x.parent_id, x.allowed_addresses`,
     Prisma.sql`api_keys`,
   ),
+  members: byId(Prisma.sql`x.id, x.email, x.role, x.created_at, x.removed_at`, Prisma.sql`members`),
+  invitations: byId(Prisma.sql`x.id, x.email, x.role, x.created_at, x.expires_at`, Prisma.sql`invitations`),
   jobs: jobLines,
   batches: byId(
     Prisma.sql`x.id, x.surface, x.deployment_id, x.idempotency_key, x.item_count, x.job_count, x.refused, x.labels, x.created_at, x.expires_at, x.completed_at`,
@@ -149,7 +152,7 @@ const FILES = {
   usage: usageLines,
   ledger: ledgerLines,
   audit: byId(
-    Prisma.sql`x.id, x.at, x.actor, x.action, x.subject_type, x.subject_id, x.details`,
+    Prisma.sql`x.id, x.at, ${actorSeenByAccount} AS actor, x.action, x.subject_type, x.subject_id, x.reason, x.details`,
     Prisma.sql`audit_log`,
   ),
   erasures: byId(

@@ -3,6 +3,7 @@ export const FAULT_KINDS = [
   'kill api',
   'kill maintenance',
   'kill worker',
+  'maintenance dies in an erasure',
   'freeze worker',
   'stop api',
   'stop maintenance',

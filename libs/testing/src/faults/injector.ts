@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { LockHolder } from './lock-holder';
 import type { DeploymentWorkers } from './deployment-workers';
+import { isErasing } from './erasure-client';
 import { FAULT_KINDS, isFaultKind, type FaultKind } from './fault-kinds';
 import type { FaultProxy } from './fault-proxy';
 import type { History } from './history';
@@ -45,11 +46,15 @@ const PACE = {
   network: [300, 1_000],
   receiver: [500, 2_000],
   stallModels: [1_500, 4_000],
+  killErasure: [1_500, 5_000],
 } as const;
 
 /** How long a fetch is waited for, and how often it is looked for one: most of them are over in a tenth of a second. */
 const FETCH_SOUGHT_MS = 5_000;
 const FETCH_POLL_MS = 5;
+/** The same of an erasure, which takes some seconds. */
+const ERASURE_SOUGHT_MS = 5_000;
+const ERASURE_POLL_MS = 100;
 
 const SPARE_LAST = 0.85;
 /** How often the process of a sick engine is ended: less than it needs to come up. */
@@ -91,6 +96,7 @@ export class Injector {
       this.every('lock', () => this.holdLock()),
       this.every('receiver', () => this.hitReceiver()),
       this.every('stallModels', () => this.stallModels()),
+      this.every('killErasure', () => this.killInErasure()),
     ]);
     await Promise.all(this.thawing);
     this.victims.receiver.behave({ kind: 'open' });
@@ -164,6 +170,18 @@ export class Injector {
       await this.pause(SICK_EVERY_MS);
       worker.killChildren('SIGKILL');
     }
+  }
+
+  /** At any moment of an erasure: in the middle of a step, or between two. */
+  private async killInErasure(): Promise<void> {
+    const { apps, databaseUrl } = this.victims;
+    const end = Date.now() + ERASURE_SOUGHT_MS;
+    while (!this.until.aborted && Date.now() < end && !(await isErasing(databaseUrl)))
+      await this.pause(ERASURE_POLL_MS);
+    await this.pause(this.random.whole(0, 300));
+    if (this.until.aborted || !(await isErasing(databaseUrl))) return;
+    const maintenance = apps.find((member) => member.spec.role === 'maintenance' && member.isReady);
+    if (maintenance?.kill('SIGKILL') === true) this.count('maintenance dies in an erasure');
   }
 
   /** Its workers end with it. */

@@ -10,6 +10,9 @@ const DAYS = 60;
 /** In millionths of a credit: above what the account has, and below. */
 const ABOVE = 1_000_000_000_000;
 const BELOW = 1;
+const TAKEN_BACK = 1_000;
+/** After it, what was sent and not answered has come to its end: longer than a call and a statement last. */
+const SETTLED_MS = 15_000;
 
 /** What the client was answered: each must have its event, or its files. */
 export interface NoticeHistory {
@@ -19,17 +22,21 @@ export interface NoticeHistory {
   deployments: Set<string>;
   /** Days whose delivery was answered with 201. */
   days: Set<string>;
+  /** Times that the balance was seen to fall below the limit after it had been above. */
+  warnings: number;
 }
 
 /** An operator of the service, past the faults of the public way in. */
 export type AdminCall = (path: string, body: object) => Promise<Record<string, string> | null>;
 
 /**
- * Does what makes events of an account and deliveries of its exports: sets the limit of its credits above and below what it has, makes keys
+ * Does what makes events of an account and deliveries of its exports: lets its credits fall below the limit again and again, makes keys
  * that are about to expire, makes and stops deployments, asks for days. It remembers only what it was answered.
  */
 export class NoticeClient {
-  readonly made: NoticeHistory = { keys: new Set(), deployments: new Set(), days: new Set() };
+  readonly made: NoticeHistory = { keys: new Set(), deployments: new Set(), days: new Set(), warnings: 0 };
+  /** When what became of a change of the limit was last unknown. */
+  private unknownAt = -Infinity;
   private readonly calls: LoadCalls;
 
   constructor(
@@ -44,8 +51,14 @@ export class NoticeClient {
 
   /** Go on until the signal aborts. */
   async run(): Promise<void> {
-    const acts = [() => this.setAlert(), () => this.makeKey(), () => this.stopDeployment(), () => this.askForDay()];
+    const acts = [
+      () => this.fallBelowAlert(),
+      () => this.makeKey(),
+      () => this.stopDeployment(),
+      () => this.askForDay(),
+    ];
     await this.setDestination();
+    await this.fallBelowAlert();
     while (!this.until.aborted) {
       await this.random.pick(acts)();
       await pause(this.random.whole(100, 700));
@@ -62,9 +75,21 @@ export class NoticeClient {
     }
   }
 
-  private async setAlert(): Promise<void> {
-    const text = JSON.stringify({ below_micros: this.random.chance(0.5) ? ABOVE : BELOW });
-    await this.calls.call('PUT', '/platform/v1/credits/alert', { text });
+  /** The limit goes below the balance, then above it, and the balance falls: one warning is due, by this fall or by that of a job. */
+  private async fallBelowAlert(): Promise<void> {
+    const isSettled = performance.now() - this.unknownAt > SETTLED_MS;
+    const isSet = (await this.setAlert(BELOW)) && (await this.setAlert(ABOVE));
+    const less = { amount_micros: -TAKEN_BACK, reason: 'so that the balance falls' };
+    const hasFallen = (await this.admin(`accounts/${this.target.accountId}/credits`, less)) !== null;
+    if (isSettled && isSet && hasFallen) this.made.warnings += 1;
+  }
+
+  private async setAlert(below: number): Promise<boolean> {
+    const text = JSON.stringify({ below_micros: below });
+    const answer = await this.calls.call('PUT', '/platform/v1/credits/alert', { text });
+    if (answer?.status === 200) return true;
+    this.unknownAt = performance.now();
+    return false;
   }
 
   private async makeKey(): Promise<void> {

@@ -32,7 +32,7 @@ export async function drainNotices(client: pg.Client, { keys }: NoticeHistory, l
 export async function noticeVerdicts(
   client: pg.Client,
   accountId: string,
-  { keys, deployments }: NoticeHistory,
+  { keys, deployments, warnings }: NoticeHistory,
 ): Promise<Verdict[]> {
   const { rows: messages } = await client.query<{ type: string; subject: string | null; created_at: Date }>(
     `SELECT m.type, m.data ->> 'id' AS subject, m.created_at FROM webhook_messages m
@@ -60,16 +60,17 @@ export async function noticeVerdicts(
   return [
     once('key.expiring', keys),
     once('deployment.stopped', deployments),
-    verdictOf(
-      'credits.low is a message, once',
-      low.length,
-      alerts
+    verdictOf('credits.low is a message, once', warnings, [
+      ...(low.length < warnings
+        ? [{ subject: accountId, detail: `was due ${warnings} warnings, and has ${low.length}` }]
+        : []),
+      ...alerts
         .filter(({ alerted_at: at }) => low.filter((sent) => sent === at.getTime()).length !== 1)
         .map(({ alerted_at: at }) => ({
           subject: accountId,
           detail: `the warning of ${at.toISOString()} is no message`,
         })),
-    ),
+    ]),
   ];
 }
 

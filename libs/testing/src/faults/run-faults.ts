@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { StorageAuditor, composeAssets, openBlobStore, assetSettings } from '@millrace/assets';
 import { billingSettings, composeBilling } from '@millrace/billing';
 import { Database } from '@millrace/database';
@@ -8,11 +7,21 @@ import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
 import { BatchClient } from './batch-client';
 import { DeploymentWorkers } from './deployment-workers';
+import { ErasureClient } from './erasure-client';
 import { History } from './history';
 import type { FaultKind } from './fault-kinds';
-import { Injector, type Victims } from './injector';
-import { HookReceiver } from './hook-receiver';
-import type { LoadTarget } from './load-calls';
+import {
+  admin,
+  counts,
+  makeDeployment,
+  makeEndpoint,
+  makeTarget,
+  pause,
+  query,
+  workersReady,
+  type FaultyStack,
+} from './fault-world';
+import { Injector } from './injector';
 import { LoadClient } from './load-client';
 import type { Member } from './member';
 import { ModelClient } from './model-client';
@@ -21,23 +30,6 @@ import { NoticeClient, ageKeys } from './notice-client';
 import { Random } from './random';
 import { judge } from './verdict';
 import type { Verdict } from './verdict-of';
-
-/** A stack that is up, and may be harmed. */
-export interface FaultyStack {
-  victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers' | 'receiver' | 'modelWorkers'>;
-  /** Of the workers with ComfyUI, and the bytes that it may take. */
-  modelCache: { dir: string; budgetBytes: number };
-  origins: string[];
-  opsUrl: string;
-  adminToken: string;
-  /** Past the proxies. */
-  databaseUrl: string;
-  /** Environment of the processes, past the proxies. */
-  env: NodeJS.ProcessEnv;
-  /** Holds all data and logs. */
-  folder: string;
-  leaseMs: number;
-}
 
 export interface FaultRun {
   seconds: number;
@@ -57,7 +49,6 @@ export interface FaultReport {
 /** Of the library; a cache holds some of them, so that they are fetched again and again. */
 const MODELS = 4;
 const MODELS_IN_CACHE = 2.25;
-const READY_LIMIT_MS = 120_000;
 const DRAIN_LIMIT_MS = 120_000;
 const CLIENTS_END_MS = 15_000;
 
@@ -66,9 +57,10 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const random = new Random(seed);
   const history = new History();
   const canary = `canary-${randomBytes(16).toString('hex')}`;
-  const [rich, poor] = await Promise.all([
+  const [rich, poor, erasing] = await Promise.all([
     makeTarget(stack, canary, 10_000_000_000),
     makeTarget(stack, canary, 3_000_000),
+    makeTarget(stack, canary, 10_000_000_000),
   ]);
   const { target: deployed, poolId } = await makeDeployment(stack, rich, 'cpu');
   const deploymentWorkers = new DeploymentWorkers(poolId, stack.victims.fleet, stack.databaseUrl);
@@ -95,7 +87,8 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   load.push(batches.run(), modelClient.run(stop.signal));
   const operator = (path: string, body: object) => admin(stack, path, body).catch(() => null);
   const notices = new NoticeClient(rich, history, operator, new Random(random.whole(1, 1e9)), stop.signal);
-  load.push(notices.run(), keepAging(stack, notices, stop.signal));
+  const erasures = new ErasureClient(`e${seed}`, erasing, history, new Random(random.whole(1, 1e9)), stop.signal);
+  load.push(notices.run(), keepAging(stack, notices, stop.signal), erasures.run());
   const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
   const ending = setTimeout(() => stop.abort(), seconds * 1_000);
   await injector.run();
@@ -121,6 +114,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
       collapses,
       hooks: { accountId: rich.accountId, receiver },
       notices: notices.made,
+      erasures,
       canary,
       folder,
       modelClient,
@@ -178,25 +172,6 @@ async function statuses({ databaseUrl }: FaultyStack): Promise<Record<string, nu
   );
 }
 
-async function counts(databaseUrl: string, sql: string): Promise<Record<string, number>> {
-  return query(databaseUrl, async (client) => {
-    const { rows } = await client.query<{ name: string; count: number }>(sql);
-    return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
-  });
-}
-
-async function query<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  // Of a connection that breaks while nothing is asked.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
 /** Wait until every process serves and no job is alive. */
 async function drain(stack: FaultyStack): Promise<void> {
   const { apps, fleet, postgres, redis } = stack.victims;
@@ -211,62 +186,6 @@ async function drain(stack: FaultyStack): Promise<void> {
     if (alive === 0) return;
     await pause(250);
   }
-}
-
-async function makeTarget(stack: FaultyStack, canary: string, micros: number): Promise<LoadTarget> {
-  const { id = '' } = await admin(stack, 'accounts', { name: 'under faults' });
-  await admin(stack, `accounts/${id}/credits`, { amount_micros: micros, reason: 'to be spent' });
-  const { key = '' } = await admin(stack, `accounts/${id}/api-keys`, { name: 'under faults' });
-  return { origins: stack.origins, accountId: id, apiKey: key, canary };
-}
-
-/** The account has all its events sent, from before its first job on. */
-async function makeEndpoint({ origins, apiKey }: LoadTarget): Promise<HookReceiver> {
-  const receiver = await HookReceiver.start();
-  const response = await fetch(`${origins[0]}/platform/v1/webhook-endpoints`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url: receiver.url }),
-  });
-  if (!response.ok) throw new Error(`a webhook endpoint was refused: ${response.status} ${await response.text()}`);
-  return receiver;
-}
-
-/** A deployment of the account, whose workers come and go by themselves. */
-async function makeDeployment(
-  stack: FaultyStack,
-  owner: LoadTarget,
-  engine: 'cpu' | 'comfyui',
-): Promise<{ target: LoadTarget; poolId: string }> {
-  const limits = { min_workers: 1, max_workers: 2, idle_seconds: 2 };
-  const draft = { account_id: owner.accountId, name: `${engine} under faults`, engine, ...limits };
-  const { path = '', pool = '' } = await admin(stack, 'deployments', draft);
-  return { target: { ...owner, origins: stack.origins.map((origin) => origin + path) }, poolId: pool };
-}
-
-/** Wait for the first worker of a pool: until then nobody knows what its jobs may name. */
-async function workersReady({ databaseUrl }: FaultyStack, poolId: string): Promise<void> {
-  const until = Date.now() + READY_LIMIT_MS;
-  for (;;) {
-    const { ready } = await counts(
-      databaseUrl,
-      `SELECT 'ready' AS name, count(*)::int FROM workers WHERE pool_id = '${poolId}' AND state = 'ready'`,
-    );
-    if ((ready ?? 0) > 0) return;
-    if (Date.now() > until) throw new Error(`no worker of ${poolId} was ready in time`);
-    await pause(250);
-  }
-}
-
-/** A call of an operator. */
-async function admin({ opsUrl, adminToken }: FaultyStack, path: string, body: object): Promise<Record<string, string>> {
-  const response = await fetch(`${opsUrl}/admin/v1/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Record<string, string>;
 }
 
 /** The auditors of the libs, on the servers themselves. */
@@ -293,8 +212,4 @@ async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; 
       await database.close();
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Auditor, Finding } from '@millrace/platform';
 import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
+import type { ErasureClient } from './erasure-client';
 import type { History } from './history';
 import type { HookReceiver } from './hook-receiver';
 import type { ModelClient } from './model-client';
@@ -23,6 +24,7 @@ export interface Evidence {
   hooks: { accountId: string; receiver: HookReceiver };
   /** What the same account was answered of its keys, deployments and exports. */
   notices: NoticeHistory;
+  erasures: Pick<ErasureClient, 'drain' | 'verdicts'>;
   /** Must be in none of the files below `folder`. */
   canary: string;
   folder: string;
@@ -33,6 +35,7 @@ export interface Evidence {
 const WEBHOOKS_LIMIT_MS = 60_000;
 /** Keys are looked at every minute, by a process that has just come up. */
 const NOTICES_LIMIT_MS = 90_000;
+const ERASURES_LIMIT_MS = 60_000;
 
 interface JobRow {
   id: string;
@@ -51,6 +54,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
   try {
     await drainNotices(client, evidence.notices, NOTICES_LIMIT_MS);
     await drainWebhooks(client, WEBHOOKS_LIMIT_MS);
+    await evidence.erasures.drain(client, ERASURES_LIMIT_MS);
     const { rows } = await client.query<JobRow>(
       `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt, retries, retry_max FROM jobs`,
     );
@@ -70,6 +74,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       ...(await webhookVerdicts(client, evidence.hooks.accountId, evidence.hooks.receiver)),
       ...(await noticeVerdicts(client, evidence.hooks.accountId, evidence.notices)),
       await exportVerdict(client, evidence.hooks.accountId, evidence.notices, evidence.folder),
+      ...(await evidence.erasures.verdicts(client)),
       ...seen(history),
       { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },
       await secrets(evidence),

@@ -3,14 +3,16 @@ import { assetSettings } from '@millrace/assets';
 import { billingSettings, exportSettings, paymentSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
+import { mailSettings } from '@millrace/mail';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { deploymentSettings, poolName } from '@millrace/deployments';
 import { modelSettings } from '@millrace/models';
-import { integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
+import { SettingsError, integer, processSettings, secretSetting, setting, type SettingsOf } from '@millrace/platform';
 import { webhookSettings } from '@millrace/webhooks';
 import { demoSettings } from './demo.config';
 import { mcpSettings } from './mcp.config';
 import { operatorsSettings } from './operators.config';
+import { statusSettings } from './status.config';
 
 export const apiSettings = {
   ...processSettings,
@@ -22,12 +24,14 @@ export const apiSettings = {
   ...exportSettings,
   ...paymentSettings,
   ...jobSettings,
+  ...mailSettings,
   ...deploymentSettings,
   ...modelSettings,
   ...webhookSettings,
   ...demoSettings,
   ...mcpSettings,
   ...operatorsSettings,
+  ...statusSettings,
   surface: setting(
     'SURFACE',
     'What the public listener serves, besides deployments: cloud (API keys, credits) or self_hosted (open, or one token).',
@@ -42,7 +46,7 @@ export const apiSettings = {
   port: setting('PORT', 'Port of the public listener.', integer({ min: 0, max: 65_535 }).default(8_080)),
   publicUrl: setting(
     'PUBLIC_URL',
-    'Outer origin under which customers reach this service, e.g. https://api.example.com. Unset: the Host they sent, if it is a loopback name, an IP address or a host of a deployment, or comes from a trusted proxy in X-Forwarded-Host; else the address at which the request arrived.',
+    'Outer origin under which customers reach this service, e.g. https://api.example.com. Needed with MILLRACE_MAIL_SMTP_URL. Unset: the Host they sent, if it is a loopback name, an IP address or a host of a deployment, or comes from a trusted proxy in X-Forwarded-Host; else the address at which the request arrived.',
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
       .refine((url) => new URL(url).pathname === '/', 'must have no path')
@@ -89,6 +93,16 @@ export const apiSettings = {
     'ANONYMOUS_RATE_LIMIT_PER_MINUTE',
     'Requests that one address may send in a minute to what needs no credential: the API documents, and events of the payment provider; of signed links ten times as many.',
     integer({ min: 1, max: 2_000_000_000 }).default(1_200),
+  ),
+  estimatesPerMinute: setting(
+    'ESTIMATES_PER_MINUTE',
+    'Estimates that one account may ask for in a minute, those of the MCP server included; on the self-hosted surface and on demo deployments one address.',
+    integer({ min: 1, max: 2_000_000_000 }).default(1_200),
+  ),
+  sendsPerMinute: setting(
+    'SENDS_PER_MINUTE',
+    'Tests and replays of webhooks, and tests and repeats of deliveries of exports, that one account may ask for in a minute.',
+    integer({ min: 1, max: 2_000_000_000 }).default(60),
   ),
   failedAuthPerMinute: setting(
     'FAILED_AUTH_PER_MINUTE',
@@ -140,3 +154,24 @@ export type ApiSettings = SettingsOf<typeof apiSettings>;
 
 /** Token of the settings in Nest's container. */
 export const API_SETTINGS = Symbol('API_SETTINGS');
+
+/**
+ * Where links lead that go out by mail. Never what a request names as its host: who asks for a mail to somebody else would choose where
+ * its link leads.
+ */
+export function mailOriginOf({ publicUrl, port }: Pick<ApiSettings, 'publicUrl' | 'port'>): string {
+  return publicUrl ?? `http://127.0.0.1:${port}`;
+}
+
+/**
+ * Refuse settings with which mail would reach people, and its links would lead to the machine on which this process runs.
+ *
+ * @throws SettingsError
+ */
+export function assertMailLinksLead({ mailSmtpUrl, publicUrl }: Pick<ApiSettings, 'mailSmtpUrl' | 'publicUrl'>): void {
+  if (mailSmtpUrl === undefined || publicUrl !== undefined) return;
+  const why = 'the links in mail lead to it, and nobody could follow them';
+  throw new SettingsError([
+    `MILLRACE_MAIL_SMTP_URL is set without MILLRACE_PUBLIC_URL: ${why}. Set MILLRACE_PUBLIC_URL to the outer origin of this service, e.g. https://api.example.com, or unset MILLRACE_MAIL_SMTP_URL.`,
+  ]);
+}

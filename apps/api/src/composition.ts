@@ -1,30 +1,12 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import {
-  AccessRulesService,
-  AccessRulesStore,
-  AccountStanding,
   AccountStore,
   AccountSubmissionDefaults,
   AccountsService,
-  AddressGate,
-  ApiKeyMint,
-  ApiKeyStore,
-  ApiKeysService,
   AuditLog,
   AuditLogStore,
-  Authenticator,
-  FailedAttempts,
   NetworkAccounts,
-  OperatorSessionStore,
-  OperatorSessionsService,
-  OperatorTokenStore,
-  OperatorTokensService,
   RateLimiter,
-  SecretMint,
-  SessionStore,
-  SessionsService,
-  SignInLinkStore,
-  SignInLinksService,
   SubmissionDefaultsStore,
 } from '@millrace/accounts';
 import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
@@ -59,9 +41,11 @@ import { composeModelNames, composeModels } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeAccountExports, composeErasures } from '@millrace/privacy';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
-import { API_SETTINGS, type ApiSettings } from './api.config';
+import { API_SETTINGS, assertMailLinksLead, type ApiSettings } from './api.config';
+import { composeAccounts } from './compose-accounts';
 import { SELF_HOSTED_ACCOUNT, demoLimits } from './endpoints';
 import { AUDITORS } from './operations';
+import { PrometheusClient, StatusService } from './status';
 
 /** The services of the libs, each under its class, for both listeners. */
 @Global()
@@ -81,6 +65,7 @@ export interface Libs {
  * @throws BootError, SettingsError when the process cannot run as configured.
  */
 export async function composeLibs(settings: ApiSettings, logger: Logger, shutdown: Shutdown): Promise<Libs> {
+  assertMailLinksLead(settings);
   // Where nothing costs credits, none are sold.
   const provider = settings.surface === 'self_hosted' ? null : await paymentProviderOf(settings);
   const metrics = new Metrics('api');
@@ -119,6 +104,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   shutdown.add('blob store', () => store.close());
   shutdown.add('Redis', () => redis.close());
   shutdown.add('jobs', () => jobs.close());
+  shutdown.add('refusals', () => accounts.services.refusals.close());
   shutdown.add('API keys', () => accounts.services.authenticator.close());
   shutdown.add('rate limits', () => limiter.close());
 
@@ -171,6 +157,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.streams,
     ...Object.values(composeModels({ database, assets, settings })),
     ...Object.values(composeWebhookEndpoints({ database, secretKey, settings })),
+    composeStatus(settings, logger),
   ];
   const providers: Provider[] = [
     ...services.filter((service) => service !== null).map(underItsClass),
@@ -185,83 +172,6 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
 
 function underItsClass(service: object): Provider {
   return { provide: service.constructor as new () => object, useValue: service };
-}
-
-/** Who calls, and what is done with accounts. */
-type Accounts = {
-  gate: AddressGate;
-  rules: AccessRulesService;
-  accounts: AccountsService;
-  keys: ApiKeysService;
-  audit: AuditLog;
-  authenticator: Authenticator;
-  failures: FailedAttempts;
-  standing: AccountStanding;
-  sessions: SessionsService;
-  signInLinks: SignInLinksService;
-  operatorSessions: OperatorSessionsService;
-  operatorTokens: OperatorTokensService;
-};
-
-/** Changes of accounts and keys reach waiting jobs at once, and, by `forget`, the requests of this process. */
-function composeAccounts(
-  database: Database,
-  { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds, adminToken }: ApiSettings,
-  logger: Logger,
-  queues: Pick<AccountQueues, 'applyLimits'>,
-): { services: Accounts; forget: () => void } {
-  const accountStore = new AccountStore();
-  const keyStore = new ApiKeyStore();
-  const mint = new ApiKeyMint(secretKey);
-  const audit = new AuditLog(database, new AuditLogStore());
-  const failures = new FailedAttempts(failedAuthPerMinute, logger);
-  const authenticator = new Authenticator(database, keyStore, mint, failures, logger);
-  const standing = new AccountStanding(database, accountStore);
-  const sessionMint = new SecretMint(secretKey, 'console sessions');
-  const sessions = new SessionsService(
-    database,
-    new SessionStore(),
-    sessionMint,
-    audit,
-    failures,
-    consoleSessionSeconds,
-  );
-  const forget = (): void => {
-    authenticator.forget();
-    standing.forget();
-    sessions.forget();
-  };
-  const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
-  const accounts = new AccountsService(database, accountStore, audit, applyLimits, forget);
-  const keys = new ApiKeysService(database, accountStore, keyStore, audit, mint, keyEnvironment, forget);
-  const signInLinks = new SignInLinksService(
-    new SignInLinkStore(),
-    accounts,
-    keys,
-    new SecretMint(secretKey, 'sign-in links'),
-    audit,
-    failures,
-    consoleSessionSeconds,
-  );
-  const operatorSessions = new OperatorSessionsService(
-    database,
-    new OperatorSessionStore(),
-    new SecretMint(secretKey, 'operator sessions'),
-    audit,
-    failures,
-    adminToken,
-  );
-  const operatorTokens = new OperatorTokensService(
-    database,
-    new OperatorTokenStore(),
-    new SecretMint(secretKey, 'operator tokens'),
-    audit,
-    failures,
-  );
-  const gate = new AddressGate(audit, failures);
-  const rules = new AccessRulesService(database, new AccessRulesStore(), accountStore, keyStore, audit, forget);
-  const services = { accounts, keys, audit, authenticator, failures, standing, sessions, signInLinks, gate, rules };
-  return { services: { ...services, operatorSessions, operatorTokens }, forget };
 }
 
 function composeDeployments(
@@ -283,6 +193,11 @@ function composeDeployments(
   const versioning = new DeploymentVersioning(database, deployments, life, new DeploymentVersionStore());
   const tokens = new WorkerTokens(database, new WorkerTokenStore(), new PoolStore(), pool);
   return [deployments, life, versioning, targets, new WorkerStore(), new WorkerStartStore(), new PoolStore(), tokens];
+}
+
+function composeStatus({ prometheusUrl, prometheusNamespace, pool }: ApiSettings, logger: Logger): StatusService {
+  const prometheus = prometheusUrl === undefined ? null : new PrometheusClient(prometheusUrl);
+  return new StatusService(prometheus, { pool, namespace: prometheusNamespace }, logger);
 }
 
 /** The account that callers of the self-hosted surface act through. */

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from './accounts';
 import { ApiKeysModule } from './api-keys';
 import { AssetsModule } from './assets';
+import { AuditModule } from './audit';
 import { BatchesModule } from './batches';
 import { CreditsModule } from './credits';
 import { DeploymentsModule } from './deployments';
@@ -9,12 +10,14 @@ import { EndpointsModule } from './endpoints';
 import { ExportsModule } from './exports';
 import { JobsModule } from './jobs';
 import { LabelsModule } from './labels';
+import { MembersModule } from './members';
 import { McpModule } from './mcp';
 import { ModelsModule } from './models';
 import { OpenApiModule } from './openapi';
 import { PrivacyModule } from './privacy';
 import { SessionsModule } from './sessions';
 import { SpendModule } from './spend';
+import { StatusModule } from './status';
 import { UploadsModule } from './uploads';
 import { WebhooksModule } from './webhooks';
 
@@ -28,6 +31,8 @@ import { WebhooksModule } from './webhooks';
     UploadsModule,
     AccountsModule,
     ApiKeysModule,
+    MembersModule,
+    AuditModule,
     DeploymentsModule,
     CreditsModule,
     ExportsModule,
@@ -35,6 +40,7 @@ import { WebhooksModule } from './webhooks';
     WebhooksModule,
     LabelsModule,
     SpendModule,
+    StatusModule,
     PrivacyModule,
     ModelsModule,
     McpModule,

@@ -19,6 +19,7 @@ export function presentApiKey(key: ApiKeyRecord): z.output<typeof ApiKeySchema> 
     expires_by_age: key.expiresByAge,
     rotated_to: key.rotatedTo,
     parent_id: key.parentId,
+    member_id: key.memberId,
   };
 }
 

@@ -15,7 +15,7 @@ const DAY_SECONDS = 86_400;
 const SCOPES_SENT = 64;
 
 /** The more there are, the fewer a job of the key can have of its own. */
-const LABELS_OF_A_KEY = 4;
+export const LABELS_OF_A_KEY = 4;
 
 const newLabels = z
   .record(z.string(), z.string())
@@ -106,6 +106,10 @@ const keyShape = {
   rotated_to: z.uuid().nullable().meta({ description: 'The key that replaced it.' }),
   parent_id: z.uuid().nullable().meta({
     description: 'The key that made it, and with which it ends. Null for a key made by an operator.',
+  }),
+  member_id: z.uuid().nullable().meta({
+    description:
+      'The member who made it, with whom it ends. It does no more than their role. Null for a key of the account itself.',
   }),
 };
 

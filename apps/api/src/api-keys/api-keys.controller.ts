@@ -4,6 +4,7 @@ import { AccessRulesService, ApiKeysService, type KeyIssuer } from '@millrace/ac
 import { Serves, actorOf, type AnswerOf, type InputOf, type Visitor } from '../endpoints';
 import { keyWishOf, presentApiKey, presentIssuedKey } from './api-key.presenter';
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, updateApiKey } from './api-keys.endpoints';
+import { readKeyLabels } from './key-query';
 
 /** The account's own keys. */
 @Controller()
@@ -14,8 +15,9 @@ export class ApiKeysController {
   ) {}
 
   @Serves(listApiKeys)
-  async list({ visitor }: InputOf<typeof listApiKeys>): Promise<AnswerOf<typeof listApiKeys>> {
-    return { api_keys: (await this.keys.list(visitor.caller.accountId)).map(presentApiKey) };
+  async list({ visitor, request }: InputOf<typeof listApiKeys>): Promise<AnswerOf<typeof listApiKeys>> {
+    const labels = readKeyLabels(request.query);
+    return { api_keys: (await this.keys.list(visitor.caller.accountId, labels)).map(presentApiKey) };
   }
 
   @Serves(createApiKey)

@@ -7,6 +7,7 @@ import {
   ApiKeyUpdateSchema,
   IssuedApiKeySchema,
 } from './api-key.schemas';
+import { keyLabelFilter } from './key-query';
 
 const common = { tag: 'api-keys', access: { by: 'api_key', scope: 'keys:admin' } } as const;
 const params = { id: recordId('API key') };
@@ -18,7 +19,9 @@ export const listApiKeys = defineEndpoint({
   path: '/platform/v1/api-keys',
   summary: 'List API keys',
   description:
-    'All keys that work, of those with labels the latest thousand, and the latest thousand that no longer do, newest first.',
+    'All keys that work, of those with labels the latest thousand, and the latest thousand that no longer do, newest first. With labels ' +
+    'only the sub-keys that carry them.',
+  parameters: [keyLabelFilter],
   answers: { 200: { description: 'The keys.', schema: ApiKeyListSchema } },
 });
 

@@ -67,6 +67,37 @@ describe('making a sub-key', () => {
     expect(fieldsOf(refused.body)).toMatchObject({ fields: [{ field }] });
   });
 
+  it('is listed by label, also when it has ended; keys without labels are not', async () => {
+    const both = await makeSubKey(api, account, { user: 'ada', team: 'x' });
+    const named = async (query: string): Promise<string[]> => {
+      const { body } = await owner().call<{ api_keys: { id: string }[] }>('GET', `${KEYS}?${query}`);
+      return body.api_keys.map(({ id }) => id);
+    };
+    await owner().call('DELETE', `${KEYS}/${ada.id}`);
+    expect(await named('labels[user]=ada')).toEqual([both.id, ada.id]);
+    expect(await named('labels%5Buser%5D=ada&labels[team]=x')).toEqual([both.id]);
+    expect(await named('labels[user]=nobody')).toEqual([]);
+    const other = await api.account();
+    await makeSubKey(api, other, { user: 'ada' });
+    expect(await named('labels[user]=ada')).toEqual([both.id, ada.id]);
+  });
+
+  it.each([
+    ['labels=user', 'labels'],
+    ['labels[]=ada', 'labels[]'],
+    ['labels[user', 'labels[user'],
+    ['labels[no key]=ada', 'labels[no key]'],
+    ['labels[user]=ada&labels[user]=bob', 'labels[user]'],
+    [`labels[user]=${'x'.repeat(257)}`, 'labels[user]'],
+    ['labels[a]=1&labels[b]=2&labels[c]=3&labels[d]=4&labels[e]=5', 'labels'],
+  ])('is not listed by %s: the parameter is named, and how to write it', async (query, field) => {
+    const refused = await owner().call('GET', `${KEYS}?${query}`);
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+    expect(fieldsOf(refused.body)).toMatchObject({
+      fields: [{ field, reason: expect.stringContaining('use labels[key]=value') as string }],
+    });
+  });
+
   it('lasts through a rotation, and ends with its maker', async () => {
     const { body } = await owner().call<{ key: string }>('POST', `${KEYS}/${ada.id}/rotate`, { json: {} });
     expect(body).toMatchObject({ labels: { user: 'ada' } });

@@ -10,6 +10,7 @@ import {
   presentPage,
   retryPolicyOf,
   spendLimitOf,
+  spendWarning,
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
@@ -42,8 +43,10 @@ export class BatchesController {
     const traceparent = currentTraceparent();
     const submission = { caller, scope, body, idempotencyKey, retry, spendLimitMicros, traceparent };
     const target = (): Promise<Target> => this.destinations.of(surface);
-    const { batch, isRepeat } = await this.submissions.submit({ ...submission, target });
+    const { batch, isRepeat, spend } = await this.submissions.submit({ ...submission, target });
     response.status(isRepeat ? 200 : 201);
+    const warning = spendWarning(spend);
+    if (warning !== null) response.setHeader(...warning);
     return presentBatch(visitor.surface, batch);
   }
 

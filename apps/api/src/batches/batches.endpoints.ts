@@ -7,7 +7,7 @@ import {
   BatchSchema,
   BatchSubmissionSchema,
 } from '@millrace/contracts';
-import { RETRY_HEADER, SPEND_LIMIT_HEADER, defineEndpoint, pageQuery, recordId } from '../endpoints';
+import { RETRY_HEADER, SPEND_LIMIT_HEADER, SPEND_WARNING, defineEndpoint, pageQuery, recordId } from '../endpoints';
 import { jobQuery } from '../jobs';
 
 const reads = { method: 'get', tag: 'batches', access: { by: 'surface', scope: 'jobs:read' } } as const;
@@ -42,7 +42,11 @@ export const postBatches = defineEndpoint({
   rawBody: { contentType: 'application/json', schema: BatchSubmissionSchema },
   example: EXAMPLE,
   answers: {
-    201: { description: 'The batch is recorded, and its jobs are queued.', schema: BatchSchema },
+    201: {
+      description: 'The batch is recorded, and its jobs are queued.',
+      schema: BatchSchema,
+      headers: { 'Millrace-Spend-Warning': SPEND_WARNING },
+    },
     200: { description: 'The batch that an earlier request with this key made.', schema: BatchSchema },
   },
   errors: [

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Request } from 'express';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { AuditLog, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
@@ -20,7 +19,6 @@ import { memberPieces } from '@millrace/workflow';
 import { Lifecycle } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import type { Visitor } from '../endpoints';
-import { addressOf } from '../http';
 import type { DeploymentUpdateSchema, OwnDeploymentUpdateSchema } from './deployment.schemas';
 import type { WithGraphText } from './graph-text';
 
@@ -143,12 +141,6 @@ function actOn({ id, accountId }: Deployment, verb: string): Act {
   return { action: `deployment.${verb}`, subjectType: 'deployment', subjectId: id, accountId };
 }
 
-/** The caller's key as the one who acts, for the audit log. */
-export function actorOf({ caller }: Visitor, request: Request): Operator {
-  const actor = caller.apiKeyId === null ? 'self_hosted' : `api_key:${caller.apiKeyId}`;
-  return { actor, address: addressOf(request) };
-}
-
 /** An act as it is shown; which operator it was is not said. */
 export function presentChange({ id, at, actor, action, details }: AuditEntry): {
   id: string;
@@ -157,6 +149,6 @@ export function presentChange({ id, at, actor, action, details }: AuditEntry): {
   action: string;
   details: Record<string, unknown>;
 } {
-  const shown = actor.startsWith('api_key:') || actor === 'self_hosted' ? actor : 'operator';
+  const shown = /^(api_key:|member:|self_hosted$)/.test(actor) ? actor : 'operator';
   return { id, at: at.toISOString(), actor: shown, action, details };
 }

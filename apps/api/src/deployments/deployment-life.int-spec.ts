@@ -1,4 +1,4 @@
-import { EngineClassStore, readEngineClasses } from '@millrace/deployments';
+import { EngineClassStore, WARM_UP_BYTES, readEngineClasses } from '@millrace/deployments';
 import { newId } from '@millrace/contracts';
 import { ApiClient, type Answer } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
@@ -81,6 +81,21 @@ describe('the graph of a warm-up', () => {
       include: { versions: true },
     });
     expect(versions.map(({ warmUp }) => warmUp)).toEqual([graph]);
+  });
+});
+
+describe('the size of a warm-up', () => {
+  const graphOf = (bytes: number): object => ({ '1': { class_type: 'Show', inputs: { text: 'x'.repeat(bytes) } } });
+
+  it('is what its description says, and a larger one is refused by its name', async () => {
+    const most = graphOf(WARM_UP_BYTES - 100);
+    const { id } = await create({ warm_up: most });
+    expect((await own('PATCH', `/${id}`, { warm_up: most })).status).toBe(200);
+    expect((await own('POST', `/${id}/versions`, { weight: 0, warm_up: most })).status).toBe(200);
+    expect((await operate('PATCH', `/${id}`, { warm_up: most })).status).toBe(200);
+    const refused = await own('PATCH', `/${id}`, { warm_up: graphOf(WARM_UP_BYTES) });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain(`warm_up: must be at most ${WARM_UP_BYTES} bytes`);
   });
 });
 

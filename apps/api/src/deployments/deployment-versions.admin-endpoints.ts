@@ -1,4 +1,5 @@
 import { defineEndpoint, recordId } from '../endpoints';
+import { WARM_UP_BODY_BYTES } from './deployment.schemas';
 import {
   DeploymentVersionsSchema,
   VersionCreateSchema,
@@ -33,6 +34,7 @@ export const addVersion = defineEndpoint({
   description:
     'Another version beside the present one, with workers of its own, that takes a share of the jobs as soon as it is ready: until then, and while it is not, the present one takes all. Two versions are live at most.',
   body: VersionCreateSchema,
+  bodyBytes: WARM_UP_BODY_BYTES,
   answers,
   errors: ['deployment_busy'],
 });

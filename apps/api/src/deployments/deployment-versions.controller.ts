@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
-import { Serves, type AnswerOf, type InputOf } from '../endpoints';
-import { DeploymentActs, actorOf } from './deployment-acts';
+import { Serves, actorOf, type AnswerOf, type InputOf } from '../endpoints';
+import { DeploymentActs } from './deployment-acts';
 import { DeploymentPresenter } from './deployment.presenter';
 import { withGraphText } from './graph-text';
 import { DeploymentVersionActs } from './deployment-version-acts';
@@ -38,7 +38,7 @@ export class DeploymentVersionsController {
   async add(input: InputOf<typeof addDeploymentVersion>): Promise<Answer> {
     const id = await this.ownId(input);
     const added = await this.versions.add(
-      actorOf(input.visitor, input.request),
+      actorOf(input.visitor.caller, input.request),
       id,
       withGraphText(input),
       this.acts.allowanceOf(input.visitor),
@@ -52,7 +52,7 @@ export class DeploymentVersionsController {
     const version = Number(input.params.version);
     return presentVersions(
       this.presenter,
-      await this.versions.weigh(actorOf(input.visitor, input.request), id, version, input.body.weight),
+      await this.versions.weigh(actorOf(input.visitor.caller, input.request), id, version, input.body.weight),
     );
   }
 
@@ -60,14 +60,18 @@ export class DeploymentVersionsController {
   async rollBack(input: InputOf<typeof rollBackDeployment>): Promise<Answer> {
     return presentVersions(
       this.presenter,
-      await this.versions.rollBack(actorOf(input.visitor, input.request), await this.ownId(input)),
+      await this.versions.rollBack(actorOf(input.visitor.caller, input.request), await this.ownId(input)),
     );
   }
 
   @Serves(endDeploymentVersion)
   async end(input: InputOf<typeof endDeploymentVersion>): Promise<Answer> {
     const id = await this.ownId(input);
-    const ended = await this.versions.end(actorOf(input.visitor, input.request), id, Number(input.params.version));
+    const ended = await this.versions.end(
+      actorOf(input.visitor.caller, input.request),
+      id,
+      Number(input.params.version),
+    );
     return presentVersions(this.presenter, ended);
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
 import { ENGINE_KINDS, WARM_UP_BYTES, engineClassName } from '@millrace/deployments';
 import { pageSchema, recordName } from '../endpoints';
+import { SMALL_BODY_BYTES } from '../http';
 
 const fields = {
   id: z.uuid(),
@@ -100,6 +101,9 @@ const scale = {
     .default(300)
     .meta({ description: 'How long workers without work are kept beyond `min_workers`, in seconds.' }),
 };
+/** The most bytes of a body that has a graph of a warm-up, beside all else of it. */
+export const WARM_UP_BODY_BYTES = WARM_UP_BYTES + SMALL_BODY_BYTES;
+
 const warmUp = z
   .record(z.string(), z.unknown())
   .nullable()
@@ -180,7 +184,9 @@ export const DeploymentChangePageSchema = pageSchema(
     .object({
       id: z.uuid(),
       at: TimestampSchema,
-      actor: z.string().meta({ description: '`operator`, or `api_key:<id>` where a key of the account acted.' }),
+      actor: z
+        .string()
+        .meta({ description: '`operator`, `api_key:<id>` where a key of the account acted, or `member:<id>`.' }),
       action: z.string().meta({ description: 'What was done, e.g. `deployment.update`.' }),
       details: z.record(z.string(), z.unknown()).meta({ description: 'What was set.' }),
     })

@@ -8,6 +8,7 @@ import {
   DeploymentUpdateSchema,
   OperatedDeploymentPageSchema,
   OperatedDeploymentSchema,
+  WARM_UP_BODY_BYTES,
 } from './deployment.schemas';
 
 const common = { tag: 'deployments' } as const;
@@ -26,6 +27,7 @@ export const createDeployment = defineEndpoint({
     'A surface with a pool, a lane and a node catalogue of its own. It takes jobs as soon as a worker is ready: one ' +
     'that the fleet starts, or one of the operator with its `pool` as MILLRACE_POOL.',
   body: DeploymentCreateSchema,
+  bodyBytes: WARM_UP_BODY_BYTES,
   answers: { 201: { description: 'The deployment was created.', schema: OperatedDeploymentSchema } },
   errors: ['not_found'],
 });
@@ -92,6 +94,7 @@ export const updateDeployment = defineEndpoint({
   description:
     'Jobs that run are not interrupted: workers of another class come, and the old ones go when they are idle.',
   body: DeploymentUpdateSchema,
+  bodyBytes: WARM_UP_BODY_BYTES,
   answers,
 });
 

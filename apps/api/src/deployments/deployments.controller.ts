@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { DeploymentsService } from '@millrace/deployments';
-import { Serves, presentPage, type AnswerOf, type InputOf } from '../endpoints';
-import { DeploymentActs, actorOf, detailsOf, presentChange } from './deployment-acts';
+import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { DeploymentActs, detailsOf, presentChange } from './deployment-acts';
 import { presentStarts } from './deployment-starts';
 import { DeploymentPresenter } from './deployment.presenter';
 import { withGraphText } from './graph-text';
@@ -79,7 +79,9 @@ export class DeploymentsController {
       warmUp: body.warm_up,
     };
     const allowance = this.acts.allowanceOf(visitor);
-    return this.presenter.present(await this.acts.create(actorOf(visitor, request), order, detailsOf(body), allowance));
+    return this.presenter.present(
+      await this.acts.create(actorOf(visitor.caller, request), order, detailsOf(body), allowance),
+    );
   }
 
   @Serves(updateOwnDeployment)
@@ -110,4 +112,4 @@ export class DeploymentsController {
   }
 }
 
-const actor = ({ visitor, request }: OnOwn): ReturnType<typeof actorOf> => actorOf(visitor, request);
+const actor = ({ visitor, request }: OnOwn): ReturnType<typeof actorOf> => actorOf(visitor.caller, request);

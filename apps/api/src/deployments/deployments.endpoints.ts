@@ -8,6 +8,7 @@ import {
   DeploymentSchema,
   OwnDeploymentCreateSchema,
   OwnDeploymentUpdateSchema,
+  WARM_UP_BODY_BYTES,
 } from './deployment.schemas';
 
 const common = { method: 'get', tag: 'deployments', access: { by: 'api_key', scope: 'jobs:read' } } as const;
@@ -57,6 +58,7 @@ export const createOwnDeployment = defineEndpoint({
     'A surface of the account with workers, a queue and limits of its own, at the price of its engine class. How many an account ' +
     'may make is one of its limits.',
   body: OwnDeploymentCreateSchema,
+  bodyBytes: WARM_UP_BODY_BYTES,
   answers: { 201: { description: 'The deployment was created.', schema: DeploymentSchema } },
   errors: ['deployment_limit'],
 });
@@ -71,6 +73,7 @@ export const updateOwnDeployment = defineEndpoint({
   description:
     'Jobs that run are not interrupted: workers of another class come, and the old ones go when they are idle.',
   body: OwnDeploymentUpdateSchema,
+  bodyBytes: WARM_UP_BODY_BYTES,
   answers,
   errors: ['deployment_limit'],
 });

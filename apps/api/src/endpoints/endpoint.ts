@@ -9,6 +9,9 @@ import type { Admitted } from './visitor';
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof METHODS)[number];
 
+/** What an account may ask for less often than requests (`request-limits.ts`). */
+export type QuotaName = 'estimates' | 'sends';
+
 /** An error of an endpoint; `invalid_request` comes with three meanings. */
 export type ErrorName = Exclude<ErrorCode, 'invalid_request'> | 'unreadable_request' | 'invalid_field' | 'late_body';
 
@@ -34,10 +37,14 @@ export interface Endpoint {
   readonly query?: z.ZodObject;
   /** Parameters that the handler reads itself. */
   readonly parameters?: readonly DescribedParameter[];
+  /** Counts against a limit of its own, beside that of requests: it does much more than a request. */
+  readonly quota?: QuotaName;
   /** The header `Idempotency-Key` is read. A second request with a key is refused, or it is accepted and changes nothing. */
   readonly idempotencyKey?: 'refuses-repeats' | 'accepts-repeats';
   /** Shape of a small JSON body. A body of which every field has a default need not be sent. */
   readonly body?: z.ZodType;
+  /** The most bytes of that body, where a small one is not enough. */
+  readonly bodyBytes?: number;
   /** A body of any other kind, which the handler reads itself. */
   readonly rawBody?: DescribedBody;
   /** An example of the body. */

@@ -25,3 +25,13 @@ export const expiry = time
   .refine((at) => at.getTime() > Date.now(), 'must be in the future')
   .nullable()
   .default(null);
+
+/** An address of mail, as mail servers take it without quotes (RFC 5321, 4.1.2). */
+export const EMAIL = z
+  .string()
+  .trim()
+  .max(254)
+  .regex(
+    /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,8}$/,
+    'must be an address such as ada@example.com',
+  );

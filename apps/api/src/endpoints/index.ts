@@ -25,7 +25,7 @@ export {
 } from './endpoint';
 export { claimedKey } from './idempotency-key';
 export { EndpointsModule } from './endpoints.module';
-export { dayOrTime, expiry, recordName, time } from './fields';
+export { EMAIL, dayOrTime, expiry, recordName, time } from './fields';
 export { pageQuery, pageSchema, presentPage } from './page';
 export { pathParametersOf, pathText, recordId, uncheckedPathText } from './path-parameters';
 export { REASON_HEADER } from './reason-header';

@@ -25,7 +25,7 @@ export class InputPipe implements PipeTransform<Exchange, Promise<object>> {
 
   /** @throws Refusal for the first part that does not fit, with all its fields. */
   async transform({ request, response }: Exchange): Promise<object> {
-    const { query, idempotencyKey, body } = this.endpoint;
+    const { query, idempotencyKey, body, bodyBytes } = this.endpoint;
     const guest = guestOf(request);
     return {
       visitor: guest?.visitor,
@@ -34,7 +34,7 @@ export class InputPipe implements PipeTransform<Exchange, Promise<object>> {
       query: query === undefined ? undefined : parseFields(query, request.query, 400),
       idempotencyKey:
         idempotencyKey === undefined ? undefined : claimedKey(guest?.visitor?.caller, idempotencyKeyOf(request)),
-      ...(body === undefined ? { body, text: '' } : await readJson(request, body, this.absentBody)),
+      ...(body === undefined ? { body, text: '' } : await readJson(request, body, this.absentBody, bodyBytes)),
       request,
       response,
     };

@@ -4,6 +4,7 @@ import {
   FailedAttempts,
   OperatorSessionsService,
   OperatorTokensService,
+  RefusalLog,
   bearerOf,
   type NamedOperator,
   type OperatorSession,
@@ -25,6 +26,7 @@ export class OperatorGuard implements CanActivate {
     private readonly failures: FailedAttempts,
     private readonly sessions: OperatorSessionsService,
     private readonly tokens: OperatorTokensService,
+    private readonly refusals: RefusalLog,
     @Inject(API_SETTINGS) private readonly settings: Pick<ApiSettings, 'adminToken'>,
   ) {}
 
@@ -66,12 +68,20 @@ export class OperatorGuard implements CanActivate {
     }
     if (adminToken === undefined) throw off();
     if (equalTexts(text, adminToken)) return null;
+    this.refusals.note(WRONG_TOKEN, networkOf(request));
     throw this.failures.refusal(
       networkOf(request),
       'The bearer token is neither the admin token nor an operator token.',
     );
   }
 }
+
+const WRONG_TOKEN = {
+  action: 'admin_token.refuse',
+  subjectType: 'operators',
+  subjectId: 'operators',
+  accountId: null,
+};
 
 function off(): Refusal {
   const message =

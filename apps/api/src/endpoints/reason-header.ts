@@ -10,7 +10,7 @@ export const REASON_HEADER: DescribedParameter = {
   in: 'header',
   required: false,
   description:
-    'Why this is done, such as a ticket, percent-encoded (UTF-8). It is kept with the act in the audit log. Operators who are ' +
+    'Why this is done, such as a ticket, percent-encoded (UTF-8). It is kept with the act in the audit log, where the account that it concerns reads it. Operators who are ' +
     'known by name must say it where customers’ money, keys, jobs or access are concerned.',
   schema: { type: 'string', minLength: 1, maxLength: CHARACTERS, examples: ['Ticket%204711'] },
 };

@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { RATE_WINDOW_SECONDS, RateLimiter, type Caller } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { networkOf } from '../http';
 import type { Access } from './access';
+import type { QuotaName } from './endpoint';
+import type { Visitor } from './visitor';
 
 /** Polls are this much cheaper than other requests: clients never try a refused one again (wire supplement, section 3). */
 const POLLS_PER_REQUEST = 10;
@@ -16,6 +18,8 @@ const NOUNS = {
   polls: 'polls',
   anonymous: 'requests without a credential',
   links: 'requests of links',
+  estimates: 'estimates',
+  sends: 'tests, replays and repeated deliveries',
 };
 
 interface Quota {
@@ -25,7 +29,18 @@ interface Quota {
 
 const POLL = /^\/api\/v2\/jobs\/[^/]+\/?$/;
 
-type Settings = Pick<ApiSettings, 'rateLimitPerMinute' | 'demoRateLimitPerMinute' | 'anonymousRateLimitPerMinute'>;
+const PER_MINUTE = { estimates: 'estimatesPerMinute', sends: 'sendsPerMinute' } as const satisfies Record<
+  QuotaName,
+  keyof ApiSettings
+>;
+
+type Settings = Pick<
+  ApiSettings,
+  | 'rateLimitPerMinute'
+  | 'demoRateLimitPerMinute'
+  | 'anonymousRateLimitPerMinute'
+  | (typeof PER_MINUTE)[keyof typeof PER_MINUTE]
+>;
 
 /**
  * Limits requests in a minute and says so on every answer: of an account over all its keys, or of a network where no key is
@@ -68,6 +83,16 @@ export class RequestLimits {
     else this.count(request, networkOf(request), { policy: 'anonymous', limit });
   }
 
+  /**
+   * Count what an account may ask for less often than requests, after its request was counted.
+   *
+   * @throws Refusal `rate_limited`.
+   */
+  takeQuota(request: Request, { caller, demo }: Pick<Visitor, 'caller' | 'demo'>, policy: QuotaName): void {
+    const who = demo || caller.apiKeyId === null ? networkOf(request) : caller.accountId;
+    this.count(request, who, { policy, limit: this.settings[PER_MINUTE[policy]] });
+  }
+
   private countFor(request: Request, who: string, limits: { requests: number; polls: number }): void {
     const policy = request.method === 'GET' && POLL.test(request.path) ? 'polls' : 'requests';
     this.count(request, who, { policy, limit: limits[policy] });
@@ -77,10 +102,17 @@ export class RequestLimits {
   private count(request: Request, who: string, { policy, limit }: Quota): void {
     const verdict = this.limiter.take(`${policy}:${who}`, limit);
     const { remaining, resetSeconds, retryAfterSeconds } = verdict;
-    request.res?.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`);
-    request.res?.setHeader('RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
+    addToList(request.res, 'RateLimit-Policy', `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`);
+    addToList(request.res, 'RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
     if (verdict.allowed) return;
     const message = `There were more than ${limit} ${NOUNS[policy]} in a minute, which is the limit; wait ${retryAfterSeconds} s.`;
     throw new Refusal('rate_limited', message, { retryAfterSeconds });
   }
+}
+
+/** Nothing of an answer that has begun. */
+function addToList(response: Response | undefined, name: string, item: string): void {
+  if (response === undefined || response.headersSent) return;
+  const before = response.getHeader(name);
+  response.setHeader(name, before === undefined ? item : `${String(before)}, ${item}`);
 }

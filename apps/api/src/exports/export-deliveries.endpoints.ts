@@ -27,6 +27,7 @@ export const getExportDelivery = defineEndpoint({
 
 export const deliverExport = defineEndpoint({
   id: 'deliverExport',
+  quota: 'sends',
   method: 'post',
   path: '/platform/v1/exports/{day}/deliver',
   params: { day: pathText('A day as `yyyy-mm-dd`, UTC.', /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/) },

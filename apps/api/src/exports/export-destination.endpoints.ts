@@ -65,6 +65,7 @@ export const deleteExportDestination = defineEndpoint({
 export const testExportDestination = defineEndpoint({
   ...writes,
   id: 'testExportDestination',
+  quota: 'sends',
   method: 'post',
   path: '/platform/v1/export-destination/test',
   summary: 'Test the destination of daily exports',

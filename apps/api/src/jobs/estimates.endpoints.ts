@@ -18,6 +18,7 @@ export const postEstimates = defineEndpoint({
     'steps. Texts, seeds, files and fractions may differ.\n\n' +
     'For a deployment, send it to the address of the deployment: `/deployment/<id>/platform/v1/estimates`.',
   parameters: [REUSE_HEADER],
+  quota: 'estimates',
   rawBody: { contentType: 'application/json', schema: JobSubmissionSchema },
   example: EXAMPLE_SUBMISSION,
   answers: { 200: { description: 'The estimate.', schema: EstimateSchema } },

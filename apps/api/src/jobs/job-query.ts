@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { JOB_STATUSES, METADATA_KEY, Refusal, faultOfMetadataValue, type JobMetadata } from '@millrace/contracts';
+import { JOB_STATUSES, Refusal, type JobMetadata } from '@millrace/contracts';
 import { dayOrTime, pageQuery, type DescribedParameter } from '../endpoints';
+import { readLabelFilter } from '../http';
 
 const MAX_FILTERS = 3;
-const FILTER = /^metadata\[(.*)\]$/s;
 
 /** The query of a job list (wire supplement, section 1), without its metadata filters. Unknown parameters are ignored. */
 export const jobQuery = z.object({
@@ -37,19 +37,7 @@ export const metadataFilter: DescribedParameter = {
  * @throws Refusal `invalid_metadata_filter`.
  */
 export function readMetadataFilter(query: Record<string, unknown>): JobMetadata {
-  const filters: [string, string][] = [];
-  for (const [name, value] of Object.entries(query)) {
-    if (name !== 'metadata' && !name.startsWith('metadata[')) continue;
-    const key = FILTER.exec(name)?.[1];
-    if (key === undefined || !METADATA_KEY.test(key)) throw badFilter(`${name.slice(0, 80)} does not name a key`);
-    if (typeof value !== 'string') throw badFilter(`${key} is given more than once`);
-    const fault = faultOfMetadataValue(value);
-    if (fault !== null) throw badFilter(`the value of ${key} ${fault}, so that no job can have it`);
-    filters.push([key, value]);
-  }
-  if (filters.length > MAX_FILTERS)
-    throw badFilter(`there are ${filters.length} filters; at most ${MAX_FILTERS} apply`);
-  return Object.fromEntries(filters);
+  return readLabelFilter(query, { name: 'metadata', of: 'job', max: MAX_FILTERS, refusal: badFilter });
 }
 
 function badFilter(reason: string): Refusal {

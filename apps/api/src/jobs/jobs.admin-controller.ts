@@ -26,7 +26,8 @@ export class JobsAdminController {
   }
 
   @Serves(listFailures)
-  async failures({ query }: InputOf<typeof listFailures>): Promise<AnswerOf<typeof listFailures>> {
+  async failures({ operator, query }: InputOf<typeof listFailures>): Promise<AnswerOf<typeof listFailures>> {
+    await this.audit.noteOnceAnHour(operator, READ_FAILURES);
     return presentPage('failures', await this.histories.failures(query), presentFailure);
   }
 
@@ -56,6 +57,14 @@ export class JobsAdminController {
     return { id: made.id, redriven_from: job.id, account_id: job.accountId, status: made.status };
   }
 }
+
+/** Errors of jobs may say what customers wrote. They are of all accounts, so the entry is of none. */
+const READ_FAILURES: Act = {
+  action: 'job.list_failures',
+  subjectType: 'jobs',
+  subjectId: 'failures',
+  accountId: null,
+};
 
 function actOn({ id, accountId }: Pick<OperatorJob, 'id' | 'accountId'>, action: string): Act {
   return { action, subjectType: 'job', subjectId: id, accountId };

@@ -26,7 +26,10 @@ const FRAME: DocumentFrame = {
     { name: 'models', description: 'Files of weights that graphs name.' },
     { name: 'privacy', description: 'What the account has, handed out and erased.' },
     { name: 'webhooks', description: 'Where events of the account are sent.' },
+    { name: 'members', description: 'The people of the account.' },
+    { name: 'audit', description: 'What was done to the account, and by whom.' },
     { name: 'sessions', description: 'Signing in to the console.' },
+    { name: 'status', description: 'How the service does.' },
   ],
   servers: [
     {
@@ -43,7 +46,7 @@ const FRAME: DocumentFrame = {
       'A session of the console (`signIn` of the platform API), in a request without an Authorization header. A request that ' +
       'changes something must carry `Millrace-Console: 1`.',
   },
-  paths: ['/platform/v1/'],
+  paths: ['/platform/v1/', '/status'],
 };
 
 /** The platform API as an OpenAPI document: docs/platform-openapi.json. */

@@ -1,6 +1,6 @@
 import { Controller, Inject, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { FailedAttempts, OperatorSessionsService } from '@millrace/accounts';
+import { FailedAttempts, OperatorSessionsService, RefusalLog } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import { OPERATOR_COOKIE, Serves, setSessionCookie, type AnswerOf, type InputOf } from '../endpoints';
@@ -26,6 +26,7 @@ export class OperatorSignInAdminController {
   constructor(
     private readonly sessions: OperatorSessionsService,
     private readonly failures: FailedAttempts,
+    private readonly refusals: RefusalLog,
     @Inject(API_SETTINGS) private readonly settings: ApiSettings,
   ) {
     const provider = providerOf(settings);
@@ -57,6 +58,7 @@ export class OperatorSignInAdminController {
     const query = request.originalUrl.slice(request.path.length);
     const identity = await provider.finish(query, pending).catch((error: unknown) => {
       this.failures.count(networkOf(request));
+      this.noteRefusal(request, 'operators');
       return this.giveUp(response, 'refused', error);
     });
     if (identity !== undefined) await this.admit(request, response, identity);
@@ -65,12 +67,18 @@ export class OperatorSignInAdminController {
   private async admit(request: Request, response: Response, { who, groups }: Identity): Promise<void> {
     const role = roleOf(groups, this.settings.operatorsRoles);
     if (role === null || !WHO.test(who)) {
+      this.noteRefusal(request, WHO.test(who) ? `operator:${who}` : 'operators');
       return this.giveUp(response, 'no-role', new Error(`the groups of ${who.slice(0, 150)} give no role`));
     }
     const actor = `operator:${who}`;
     const session = await this.sessions.open({ actor, address: addressOf(request) }, { actor, role, tokenId: null });
     setSessionCookie(request, response, session.secret, OPERATOR_COOKIE);
     response.redirect(CONSOLE);
+  }
+
+  private noteRefusal(request: Request, subjectId: string): void {
+    const act = { action: 'operator_session.refuse', subjectType: 'operators', subjectId, accountId: null };
+    this.refusals.note(act, networkOf(request));
   }
 
   /** @throws Refusal `not_found`. */

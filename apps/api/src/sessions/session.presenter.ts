@@ -1,12 +1,27 @@
 import type { z } from 'zod';
-import type { ConsoleSession } from '@millrace/accounts';
+import { type ConsoleSession, type ListedSession } from '@millrace/accounts';
 import { SELF_HOSTED_SCOPES } from '../endpoints';
-import type { SessionSchema } from './session.schemas';
+import type { ListedSessionSchema, SessionSchema } from './session.schemas';
 
 /** What stands for a key where there are none. */
 const NO_KEY = { id: null, name: 'self-hosted', scopes: SELF_HOSTED_SCOPES };
 
 /** What a session looks like on the wire. */
-export function presentSession({ account, key, expiresAt }: ConsoleSession): z.output<typeof SessionSchema> {
-  return { account, key: key ?? NO_KEY, expires_at: expiresAt.toISOString() };
+export function presentSession({
+  id,
+  account,
+  key,
+  member,
+  expiresAt,
+}: ConsoleSession): z.output<typeof SessionSchema> {
+  return { id, account, key: key ?? NO_KEY, member, expires_at: expiresAt.toISOString() };
+}
+
+/** @param current the session that asks. */
+export function presentListedSession(
+  { id, createdAt, expiresAt, key, member }: ListedSession,
+  current: string,
+): z.output<typeof ListedSessionSchema> {
+  const times = { created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() };
+  return { id, ...times, key, member, current: id === current };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES, TimestampSchema } from '@millrace/contracts';
+import { MEMBER_ROLES, SCOPES, TimestampSchema } from '@millrace/contracts';
 
 /** Longer than any key, token or link is. */
 const CREDENTIAL_CHARACTERS = 4_096;
@@ -11,16 +11,25 @@ export const SignInSchema = z
       description: 'An API key of the account; on a self-hosted surface its one token, and nothing where it has none.',
     }),
     link: credential.meta({ description: 'What stands behind `#link=` in a sign-in link. It counts once.' }),
+    invitation: credential.meta({
+      description:
+        'What stands behind `#invitation=` in an invitation: makes you a member of its account. It counts once.',
+    }),
   })
-  .refine(({ api_key: key, link }) => key === undefined || link === undefined, {
+  .refine((sent) => Object.values(sent).filter((value) => value !== undefined).length <= 1, {
     path: ['link'],
-    error: 'must not be sent together with api_key',
+    error: 'must be sent alone: only one of api_key, link and invitation',
   })
   .meta({ id: 'SignIn', description: 'What is exchanged for a session.' });
 
 export const SessionSchema = z
   .object({
+    id: z.uuid(),
     account: z.object({ id: z.uuid(), name: z.string() }),
+    member: z
+      .object({ id: z.uuid(), email: z.string(), role: z.enum(MEMBER_ROLES) })
+      .nullable()
+      .meta({ description: 'The member who is signed in; null for who signed in with a key of the account.' }),
     key: z
       .object({
         id: z.uuid().nullable().meta({ description: 'Null on a self-hosted surface, which has no keys.' }),
@@ -53,3 +62,24 @@ export const SignInLinkSchema = z
     expires_at: TimestampSchema,
   })
   .meta({ id: 'SignInLink', description: 'A link that signs a browser in to the console, once.' });
+
+export const ListedSessionSchema = z
+  .object({
+    id: z.uuid(),
+    created_at: TimestampSchema,
+    expires_at: TimestampSchema,
+    member: z
+      .object({ id: z.uuid(), email: z.string() })
+      .nullable()
+      .meta({ description: 'Whose it is; null for who signed in with a key of the account.' }),
+    key: z
+      .object({ id: z.uuid(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The key with which it was opened; null for a session of a member.' }),
+    current: z.boolean().meta({ description: 'Whether it is the session that asks.' }),
+  })
+  .meta({ id: 'ListedSession', description: 'A browser that is signed in.' });
+
+export const SessionListSchema = z
+  .object({ sessions: z.array(ListedSessionSchema) })
+  .meta({ id: 'SessionList', description: 'Browsers that are signed in.' });

@@ -1,5 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { SessionsService } from '@millrace/accounts';
+import { SessionsService, type Caller, type SessionsOf } from '@millrace/accounts';
+import { isOwners } from '@millrace/contracts';
 import {
   Serves,
   actorOf,
@@ -9,8 +10,16 @@ import {
   type AnswerOf,
   type InputOf,
 } from '../endpoints';
-import { presentSession } from './session.presenter';
-import { getSession, signIn, signOut, signOutEverywhere } from './sessions.endpoints';
+import { presentListedSession, presentSession } from './session.presenter';
+import {
+  endOtherSessions,
+  endSession,
+  getSession,
+  listSessions,
+  signIn,
+  signOut,
+  signOutEverywhere,
+} from './sessions.endpoints';
 import { SignInService } from './sign-in.service';
 
 /** Who is signed in to the console. */
@@ -45,7 +54,36 @@ export class SessionsController {
   @Serves(signOutEverywhere)
   async signOutEverywhere({ visitor, request, response }: InputOf<typeof signOutEverywhere>): Promise<void> {
     const { caller } = visitor;
-    await this.sessions.endAll(actorOf(caller, request), caller.accountId);
+    const { accountId, memberId } = caller;
+    await this.sessions.endAll(
+      actorOf(caller, request),
+      memberId === undefined ? { accountId } : sessionsOf(caller),
+      null,
+    );
     clearSessionCookie(request, response);
   }
+
+  @Serves(endOtherSessions)
+  async endOthers({ visitor, request }: InputOf<typeof endOtherSessions>): Promise<void> {
+    const { caller } = visitor;
+    await this.sessions.endAll(actorOf(caller, request), sessionsOf(caller), caller.sessionId);
+  }
+
+  @Serves(listSessions)
+  async list({ visitor }: InputOf<typeof listSessions>): Promise<AnswerOf<typeof listSessions>> {
+    const { caller } = visitor;
+    const sessions = await this.sessions.list(sessionsOf(caller));
+    return { sessions: sessions.map((session) => presentListedSession(session, caller.sessionId)) };
+  }
+
+  @Serves(endSession)
+  async endOne({ visitor, params, request }: InputOf<typeof endSession>): Promise<void> {
+    const { caller } = visitor;
+    await this.sessions.endOther(actorOf(caller, request), sessionsOf(caller), params.id);
+  }
+}
+
+/** Who may do everything sees the sessions of all; others their own. */
+function sessionsOf({ accountId, apiKeyId, scopes }: Caller): SessionsOf {
+  return isOwners(scopes) ? { accountId } : { accountId, apiKeyId };
 }

@@ -1,5 +1,5 @@
-import { defineEndpoint, type AnswerHeader } from '../endpoints';
-import { SessionSchema, SignInSchema } from './session.schemas';
+import { defineEndpoint, recordId, type AnswerHeader } from '../endpoints';
+import { SessionListSchema, SessionSchema, SignInSchema } from './session.schemas';
 
 const tag = 'sessions';
 const SET_COOKIE: AnswerHeader = {
@@ -16,7 +16,7 @@ export const signIn = defineEndpoint({
   access: { by: 'nothing' },
   summary: 'Sign in to the console',
   description:
-    'Exchanges an API key, or a sign-in link, for a cookie. A request with that cookie and without an Authorization header is ' +
+    'Exchanges an API key, a sign-in link or an invitation for a cookie. A request with that cookie and without an Authorization header is ' +
     "the key's, with its scopes and limits. If its method changes something, it must carry `Millrace-Console: 1`. Where an " +
     'open self-hosted surface asks for no credential, nothing is exchanged.',
   body: SignInSchema,
@@ -57,6 +57,43 @@ export const signOutEverywhere = defineEndpoint({
   tag,
   access: { by: 'session' },
   summary: 'Sign out everywhere',
-  description: 'Ends all sessions of the account, this one included. Its API keys go on.',
+  description:
+    'Ends all sessions of the account, this one included; of a member who is no owner their own. API keys go on.',
   answers: { 204: { description: 'All are signed out.', headers: { 'Set-Cookie': SET_COOKIE } } },
+});
+
+export const listSessions = defineEndpoint({
+  id: 'listSessions',
+  method: 'get',
+  path: '/platform/v1/sessions',
+  tag,
+  access: { by: 'session' },
+  summary: 'List sessions',
+  description:
+    'All of the account for an owner, and who signed in with a key that has all scopes; else your own. Newest first.',
+  answers: { 200: { description: 'The sessions.', schema: SessionListSchema } },
+  uncached: true,
+});
+
+export const endSession = defineEndpoint({
+  id: 'endSession',
+  method: 'delete',
+  path: '/platform/v1/sessions/{id}',
+  tag,
+  access: { by: 'session' },
+  params: { id: recordId('session') },
+  summary: 'End a session',
+  description: 'One that you can list. It is refused everywhere within 5 seconds, and its event streams end.',
+  answers: { 204: { description: 'The session has ended.' } },
+});
+
+export const endOtherSessions = defineEndpoint({
+  id: 'endOtherSessions',
+  method: 'post',
+  path: '/platform/v1/sessions/end-others',
+  tag,
+  access: { by: 'session' },
+  summary: 'End all other sessions',
+  description: 'All that you can list but this one.',
+  answers: { 204: { description: 'They have ended.' } },
 });

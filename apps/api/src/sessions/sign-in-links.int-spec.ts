@@ -1,4 +1,10 @@
-import { OperatorSessionStore, SessionStore, SignInLinkStore, SweepSessionsLoop } from '@millrace/accounts';
+import {
+  InvitationStore,
+  OperatorSessionStore,
+  SessionStore,
+  SignInLinkStore,
+  SweepSessionsLoop,
+} from '@millrace/accounts';
 import { newId } from '@millrace/contracts';
 import type { Answer } from '@millrace/testing';
 import { SignedInBrowser, sessionIn } from '../fixtures/browser';
@@ -174,7 +180,8 @@ it('what has expired is swept, and nothing else', async () => {
   const past = { expiresAt: new Date(Date.now() - 1_000) };
   await database.models.consoleSession.updateMany({ where: { id: newest?.id ?? '' }, data: past });
   await database.models.signInLink.updateMany({ data: past });
-  const loop = new SweepSessionsLoop(database, new SessionStore(), new SignInLinkStore(), new OperatorSessionStore());
+  const [sessions, links, operators] = [new SessionStore(), new SignInLinkStore(), new OperatorSessionStore()];
+  const loop = new SweepSessionsLoop(database, sessions, links, operators, new InvitationStore());
   expect(await loop.runOnce()).toBeGreaterThanOrEqual(2);
   expect(await loop.runOnce()).toBe(0);
   expect(await database.models.signInLink.count()).toBe(0);

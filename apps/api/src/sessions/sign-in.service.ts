@@ -5,15 +5,18 @@ import {
   AddressGate,
   Authenticator,
   FailedAttempts,
+  InvitationsService,
   SessionsService,
   SignInLinksService,
   assertActive,
+  browserHash,
   type OpenedSession,
 } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { RequestLimits, SELF_HOSTED_ACCOUNT, SessionCallers, actorOf, equalTexts } from '../endpoints';
+import { RequestLimits, SELF_HOSTED_ACCOUNT, SessionCallers, actorOf, equalTexts, sessionCookieOf } from '../endpoints';
 import { addressOf, networkOf } from '../http';
+import { BROWSER_COOKIE } from './browser-cookie';
 import type { SignInSchema } from './session.schemas';
 
 /** Exchanges what proves someone for a session, by the rules of the surface that was asked. */
@@ -22,6 +25,7 @@ export class SignInService {
   constructor(
     private readonly sessions: SessionsService,
     private readonly links: SignInLinksService,
+    private readonly invitations: InvitationsService,
     private readonly authenticator: Authenticator,
     private readonly failures: FailedAttempts,
     private readonly limits: RequestLimits,
@@ -34,12 +38,24 @@ export class SignInService {
    * @throws Refusal 401 `unauthorized`, 403 `forbidden` for a suspended account, 429 `rate_limited` after too many credentials of
    * this network that were not valid.
    */
-  async signIn(request: Request, { api_key: key, link }: z.output<typeof SignInSchema>): Promise<OpenedSession> {
+  async signIn(
+    request: Request,
+    { api_key: key, link, invitation }: z.output<typeof SignInSchema>,
+  ): Promise<OpenedSession> {
     const place = this.callers.placeOf(request);
     if (link !== undefined) {
       this.links.assertMade(link, networkOf(request));
       const operator = { actor: 'sign_in_link', address: addressOf(request) };
-      return this.sessions.open(operator, place, (tx) => this.links.take(tx, link));
+      const asked = sessionCookieOf(request, BROWSER_COOKIE);
+      const browser = asked === null ? null : browserHash(asked);
+      return this.sessions.open(operator, place, (tx) =>
+        this.links.take(tx, link, { browser, network: networkOf(request) }),
+      );
+    }
+    if (invitation !== undefined) {
+      this.invitations.assertMade(invitation, networkOf(request));
+      const operator = { actor: 'invitation', address: addressOf(request) };
+      return this.sessions.open(operator, place, (tx) => this.invitations.accept(tx, operator, invitation));
     }
     const grant = place.by === 'keys' ? await this.withKey(request, key) : this.withToken(request, key);
     return this.sessions.open(actorOf(grant, request), place, async () => grant);

@@ -1,6 +1,9 @@
 import { defineEndpoint, recordId } from '../endpoints';
 import { SpendCapListSchema, SpendCapPutSchema, SpendCapSchema } from './spend.schemas';
 
+/** Who is trusted with keys, and who is with money. */
+const OF_CAPS = { by: 'api_key', scope: 'keys:admin', or: 'credits:write' } as const;
+
 export const listSpendCaps = defineEndpoint({
   id: 'listSpendCaps',
   method: 'get',
@@ -18,7 +21,7 @@ export const putSpendCap = defineEndpoint({
   method: 'put',
   path: '/platform/v1/spend/caps',
   tag: 'credits',
-  access: { by: 'api_key', scope: 'keys:admin' },
+  access: OF_CAPS,
   summary: 'Set or change a spend cap',
   description:
     'What the jobs of the account, or of a key, may cost in a day and a month. It counts what was charged since these began, and what jobs ' +
@@ -35,7 +38,7 @@ export const deleteSpendCap = defineEndpoint({
   path: '/platform/v1/spend/caps/{id}',
   params: { id: recordId('spend cap') },
   tag: 'credits',
-  access: { by: 'api_key', scope: 'keys:admin' },
+  access: OF_CAPS,
   summary: 'Delete a spend cap',
   description: 'It no longer applies, to running jobs neither.',
   answers: { 204: { description: 'The cap is deleted.' } },

@@ -31,6 +31,7 @@ export const rotateWebhookSecret = defineEndpoint({
 export const testWebhookEndpoint = defineEndpoint({
   ...writes,
   id: 'testWebhookEndpoint',
+  quota: 'sends',
   method: 'post',
   path: '/platform/v1/webhook-endpoints/{id}/test',
   params,
@@ -58,6 +59,7 @@ export const listWebhookMessages = defineEndpoint({
 export const replayWebhookMessage = defineEndpoint({
   ...writes,
   id: 'replayWebhookMessage',
+  quota: 'sends',
   method: 'post',
   path: '/platform/v1/webhook-endpoints/{id}/messages/{message_id}/replay',
   params: messageParams,
@@ -69,6 +71,7 @@ export const replayWebhookMessage = defineEndpoint({
 export const replayWebhookMessages = defineEndpoint({
   ...writes,
   id: 'replayWebhookMessages',
+  quota: 'sends',
   method: 'post',
   path: '/platform/v1/webhook-endpoints/{id}/replay',
   params,

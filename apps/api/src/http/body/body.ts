@@ -127,7 +127,8 @@ function tooLarge(request: IncomingMessage, maxBytes: number): Refusal {
   return new Refusal('payload_too_large', `The body is larger than ${maxBytes} bytes, which is the limit.`);
 }
 
-const SMALL_BODY_BYTES = 65_536;
+/** The most that a JSON body of a known shape has, where its endpoint says nothing else. */
+export const SMALL_BODY_BYTES = 65_536;
 /** Each may be a fault that is built and named: far more than any request of a known shape has. */
 const SMALL_BODY_VALUES = 10_000;
 
@@ -135,6 +136,7 @@ const SMALL_BODY_VALUES = 10_000;
  * Read a small JSON body of a known shape.
  *
  * @param absent text that stands for a body that was not sent.
+ * @param maxBytes the most that it may have.
  * @returns its value, and the text in which its numbers have all their digits.
  * @throws Refusal.
  */
@@ -142,8 +144,9 @@ export async function readJson<T>(
   request: IncomingMessage,
   schema: z.ZodType<T>,
   absent = '',
+  maxBytes = SMALL_BODY_BYTES,
 ): Promise<{ body: T; text: string }> {
-  const text = (await readText(request, SMALL_BODY_BYTES)) || absent;
+  const text = (await readText(request, maxBytes)) || absent;
   let value: unknown;
   try {
     value = JSON.parse(text);

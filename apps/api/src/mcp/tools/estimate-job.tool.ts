@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { SubmissionEstimates } from '@millrace/jobs';
+import { RequestLimits } from '../../endpoints';
 import { inTurn } from '../../http';
 import { Destinations, presentEstimate } from '../../jobs';
 import { graphBody, graphInput } from '../graph-body';
@@ -26,10 +27,12 @@ export class EstimateJobTool implements Tool<typeof definition> {
   constructor(
     private readonly destinations: Destinations,
     private readonly estimates: SubmissionEstimates,
+    private readonly limits: RequestLimits,
   ) {}
 
   async run(_: z.output<typeof definition.input>, call: ToolCall): Promise<ToolAnswer> {
     const { caller, scope, surface } = call.visitor;
+    this.limits.takeQuota(call.request, call.visitor, 'estimates');
     const body = graphBody(call);
     const target = () => this.destinations.of(surface, { wake: false });
     const estimate = await inTurn(call.request, body, () => this.estimates.estimate({ caller, scope, body, target }));

@@ -1,7 +1,7 @@
 import type { Method } from '../../endpoints';
 import type { MediaType, OpenApiDocument, Operation, Parameter, Reference, ResponseObject } from '../openapi-types';
 import { curlExample } from './curl-example';
-import { html, prose, type Html } from './html';
+import { html, prose, type Html } from '../../pages';
 import { joined, linkTo, typeOf } from './schema-view';
 
 /** An operation and where it is. */

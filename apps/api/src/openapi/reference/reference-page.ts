@@ -1,28 +1,18 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METHODS, type JsonSchema } from '../../endpoints';
+import { html, pageStyle, prose, type Html } from '../../pages';
 import type { OpenApiDocument } from '../openapi-types';
-import { Html, html, prose } from './html';
 import { operationArticle, type Place } from './operation-article';
 import { schemaTable } from './schema-view';
 
-/** Served within the page, so that the page fetches nothing. */
-const STYLE = ['reference.css', 'operations.css'].map((file) => readFileSync(join(__dirname, file), 'utf8')).join('\n');
+const STYLE = pageStyle(['reference.css', 'operations.css'].map((file) => join(__dirname, file)));
 
-/** What the page may load and do: its own style, and nothing else. */
-export const REFERENCE_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** What the page may load and do. */
+export const REFERENCE_POLICY = STYLE.policy;
 
 /** The document as a page to read, made once: no scripts, and nothing that is fetched from anywhere. */
 export function referencePage(document: OpenApiDocument): string {
   const places = placesOf(document);
-  const style = new Html(`<style>${STYLE}</style>`);
   const sections = document.tags.map(({ name, description }) => section(document, name, description, places));
   const page = html`<!doctype html>
     <html lang="en">
@@ -30,7 +20,7 @@ export function referencePage(document: OpenApiDocument): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${document.info.title}</title>
-        ${style}
+        ${STYLE.element}
       </head>
       <body>
         <a class="skip" href="#top">To the text</a>

@@ -1,4 +1,4 @@
-import { Html, html, prose } from './html';
+import { Html, html, prose } from '../../pages';
 import type { JsonSchema } from '../../endpoints';
 
 /** A shape's fields, one a row; shapes inside it by name have a place of their own. */

@@ -1,0 +1,159 @@
+import {
+  AccessRulesService,
+  AccessRulesStore,
+  AccountAuditLog,
+  AccountStanding,
+  AccountStore,
+  AccountsService,
+  AddressGate,
+  ApiKeyMint,
+  ApiKeyStore,
+  ApiKeysService,
+  AuditLog,
+  AuditLogStore,
+  Authenticator,
+  FailedAttempts,
+  InvitationStore,
+  InvitationsService,
+  MemberStore,
+  MembersService,
+  OperatorSessionStore,
+  OperatorSessionsService,
+  OperatorTokenStore,
+  OperatorTokensService,
+  RefusalLog,
+  SecretMint,
+  SessionStore,
+  SessionsService,
+  SignInLinkStore,
+  SignInLinksService,
+  SignInMailsService,
+} from '@millrace/accounts';
+import type { Database } from '@millrace/database';
+import type { AccountQueues } from '@millrace/jobs';
+import { composeMailOutbox } from '@millrace/mail';
+import type { Logger } from '@millrace/platform';
+import type { ApiSettings } from './api.config';
+
+/** Who calls, and what is done with accounts. */
+type Accounts = {
+  gate: AddressGate;
+  rules: AccessRulesService;
+  accounts: AccountsService;
+  keys: ApiKeysService;
+  audit: AuditLog;
+  accountAudit: AccountAuditLog;
+  authenticator: Authenticator;
+  failures: FailedAttempts;
+  refusals: RefusalLog;
+  standing: AccountStanding;
+  sessions: SessionsService;
+  signInLinks: SignInLinksService;
+  operatorSessions: OperatorSessionsService;
+  operatorTokens: OperatorTokensService;
+  members: MembersService;
+  invitations: InvitationsService;
+  signInMails: SignInMailsService;
+};
+
+/** Changes of accounts and keys reach waiting jobs at once, and, by `forget`, the requests of this process. */
+export function composeAccounts(
+  database: Database,
+  settings: ApiSettings,
+  logger: Logger,
+  queues: Pick<AccountQueues, 'applyLimits'>,
+): { services: Accounts; forget: () => void } {
+  const { keyEnvironment, failedAuthPerMinute, secretKey, consoleSessionSeconds, adminToken } = settings;
+  const accountStore = new AccountStore();
+  const keyStore = new ApiKeyStore();
+  const mint = new ApiKeyMint(secretKey);
+  const auditStore = new AuditLogStore();
+  const audit = new AuditLog(database, auditStore);
+  const accountAudit = new AccountAuditLog(database, auditStore);
+  const failures = new FailedAttempts(failedAuthPerMinute, logger);
+  const refusals = new RefusalLog(database, auditStore, logger);
+  const authenticator = new Authenticator(database, keyStore, mint, failures, logger, refusals);
+  const standing = new AccountStanding(database, accountStore);
+  const sessionMint = new SecretMint(secretKey, 'console sessions');
+  const sessions = new SessionsService(
+    database,
+    new SessionStore(),
+    sessionMint,
+    audit,
+    failures,
+    consoleSessionSeconds,
+  );
+  const forget = (): void => {
+    authenticator.forget();
+    standing.forget();
+    sessions.forget();
+  };
+  const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
+  const accounts = new AccountsService(database, accountStore, audit, applyLimits, forget);
+  const keys = new ApiKeysService(database, accountStore, keyStore, audit, mint, keyEnvironment, forget);
+  const links = new SignInLinkStore();
+  const linkMint = new SecretMint(secretKey, 'sign-in links');
+  const signInLinks = new SignInLinksService(
+    links,
+    accounts,
+    keys,
+    linkMint,
+    audit,
+    failures,
+    consoleSessionSeconds,
+    refusals,
+  );
+  const operatorSessions = new OperatorSessionsService(
+    database,
+    new OperatorSessionStore(),
+    new SecretMint(secretKey, 'operator sessions'),
+    audit,
+    failures,
+    adminToken,
+  );
+  const operatorTokens = new OperatorTokensService(
+    database,
+    new OperatorTokenStore(),
+    new SecretMint(secretKey, 'operator tokens'),
+    audit,
+    failures,
+    refusals,
+  );
+  const members = new MemberStore();
+  const outbox = composeMailOutbox(secretKey, settings);
+  const invitations = new InvitationsService({
+    database,
+    accounts: accountStore,
+    keys: keyStore,
+    members,
+    invitations: new InvitationStore(),
+    outbox,
+    mint: new SecretMint(secretKey, 'invitations'),
+    keyMint: mint,
+    audit,
+    failures,
+    keyEnvironment,
+  });
+  const people = {
+    members: new MembersService(database, accountStore, members, audit, forget),
+    invitations,
+    signInMails: new SignInMailsService({ database, members, links, outbox, mint: linkMint }),
+  };
+  const gate = new AddressGate(audit, failures);
+  const rules = new AccessRulesService(database, new AccessRulesStore(), accountStore, keyStore, audit, forget);
+  const services = {
+    accounts,
+    keys,
+    audit,
+    accountAudit,
+    authenticator,
+    failures,
+    refusals,
+    standing,
+    sessions,
+    signInLinks,
+    gate,
+    rules,
+  };
+  return { services: { ...services, ...people, operatorSessions, operatorTokens }, forget };
+}

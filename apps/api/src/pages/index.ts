@@ -1,0 +1,2 @@
+export { Html, html, prose } from './html';
+export { pageStyle } from './page-style';

@@ -202,7 +202,8 @@ describe('the account', () => {
     expect(
       await millrace('labels', 'limit', 'user=ada', '--max-jobs', '5', '--daily', '2.5', '--keep-hours', '2'),
     ).toBe(0);
-    expect(await millrace('labels', 'limit', 'user', '--monthly', '0')).toBe(0);
+    expect(await millrace('labels', 'limit', 'user', '--monthly', '0', '--stop')).toBe(0);
+    expect(await millrace('labels', 'limit', 'user', '--daily', '1', '--finish')).toBe(0);
     const bodies = service
       .requests('PUT /platform/v1/label-rules')
       .map(({ body }) => JSON.parse(body.toString()) as unknown);
@@ -213,14 +214,26 @@ describe('the account', () => {
         max_jobs: 5,
         daily_micros: 2_500_000,
         monthly_micros: null,
+        daily_at_cap: null,
+        monthly_at_cap: null,
         retention_seconds: 7_200,
       },
-      { label: 'user', value: null, max_jobs: null, daily_micros: null, monthly_micros: 0, retention_seconds: null },
+      expect.objectContaining({
+        label: 'user',
+        value: null,
+        monthly_micros: 0,
+        daily_at_cap: null,
+        monthly_at_cap: 'stop',
+      }),
+      expect.objectContaining({ daily_micros: 1_000_000, daily_at_cap: 'finish', monthly_at_cap: null }),
     ]);
     expect(await millrace('labels', 'use', 'user=ada')).toBe(0);
     expect(host.printed).toMatch(/jobs +2/);
     expect(await millrace('labels', 'unlimit', 'r1')).toBe(0);
     expect(await millrace('labels', 'limit', 'user')).toBe(2);
+    expect(await millrace('labels', 'limit', 'user', '--stop')).toBe(2);
+    expect(await millrace('labels', 'limit', 'user', '--max-jobs', '1', '--finish')).toBe(2);
+    expect(await millrace('labels', 'limit', 'user', '--daily', '1', '--stop', '--finish')).toBe(2);
     expect(await millrace('labels', 'use', 'user')).toBe(2);
   });
 
@@ -289,24 +302,6 @@ describe('the account', () => {
     service.on('POST /platform/v1/top-ups', refusal(403, 'forbidden', 'This API key lacks the scope.', { details }));
     expect(await millrace('credits', 'buy', '20')).toBe(3);
     expect(host.noted).toMatch(/→ .*keys create NAME --scope credits:write.*millrace admin create-key ACCOUNT NAME/);
-  });
-
-  it('makes keys, and prints the secret alone on standard output', async () => {
-    service.on('POST /platform/v1/api-keys', json(201, { id: 'k1', key: 'mr_secret' }));
-    expect(await millrace('keys', 'create', 'ci', '--scope', 'jobs:read', 'jobs:write')).toBe(0);
-    expect(host.printed).toBe('mr_secret\n');
-    expect(JSON.parse(service.received[0]?.body.toString() ?? '')).toEqual({
-      name: 'ci',
-      scopes: ['jobs:read', 'jobs:write'],
-    });
-  });
-
-  it('rotates and revokes keys', async () => {
-    service.on('POST /platform/v1/api-keys/k1/rotate', json(200, { id: 'k2', key: 'mr_new' }));
-    service.on('DELETE /platform/v1/api-keys/k1', (response) => void response.writeHead(204).end());
-    expect(await millrace('keys', 'rotate', 'k1', '--overlap', '60')).toBe(0);
-    expect(await millrace('keys', 'revoke', 'k1')).toBe(0);
-    expect(service.received[0]?.body.toString()).toBe('{"overlap_seconds":60}');
   });
 
   it('shows lists of the service as tables', async () => {
@@ -465,5 +460,34 @@ describe('the service', () => {
     );
     expect(await millrace('keys', 'create', 'ci')).toBe(6);
     expect(host.noted).toContain('redirects this request to https://other.example/');
+  });
+});
+
+describe('millrace status', () => {
+  const component = (name: string, state: string, lastDay: number | null) => ({
+    name,
+    state,
+    last_day: lastDay,
+    last_30_days: 0.99999,
+    days: [],
+  });
+
+  it('says how the service does, and rounds no share up to all', async () => {
+    const components = [component('requests', 'operational', 0.9995), component('jobs', 'disrupted', null)];
+    service.on('GET /platform/v1/status', json(200, { state: 'disrupted', as_of: DATES.create_time, components }));
+    expect(await millrace('status')).toBe(0);
+    expect(host.printed.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'))).toEqual([
+      'disrupted',
+      'last 24 h|30 days',
+      'requests|operational|99.95 %|99.99 %',
+      'jobs|disrupted|–|99.99 %',
+      '',
+    ]);
+  });
+
+  it('says that there are no figures', async () => {
+    service.on('GET /platform/v1/status', json(200, { state: 'unknown', as_of: null, components: [] }));
+    expect(await millrace('status')).toBe(0);
+    expect(host.printed).toBe('unknown\nThis service keeps no figures, or cannot read them now.\n');
   });
 });

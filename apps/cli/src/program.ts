@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import {
   addAdmin,
   addAssets,
+  addAudit,
   addBatch,
   addCredits,
   addDefaults,
@@ -11,11 +12,13 @@ import {
   addJobs,
   addKeys,
   addLabels,
+  addMembers,
   addSpend,
   addLogin,
   addModels,
   addPrivacy,
   addRun,
+  addStatus,
   addSubmit,
   addWatch,
   addWebhooks,
@@ -79,6 +82,8 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
   for (const add of [
     addKeys,
     addLabels,
+    addMembers,
+    addAudit,
     addSpend,
     addCredits,
     addExports,
@@ -86,6 +91,7 @@ function programFor(host: Host, ended: (code: ExitCode) => void): Command {
     addDeployments,
     addWebhooks,
     addPrivacy,
+    addStatus,
     addAdmin,
     addLogin,
   ])

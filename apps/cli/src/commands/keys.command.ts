@@ -7,6 +7,10 @@ import { parseLabels } from './values/assignment';
 import type { Bind, CommandContext } from './command-context';
 import { collect, parserOf, timestamp, wholeNumber, type ReadValue } from './values/typed-value';
 
+interface ListFlags {
+  label?: string[];
+}
+
 interface CreateFlags {
   scope?: string[];
   label?: string[];
@@ -30,7 +34,12 @@ const OVERLAP = wholeNumber(0, 2_592_000, 'seconds');
 
 export function addKeys(program: Command, bind: Bind): void {
   const keys = program.command('keys').description('the API keys of your account');
-  keys.command('ls').description('all keys').action(bind(list));
+  keys
+    .command('ls')
+    .alias('list')
+    .description('all keys, or the sub-keys of a label')
+    .option('-l, --label <key=value>', 'only sub-keys with this label', collect)
+    .action(bind(list));
   keys
     .command('create')
     .description('a new key, shown only this once')
@@ -78,9 +87,12 @@ function addRules(keys: Command, bind: Bind): void {
     .action(bind(setRules));
 }
 
-async function list(context: CommandContext): Promise<void> {
+async function list(context: CommandContext, { label = [] }: ListFlags): Promise<void> {
+  const labels = parseLabels(label);
   const { api } = await context.clients();
-  context.printRecords(await api.json(api.platform('/api-keys')), 'No keys.');
+  const url = api.platform('/api-keys');
+  for (const [key, value] of labels) url.searchParams.append(`labels[${key}]`, value);
+  context.printRecords(await api.json(url), 'No keys.');
 }
 
 async function create(

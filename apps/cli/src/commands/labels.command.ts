@@ -9,6 +9,8 @@ interface RuleFlags {
   maxJobs?: number;
   daily?: number;
   monthly?: number;
+  stop?: boolean;
+  finish?: boolean;
   keepHours?: number;
 }
 
@@ -24,6 +26,8 @@ export function addLabels(program: Command, bind: Bind): void {
     .option('--max-jobs <number>', 'jobs that have not ended', parserOf('--max-jobs', wholeNumber(0, 1_000_000)))
     .option('--daily <credits>', 'what they may cost in a day (UTC)', parserOf('--daily', creditLimit))
     .option('--monthly <credits>', 'what they may cost in a month (UTC)', parserOf('--monthly', creditLimit))
+    .option('--stop', 'cancel what waits or runs when that is used up')
+    .option('--finish', 'let what runs finish when that is used up; by default a job that needs more is ended')
     .option(
       '--keep-hours <hours>',
       'how long they are kept, outputs and all',
@@ -44,9 +48,14 @@ async function list(context: CommandContext): Promise<void> {
 }
 
 async function limit(context: CommandContext, text: string, flags: RuleFlags): Promise<void> {
-  const { maxJobs, daily, monthly, keepHours } = flags;
-  if (Object.keys(flags).length === 0) {
+  const { maxJobs, daily, monthly, stop = false, finish = false, keepHours } = flags;
+  if ([maxJobs, daily, monthly, keepHours].every((limit) => limit === undefined)) {
     throw new UsageFailure('There is no limit to set.', 'Give --max-jobs, --daily, --monthly or --keep-hours.');
+  }
+  if (stop && finish) throw new UsageFailure('What runs is canceled or may finish.', 'Leave --stop or --finish out.');
+  const atCap = stop ? 'stop' : finish ? 'finish' : null;
+  if (atCap !== null && daily === undefined && monthly === undefined) {
+    throw new UsageFailure(`--${atCap} is for what jobs may cost.`, 'Give --daily or --monthly too.');
   }
   const { api } = await context.clients();
   const json = {
@@ -54,6 +63,8 @@ async function limit(context: CommandContext, text: string, flags: RuleFlags): P
     max_jobs: maxJobs ?? null,
     daily_micros: daily ?? null,
     monthly_micros: monthly ?? null,
+    daily_at_cap: daily === undefined ? null : atCap,
+    monthly_at_cap: monthly === undefined ? null : atCap,
     retention_seconds: keepHours === undefined ? null : keepHours * 3_600,
   };
   context.printRecord(recordOf(await api.json(api.platform('/label-rules'), { method: 'PUT', json })));

@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
-import { plainLine } from '../terminal';
-import type { Bind, CommandContext } from './command-context';
-import { saveDownload } from './save-download';
-import { parserOf, wholeNumber } from './values/typed-value';
-import { type ApiClient, recordOf, recordsOf } from '../client';
-import { EXIT, type ExitCode, UsageFailure } from '../process';
+import { plainLine } from '../../terminal';
+import type { Bind, CommandContext } from '../command-context';
+import { saveDownload } from '../save-download';
+import { parserOf, wholeNumber } from '../values/typed-value';
+import { type ApiClient, recordOf, recordsOf } from '../../client';
+import { EXIT, type ExitCode, UsageFailure } from '../../process';
 
 interface SpanFlags {
   from?: string;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type ApiClient, recordOf } from '../client';
-import { EXIT, type ExitCode, ServiceFailure } from '../process';
-import { count, plainBlock, plainLine } from '../terminal';
-import type { Bind, CommandContext } from './command-context';
-import { creditLimit, parserOf, webAddress, wholeNumber } from './values/typed-value';
+import { type ApiClient, recordOf } from '../../client';
+import { EXIT, type ExitCode, ServiceFailure } from '../../process';
+import { count, plainBlock, plainLine } from '../../terminal';
+import type { Bind, CommandContext } from '../command-context';
+import { creditLimit, parserOf, webAddress, wholeNumber } from '../values/typed-value';
 
 interface CreditsFlags {
   ledger?: boolean;

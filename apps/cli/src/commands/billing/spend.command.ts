@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { recordOf } from '../client';
-import { UsageFailure } from '../process';
-import { plainLine } from '../terminal';
-import type { Bind, CommandContext } from './command-context';
-import { creditLimit, parserOf } from './values/typed-value';
+import { recordOf } from '../../client';
+import { UsageFailure } from '../../process';
+import { plainLine } from '../../terminal';
+import type { Bind, CommandContext } from '../command-context';
+import { creditLimit, parserOf } from '../values/typed-value';
 
 interface CapFlags {
   key?: string;

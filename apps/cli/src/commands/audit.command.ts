@@ -1,0 +1,65 @@
+import { Option, type Command } from 'commander';
+import { plainLine } from '../terminal';
+import type { Bind, CommandContext } from './command-context';
+import { saveDownload } from './save-download';
+import { parserOf, wholeNumber } from './values/typed-value';
+
+interface Filters {
+  actor?: string;
+  action?: string;
+  subject?: string;
+  from?: string;
+  to?: string;
+}
+
+const LIMIT = parserOf('--limit', wholeNumber(1, 100));
+
+export function addAudit(program: Command, bind: Bind): void {
+  const audit = program.command('audit').description('what was done to your account, and by whom');
+  filtered(audit.command('list').alias('ls').description('acts, newest first'))
+    .option('--limit <number>', 'how many at most', LIMIT)
+    .option('--cursor <cursor>', 'continue after an earlier page')
+    .action(bind(list));
+  filtered(audit.command('export').description('save all acts, oldest first'))
+    .addOption(new Option('--format <format>', 'of the file').choices(['ndjson', 'csv']).default('ndjson'))
+    .option('--out <file>', 'save it here; by default audit-log.<format>')
+    .action(bind(save));
+}
+
+function filtered(command: Command): Command {
+  return command
+    .option('--actor <actor>', 'by this actor alone: api_key:<id>, member:<id> or operator')
+    .option('--action <action>', 'of this kind alone, such as api_key.revoke')
+    .option('--subject <id>', 'on this key, member, deployment, … alone')
+    .option('--from <time>', 'from this day or time on')
+    .option('--to <time>', 'up to this day or time, which is not included');
+}
+
+function withFilters(url: URL, { actor, action, subject, from, to }: Filters): URL {
+  for (const [name, value] of Object.entries({ actor, action, subject_id: subject, from, to }))
+    if (value !== undefined) url.searchParams.set(name, value);
+  return url;
+}
+
+async function list(
+  context: CommandContext,
+  { limit, cursor, ...filters }: Filters & { limit?: number; cursor?: string },
+): Promise<void> {
+  const { api } = await context.clients();
+  const url = withFilters(api.platform('/audit'), filters);
+  if (limit !== undefined) url.searchParams.set('limit', String(limit));
+  if (cursor !== undefined) url.searchParams.set('cursor', cursor);
+  context.printRecords(await api.json(url), 'No acts.');
+}
+
+async function save(
+  context: CommandContext,
+  { format, out, ...filters }: Filters & { format: string; out?: string },
+): Promise<void> {
+  const { api } = await context.clients();
+  const url = withFilters(api.platform('/audit/export'), filters);
+  url.searchParams.set('format', format);
+  const path = out ?? `audit-log.${format}`;
+  await saveDownload(api, url, path);
+  context.print({ saved: path }, () => [plainLine(path)]);
+}

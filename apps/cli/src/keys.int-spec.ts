@@ -1,0 +1,44 @@
+import { FakeHost } from './fixtures/fake-host';
+import { json, StandInService } from './fixtures/stand-in-service';
+import { runCli } from './program';
+
+let service: StandInService;
+let host: FakeHost;
+beforeEach(async () => {
+  service = await StandInService.start();
+  host = new FakeHost({ env: { MILLRACE_URL: service.url }, homeDir: '/nonexistent' });
+});
+afterEach(() => service.close());
+
+const millrace = (...args: string[]): Promise<number> => runCli(args, host);
+
+describe('millrace keys', () => {
+  it('makes keys, and prints the secret alone on standard output', async () => {
+    service.on('POST /platform/v1/api-keys', json(201, { id: 'k1', key: 'mr_secret' }));
+    expect(await millrace('keys', 'create', 'ci', '--scope', 'jobs:read', 'jobs:write')).toBe(0);
+    expect(host.printed).toBe('mr_secret\n');
+    expect(JSON.parse(service.received[0]?.body.toString() ?? '')).toEqual({
+      name: 'ci',
+      scopes: ['jobs:read', 'jobs:write'],
+    });
+  });
+
+  it('lists the keys of a label', async () => {
+    service.on('GET /platform/v1/api-keys', json(200, { api_keys: [{ id: 'k1', name: 'Ada' }] }));
+    expect(await millrace('keys', 'ls', '--label', 'user=ada', '--label', 'team=x&y')).toBe(0);
+    const [, query = ''] = service.received[0]?.path.split('?') ?? [];
+    expect([...new URLSearchParams(query)]).toEqual([
+      ['labels[user]', 'ada'],
+      ['labels[team]', 'x&y'],
+    ]);
+    expect(host.printed).toContain('Ada');
+  });
+
+  it('rotates and revokes keys', async () => {
+    service.on('POST /platform/v1/api-keys/k1/rotate', json(200, { id: 'k2', key: 'mr_new' }));
+    service.on('DELETE /platform/v1/api-keys/k1', (response) => void response.writeHead(204).end());
+    expect(await millrace('keys', 'rotate', 'k1', '--overlap', '60')).toBe(0);
+    expect(await millrace('keys', 'revoke', 'k1')).toBe(0);
+    expect(service.received[0]?.body.toString()).toBe('{"overlap_seconds":60}');
+  });
+});

@@ -32,6 +32,7 @@ const WRITTEN: readonly { title: string; pages: Record<string, string> }[] = [
       spend: 'Spend caps',
       exports: 'Exports for finance',
       partners: 'Partners',
+      members: 'Members',
       erasure: 'Erasure and export',
       deployments: 'Deployments',
     },

@@ -5,6 +5,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import './ui/tokens.css';
 import './ui/base.css';
+import './ui/display/records.css';
 import { createQueryClient } from './api/query-client';
 import { sessionQuery } from './api/session';
 import { router } from './router';

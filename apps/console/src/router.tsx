@@ -72,6 +72,12 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./keys'), 'KeysPage'),
 });
 
+const members = createRoute({
+  getParentRoute,
+  path: '/members',
+  component: lazyRouteComponent(() => import('./members'), 'MembersPage'),
+});
+
 const webhooks = createRoute({
   getParentRoute,
   path: '/webhooks',
@@ -111,6 +117,7 @@ export const router = createRouter({
     webhooks,
     webhook,
     keys,
+    members,
     account,
     docs,
   ]),

@@ -45,6 +45,9 @@ export function deployments(shared: ConsoleStack): void {
 
       await card.getByText('Ready', { exact: true }).waitFor();
       await card.getByText('of 0–2').waitFor();
+      await card.getByText('How long its workers take to start').click();
+      await card.getByRole('row', { name: /^Boot/ }).waitFor();
+      await card.getByRole('row', { name: /^All together/ }).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
 
       await card.getByRole('link', { name: 'New job here' }).click();

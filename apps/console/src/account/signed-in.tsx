@@ -25,7 +25,14 @@ export function SignedIn({ account }: { account: Account | undefined }): ReactNo
               </Fact>
             </>
           )}
-          <Fact name="Key">{session.key.name}</Fact>
+          {session.member === null ? (
+            <Fact name="Key">{session.key.name}</Fact>
+          ) : (
+            <>
+              <Fact name="Member">{session.member.email}</Fact>
+              <Fact name="Role">{capital(session.member.role)}</Fact>
+            </>
+          )}
           <Fact name="The session ends">
             <Ago at={session.expires_at} />
           </Fact>

@@ -12,7 +12,8 @@ const EMPTY = { daily: '', monthly: '', atCap: 'finish' as AtCap };
 
 /** What jobs may cost in a day and a month, and how much of it is used. */
 export function SpendCaps(): ReactNode {
-  const mayWrite = useSession().may('keys:admin');
+  const { may } = useSession();
+  const mayWrite = may('keys:admin') || may('credits:write');
   const client = useQueryClient();
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: spendCapsQuery.queryKey });
   const caps = useQuery(spendCapsQuery);

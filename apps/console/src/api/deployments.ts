@@ -47,6 +47,31 @@ export const deploymentsQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data?.some(isChanging) ? CHANGING_POLL_MS : POLL_MS),
 });
 
+/** Milliseconds of the phases of a start. Null: not measured, or there was none. */
+export interface StartPhases {
+  schedule_ms: number | null;
+  pull_ms: number | null;
+  boot_ms: number | null;
+  models_ms: number | null;
+  warm_up_ms: number | null;
+  total_ms: number;
+}
+
+export interface DeploymentStarts {
+  /** The latest first. */
+  starts: StartPhases[];
+  /** The medians; null where there are no starts. */
+  typical: StartPhases | null;
+}
+
+/** What the latest starts of a deployment's workers took. */
+export const deploymentStartsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['deployments', id, 'starts'],
+    queryFn: ({ signal }) =>
+      sendForJson<DeploymentStarts>(`${DEPLOYMENTS}/${encodeURIComponent(id)}/starts`, { signal }),
+  });
+
 function isChanging({ state, deleting_at }: Deployment): boolean {
   return state === 'provisioning' || state === 'starting' || deleting_at !== null;
 }

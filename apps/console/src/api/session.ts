@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Scope } from '@millrace/contracts';
+import type { MemberRole, Scope } from '@millrace/contracts';
 import { ApiError } from './api-error';
 import { send, sendForJson } from './client';
 
@@ -7,11 +7,15 @@ export interface Session {
   account: { id: string; name: string };
   /** The key that signed in; its id is null where the service is open. */
   key: { id: string | null; name: string; scopes: Scope[] };
+  /** Null for who signed in with a key of the account. */
+  member: { id: string; email: string; role: MemberRole } | null;
   expires_at: string;
 }
 
-/** What signs in: a key, a one-time link, or nothing where the service is open. */
-export type Credential = { api_key: string } | { link: string } | Record<string, never>;
+/** What stands behind the `#` of an address, and works once. */
+type Link = { link: string } | { invitation: string };
+/** What signs in: a key, a one-time link, an invitation, or nothing where the service is open. */
+export type Credential = { api_key: string } | Link | Record<string, never>;
 
 const SESSION = '/platform/v1/session';
 const SESSIONS = '/platform/v1/sessions';
@@ -19,6 +23,11 @@ const SESSIONS = '/platform/v1/sessions';
 /** Sign in; the session itself is an http-only cookie. @throws ApiError */
 export function signIn(credential: Credential): Promise<Session> {
   return sendForJson<Session>(SESSIONS, { method: 'POST', body: credential });
+}
+
+/** Ask for a mail with a link that signs in. Whether somebody has this address is not said. @throws ApiError */
+export async function sendSignInMail(email: string): Promise<void> {
+  await send(`${SESSIONS}/mails`, { method: 'POST', body: { email } });
 }
 
 /** End this session, or all of the key's account. @throws ApiError */
@@ -43,9 +52,9 @@ export const sessionQuery = queryOptions({
 });
 
 /** A link works once. Where it was used in this browser, its session is still here. */
-async function signInByLink(link: string): Promise<Session> {
+async function signInByLink(link: Link): Promise<Session> {
   try {
-    return await signIn({ link });
+    return await signIn(link);
   } catch (error) {
     const session = isUnauthorized(error) ? await currentSession() : null;
     if (session === null) throw error;
@@ -77,9 +86,11 @@ async function signInOpen(): Promise<Session | null> {
   }
 }
 
-/** The one-time link of the address, which is taken out of it: it must not stay in the history. */
-function takeLink(): string | null {
-  const link = new URLSearchParams(window.location.hash.slice(1)).get('link');
-  if (link !== null) window.history.replaceState(null, '', window.location.pathname + window.location.search);
-  return link;
+/** The one-time link or invitation of the address, which is taken out of it: it must not stay in the history. */
+function takeLink(): Link | null {
+  const behind = new URLSearchParams(window.location.hash.slice(1));
+  const [link, invitation] = [behind.get('link'), behind.get('invitation')];
+  if (link === null && invitation === null) return null;
+  window.history.replaceState(null, '', window.location.pathname + window.location.search);
+  return link === null ? { invitation: invitation ?? '' } : { link };
 }

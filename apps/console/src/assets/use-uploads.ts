@@ -2,8 +2,8 @@ import { useRef, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import type { Asset } from '@millrace/contracts';
 import { asApiError } from '../api/api-error';
-import { uploadAsset } from '../api/upload-asset';
-import type { UploadProgress } from '../api/upload-progress';
+import { uploadAsset } from '../api/upload/upload-asset';
+import type { UploadProgress } from '../api/upload/upload-progress';
 
 export type UploadState =
   | { step: 'waiting' }

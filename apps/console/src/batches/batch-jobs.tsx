@@ -27,7 +27,7 @@ export function BatchJobs({ batch, status }: { batch: BatchView; status: JobStat
       </div>
       {list.isPending && <Skeleton lines={6} />}
       {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && jobs.length === 0 && <p className="batch-none soft">No job is in this state now.</p>}
+      {list.isSuccess && jobs.length === 0 && <p className="panel-text soft">No job is in this state now.</p>}
       {jobs.length > 0 && (
         <ul aria-label="Jobs of the batch">
           {jobs.map((job) => (
@@ -36,7 +36,7 @@ export function BatchJobs({ batch, status }: { batch: BatchView; status: JobStat
         </ul>
       )}
       {list.hasNextPage && (
-        <div className="batch-none">
+        <div className="panel-text">
           <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             Show more
           </Button>

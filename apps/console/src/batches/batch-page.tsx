@@ -54,8 +54,8 @@ function BatchFacts({ batch }: { batch: BatchView }): ReactNode {
   const { counts } = batch;
   const ended = counts.succeeded + counts.failed + counts.canceled + counts.expired;
   return (
-    <div className="panel batch-facts">
-      <div className="batch-id">
+    <div className="panel record-facts">
+      <div className="copy-line">
         <code>{batch.id}</code>
         <CopyButton text={batch.id} label="Copy the id" />
       </div>

@@ -48,7 +48,7 @@ export function BatchesPage(): ReactNode {
 function BatchTable({ batches }: { batches: BatchView[] }): ReactNode {
   return (
     <div className="panel" role="table" aria-label="Batches">
-      <div className="batch-row head" role="row">
+      <div className="record batch-row head" role="row">
         {['Status', 'Batch', 'Progress', 'Jobs', 'Credits', 'Submitted'].map((name) => (
           <span key={name} role="columnheader">
             {name}
@@ -56,7 +56,7 @@ function BatchTable({ batches }: { batches: BatchView[] }): ReactNode {
         ))}
       </div>
       {batches.map((batch) => (
-        <div key={batch.id} className="batch-row" role="row">
+        <div key={batch.id} className="record batch-row" role="row">
           <span role="cell" className="batch-status">
             <BatchSign batch={batch} />
           </span>

@@ -4,6 +4,7 @@ import { CopyButton } from '../ui/controls/copy-button';
 import { formatDuration, formatPrice } from '../ui/format';
 import { DeploymentStateSign } from '../ui/display/status';
 import { DeploymentActions } from './deployment-actions';
+import { DeploymentStarts } from './deployment-starts';
 
 /** One deployment: its state and why, what it runs on, where it is reached, and what can be done with it. */
 export function DeploymentCard({ deployment, mayWrite }: { deployment: Deployment; mayWrite: boolean }): ReactNode {
@@ -22,6 +23,7 @@ export function DeploymentCard({ deployment, mayWrite }: { deployment: Deploymen
         {draining && <p className="soft">It takes no more jobs, and is deleted when those that it has are over.</p>}
         {reason !== null && <p className="deployment-reason">{reason}</p>}
         <Facts deployment={deployment} />
+        <DeploymentStarts id={deployment.id} />
         <Address label="path" text={`${path}/api/v2`} />
         {host !== null && <Address label="host" text={host} />}
       </div>

@@ -49,7 +49,7 @@ export function CreateKey({ own, onClose }: { own: ApiKey | null; onClose: () =>
         </Button>
       }
     >
-      <form id={formId} className="key-form" onSubmit={submit}>
+      <form id={formId} className="fields" onSubmit={submit}>
         <Field label="Name" note="What it is for: a program, a server, a person.">
           {(ids) => (
             <input

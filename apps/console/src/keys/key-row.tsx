@@ -19,20 +19,20 @@ export function KeyRow({ apiKey, own, onRotate, onRevoke }: KeyRowProps): ReactN
   const { name, last_four: lastFour, status, rotated_to: successor } = apiKey;
   const end = endOf(apiKey);
   return (
-    <div className="key-row" role="row" data-status={status}>
-      <span role="cell" className="key-name">
+    <div className="record key-row" role="row" data-status={status}>
+      <span role="cell" className="tags key-name">
         <span className="clip" title={name}>
           {name}
         </span>
         <span className="mono small faint">…{lastFour}</span>
         {Object.entries(apiKey.labels ?? {}).map(([label, value]) => (
-          <span key={label} className="key-scope mono clip" title="Its jobs carry this label, and it sees no others.">
+          <span key={label} className="tag mono clip" title="Its jobs carry this label, and it sees no others.">
             {label}={value}
           </span>
         ))}
         {own && <Sign tone="busy">This session</Sign>}
       </span>
-      <span role="cell" className="key-scopes">
+      <span role="cell" className="tags key-scopes">
         <Scopes apiKey={apiKey} />
       </span>
       <When name="Created" at={apiKey.created_at} otherwise="" />
@@ -41,7 +41,7 @@ export function KeyRow({ apiKey, own, onRotate, onRevoke }: KeyRowProps): ReactN
       <span role="cell" className="key-status">
         <KeySign apiKey={apiKey} />
       </span>
-      <span role="cell" className="key-acts">
+      <span role="cell" className="record-acts key-acts">
         {status === 'live' && successor === null && (
           <Button kind="quiet" aria-label={`Rotate ${name}`} onClick={onRotate}>
             Rotate
@@ -60,7 +60,7 @@ export function KeyRow({ apiKey, own, onRotate, onRevoke }: KeyRowProps): ReactN
 function Scopes({ apiKey: { scopes } }: { apiKey: ApiKey }): ReactNode {
   if (ALL_SCOPES.every((scope) => scopes.includes(scope))) return <span className="soft">All scopes</span>;
   return scopes.map((scope) => (
-    <span key={scope} className="key-scope mono">
+    <span key={scope} className="tag mono">
       {scope}
     </span>
   ));

@@ -19,7 +19,7 @@ export function KeyTable({ keys, ownId, onRotate, onRevoke }: KeyTableProps): Re
   return (
     <>
       <div className="panel" role="table" aria-label="API keys">
-        <div className="key-row head" role="row">
+        <div className="record key-row head" role="row">
           {['Name', 'Scopes', 'Created', 'Last used', 'Ends', 'Status'].map((name) => (
             <span key={name} role="columnheader">
               {name}

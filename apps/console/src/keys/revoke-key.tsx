@@ -7,8 +7,8 @@ import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Modal } from '../ui/controls/modal';
 import { notify } from '../ui/display/notices';
+import { Caution } from '../ui/display/caution';
 import { descendantsOf } from './key-life';
-import { KeyNote } from './key-note';
 
 interface RevokeKeyProps {
   apiKey: ApiKey;
@@ -50,12 +50,12 @@ export function RevokeKey({ apiKey, keys, onClose }: RevokeKeyProps): ReactNode 
         It is refused everywhere within 5 seconds, for good. Jobs that were submitted with it go on.
       </p>
       {made.length > 0 && (
-        <KeyNote>
+        <Caution>
           {made.length === 1 ? 'The key that it made ends' : `The ${made.length} keys that it made end`} with it:{' '}
           {made.map(({ name }) => name).join(', ')}.
-        </KeyNote>
+        </Caution>
       )}
-      {signsOut && <KeyNote>This session acts as a key that ends: you are signed out.</KeyNote>}
+      {signsOut && <Caution>This session acts as a key that ends: you are signed out.</Caution>}
       {revoke.isError && <ErrorNote error={revoke.error} title="The key was not revoked" />}
     </Modal>
   );

@@ -4,9 +4,9 @@ import { apiKeysQuery, rotateApiKey, type ApiKey } from '../api/api-keys';
 import { Button } from '../ui/controls/button';
 import { ErrorNote } from '../ui/display/error-note';
 import { Field } from '../ui/controls/field';
+import { Caution } from '../ui/display/caution';
 import { EndsWithSession } from './ends-with-session';
 import { KeyDialog } from './key-dialog';
-import { KeyNote } from './key-note';
 
 const DAY_SECONDS = 86_400;
 const HOUR_SECONDS = 3_600;
@@ -68,7 +68,7 @@ export function RotateKey({ apiKey, own, onClose }: RotateKeyProps): ReactNode {
         )}
       </Field>
       {isOwn ? (
-        <KeyNote>You are signed in as this key: this session ends when the old key does.</KeyNote>
+        <Caution>You are signed in as this key: this session ends when the old key does.</Caution>
       ) : (
         <EndsWithSession own={own} />
       )}

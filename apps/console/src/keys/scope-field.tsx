@@ -13,7 +13,7 @@ export function ScopeField({ scopes, onScopes }: ScopeFieldProps): ReactNode {
   const { may } = useSession();
   const id = useId();
   return (
-    <fieldset className="scopes">
+    <fieldset className="choices">
       <legend>What it may do</legend>
       {ALL_SCOPES.map((scope) => (
         <label key={scope} data-lacking={!may(scope)}>

@@ -9,7 +9,7 @@ const THEME_ICONS: Record<Theme, IconName> = { system: 'screen', light: 'sun', d
 
 /** Who is signed in, the theme, and the way out. */
 export function AccountMenu(): ReactNode {
-  const { account, key } = useSession();
+  const { account, key, member } = useSession();
   const signOut = useSignOut();
   const theme = useTheme();
   return (
@@ -18,7 +18,7 @@ export function AccountMenu(): ReactNode {
         <Icon name="person" />
         <span className="account-text">
           <span className="clip">{account.name}</span>
-          <span className="clip small faint">{key.name}</span>
+          <span className="clip small faint">{member?.email ?? key.name}</span>
         </span>
         <Icon name="more" />
       </Menu.Trigger>

@@ -12,6 +12,7 @@ interface Place {
     | '/usage'
     | '/webhooks'
     | '/keys'
+    | '/members'
     | '/account'
     | '/docs/$';
   label: string;
@@ -29,6 +30,7 @@ const PLACES: readonly Place[] = [
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhooks', scope: 'webhooks:read' },
   { to: '/keys', label: 'API keys', icon: 'keys', scope: 'keys:admin' },
+  { to: '/members', label: 'Members', icon: 'people' },
   { to: '/account', label: 'Account', icon: 'limits' },
   { to: '/docs/$', label: 'Docs', icon: 'docs' },
 ];

@@ -7,6 +7,7 @@ import { CodeBlock } from '../ui/display/code-block';
 import { ErrorNote } from '../ui/display/error-note';
 import { Field } from '../ui/controls/field';
 import { Mark } from './mark';
+import { SignInMail } from './sign-in-mail';
 import './sign-in.css';
 
 /** Exchanges an API key for a session. The key itself is kept nowhere in the browser. */
@@ -48,6 +49,7 @@ export function SignIn(): ReactNode {
         <Button type="submit" kind="primary" busy={exchange.isPending}>
           Sign in
         </Button>
+        <SignInMail />
         <details>
           <summary>Where is my key?</summary>
           <p className="soft">

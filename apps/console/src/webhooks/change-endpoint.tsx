@@ -40,7 +40,7 @@ export function ChangeEndpoint({ endpoint, onClose }: { endpoint: WebhookEndpoin
         </>
       }
     >
-      <form id={formId} className="webhook-form" onSubmit={submit}>
+      <form id={formId} className="fields" onSubmit={submit}>
         <EndpointFields draft={draft} onDraft={setDraft} />
         <p className="soft">Messages that wait go to the new URL. Other events count from the next one that happens.</p>
         {change.isError && <ErrorNote error={change.error} title="The endpoint was not changed" />}

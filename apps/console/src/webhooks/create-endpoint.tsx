@@ -31,7 +31,7 @@ export function CreateEndpoint({ onClose }: { onClose: () => void }): ReactNode 
         </Button>
       }
     >
-      <form id={formId} className="webhook-form" onSubmit={submit}>
+      <form id={formId} className="fields" onSubmit={submit}>
         <EndpointFields draft={draft} onDraft={setDraft} />
         {create.isError && <ErrorNote error={create.error} title="The endpoint was not created" />}
       </form>

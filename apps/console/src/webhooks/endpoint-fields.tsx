@@ -31,7 +31,7 @@ export function EndpointFields({ draft, onDraft }: EndpointFieldsProps): ReactNo
           />
         )}
       </Field>
-      <fieldset className="webhook-events">
+      <fieldset className="choices">
         <legend>Events</legend>
         {ALL_EVENTS.map((event) => (
           <label key={event}>

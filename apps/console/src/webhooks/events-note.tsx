@@ -6,7 +6,7 @@ import { ALL_EVENTS } from './events';
 export function EventsNote({ events }: { events: WebhookEvent[] }): ReactNode {
   if (ALL_EVENTS.every((event) => events.includes(event))) return <span className="soft">All events</span>;
   return events.map((event) => (
-    <span key={event} className="webhook-event mono">
+    <span key={event} className="tag mono">
       {event}
     </span>
   ));

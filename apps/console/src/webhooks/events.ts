@@ -13,6 +13,7 @@ export const EVENT_TEXTS: Record<WebhookEvent, string> = {
   'spend.anomaly': 'An hour cost ten times as much as usual',
   'key.expiring': 'An API key expires in a week, or in a day',
   'deployment.stopped': 'A deployment takes no more jobs',
+  'model.deleted': 'A model was deleted because no job used it for long',
 };
 
 export const ALL_EVENTS = Object.keys(EVENT_TEXTS) as WebhookEvent[];

@@ -36,7 +36,7 @@ export function MessageLog({ endpointId, state, mayWrite }: MessageLogProps): Re
       {list.isPending && <Skeleton lines={5} />}
       {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && messages.length === 0 && (
-        <p className="webhook-none soft">
+        <p className="panel-text soft">
           {state === undefined
             ? 'Nothing was sent yet. Send a test, or run a job: its end appears here within a second.'
             : `No message is in this state: ${STATE_LABELS[state].toLowerCase()}.`}
@@ -50,7 +50,7 @@ export function MessageLog({ endpointId, state, mayWrite }: MessageLogProps): Re
         </ul>
       )}
       {list.hasNextPage && (
-        <div className="webhook-none">
+        <div className="panel-text">
           <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             Earlier ones
           </Button>

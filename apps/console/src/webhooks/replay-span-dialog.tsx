@@ -42,7 +42,7 @@ export function ReplaySpanDialog({ endpointId, onClose }: { endpointId: string; 
         </>
       }
     >
-      <form id={formId} className="webhook-form" onSubmit={submit}>
+      <form id={formId} className="fields" onSubmit={submit}>
         <p className="soft">Messages keep their ids, so your server recognises those that it has.</p>
         <TimeField
           label="Events from"

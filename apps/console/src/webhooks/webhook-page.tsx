@@ -6,6 +6,7 @@ import { Page } from '../shell/page';
 import { useSession } from '../shell/session-context';
 import { CopyButton } from '../ui/controls/copy-button';
 import { Icon } from '../ui/controls/icon';
+import { Caution } from '../ui/display/caution';
 import { ErrorNote } from '../ui/display/error-note';
 import { Fact, Facts } from '../ui/display/facts';
 import { Skeleton } from '../ui/display/skeleton';
@@ -48,12 +49,7 @@ export function WebhookPage(): ReactNode {
       {query.isPending && <Skeleton lines={6} />}
       {endpoint && (
         <>
-          {endpoint.disabled_reason !== null && (
-            <p className="webhook-note">
-              <Icon name="warning" />
-              {DISABLED[endpoint.disabled_reason]}
-            </p>
-          )}
+          {endpoint.disabled_reason !== null && <Caution>{DISABLED[endpoint.disabled_reason]}</Caution>}
           <EndpointFacts endpoint={endpoint} />
           <MessageLog endpointId={endpoint.id} state={state} mayWrite={mayWrite} />
         </>
@@ -65,14 +61,14 @@ export function WebhookPage(): ReactNode {
 function EndpointFacts({ endpoint }: { endpoint: WebhookEndpoint }): ReactNode {
   const { url, description, events, created_at: createdAt, failing_since: failing } = endpoint;
   return (
-    <div className="panel endpoint-facts">
-      <div className="endpoint-url">
+    <div className="panel record-facts">
+      <div className="copy-line">
         <code title={url}>{url}</code>
         <CopyButton text={url} label="Copy the URL" />
       </div>
       <Facts>
         <Fact name="Events">
-          <span className="endpoint-events">
+          <span className="tags">
             <EventsNote events={events} />
           </span>
         </Fact>

@@ -52,7 +52,7 @@ export function WebhooksPage(): ReactNode {
 function EndpointTable({ endpoints }: { endpoints: WebhookEndpoint[] }): ReactNode {
   return (
     <div className="panel" role="table" aria-label="Endpoints">
-      <div className="endpoint-row head" role="row">
+      <div className="record endpoint-row head" role="row">
         {['Endpoint', 'Events', 'Created', 'Status'].map((name) => (
           <span key={name} role="columnheader">
             {name}
@@ -60,7 +60,7 @@ function EndpointTable({ endpoints }: { endpoints: WebhookEndpoint[] }): ReactNo
         ))}
       </div>
       {endpoints.map((endpoint) => (
-        <div key={endpoint.id} className="endpoint-row" role="row">
+        <div key={endpoint.id} className="record endpoint-row" role="row">
           <span role="cell" className="endpoint-name">
             <Link
               to="/webhooks/$endpointId"
@@ -72,7 +72,7 @@ function EndpointTable({ endpoints }: { endpoints: WebhookEndpoint[] }): ReactNo
             </Link>
             {endpoint.description !== '' && <span className="small soft">{endpoint.description}</span>}
           </span>
-          <span role="cell" className="endpoint-events">
+          <span role="cell" className="tags endpoint-events">
             <EventsNote events={endpoint.events} />
           </span>
           <span role="cell" className="soft">

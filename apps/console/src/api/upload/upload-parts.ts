@@ -1,6 +1,6 @@
 import type { Asset, ResumableUploadView } from '@millrace/contracts';
-import { ApiError } from './api-error';
-import { send, sendForJson } from './client';
+import { ApiError } from '../api-error';
+import { send, sendForJson } from '../client';
 import { sendBytes } from './send-bytes';
 import { forgetUpload, keepUpload, unfinishedUpload } from './unfinished-uploads';
 import type { UploadProgress } from './upload-progress';

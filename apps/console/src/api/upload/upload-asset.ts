@@ -1,6 +1,6 @@
 import type { Asset } from '@millrace/contracts';
-import { ApiError } from './api-error';
-import { sendForJson, surfaceOf } from './client';
+import { ApiError } from '../api-error';
+import { sendForJson, surfaceOf } from '../client';
 import { hashFile } from './file-hash';
 import { sendBytes } from './send-bytes';
 import { BucketRefused, dropUpload, typeOf, uploadInParts } from './upload-parts';

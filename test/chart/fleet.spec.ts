@@ -73,4 +73,22 @@ describe('the fleet of the chart', () => {
     expect(names).toContain('DATABASE_URL');
     expect(names.filter((name) => /^(REDIS|S3_|MILLRACE_SECRET)/.test(name))).toEqual([]);
   });
+
+  it('and the gateway: with a user of its own, or as a worker', async () => {
+    const keysOf = (manifests: Manifest[]): unknown[] => {
+      const pod = podsOf(manifests).find(({ component }) => component === 'gateway');
+      if (pod === undefined) throw new Error('there is no gateway');
+      const env = containerOf(pod, 'gateway').env ?? [];
+      return env.flatMap(({ name, valueFrom }) =>
+        /^(DATABASE_URL|MILLRACE_DATABASE_DIRECT_URL)$/.test(name) ? [valueFrom?.secretKeyRef?.key] : [],
+      );
+    };
+    const external = { directKey: 'direct', processKeys: { worker: 'w' }, processDirectKeys: { worker: 'w-direct' } };
+    expect(keysOf(await render('gateway', { postgres: { external } }))).toEqual(['w', 'w-direct']);
+    const own = { processKeys: { gateway: 'g' }, processDirectKeys: { gateway: 'g-direct' } };
+    expect(keysOf(await render('gateway', { postgres: { external: { ...external, ...own } } }))).toEqual([
+      'g',
+      'g-direct',
+    ]);
+  });
 });

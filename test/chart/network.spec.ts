@@ -113,6 +113,14 @@ describe('the network policy', () => {
     );
   });
 
+  it('opens the way to a mail server for maintenance, and to Prometheus for the API', () => {
+    const out = (component: string): string[] => flows(of('gateway'), podOf('gateway', component), 'egress');
+    expect(out('maintenance')).toEqual(expect.arrayContaining(['0.0.0.0/0:587', '::/0:587']));
+    expect(out('api')).toContain('outside ["monitoring"]:9090');
+    expect(out('worker')).not.toContain('outside ["monitoring"]:9090');
+    expect(out('api')).not.toContain('0.0.0.0/0:587');
+  });
+
   it('opens the way to a ComfyUI outside for its pool', () => {
     expect(flows(of('gateway'), podOf('gateway', 'worker'), 'egress')).toContain('10.2.0.5/32:8188');
     expect(flows(of('gateway'), podOf('gateway', 'api'), 'egress')).not.toContain('10.2.0.5/32:8188');

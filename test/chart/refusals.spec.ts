@@ -46,6 +46,16 @@ const REFUSALS: [string, object, string][] = [
     { surface: 'self_hosted', stripe: { existingSecret: 'a' } },
     'stripe.existingSecret is set, but surface is self_hosted',
   ],
+  [
+    'mail with links to nowhere',
+    { mail: { existingSecret: 'a' } },
+    'mail.existingSecret is set without settings.MILLRACE_PUBLIC_URL',
+  ],
+  [
+    'figures that cannot be reached',
+    { metrics: { status: { prometheusUrl: 'http://prometheus:9090' } } },
+    'metrics.status.peers is empty',
+  ],
   ['jobs for nobody', { defaultPool: 'other' }, 'defaultPool is other, which is no key of workers'],
   ['a pool that gets no job', { workers: { images: {} } }, 'workers.images would never get a job'],
   [

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,6 +57,15 @@ afterAll(async () => {
   rmSync(out, { recursive: true, force: true });
 });
 
+/** Name and version of each package below a folder, those inside of others too. */
+function packagesIn(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join('node_modules', file));
+  return files
+    .filter((file) => /(^|\/)node_modules\/(@[^/]+\/[^/]+|[^@./][^/]*)\/package.json$/.test(file))
+    .map((file) => JSON.parse(readFileSync(join(dirname(folder), file), 'utf8')) as { name: string; version: string })
+    .map(({ name, version }) => `${name}@${version}`);
+}
+
 /** The name of a database that is not there yet. */
 const absent = `absent_${randomBytes(8).toString('hex')}`;
 
@@ -104,6 +113,30 @@ describe('what the images hold', () => {
       Array<string>(2).fill('The database is at the schema of this version.\n'),
     );
   });
+
+  it.each(['services', 'setup'])(
+    'is listed in %s with hashes and licences: each package, and nothing else',
+    (image) => {
+      interface Bill {
+        components: { name: string; version: string; hashes?: unknown[]; licenses?: unknown[] }[];
+      }
+      const bill = JSON.parse(readFileSync(join(out, image, 'sbom.cdx.json'), 'utf8')) as Bill;
+      const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
+      const held = packagesIn(join(out, image, 'node_modules'));
+      expect(held.filter((each) => !listed.includes(each))).toEqual([]);
+      // Of what the consoles were built from, the image has the built files.
+      const built = listed.filter((each) => !held.includes(each));
+      expect(built.some((each) => each.startsWith('react-dom@'))).toBe(image === 'services');
+      expect(bill.components.filter(({ hashes, licenses }) => hashes === undefined || licenses === undefined)).toEqual(
+        [],
+      );
+      expect(
+        readFileSync(join(out, image, 'licences.txt'), 'utf8')
+          .trim()
+          .split('\n'),
+      ).toHaveLength(listed.length);
+    },
+  );
 
   it('makes the bucket, and leaves one that is there', async () => {
     for (const _ of ['made', 'found']) {

@@ -169,9 +169,10 @@ its heap, a process that needs memory for a moment would grow until the kernel e
 - name: NODE_OPTIONS
   value: --max-old-space-size={{ . }}
 {{- end }}
-{{- /* The fleet process is one of maintenance to the database, and knows neither queue nor store; a gateway does what workers do. */ -}}
+{{- /* The fleet process is one of maintenance to the database, and knows neither queue nor store; a gateway without a user of its own is a worker. */ -}}
 {{- $isFleet := eq $process "fleet" }}
-{{- $user := get (dict "fleet" "maintenance" "gateway" "worker") $process | default $process }}
+{{- $gateway := ternary "gateway" "worker" (not (empty $root.Values.postgres.external.processKeys.gateway)) }}
+{{- $user := get (dict "fleet" "maintenance" "gateway" $gateway) $process | default $process }}
 {{ include "millrace.databaseEnv" (list $root $user) }}
 {{- if not $isFleet }}
 {{ include "millrace.secretEnv" (list "REDIS_URL" (include "millrace.redisSecret" $root) (ternary "url" $root.Values.redis.external.key $root.Values.redis.bundled.enabled)) }}

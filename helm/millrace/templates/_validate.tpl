@@ -62,6 +62,12 @@ operators.existingSecret takes the shared admin token away, with which the test 
 {{- if and $v.operators.existingSecret (not (hasKey $v.settings "MILLRACE_OPERATORS_ISSUER")) }}
 operators.existingSecret is set without a provider: name it with MILLRACE_OPERATORS_ISSUER, _CLIENT_ID, _URL and _ROLES under settings.
 {{- end }}
+{{- if and $v.mail.existingSecret (not (hasKey $v.settings "MILLRACE_PUBLIC_URL")) }}
+mail.existingSecret is set without settings.MILLRACE_PUBLIC_URL: name the origin of the API, to which links in mails lead.
+{{- end }}
+{{- if and $v.metrics.status.prometheusUrl $v.networkPolicy.enabled (not $v.metrics.status.peers) }}
+metrics.status.peers is empty: say where that Prometheus is, or the network policy would cut the status page off from it.
+{{- end }}
 {{- if and $v.fleet.enabled $v.networkPolicy.enabled (not $v.fleet.apiServer.peers) }}
 fleet.apiServer.peers is empty: say where the Kubernetes API server is (kubectl get endpoints kubernetes), e.g. [{ipBlock: {cidr: 10.0.0.1/32}}], or the network policy would cut the fleet off.
 {{- end }}

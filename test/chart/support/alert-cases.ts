@@ -156,4 +156,39 @@ export const CASES: Record<string, AlertCase> = {
       'redis_memory_max_bytes{namespace="prod",instance="r"}': '0x120',
     },
   },
+  MillraceGatewayFails: {
+    firing: {
+      'millrace_gateway_requests_total{namespace="prod",instance="a",outcome="failed"}': '0+10x120',
+      'millrace_gateway_requests_total{namespace="prod",instance="b",outcome="answered"}': '0+90x120',
+    },
+    quiet: [
+      {
+        'millrace_gateway_requests_total{namespace="prod",instance="a",outcome="failed"}': '0+1x120',
+        'millrace_gateway_requests_total{namespace="prod",instance="a",outcome="answered"}': '0+99x120',
+      },
+      { 'millrace_gateway_requests_total{namespace="prod",instance="a",outcome="refused"}': '0+99x120' },
+    ],
+  },
+  MillraceModelsUnavailable: {
+    firing: { 'millrace_model_cache_failures_total{namespace="prod",instance="a",reason="disk_full"}': '0+1x120' },
+    quiet: { 'millrace_model_cache_failures_total{namespace="prod",instance="a",reason="disk_full"}': '7x120' },
+  },
+  MillraceModelCacheSmall: {
+    firing: {
+      'millrace_model_cache_evictions_total{namespace="prod",instance="a"}': '0+1x120',
+      'millrace_model_cache_lookups_total{namespace="prod",instance="a",outcome="miss"}': '0+3x120',
+      'millrace_model_cache_lookups_total{namespace="prod",instance="a",outcome="hit"}': '0+1x120',
+    },
+    quiet: [
+      {
+        'millrace_model_cache_evictions_total{namespace="prod",instance="a"}': '0+1x120',
+        'millrace_model_cache_lookups_total{namespace="prod",instance="a",outcome="miss"}': '0+1x120',
+        'millrace_model_cache_lookups_total{namespace="prod",instance="a",outcome="hit"}': '0+9x120',
+      },
+      {
+        'millrace_model_cache_evictions_total{namespace="prod",instance="a"}': '3x120',
+        'millrace_model_cache_lookups_total{namespace="prod",instance="a",outcome="miss"}': '0+1x120',
+      },
+    ],
+  },
 };

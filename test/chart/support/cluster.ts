@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { json } from 'node:stream/consumers';
@@ -37,13 +37,7 @@ export class Cluster {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const cluster = new Cluster(server, await mkdtemp(join(tmpdir(), 'millrace-chart-')));
-    server.on('request', (request, response) => {
-      void cluster.answer(request).then((answer) => {
-        const status = answer === null ? 404 : request.method === 'POST' ? 201 : 200;
-        const missing = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? missing));
-      });
-    });
+    server.on('request', (request, response) => void cluster.serve(request, response));
     const { port } = server.address() as AddressInfo;
     const config = {
       apiVersion: 'v1',
@@ -92,6 +86,21 @@ export class Cluster {
   private async run(args: string[]): Promise<void> {
     const { code, stderr } = await helm([...args, '--namespace', NAMESPACE, '--kubeconfig', this.config]);
     if (code !== 0) throw new Error(stderr);
+  }
+
+  /** Helm says what went wrong, where an unanswered request would leave it waiting. */
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const failed = { kind: 'Status', apiVersion: 'v1', status: 'Failure' };
+    const send = (code: number, body: object): void => {
+      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    try {
+      const answer = await this.answer(request);
+      if (answer === null) send(404, { ...failed, reason: 'NotFound', code: 404 });
+      else send(request.method === 'POST' ? 201 : 200, answer);
+    } catch (error) {
+      send(500, { ...failed, reason: 'InternalError', message: String(error), code: 500 });
+    }
   }
 
   private async answer(request: IncomingMessage): Promise<object | null> {

@@ -7,7 +7,7 @@ const FLOORS = [
   ['workflow'],
   ['platform'],
   ['database'],
-  ['messaging'],
+  ['messaging', 'mail'],
   ['accounts', 'deployments', 'assets', 'billing', 'webhooks'],
   ['jobs', 'fleet', 'models'],
   ['privacy'],
@@ -45,7 +45,7 @@ const siblings = DOMAINS.map((name) => ({
  */
 const ROOMS = {
   'apps/api/src': [
-    ['http'],
+    ['http', 'pages'],
     ['streams'],
     ['endpoints'],
     [
@@ -63,6 +63,7 @@ const ROOMS = {
       'privacy',
       'sessions',
       'spend',
+      'status',
       'webhooks',
     ],
     ['uploads', 'mcp'],
@@ -72,7 +73,7 @@ const ROOMS = {
   'apps/worker/src': [['engines', 'work-files'], ['attempt'], ['remote']],
   'apps/gateway/src': [['http'], ['lanes'], ['workers', 'attempts']],
   'libs/deployments/src': [['tokens']],
-  'libs/accounts/src': [['expiry', 'sessions', 'erasure']],
+  'libs/accounts/src': [['audit-log'], ['expiry', 'sessions', 'erasure']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
     ['state'],
@@ -314,6 +315,7 @@ module.exports = {
     owner('stripe-in-billing', 'stripe', ['^libs/billing/']),
     owner('addresses-in-platform', 'ipaddr\\.js', ['^libs/platform/src/outbound/']),
     owner('calls-to-strangers-where-they-are-guarded', 'undici', ['^libs/platform/src/outbound/']),
+    owner('smtp-in-mail', 'nodemailer', ['^libs/mail/']),
     owner('openid-in-its-room', 'openid-client', ['^apps/api/src/operators/']),
     owner('mcp-in-its-room', '@modelcontextprotocol/[^/]+', ['^apps/api/src/mcp/', '^libs/testing/']),
     owner('express-in-api', 'express|@types/express', ['^apps/api/']),

@@ -43,6 +43,7 @@ const CHECKS = [
     ),
     env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   },
+  { name: 'licences', program: [join(ROOT, 'scripts', 'sbom.mjs'), '--check'] },
   { name: 'lock file', program: [join(ROOT, 'scripts', 'lockfile.mjs')] },
   { name: 'settings and chart', program: [join(ROOT, 'scripts', 'chart.mjs')] },
   { name: 'database structure', program: [join(ROOT, 'scripts', 'structure.mjs')] },

@@ -1,13 +1,22 @@
 import { chmodSync, copyFileSync, existsSync, linkSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { Failure, misuse, readFlags, runCommand, say, task } from './lib/command/index.mjs';
-import { GENERATED_CLIENT, SETUP_ROOTS, packageClosure, serviceRoots, setUp } from './lib/setup/index.mjs';
-import { DIST, ROOT, filesUnder, makeFolder } from './lib/system/index.mjs';
+import {
+  GENERATED_CLIENT,
+  IMAGES,
+  SETUP_ROOTS,
+  billOfMaterials,
+  licenceList,
+  packageClosure,
+  serviceRoots,
+  setUp,
+} from './lib/setup/index.mjs';
+import { DIST, ROOT, filesUnder, makeFolder, writeJson, writeWhole } from './lib/system/index.mjs';
 
 const HELP = `Lays out what the images hold, each folder complete in itself: code and the packages it needs, nothing else.
 
   --out DIR   an empty or absent folder; gets DIR/services (api, worker, maintenance, the command line) and DIR/setup
-              (migrations, the bucket)
+              (migrations, the bucket), in each sbom.cdx.json and licences.txt of the packages in it
   --link      link files instead of copying them where the folder is on the same disk: quick, and nothing there may be changed`;
 
 /** What only tests and builds use. */
@@ -36,7 +45,18 @@ async function main(scope) {
   const put = link ? linkOrCopy : copyFileSync;
   await task(scope, 'Laying out the services', async () => layOutServices(join(target, 'services'), put));
   await task(scope, 'Laying out the set-up', async () => layOutSetup(join(target, 'setup'), put));
+  await task(scope, 'Listing what they hold', () => Promise.all(IMAGES.map((image) => listWhatIsHeld(target, image))));
   say(`${out} holds services and setup.`);
+}
+
+/**
+ * @param {string} target
+ * @param {typeof IMAGES[number]} image
+ */
+async function listWhatIsHeld(target, image) {
+  const bill = await billOfMaterials(image);
+  writeJson(join(target, image, 'sbom.cdx.json'), bill);
+  writeWhole(join(target, image, 'licences.txt'), licenceList(bill));
 }
 
 /**

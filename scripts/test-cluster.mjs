@@ -10,7 +10,8 @@ const HELP = `npm run test:cluster [-- flags]    install the chart into a real K
   --api-server   only etcd, the API server and its controllers: the conformance suite of the fleet's Kubernetes adapter, and the
                  chart's objects as the API server judges them
   --installation only the chart on a node: without what --api-server does
-  --alerts       only the chart on a node, and its alerts: the cause of each is brought about (15 minutes, and not part of the rest)
+  --alerts       only the chart on a node, and its alerts: the cause of each is brought about (20 minutes, and not part of the rest)
+  --cause TEXT   of --alerts only the causes that have this text in what they are
   --build        only build what is needed, once: the programs of Kubernetes from Go modules (40 minutes of one processor), the
                  base image, the images; kept in .millrace/tools/cluster
   --install      install what is missing of Debian's packages
@@ -22,8 +23,9 @@ alone, and what is not run at all, is in docs/cluster-test.md.`;
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
   const flag = { type: /** @type {const} */ ('boolean') };
-  const flags = readFlags(HELP, { 'api-server': flag, installation: flag, alerts: flag, build: flag, install: flag });
-  const { 'api-server': only, installation, alerts, build, install } = flags;
+  const text = { type: /** @type {const} */ ('string') };
+  const known = { 'api-server': flag, installation: flag, alerts: flag, cause: text, build: flag, install: flag };
+  const { 'api-server': only, installation, alerts, cause = '', build, install } = readFlags(HELP, known);
   const whole = !only;
   await assertMachine(scope, { whole, install: Boolean(install) });
   await setUp(scope, process.env);
@@ -39,6 +41,7 @@ async function main(scope) {
   if (build) return 0;
   const code = await runInside(scope, [
     only ? 'api-server' : alerts ? 'alerts' : installation ? 'installation' : 'whole',
+    ...(cause === '' ? [] : [cause]),
   ]);
   say('Not run here: operators of KEDA, Prometheus and the Gateway API (their objects have no schema), GPUs, the');
   say('enforcement of network policies, several nodes. docs/cluster-test.md says what checks them instead.');

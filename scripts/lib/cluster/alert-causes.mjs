@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { until } from './client.mjs';
-import { CLASSES } from './helm.mjs';
-import { LONG_GRAPH, SMALL_GRAPH } from './service.mjs';
+import { JOB_CAUSES } from './job-alert-causes.mjs';
+import { LONG_GRAPH } from './service.mjs';
 
 /** @typedef {import('./alert-tools.mjs').AlertTools} AlertTools */
 /** @typedef {import('./alert-tools.mjs').Undo} Undo */
@@ -181,107 +181,5 @@ export const CAUSES = [
       };
     },
   },
-  {
-    what: 'jobs wait, and no worker is there',
-    raises: ['MillracePoolWithoutProgress'],
-    bring: async (tools) => {
-      const undo = await tools.scale('worker', 0);
-      const { id } = await tools.service.submit(SMALL_GRAPH);
-      return async () => {
-        await undo();
-        await tools.service.reaches(id, 'succeeded');
-      };
-    },
-  },
-  {
-    what: 'a job waits for 20 minutes behind another one',
-    raises: ['MillraceJobsWaitLong'],
-    bring: async (tools) => {
-      const { id: running } = await tools.service.submit(LONG_GRAPH);
-      await tools.service.reaches(running, 'running');
-      const { id } = await tools.service.submit(SMALL_GRAPH);
-      await tools.sql(`UPDATE jobs SET created_at = created_at - interval '20 minutes' WHERE id = $1`, [id]);
-      return async () => {
-        await tools.service.cancel(running);
-        await tools.service.reaches(id, 'succeeded');
-      };
-    },
-  },
-  {
-    what: 'jobs start seven minutes after they were sent',
-    raises: ['MillraceJobsStartLate'],
-    bring: async (tools) => {
-      const pid = tools.workerPid();
-      return tools.repeat(async () => {
-        tools.signal(pid, 'SIGSTOP');
-        const sent = await Promise.all(Array.from({ length: 6 }, () => tools.service.submit(SMALL_GRAPH))).finally(
-          async () => {
-            await tools.sql(`UPDATE jobs SET created_at = created_at - interval '7 minutes'
-              WHERE status = 'queued' AND created_at > now() - interval '2 minutes'`);
-            tools.signal(pid, 'SIGCONT');
-          },
-        );
-        for (const { id } of sent) await tools.service.reaches(id, 'succeeded');
-      });
-    },
-  },
-  {
-    what: 'jobs fail',
-    raises: ['MillraceJobsFail'],
-    bring: async (tools) => {
-      const scale = { min_workers: 2, max_workers: 2, attempt_limit_seconds: 1 };
-      const { id, path } = await tools.service.deploy({ engine_class: CLASSES.usual, ...scale });
-      await tools.service.becomes(id, 'ready', ({ ready_workers }) => ready_workers === 2);
-      const stop = tools.repeat(async () => {
-        const job = await tools.service.submit(LONG_GRAPH, path);
-        await tools.service.reaches(job.id, 'failed', path, 30_000);
-      }, 2);
-      return async () => {
-        await stop();
-        await tools.service.undeploy(`${id}?drain=true`);
-      };
-    },
-  },
-  {
-    what: 'a deployment is wanted whose class has no node',
-    raises: ['MillraceDeploymentWithoutWorkers'],
-    bring: async (tools) => {
-      const { id, path } = await tools.service.deploy({ engine_class: CLASSES.withoutNode });
-      const stop = tools.repeat(async () => {
-        await tools.service.submit(SMALL_GRAPH, path).catch(() => undefined);
-        await new Promise((resolve) => setTimeout(resolve, 500));
-      });
-      return async () => {
-        await stop();
-        await tools.service.undeploy(`${id}?drain=true`);
-      };
-    },
-  },
-  {
-    what: 'workers are lost with their jobs, again and again',
-    raises: ['MillraceLeaseLosses'],
-    bring: async (tools) => {
-      const { id, path } = await tools.service.deploy({ engine_class: CLASSES.usual, min_workers: 2, max_workers: 2 });
-      await tools.service.becomes(id, 'ready', ({ ready_workers }) => ready_workers === 2);
-      const stop = tools.repeat(async () => {
-        const job = await tools.service.submit(LONG_GRAPH, path);
-        await tools.service.reaches(job.id, 'running', path, 30_000);
-        const [lost] = await tools.sql(
-          `SELECT w.host FROM jobs j JOIN workers w ON w.id = j.worker_id WHERE j.id = $1`,
-          [job.id],
-        );
-        const pods = await tools.pods(`millrace/pool=${id}`);
-        await tools.kill(pods.filter(({ metadata }) => metadata.name === lost?.host));
-        await until(tools.scope, 'The job to be taken back', async () => {
-          const { status } = await tools.service.job(job.id, path);
-          return status !== 'running';
-        });
-        await tools.service.cancel(job.id, path);
-      }, 2);
-      return async () => {
-        await stop();
-        await tools.service.undeploy(`${id}?drain=true`);
-      };
-    },
-  },
+  ...JOB_CAUSES,
 ];

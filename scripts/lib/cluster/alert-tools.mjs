@@ -23,6 +23,8 @@ export class AlertTools {
     this.client = client;
     this.service = service;
     this.plane = plane;
+    /** What failed last in work that is repeated; it may be what is to happen. */
+    this.lastFailure = '';
   }
 
   /**
@@ -162,7 +164,7 @@ export class AlertTools {
     let isOn = true;
     const go = async () => {
       while (isOn && !this.scope.signal.aborted) {
-        await work().catch(() => undefined);
+        await work().catch((/** @type {Error} */ { message }) => (this.lastFailure = message));
         // Something that fails at once leaves others their turn.
         await new Promise((resolve) => setTimeout(resolve, 5));
       }

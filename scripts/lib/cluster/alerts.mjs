@@ -8,6 +8,8 @@ import { Prometheus } from './prometheus.mjs';
 
 const QUIET_MS = 6_000;
 const LIMIT_MS = 180_000;
+/** Their causes need a gateway with workers outside, and a library of models, which the release of this test lacks. */
+const NOT_HERE = ['MillraceGatewayFails', 'MillraceModelsUnavailable', 'MillraceModelCacheSmall'];
 
 /** @returns {string[]} every alert of the chart */
 function alertsOfChart() {
@@ -22,14 +24,18 @@ function alertsOfChart() {
  * @param {import('./release.mjs').Site} site
  * @param {import('./service.mjs').InstalledService} service
  * @param {{ fleet: import('../services/fleet.mjs').Fleet, plane: import('./control-plane.mjs').ControlPlane }} cluster
+ * @param {string} only causes that have this in what they are
  */
-export async function fireAlerts(site, service, { fleet, plane }) {
+export async function fireAlerts(site, service, { fleet, plane }, only) {
   const prometheus = new Prometheus(fleet, plane, site.servers.redisUrl);
   await prometheus.open();
   const tools = new AlertTools(site, service, plane);
   /** @type {string[]} */
   const faults = [];
-  for (const cause of CAUSES) {
+  const causes = CAUSES.filter(({ what }) => what.includes(only));
+  if (causes.length === 0)
+    throw new Failure(`No cause has "${only}" in it. They are:\n${CAUSES.map(({ what }) => what).join('\n')}`);
+  for (const cause of causes) {
     await task(site.scope, `Alerts: ${cause.what}`, async () => {
       const found = await fire(site.scope, prometheus, tools, cause);
       if (found !== undefined) {
@@ -38,11 +44,11 @@ export async function fireAlerts(site, service, { fleet, plane }) {
       }
     });
   }
-  const raised = new Set(CAUSES.flatMap(({ raises }) => raises));
-  const never = alertsOfChart().filter((name) => !raised.has(name));
+  const raised = new Set(causes.flatMap(({ raises }) => raises));
+  const never = only === '' ? alertsOfChart().filter((name) => !raised.has(name) && !NOT_HERE.includes(name)) : [];
   if (never.length > 0) faults.push(`no cause here raises ${never.join(', ')}`);
   if (faults.length > 0) throw new Failure(faults.join('\n'));
-  say(`    ${raised.size} alerts fired for ${CAUSES.length} causes, and no other one`);
+  say(`    ${raised.size} alerts fired for ${causes.length} causes, and no other one`);
 }
 
 /**
@@ -53,6 +59,7 @@ export async function fireAlerts(site, service, { fleet, plane }) {
  * @returns {Promise<string | undefined>} what was wrong
  */
 async function fire(scope, prometheus, tools, { raises, mayRaise = [], prepare, bring }) {
+  tools.lastFailure = '';
   const allowed = [...raises, ...mayRaise];
   let undo = await prepare?.(tools);
   await prometheus.restart();
@@ -68,7 +75,10 @@ async function fire(scope, prometheus, tools, { raises, mayRaise = [], prepare, 
       const other = firing.filter((name) => !allowed.includes(name));
       if (other.length > 0) return `${other.join(', ')} fired, too`;
       if (raises.every((name) => firing.includes(name))) return undefined;
-      if (Date.now() > deadline) return `only ${firing.join(', ') || 'none'} of ${raises.join(', ')} fired`;
+      if (Date.now() > deadline) {
+        const last = tools.lastFailure === '' ? '' : ` (what failed last: ${tools.lastFailure})`;
+        return `only ${firing.join(', ') || 'none'} of ${raises.join(', ')} fired${last}`;
+      }
       await pause(500, scope.signal);
     }
   } catch (error) {

@@ -53,7 +53,7 @@ async function prepare(scope) {
 
 /** @param {Scope} scope */
 async function main(scope) {
-  const [path = '', what = 'whole'] = process.argv.slice(2);
+  const [path = '', what = 'whole', cause = ''] = process.argv.slice(2);
   await prepare(scope);
   const fleet = new Fleet(scope, await claimFolder(scope, path));
   const plane = await startControlPlane(fleet);
@@ -67,7 +67,7 @@ async function main(scope) {
   const servers = await startReleaseServers(fleet);
   const site = { scope, client: plane.client, helm, servers };
   const service = await install(site);
-  if (what === 'alerts') await fireAlerts(site, service, { fleet, plane });
+  if (what === 'alerts') await fireAlerts(site, service, { fleet, plane }, cause);
   else {
     await deployAndScale(site, service);
     await sayWhy(site, service);

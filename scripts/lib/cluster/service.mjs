@@ -13,6 +13,8 @@ const TIMEOUT_MS = 15_000;
 export const SMALL_GRAPH = graphOf(64, 10);
 /** One that a processor works on for tens of seconds. */
 export const LONG_GRAPH = graphOf(512, 3_000);
+/** One that is canceled before it ends. */
+export const ENDLESS_GRAPH = graphOf(512, 100_000);
 
 /**
  * @param {number} size

@@ -15,8 +15,8 @@ const ROWS = 1_000;
 const STEPS = 500;
 const TERMINAL = ['succeeded', 'failed', 'canceled', 'expired'];
 /**
- * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a batch, a deployment, keys, a webhook endpoint,
- * and an account that has none of it.
+ * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a batch, a deployment, keys, invitations,
+ * a webhook endpoint, and an account that has none of it.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {RunFile} run
@@ -30,6 +30,12 @@ export async function plant(scope, run) {
   const batch = await plantBatch(scope, run);
   for (const name of ['nightly', 'shop']) {
     await call(run, 'POST', '/platform/v1/api-keys', { name, scopes: ['jobs:read', 'jobs:write'] });
+  }
+  for (const [email, role] of [
+    ['ada@shop.example', 'developer'],
+    ['books@shop.example', 'finance'],
+  ]) {
+    await call(run, 'POST', '/platform/v1/invitations', { email, role });
   }
   await deployed(scope, run);
   const { id: empty } = await admin(run, 'accounts', { name: 'Nobody yet' });

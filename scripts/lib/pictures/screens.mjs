@@ -29,6 +29,7 @@ export const SCREENS = [
     reads: '**/platform/v1/webhook-endpoints/*/messages*',
   },
   { name: 'keys', route: '/keys', path: () => '/keys', reads: '**/platform/v1/api-keys*' },
+  { name: 'members', route: '/members', path: () => '/members', reads: '**/platform/v1/members*' },
   { name: 'account', route: '/account', path: () => '/account', reads: '**/platform/v1/account' },
   { name: 'docs', route: '/docs/$', path: () => '/docs/api-guide' },
 ];

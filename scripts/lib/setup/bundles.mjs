@@ -15,6 +15,7 @@ import {
   writeJson,
   writeWhole,
 } from '../system/index.mjs';
+import { BESIDE, PROCESSES, RUNS, THREADS } from './bundle-entries.mjs';
 import { consoleDigest } from './console.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
@@ -25,31 +26,6 @@ import { consoleDigest } from './console.mjs';
  * @typedef {{ made: string, sources: string[], packages: string[], program: string }} Bundle
  */
 /** @typedef {{ bundles?: Record<string, Bundle>, packages?: string }} Manifest the bundles by name, and a digest of the packages' */
-
-/** The processes, by the names of their files. What they use of packages they load from one file beside them. */
-const PROCESSES = {
-  api: 'apps/api/src/main.js',
-  worker: 'apps/worker/src/main.js',
-  maintenance: 'apps/maintenance/src/main.js',
-  fleet: 'apps/fleet/src/main.js',
-  gateway: 'apps/gateway/src/main.js',
-};
-/** What a process starts by the name of a file beside its own. Each is complete in itself: a thread needs few packages. */
-const THREADS = {
-  'examination.thread': 'libs/jobs/src/submission/examination.thread.js',
-  'process-entry': 'libs/cpu-engine/src/process/process-entry.js',
-  'thread-entry': 'libs/cpu-engine/src/process/thread-entry.js',
-};
-/** The bundles that a process runs, where there are more than its own. */
-const RUNS = {
-  api: ['api', 'examination.thread'],
-  worker: ['worker', 'process-entry', 'thread-entry'],
-  fleet: ['fleet', 'worker', 'process-entry', 'thread-entry'],
-};
-/** @type {Record<string, string[]>} what a bundle reads from beside its file */
-const BESIDE = {
-  api: ['apps/api/src/openapi/reference/reference.css', 'apps/api/src/openapi/reference/operations.css'],
-};
 
 const READS_OWN_FILES = ['@prisma/client', '.prisma', '@napi-rs/blake-hash', 'sharp', 'piscina'];
 /**
@@ -95,7 +71,9 @@ const WITH_MAP = { sourcemap: true, sourcemapExcludeSources: true };
  * @param {string} compiler digest of what compiled it
  */
 export async function bundle(scope, sources, compiler) {
-  const settings = ['bundles.mjs', 'packages-loader.js'].map((name) => readFileSync(join(SETUP, name)));
+  const settings = ['bundles.mjs', 'bundle-entries.mjs', 'packages-loader.js'].map((name) =>
+    readFileSync(join(SETUP, name)),
+  );
   const lock = readFileSync(join(ROOT, 'package-lock.json'));
   const before = readManifest();
   const entries = Object.entries({ ...PROCESSES, ...THREADS }).map(([name, entry]) => {

@@ -1,3 +1,4 @@
+export { IMAGES, billOfMaterials, licenceFaults, licenceList } from './bill-of-materials.mjs';
 export { prepareToBuild } from './build.mjs';
 export { programs } from './bundles.mjs';
 export { completeLockfile, missingPlatformPackages, unverifiedPackages } from './lockfile.mjs';

@@ -169,7 +169,7 @@ async function runNpm(scope, lock) {
 }
 
 /** The npm that started this command, else the one on PATH. */
-function npmCommand() {
+export function npmCommand() {
   const path = process.env.npm_execpath;
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, path] : ['npm'];
 }

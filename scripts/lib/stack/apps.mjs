@@ -37,6 +37,7 @@ export function baseEnvironment({ env, folder, secrets, servers, surface }) {
     MILLRACE_ADMIN_TOKEN: secrets.adminToken,
     MILLRACE_SECRET_KEY: secrets.secretKey,
     ...(s3 ? {} : { MILLRACE_BLOB_DIR: folder.at('blobs') }),
+    ...(env.MILLRACE_MAIL_SMTP_URL ? {} : { MILLRACE_MAIL_FOLDER: folder.at('mail') }),
     ...inherited,
     MILLRACE_SURFACE: surface,
     DATABASE_URL: servers.databaseUrl,

@@ -10,6 +10,7 @@ const PLAN = 'libs/fleet/src/plan.ts';
 const KUBERNETES = 'libs/fleet/src/kubernetes/kubernetes.fleet.ts';
 const CONTROLLERS = ['libs/fleet/src/reconcile.int-spec'];
 const CLUSTERS = ['libs/fleet/src/kubernetes/kubernetes.fleet.spec'];
+const CRASHES = ['libs/fleet/src/kubernetes/controller-crashes.int-spec'];
 const PLANS = ['libs/fleet/src/plan.spec'];
 
 /** Of the fleet: who may change it, and who is never stopped. @type {Guard[]} */
@@ -35,6 +36,27 @@ export const FLEET_GUARDS = [
     "AND state <> 'stopped'\n        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})",
     "AND state <> 'stopped'\n        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence >= ${fence})",
     CONTROLLERS,
+  ),
+  of(
+    'a controller that leads no longer notes no start',
+    SERVED,
+    'AND schedule_ms IS NULL AND pull_ms IS NULL\n        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence = ${fence})',
+    'AND schedule_ms IS NULL AND pull_ms IS NULL\n        AND EXISTS (SELECT FROM fleet_leases WHERE name = ${name} AND fence >= ${fence})',
+    CONTROLLERS,
+  ),
+  of(
+    'a start that was noted stays as it is',
+    SERVED,
+    ' AND schedule_ms IS NULL AND pull_ms IS NULL\n',
+    '\n',
+    CONTROLLERS,
+  ),
+  of(
+    'a cluster API that answers nothing is not waited for',
+    'libs/fleet/src/kubernetes/api.ts',
+    'headers, agent: this.agent, signal }',
+    'headers, agent: this.agent }',
+    CRASHES,
   ),
   of(
     'a controller whose time has passed orders nothing',

@@ -16,6 +16,20 @@ export const GATEWAY_GUARDS = [
     '',
     REMOTE,
   ),
+  of(
+    'a claim is answered again to the worker that made it alone',
+    'libs/jobs/src/lifecycle/claim.store.ts',
+    'AND j.worker_id = ${workerId}::uuid AND j.lease_token',
+    'AND j.lease_token',
+    REMOTE,
+  ),
+  of(
+    'a claim is answered again only while its lease holds',
+    'libs/jobs/src/lifecycle/claim.store.ts',
+    "AND j.delivery = 'leased' AND j.lease_expires_at > now()\n",
+    "AND j.delivery = 'leased'\n",
+    REMOTE,
+  ),
   of('a forged fence opens nothing', ATTEMPTS, '${holdsFence(fence)}', 'j.id = ${fence.jobId}::uuid', REMOTE),
   of('an attempt is shown to the token that holds it', ATTEMPTS, ' AND w.token_id = ${tokenId}::uuid', '', REMOTE),
   of(

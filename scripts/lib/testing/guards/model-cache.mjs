@@ -8,9 +8,11 @@ const SALTS = 'libs/engines/src/comfyui/graph/cache-salt.ts';
 const CATALOGUE = 'libs/engines/src/comfyui/server-catalogue.ts';
 const STAGINGS = ['libs/model-cache/src/staging.spec'];
 const PLANS = ['libs/model-cache/src/room.spec'];
+const MODEL_ROOM = 'libs/jobs/src/state/model-room.store.ts';
+const ROOM_FOR_MODELS = ['libs/jobs/src/dispatch/model-room.int-spec'];
 const ATTEMPTS = ['apps/worker/src/attempt/models.int-spec'];
 
-/** Of models on a worker's host: what counts as one, what stays, and who sees it. @type {Guard[]} */
+/** Of models on a worker's host: what counts as one, what stays, who sees it, and which worker has room for them. @type {Guard[]} */
 export const MODEL_CACHE_GUARDS = [
   of(
     'what has another hash is no model',
@@ -46,5 +48,47 @@ export const MODEL_CACHE_GUARDS = [
     'else if (inodes.has(',
     'else if (!inodes.has(0) || inodes.has(',
     ['libs/model-cache/src/crash.spec'],
+  ),
+  of(
+    'a job is for a worker that has room for its models',
+    'libs/jobs/src/lifecycle/claim.store.ts',
+    'AND NOT ${isForAnother(workerId)}',
+    '',
+    ROOM_FOR_MODELS,
+  ),
+  of(
+    'a job waits only for a worker that can hold its models',
+    MODEL_ROOM,
+    'AND other.model_cache_bytes >= ${bytes} AND',
+    'AND',
+    ROOM_FOR_MODELS,
+  ),
+  of(
+    'a job waits for no worker that has gone',
+    MODEL_ROOM,
+    "AND other.state IN ('starting', 'ready')\n      AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})",
+    '',
+    ROOM_FOR_MODELS,
+  ),
+  of(
+    'a job waits for workers of its own pool alone',
+    MODEL_ROOM,
+    'WHERE other.pool_id = j.pool_id AND other.id',
+    'WHERE other.id',
+    ROOM_FOR_MODELS,
+  ),
+  of(
+    'a job does not go round among workers without room',
+    MODEL_ROOM,
+    ' AND NOT ${lackedRoom(Prisma.sql`other.id`)})`;',
+    ')`;',
+    ROOM_FOR_MODELS,
+  ),
+  of(
+    'an attempt is handed back for room only where another worker has some',
+    'libs/jobs/src/state/job-guards.store.ts',
+    "AND j.status = 'running' AND ${hasRoomElsewhere(Prisma.sql`j.worker_id`, needed)}`;",
+    "AND j.status = 'running' AND ${needed} > 0`;",
+    ROOM_FOR_MODELS,
   ),
 ];

@@ -6,6 +6,8 @@ const STORE = 'libs/models/src/library/model.store.ts';
 const USE = 'libs/models/src/library/model-use.store.ts';
 const IMPORTER = 'libs/models/src/import/model-importer.ts';
 const ORIGIN = 'libs/models/src/import/origin-client.ts';
+const UNUSED = 'libs/models/src/library/unused-model.store.ts';
+const UNUSED_MODELS = ['libs/models/src/library/unused-models.int-spec'];
 const LIBRARY = ['libs/models/src/library/model-library.int-spec'];
 const IMPORTS = ['libs/models/src/import/import.int-spec'];
 const HEADERS = ['libs/models/src/headers/headers.spec'];
@@ -28,6 +30,34 @@ export const MODEL_GUARDS = [
     LIBRARY,
   ),
   of('a model that is shared is not deleted', STORE, ' AND NOT m.shared AND NOT', ' AND NOT', LIBRARY),
+  of(
+    'a model that was used meanwhile is not deleted as unused',
+    UNUSED,
+    'AND NOT m.shared AND ${isIdle(days)}\n        AND NOT ${inUse(spellings)}',
+    'AND NOT m.shared\n        AND NOT ${inUse(spellings)}',
+    UNUSED_MODELS,
+  ),
+  of(
+    'a model that is shared is not deleted as unused',
+    UNUSED,
+    "AND m.state = 'ready' AND NOT m.shared AND ${isIdle(days)}\n        AND",
+    "AND m.state = 'ready' AND ${isIdle(days)}\n        AND",
+    UNUSED_MODELS,
+  ),
+  of(
+    'a model that a job names is not deleted as unused',
+    UNUSED,
+    'AND NOT ${inUse(spellings)} AND NOT ${isForDeployment',
+    'AND NOT ${isForDeployment',
+    UNUSED_MODELS,
+  ),
+  of(
+    'a model that a deployment names is not deleted as unused',
+    UNUSED,
+    ' AND NOT ${isForDeployment(spellings)}',
+    '',
+    UNUSED_MODELS,
+  ),
   of(
     "an account's own model comes before a shared one",
     USE,

@@ -24,8 +24,8 @@ export const SESSION_GUARDS = [
   of(
     'a sign-in link expires',
     'libs/accounts/src/sessions/sign-in-link.store.ts',
-    ' AND expires_at > now() RETURNING',
-    ' RETURNING',
+    ' AND expires_at > now() AND (browser_hash',
+    ' AND (browser_hash',
     LINKS,
   ),
   of(

@@ -26,6 +26,13 @@ export const SUB_KEY_GUARDS = [
     JOB_READS,
   ),
   of(
+    'a sub-key is shown no id of a job that it does not find',
+    JOB_GUARDS,
+    's.metadata @> ${labels}::jsonb AND s.expires_at > now())',
+    '${labels}::jsonb IS NOT NULL)',
+    ['apps/api/src/sub-key-isolation.int-spec', 'libs/jobs/src/reuse/reuse.int-spec'],
+  ),
+  of(
     'a sub-key lists only jobs with its labels',
     'libs/jobs/src/follow/job.store.ts',
     'if (labels !== null) conditions.push(hasLabels(labels));',

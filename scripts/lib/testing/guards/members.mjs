@@ -1,0 +1,102 @@
+import { of } from './guard.mjs';
+
+/** @typedef {import('./guard.mjs').Guard} Guard */
+
+const TESTS = ['apps/api/src/members/members.int-spec'];
+const AUDIT = ['apps/api/src/audit/audit.int-spec'];
+const AUDIT_STORE = 'libs/accounts/src/audit-log/audit-log.store.ts';
+const MAIL = ['libs/mail/src/delivery.int-spec'];
+const MEMBER_STORE = 'libs/accounts/src/members/member.store.ts';
+const INVITATION_STORE = 'libs/accounts/src/members/invitation.store.ts';
+const LINK_STORE = 'libs/accounts/src/sessions/sign-in-link.store.ts';
+const OUTBOX = 'libs/mail/src/mail-outbox.store.ts';
+
+/** Of the people of an account, and of mail to them. @type {Guard[]} */
+export const MEMBER_GUARDS = [
+  of(
+    'the last owner is not removed',
+    MEMBER_STORE,
+    "AND (m.role <> 'owner' OR ${keepsOwner})\n        RETURNING",
+    'RETURNING',
+    TESTS,
+  ),
+  of(
+    'the last owner keeps the role',
+    MEMBER_STORE,
+    "AND (m.role <> 'owner' OR ${role}::text = 'owner' OR ${keepsOwner})",
+    '',
+    TESTS,
+  ),
+  of(
+    'who decides about members is an owner',
+    'libs/accounts/src/members/members.service.ts',
+    'if (isOwners(scopes)) return;',
+    'if (scopes.size > 0) return;',
+    TESTS,
+  ),
+  of(
+    "an account reads no other one's audit log",
+    AUDIT_STORE,
+    '${Prisma.join([Prisma.sql`account_id = ${accountId}::uuid`, ...conditions]',
+    '${Prisma.join([Prisma.sql`${accountId}::uuid IS NOT NULL`, ...conditions]',
+    AUDIT,
+  ),
+  of(
+    'an account does not see which operator acted',
+    AUDIT_STORE,
+    "CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE 'operator' END",
+    "CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE coalesce(actor, 'operator') END",
+    AUDIT,
+  ),
+  of(
+    'an account does not see where an operator acted from',
+    AUDIT_STORE,
+    'CASE WHEN actor ~ ${OUTSIDERS} THEN address END AS address',
+    'CASE WHEN actor ~ ${OUTSIDERS} THEN address ELSE address END AS address',
+    AUDIT,
+  ),
+  of('an invitation expires', INVITATION_STORE, '${hash} AND expires_at > now() RETURNING', '${hash} RETURNING', TESTS),
+  of(
+    'a key of a member does no more than the role',
+    'libs/accounts/src/api-key.store.ts',
+    'return scopes.filter((scope) => allowed.includes(scope));',
+    'return scopes.length > 0 ? scopes : allowed;',
+    TESTS,
+  ),
+  of(
+    'a link by mail counts in the browser that asked',
+    LINK_STORE,
+    ' AND (browser_hash IS NULL OR browser_hash = ${browser})',
+    '',
+    TESTS,
+  ),
+  of(
+    'nobody but its member uses the key of sessions',
+    'libs/accounts/src/api-keys.service.ts',
+    'if (found === null || found.isSessionKey) throw noKey(id);',
+    'if (found === null) throw noKey(id);',
+    TESTS,
+  ),
+  of(
+    'no maximum age ends the key of sessions',
+    'libs/accounts/src/access/access-rules.store.ts',
+    ' AND NOT k.is_session_key',
+    '',
+    TESTS,
+  ),
+  of(
+    'who is no owner ends no sessions of others',
+    'apps/api/src/sessions/sessions.controller.ts',
+    'return isOwners(scopes) ? { accountId } : { accountId, apiKeyId };',
+    'return isOwners(scopes) || apiKeyId !== undefined ? { accountId } : { accountId, apiKeyId };',
+    TESTS,
+  ),
+  of('a mail is sent by one process', OUTBOX, ', due_at = now() + make_interval(secs => ${leaseSeconds})', '', MAIL),
+  of(
+    'a claim of a mail that was lost changes nothing',
+    OUTBOX,
+    'DELETE FROM mail_messages WHERE id = ${id}::uuid AND attempts = ${attempts}',
+    'DELETE FROM mail_messages WHERE id = ${id}::uuid',
+    MAIL,
+  ),
+];

@@ -33,6 +33,7 @@ const GUIDE = [
   'models',
   'erasure',
   'spend',
+  'members',
 ];
 /** The examples take a minute each; the snippets are what is tested here. */
 const FEW_STEPS = 20;
@@ -48,8 +49,11 @@ interface Snippet {
 let stack: TestStack;
 let account: TestAccount;
 let folder: string;
+let mail: string;
 beforeAll(async () => {
-  stack = await TestStack.start({ workers: 1, settings: { MILLRACE_EXPORT_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  mail = mkdtempSync(join(tmpdir(), 'millrace-mail-'));
+  const settings = { MILLRACE_EXPORT_ALLOWED_NETWORKS: '127.0.0.0/8', MILLRACE_MAIL_FOLDER: mail };
+  stack = await TestStack.start({ workers: 1, settings });
   account = await stack.createAccount();
   await makeBucket();
   // A checkout in which the snippets may write.
@@ -64,6 +68,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.stop();
   rmSync(folder, { recursive: true });
+  rmSync(mail, { recursive: true });
 });
 
 /** The bucket that the page on exports writes to, on the S3 server of the test run. */

@@ -12,7 +12,7 @@ import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
 
 const LIMIT_MS = 300_000;
 const PASSWORD = 'of-a-test';
-const PROCESSES: ProcessRole[] = ['api', 'worker', 'maintenance'];
+const PROCESSES: ProcessRole[] = ['api', 'worker', 'maintenance', 'gateway'];
 /** Users belong to the whole server: those of this run. */
 const userOf = (role: ProcessRole): string => `${role}_of_${process.pid}`;
 
@@ -39,6 +39,17 @@ afterAll(async () => {
     for (const role of PROCESSES) await client.query(`DROP ROLE ${userOf(role)}`);
   });
   await test.drop();
+});
+
+it('where gateways have no role of their own, workers keep the right that gateways need', async () => {
+  const statementsFor = async (roles: string[]): Promise<string> => {
+    const query = jest.fn().mockResolvedValue({ rows: roles.map((rolname) => ({ rolname })) });
+    await grantRights({ query } as unknown as pg.Client);
+    return String(query.mock.lastCall);
+  };
+  const right = 'ON worker_tokens TO millrace_worker';
+  expect(await statementsFor(ROLES)).not.toContain(right);
+  expect(await statementsFor(ROLES.filter((role) => role !== 'millrace_gateway'))).toContain(right);
 });
 
 it('every table has its rights', async () => {
@@ -141,8 +152,17 @@ describe('the user of a process', () => {
     ['worker', 'SELECT * FROM credit_lots'],
     ['worker', 'SELECT * FROM top_ups'],
     ['worker', 'SELECT * FROM payment_events'],
+    ['worker', 'SELECT * FROM worker_tokens'],
     ['worker', 'DELETE FROM jobs'],
     ['worker', `INSERT INTO jobs DEFAULT VALUES`],
+    ['gateway', 'SELECT sweep_audit_log(34560000, 1)'],
+    ['gateway', 'SELECT * FROM api_keys'],
+    ['gateway', 'SELECT * FROM accounts'],
+    ['gateway', 'SELECT * FROM audit_log'],
+    ['gateway', 'SELECT * FROM top_ups'],
+    ['gateway', 'DELETE FROM jobs'],
+    ['gateway', 'INSERT INTO worker_tokens DEFAULT VALUES'],
+    ['gateway', 'DELETE FROM worker_tokens'],
     ['maintenance', 'SELECT * FROM api_keys'],
     ['maintenance', 'SELECT key_hash FROM api_keys'],
     ['maintenance', 'UPDATE api_keys SET revoked_at = NULL'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
+import { newId } from '@millrace/contracts';
 import { ApiClient, TestStack, eventually } from '@millrace/testing';
 import { dumpLinesWith, filesWith, redisKeysWith, tablesWith } from './support';
 
@@ -79,6 +80,11 @@ async function fillAccount(): Promise<{ id: string; client: ApiClient; running: 
     prefix: `${TOKEN}/`,
   };
   expect((await client.call('PUT', '/platform/v1/export-destination', { json: bucket })).status).toBeLessThan(300);
+  const person = { accountId: id, email: `${TOKEN}@example.com`, role: 'owner' };
+  const { member, invitation } = stack.test.database.models;
+  await member.create({ data: { ...person, id: newId() } });
+  const invited = { invitedBy: TOKEN, tokenHash: randomBytes(32), expiresAt: new Date(Date.now() + 86_400_000) };
+  await invitation.create({ data: { ...person, ...invited, id: newId() } });
   const labels = { [TOKEN]: TOKEN };
   await post('/platform/v1/api-keys', { ...keyName, labels });
   await post('/platform/v1/models', { folder: 'loras', name: `${TOKEN}.safetensors`, size_bytes: 20_000_000 });
@@ -125,6 +131,8 @@ it('of an erased account nothing is found: in no table and no column, in no dump
         'deployments',
         'export_destinations',
         'idempotency_keys',
+        'invitations',
+        'members',
       ],
       ...[
         'job_graphs',

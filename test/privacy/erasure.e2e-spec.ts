@@ -214,6 +214,8 @@ it('the archive has all that the account has, as its manifest says, and nothing 
     expect(linesOf('usage.ndjson').some((line) => line.job_id === id)).toBe(true);
     expect(linesOf('assets.ndjson').map((line) => line.id)).toContain(input);
     expect(read('api-keys.ndjson')).not.toContain('hash');
+    const actors = linesOf('audit.ndjson').map(({ actor }) => String(actor));
+    expect([actors.includes('operator'), actors.includes('admin')]).toEqual([true, false]);
   }
   const log = await stack.admin<{ entries: { action: string; actor: string; reason: string | null }[] }>(
     'GET',

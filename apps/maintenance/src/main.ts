@@ -1,6 +1,9 @@
 import 'reflect-metadata';
 import {
   AuditLogStore,
+  InvitationStore,
+  MemberMoneyMails,
+  MemberStore,
   NoteExpiringKeysLoop,
   OperatorSessionStore,
   SessionStore,
@@ -19,7 +22,8 @@ import {
   SweepStoppedWorkersLoop,
   WorkerStore,
 } from '@millrace/deployments';
-import { composeMaintenance, composeWebhookReaders, labelLoops } from '@millrace/jobs';
+import { MailSpendWarningsLoop, composeMaintenance, composeWebhookReaders, labelLoops } from '@millrace/jobs';
+import { composeMailDelivery, composeMailOutbox } from '@millrace/mail';
 import { RedisConnections } from '@millrace/messaging';
 import { composeModelChores } from '@millrace/models';
 import {
@@ -62,12 +66,15 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('webhooks', () => webhooks.close());
 
   const models = composeModelChores({ database, assets, settings });
-  const billing = composeBilling({ database, logger, metrics, settings });
+  const moneyMails = new MemberMoneyMails(new MemberStore(), composeMailOutbox(secretKey, settings));
+  const billing = composeBilling({ database, logger, metrics, settings, moneyMails });
   const { writer, ownBucket } = composeNamedBuckets(settings, new AddressGuard(settings.exportAllowedNetworks));
   const delivered = { database, secretKey, exports: billing.exports, ownBucket, logger };
   const exportDelivery = composeExportDelivery(delivered, writer);
   shutdown.add('export delivery', () => exportDelivery.close());
   const erasures = composeErasureChores({ database, jobs: jobs.eraser, assets: assets.eraser, settings });
+  const mail = composeMailDelivery({ database, secretKey, logger, settings });
+  shutdown.add('mail', () => mail.close());
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
@@ -78,13 +85,21 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     ...webhooks.loops,
     ...models.loops,
     ...erasures.loops,
+    ...mail.loops,
+    new MailSpendWarningsLoop(database, moneyMails),
     new RetireSilentWorkersLoop(database, workers),
     new MeasureWorkersLoop(database, workers, metrics),
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
     new NoteExpiringKeysLoop(database),
     new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),
-    new SweepSessionsLoop(database, new SessionStore(), new SignInLinkStore(), new OperatorSessionStore()),
+    new SweepSessionsLoop(
+      database,
+      new SessionStore(),
+      new SignInLinkStore(),
+      new OperatorSessionStore(),
+      new InvitationStore(),
+    ),
   ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];

@@ -3,6 +3,7 @@ import { assetSettings } from '@millrace/assets';
 import { billingSettings, exportSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
 import { jobSettings } from '@millrace/jobs';
+import { mailSettings } from '@millrace/mail';
 import { messagingSettings, secretKeySetting } from '@millrace/messaging';
 import { modelSettings } from '@millrace/models';
 import { processSettings, type SettingsOf } from '@millrace/platform';
@@ -19,6 +20,7 @@ export const maintenanceSettings = {
   ...billingSettings,
   ...exportSettings,
   ...jobSettings,
+  ...mailSettings,
   ...modelSettings,
   ...privacySettings,
   ...webhookSettings,

@@ -467,6 +467,7 @@ CREATE TABLE account_queues (
     running_limit integer NOT NULL,
     pass bigint DEFAULT 0 NOT NULL,
     eligible boolean GENERATED ALWAYS AS (((waiting > 0) AND (in_flight < running_limit))) STORED NOT NULL,
+    busy boolean GENERATED ALWAYS AS ((waiting > 0)) STORED NOT NULL,
     CONSTRAINT account_queues_pkey PRIMARY KEY (pool_id, account_id),
     CONSTRAINT account_queues_counters_check CHECK (((waiting >= 0) AND (in_flight >= 0))),
     CONSTRAINT account_queues_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -1338,7 +1339,7 @@ CREATE TABLE workers (
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),
     CONSTRAINT workers_stopped_check CHECK (((state = 'stopped'::text) = (stopped_at IS NOT NULL)))
-);
+) WITH (fillfactor=50);
 
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1403,7 +1404,7 @@ ALTER TABLE worker_tokens ADD CONSTRAINT worker_tokens_pool_id_fkey FOREIGN KEY 
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
-CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE (waiting > 0);
+CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE busy;
 CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass, account_id) WHERE eligible;
 CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHERE (kind = 'demo_network'::text);
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
@@ -1462,7 +1463,6 @@ CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id D
 CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
 CREATE INDEX jobs_failed_idx ON public.jobs USING btree (id DESC) WHERE (status = 'failed'::text);
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id, dispatched_at) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
-CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
 CREATE INDEX jobs_paused_idx ON public.jobs USING btree (retry_at) WHERE (delivery = 'paused'::text);
 CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
@@ -1511,7 +1511,7 @@ CREATE INDEX webhook_messages_log_idx ON public.webhook_messages USING btree (en
 CREATE INDEX webhook_secrets_endpoint_id_idx ON public.webhook_secrets USING btree (endpoint_id);
 CREATE UNIQUE INDEX worker_tokens_hash_key ON public.worker_tokens USING btree (hash);
 CREATE INDEX worker_tokens_pool_id_idx ON public.worker_tokens USING btree (pool_id);
-CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
+CREATE INDEX workers_pool_idx ON public.workers USING btree (pool_id) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 
 CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change('the audit log is only appended to');

@@ -69,7 +69,7 @@ describe('what a controller asks every second', () => {
     const plan = await planOf((to) => served.workers(to));
     const [reading] = readings(plan, 'workers');
     const indexes = plan.flatMap((node) => node['Index Name'] ?? []);
-    expect(indexes).toContain('workers_alive_idx');
+    expect(indexes).toContain('workers_pool_idx');
     expect(reading?.['Rows Removed by Filter'] ?? 0).toBe(0);
   });
 

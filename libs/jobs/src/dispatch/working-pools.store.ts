@@ -17,7 +17,7 @@ export class WorkingPoolsStore {
   }
 
   /** The statement of `listWaiting`, whose plan a test checks. */
-  readonly waitingSql = leaps(Prisma.sql`account_queues`, Prisma.sql`waiting > 0`);
+  readonly waitingSql = leaps(Prisma.sql`account_queues`, Prisma.sql`busy`);
 
   /** The statement of `listInFlight`, whose plan a test checks. */
   readonly inFlightSql = leaps(Prisma.sql`jobs`, Prisma.sql`delivery IN ('dispatched', 'leased')`);

@@ -29,12 +29,16 @@ function turnsBy(time: Prisma.Sql, after: string | null): { isAfter: Prisma.Sql;
   };
 }
 
-/** Jobs whose lease has run out, oldest first. */
+/**
+ * Jobs whose lease has run out, oldest first. Costs a walk over the jobs that run, which is sorted after it (see `listOvertimeJobs`): with
+ * an index by the time at which leases run out, each renewal of each running job would write all indexes of its row.
+ */
 export async function listLostJobs(statements: Statements, after: string | null, limit: number): Promise<LostJob[]> {
   const { isAfter, turn, order } = turnsBy(Prisma.sql`j.lease_expires_at`, after);
   return statements.rows(Prisma.sql`
-    SELECT j.id, j.status, j.attempt >= j.max_attempts AS last, ${turn} FROM jobs j
-    WHERE ${leaseIsOver} AND ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
+    WITH lost AS MATERIALIZED (
+      SELECT j.id, j.status, j.attempt >= j.max_attempts AS last, j.lease_expires_at FROM jobs j WHERE ${leaseIsOver})
+    SELECT j.id, j.status, j.last, ${turn} FROM lost j WHERE ${isAfter} ORDER BY ${order} LIMIT ${limit}`);
 }
 
 /** Jobs whose pause before a retry is over, the longest over first. */

@@ -7,6 +7,7 @@ import { JobWorld, endingOf } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
 import { withLastOutput } from '../outputs/last-output.store';
 import { claimAttempt } from './claim.store';
+import { listLostJobs } from './due-jobs.store';
 import { endJob } from './end.store';
 import { handBackAttempt, takeBackAttempt } from './release.store';
 import { attemptsUsedUp } from './job-ending';
@@ -70,4 +71,21 @@ describe('a statement that moves one job', () => {
     expect(readings.length).toBeGreaterThan(0);
     for (const reading of readings) expect(reading['Index Name']).toBe('jobs_pkey');
   });
+});
+
+// A renewal is a heap-only update because no index has when a lease runs out: what looks for lost jobs must not read all others for it.
+it('finds jobs whose lease has run out among those in flight, past all that wait', async () => {
+  const sent: Prisma.Sql[] = [];
+  const rows = (sql: Prisma.Sql): Promise<never[]> => {
+    sent.push(sql);
+    return Promise.resolve([]);
+  };
+  await listLostJobs({ query: rows, rows, execute: () => Promise.resolve(0), models: test.database.models }, null, 100);
+  const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+    Prisma.sql`EXPLAIN (FORMAT JSON) ${sent[0] as Prisma.Sql}`,
+  );
+  const readings = (row?.['QUERY PLAN'] ?? [])
+    .flatMap(({ Plan }) => nodesOf(Plan))
+    .filter((node) => node['Relation Name'] === 'jobs');
+  expect(readings.map((node) => node['Index Name'])).toEqual(['jobs_in_flight_idx']);
 });

@@ -52,7 +52,7 @@ export class AccountQueueStore {
   /** The accounts with jobs waiting in a pool. */
   async listBusy(statements: Statements, poolId: string): Promise<BusyAccount[]> {
     return statements.rows(Prisma.sql`
-      SELECT account_id, waiting, weight FROM account_queues WHERE pool_id = ${poolId} AND waiting > 0`);
+      SELECT account_id, waiting, weight FROM account_queues WHERE pool_id = ${poolId} AND busy`);
   }
 
   /** Correct weight and running limit of every place that differs from its account. @returns how many differed. */

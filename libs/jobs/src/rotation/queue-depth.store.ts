@@ -34,7 +34,7 @@ export class QueueDepthStore {
           WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
           ORDER BY j.priority DESC, j.id LIMIT 1
         ) first ON true
-        WHERE q.pool_id = p.id AND q.waiting > 0
+        WHERE q.pool_id = p.id AND q.busy
       ) queued
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,

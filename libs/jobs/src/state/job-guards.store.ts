@@ -60,7 +60,7 @@ export function holdsFence({ jobId, attempt, leaseToken }: Fence): Prisma.Sql {
     AND ${deliveryOfOne} = 'leased'`;
 }
 
-/** The lease has run out. For lists: `jobs_lease_idx` has the leases in the order in which they run out. */
+/** The lease has run out. No index has when: a list walks over the jobs in flight. */
 export const leaseIsOver = Prisma.sql`j.delivery = 'leased' AND j.lease_expires_at < now()`;
 
 const leaseOfOneIsOver = (jobId: string): Prisma.Sql =>

@@ -1,13 +1,5 @@
 import { Prisma, type ApiKey } from '@prisma/client';
-import {
-  ACCOUNT_LIMITS,
-  SCOPES,
-  newId,
-  scopesOfRole,
-  type JobMetadata,
-  type MemberRole,
-  type Scope,
-} from '@millrace/contracts';
+import { ACCOUNT_LIMITS, SCOPES, newId, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { allowListsOf } from './access/address-lists';
 import { limitsOf, type AccountLimits } from './account-limits';
@@ -15,6 +7,7 @@ import type { ApiKeyRecord } from './api-key-record';
 import type { Caller } from './caller';
 import { scopesOf, storedScopes } from './key-labels';
 import type { KeyExpiry } from './key-parent';
+import { scopesNow, type StoredRights } from './key-scopes';
 
 /** Who presents a key, and how much longer the key works in milliseconds; null means that its end is not known. */
 export interface KeyHolder {
@@ -29,7 +22,8 @@ type HolderRow = Pick<Caller, 'accountId' | 'accountStatus'> &
   Pick<KeyHolder, 'validMs'> &
   AccountLimits &
   AllowedRow &
-  MemberRow & { apiKeyId: string; scopes: string[]; labels: JobMetadata | null };
+  MemberRow &
+  StoredRights & { apiKeyId: string };
 
 /** The networks that the account `a` and the key `k` allow. */
 export interface AllowedRow {
@@ -37,12 +31,12 @@ export interface AllowedRow {
   keyAllowed: string[] | null;
 }
 export const allowedColumns = Prisma.sql`a.allowed_addresses AS account_allowed, k.allowed_addresses AS key_allowed`;
-/** The member `m` of the key `k`. */
+/** Whose the key `k` is; null for a key of the account itself. */
 export interface MemberRow {
   memberId: string | null;
-  memberRole: MemberRole | null;
 }
-export const memberColumns = Prisma.sql`k.member_id, m.role AS member_role`;
+/** What decides what the key `k` of the member `m` may do, and whose it is. */
+export const rightsColumns = Prisma.sql`k.scopes, k.labels, k.is_session_key, k.member_id, m.role AS member_role`;
 /** The limits of the account `a`, as columns. */
 export const limitColumns = Prisma.raw(ACCOUNT_LIMITS.map(({ field }) => `a.${field}`).join(', '));
 /** Whether the key `k` works now. */
@@ -154,13 +148,13 @@ export class ApiKeyStore {
   /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<KeyHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT k.id AS api_key_id, k.account_id, k.scopes, k.labels, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${memberColumns},
+      SELECT k.id AS api_key_id, k.account_id, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${rightsColumns},
              (extract(epoch FROM least(k.expires_at, k.revoked_at) - now()) * 1000)::float8 AS valid_ms
       FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN members m ON m.id = k.member_id
       WHERE k.key_hash = ${hash} AND ${isLive}`);
     if (row === undefined) return null;
     const { apiKeyId, accountId, accountStatus, labels, validMs } = row;
-    const scopes = new Set(underRole(scopesOf(SCOPES, row.scopes, labels), row.memberRole));
+    const scopes = new Set(scopesNow(row));
     const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
     const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row), allowLists };
     return { caller: { ...caller, memberId: row.memberId ?? undefined }, validMs };
@@ -215,13 +209,6 @@ export class ApiKeyStore {
       FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u (id, at)
       WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`);
   }
-}
-
-/** A key of a member does no more than the member's role, also where that changed after it was made. */
-function underRole(scopes: readonly Scope[], role: MemberRole | null): readonly Scope[] {
-  if (role === null) return scopes;
-  const allowed = scopesOfRole(role);
-  return scopes.filter((scope) => allowed.includes(scope));
 }
 
 /** The hash stays here. */

@@ -75,7 +75,9 @@ export const ListedSessionSchema = z
     key: z
       .object({ id: z.uuid(), name: z.string() })
       .nullable()
-      .meta({ description: 'The key with which it was opened; null for a session of a member.' }),
+      .meta({
+        description: 'The key with which it was opened; null for a member who came by an invitation or a link by mail.',
+      }),
     current: z.boolean().meta({ description: 'Whether it is the session that asks.' }),
   })
   .meta({ id: 'ListedSession', description: 'A browser that is signed in.' });

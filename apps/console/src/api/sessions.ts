@@ -11,7 +11,7 @@ export interface ListedSession {
   expires_at: string;
   /** Null for who signed in with a key of the account. */
   member: { id: string; email: string } | null;
-  /** Null for a session of a member. */
+  /** With which it was opened; null for a member who came by mail. */
   key: { id: string; name: string } | null;
   /** Whether it is this one. */
   current: boolean;

@@ -92,5 +92,6 @@ function SessionRow(props: { session: ListedSession; busy: boolean; onEnd: () =>
 }
 
 function nameOf({ member, key }: ListedSession): string {
-  return member?.email ?? (key === null ? 'Self-hosted' : `Key ${key.name}`);
+  if (member === null) return key === null ? 'Self-hosted' : `Key ${key.name}`;
+  return key === null ? member.email : `${member.email}, key ${key.name}`;
 }

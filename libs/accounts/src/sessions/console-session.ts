@@ -40,7 +40,7 @@ export interface ListedSession {
   id: string;
   createdAt: Date;
   expiresAt: Date;
-  /** Null on a self-hosted surface, and for a session of a member. */
+  /** With which it was opened. Null on a self-hosted surface, and for a member who came by an invitation or a link by mail. */
   key: { id: string; name: string } | null;
   /** Whose it is; null for who signed in with a key of the account. */
   member: { id: string; email: string } | null;

@@ -1,36 +1,42 @@
 import { Prisma } from '@prisma/client';
-import { SCOPES, newId, scopesOfRole, type Scope } from '@millrace/contracts';
+import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { allowListsOf } from '../access/address-lists';
 import { limitsOf, type AccountLimits } from '../account-limits';
-import { allowedColumns, isLive, limitColumns, memberColumns, type AllowedRow, type MemberRow } from '../api-key.store';
+import { allowedColumns, isLive, limitColumns, rightsColumns, type AllowedRow, type MemberRow } from '../api-key.store';
 import type { Caller } from '../caller';
+import { scopesNow, type StoredRights } from '../key-scopes';
 import type { ConsoleSession, ListedSession, SessionGrant, SessionHolder, SessionsOf } from './console-session';
 
 type HolderRow = Pick<Caller, 'accountId' | 'apiKeyId' | 'accountStatus'> &
   AccountLimits &
   AllowedRow &
-  MemberRow & { id: string; scopes: Scope[] | null; validMs: number };
+  MemberRow &
+  StoredRights & { id: string; validMs: number };
 
-interface SessionRow extends MemberRow {
+/** Without a key, as on a self-hosted surface, there are neither rights nor a member. */
+interface SessionRow extends MemberRow, StoredRights {
   memberEmail: string | null;
   id: string;
   accountId: string;
   accountName: string;
   keyId: string | null;
   keyName: string | null;
-  scopes: string[] | null;
   expiresAt: Date;
 }
 
-interface ListedRow extends Pick<SessionRow, 'id' | 'keyId' | 'keyName' | 'memberId' | 'memberEmail' | 'expiresAt'> {
+type ListedRow = Omit<SessionRow, 'accountId' | 'accountName' | keyof StoredRights> & {
   createdAt: Date;
-}
+  isSessionKey: boolean | null;
+};
 
-/** The session `s`, its account, and its key, which a session of a self-hosted surface does not have. */
+/**
+ * The session `s`, its account, and its key, which a session of a self-hosted surface does not have. Of any key of a member the role
+ * counts: a key that they made opens a session, too.
+ */
 const sessions = Prisma.sql`
   console_sessions s JOIN accounts a ON a.id = s.account_id LEFT JOIN api_keys k ON k.id = s.api_key_id
-    LEFT JOIN members m ON m.id = k.member_id AND k.is_session_key`;
+    LEFT JOIN members m ON m.id = k.member_id`;
 /** A session ends with its key. */
 const isOpen = Prisma.sql`s.expires_at > now() AND ${isLive}`;
 /** Its key may end before it does. */
@@ -62,13 +68,13 @@ export class SessionStore {
   /** Who presents a session of this hash; null when there is none now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<SessionHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT s.id, s.account_id, s.api_key_id, k.scopes, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${memberColumns},
+      SELECT s.id, s.account_id, s.api_key_id, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${rightsColumns},
              (extract(epoch FROM ${end} - now()) * 1000)::float8 AS valid_ms
       FROM ${sessions} WHERE s.secret_hash = ${hash} AND ${isOpen}`);
     if (row === undefined) return null;
     const { id, accountId, apiKeyId, accountStatus, validMs } = row;
     if (apiKeyId === null) return { sessionId: id, caller: null, validMs };
-    const scopes = new Set(row.memberRole === null ? row.scopes : scopesOfRole(row.memberRole));
+    const scopes = new Set(scopesNow(row));
     const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
     const memberId = row.memberId ?? undefined;
     const who = { accountId, apiKeyId, memberId, sessionId: id, accountStatus, scopes, labels: null };
@@ -79,18 +85,14 @@ export class SessionStore {
   /** What a session says of itself; null when it has ended. */
   async find(tx: Statements, id: string): Promise<ConsoleSession | null> {
     const [row] = await tx.rows<SessionRow>(Prisma.sql`
-      SELECT s.id, s.account_id, a.name AS account_name, k.id AS key_id, k.name AS key_name, k.scopes, ${memberColumns}, m.email AS member_email, ${end} AS expires_at
+      SELECT s.id, s.account_id, a.name AS account_name, k.id AS key_id, k.name AS key_name, ${rightsColumns}, m.email AS member_email, ${end} AS expires_at
       FROM ${sessions} WHERE s.id = ${id}::uuid AND ${isOpen}`);
     if (row === undefined) return null;
-    const { keyId, keyName, memberRole } = row;
-    const scopes: readonly string[] | null = memberRole === null ? row.scopes : scopesOfRole(memberRole);
+    const { keyId, keyName } = row;
     return {
       id: row.id,
       account: { id: row.accountId, name: row.accountName },
-      key:
-        keyId === null
-          ? null
-          : { id: keyId, name: keyName ?? '', scopes: SCOPES.filter((scope) => scopes?.includes(scope)) },
+      key: keyId === null ? null : { id: keyId, name: keyName ?? '', scopes: scopesNow(row) },
       member: memberOf(row),
       expiresAt: row.expiresAt,
     };
@@ -107,11 +109,11 @@ export class SessionStore {
   /** Newest first, `limit` at most. */
   async list(tx: Statements, of: SessionsOf, limit: number): Promise<ListedSession[]> {
     const rows = await tx.rows<ListedRow>(Prisma.sql`
-      SELECT s.id, s.created_at, ${end} AS expires_at, k.id AS key_id, k.name AS key_name, k.member_id, m.email AS member_email
+      SELECT s.id, s.created_at, ${end} AS expires_at, k.id AS key_id, k.name AS key_name, k.is_session_key, k.member_id, m.email AS member_email
       FROM ${sessions} WHERE ${isOf(of)} AND ${isOpen} ORDER BY s.id DESC LIMIT ${limit}`);
-    return rows.map(({ id, createdAt, expiresAt, keyId, keyName, memberId, memberEmail }) => {
+    return rows.map(({ id, createdAt, expiresAt, keyId, keyName, isSessionKey, memberId, memberEmail }) => {
       const member = memberEmail === null ? null : { id: memberId ?? '', email: memberEmail };
-      const key = keyId === null || member !== null ? null : { id: keyId, name: keyName ?? '' };
+      const key = keyId === null || isSessionKey === true ? null : { id: keyId, name: keyName ?? '' };
       return { id, createdAt, expiresAt, key, member };
     });
   }
@@ -147,7 +149,11 @@ const isOf = ({ accountId, apiKeyId }: SessionsOf): Prisma.Sql =>
     ? Prisma.sql`s.account_id = ${accountId}::uuid`
     : Prisma.sql`s.account_id = ${accountId}::uuid AND s.api_key_id IS NOT DISTINCT FROM ${apiKeyId}::uuid`;
 
-function memberOf({ memberId, memberEmail, memberRole }: SessionRow): ConsoleSession['member'] {
+function memberOf({
+  memberId,
+  memberEmail,
+  memberRole,
+}: Pick<SessionRow, 'memberId' | 'memberEmail' | 'memberRole'>): ConsoleSession['member'] {
   if (memberId === null || memberEmail === null || memberRole === null) return null;
   return { id: memberId, email: memberEmail, role: memberRole };
 }

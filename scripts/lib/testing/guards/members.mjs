@@ -3,6 +3,7 @@ import { of } from './guard.mjs';
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
 const TESTS = ['apps/api/src/members/members.int-spec'];
+const OWNERS = ['apps/api/src/members/owner-rights.int-spec'];
 const AUDIT = ['apps/api/src/audit/audit.int-spec'];
 const AUDIT_STORE = 'libs/accounts/src/audit-log/audit-log.store.ts';
 const MAIL = ['libs/mail/src/delivery.int-spec'];
@@ -58,9 +59,9 @@ export const MEMBER_GUARDS = [
   of('an invitation expires', INVITATION_STORE, '${hash} AND expires_at > now() RETURNING', '${hash} RETURNING', TESTS),
   of(
     'a key of a member does no more than the role',
-    'libs/accounts/src/api-key.store.ts',
-    'return scopes.filter((scope) => allowed.includes(scope));',
-    'return scopes.length > 0 ? scopes : allowed;',
+    'libs/accounts/src/key-scopes.ts',
+    'own.filter((scope) => allowed.includes(scope))',
+    'own',
     TESTS,
   ),
   of(

@@ -9,11 +9,26 @@ const TOKENS = ['apps/api/src/operators/operator-tokens.int-spec'];
 const TOKEN_STORE = 'libs/accounts/src/operators/operator-token.store.ts';
 const PROVIDER = ['apps/api/src/operators/operator-sign-in.int-spec'];
 const LINKS = ['apps/api/src/sessions/sign-in-links.int-spec'];
+const OWNERS = ['apps/api/src/members/owner-rights.int-spec'];
 
 /** Of who is signed in to the console. @type {Guard[]} */
 export const SESSION_GUARDS = [
   of('a session ends when its time is over', STORE, 's.expires_at > now() AND ${isLive}', '${isLive}', SESSIONS),
   of('a session ends with its key', STORE, 's.expires_at > now() AND ${isLive}', 's.expires_at > now()', SESSIONS),
+  of(
+    "a session that was opened with a member's own key does no more than the role",
+    STORE,
+    'ON m.id = k.member_id`;',
+    'ON m.id = k.member_id AND k.is_session_key`;',
+    OWNERS,
+  ),
+  of(
+    "a session that was opened with a member's own key does no more than the key",
+    'libs/accounts/src/key-scopes.ts',
+    'isSessionKey ? allowed : own',
+    'isSessionKey || allowed.length > 0 ? allowed : own',
+    OWNERS,
+  ),
   of(
     'nobody signs in as a key that has ended',
     STORE,

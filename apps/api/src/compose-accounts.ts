@@ -21,6 +21,7 @@ import {
   OperatorSessionsService,
   OperatorTokenStore,
   OperatorTokensService,
+  OwnerRights,
   RefusalLog,
   SecretMint,
   SessionStore,
@@ -90,7 +91,17 @@ export function composeAccounts(
   };
   const applyLimits: typeof queues.applyLimits = (tx, account) => queues.applyLimits(tx, account);
   const accounts = new AccountsService(database, accountStore, audit, applyLimits, forget);
-  const keys = new ApiKeysService(database, accountStore, keyStore, audit, mint, keyEnvironment, forget);
+  const openInvitations = new InvitationStore();
+  const keys = new ApiKeysService(
+    database,
+    accountStore,
+    keyStore,
+    audit,
+    mint,
+    keyEnvironment,
+    openInvitations,
+    forget,
+  );
   const links = new SignInLinkStore();
   const linkMint = new SecretMint(secretKey, 'sign-in links');
   const signInLinks = new SignInLinksService(
@@ -119,14 +130,16 @@ export function composeAccounts(
     failures,
     refusals,
   );
+  const owners = new OwnerRights(accountStore, keyStore);
   const members = new MemberStore();
   const outbox = composeMailOutbox(secretKey, settings);
   const invitations = new InvitationsService({
     database,
     accounts: accountStore,
+    owners,
     keys: keyStore,
     members,
-    invitations: new InvitationStore(),
+    invitations: openInvitations,
     outbox,
     mint: new SecretMint(secretKey, 'invitations'),
     keyMint: mint,
@@ -135,12 +148,12 @@ export function composeAccounts(
     keyEnvironment,
   });
   const people = {
-    members: new MembersService(database, accountStore, members, audit, forget),
+    members: new MembersService(database, owners, members, openInvitations, audit, forget),
     invitations,
     signInMails: new SignInMailsService({ database, members, links, outbox, mint: linkMint }),
   };
   const gate = new AddressGate(audit, failures);
-  const rules = new AccessRulesService(database, new AccessRulesStore(), accountStore, keyStore, audit, forget);
+  const rules = new AccessRulesService(database, new AccessRulesStore(), accountStore, keyStore, audit, owners, forget);
   const services = {
     accounts,
     keys,

@@ -88,6 +88,14 @@ export class ApiKeyStore {
     return row && recordOf(row);
   }
 
+  /** What a key of the account may do now, held against changes until the transaction ends. @returns null when it works no more. */
+  async lockRights(tx: Statements, accountId: string, id: string): Promise<ReadonlySet<Scope> | null> {
+    const [row] = await tx.rows<StoredRights>(Prisma.sql`
+      SELECT ${rightsColumns} FROM api_keys k LEFT JOIN members m ON m.id = k.member_id
+      WHERE k.account_id = ${accountId}::uuid AND k.id = ${id}::uuid AND ${isLive} FOR UPDATE OF k`);
+    return row === undefined ? null : new Set(scopesNow(row));
+  }
+
   /** How many of the account's keys work now: of its sub-keys, or of all others. */
   async countLive(tx: Statements, accountId: string, kind: { subKeys: boolean }): Promise<number> {
     const [row] = await tx.rows<{ count: number }>(Prisma.sql`

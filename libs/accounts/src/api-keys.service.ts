@@ -8,6 +8,7 @@ import type { ApiKeyStore } from './api-key.store';
 import type { Act, AuditLog, Operator } from './audit-log';
 import { subKeyScopes } from './key-labels';
 import { networksOf } from './access/address-lists';
+import { endedKey } from './owner-rights';
 import {
   askedExpiryOf,
   assertGrantsAddresses,
@@ -62,6 +63,9 @@ export class ApiKeysService {
     private readonly audit: AuditLog,
     private readonly mint: ApiKeyMint,
     private readonly keyEnvironment: string,
+    private readonly invitations: {
+      deleteOfKeys(tx: Statements, accountId: string, keys: string[]): Promise<string[]>;
+    },
     /** Called after a change of keys has committed: what this process has cached of them may be wrong now. */
     private readonly onChange: () => void,
   ) {}
@@ -154,7 +158,7 @@ export class ApiKeysService {
   }
 
   /**
-   * End a key now, also during its overlap, and all keys that it made. Ending an ended key changes nothing.
+   * End a key now, also during its overlap, all keys that it made, and the invitations that they sent. Ending an ended key changes nothing.
    *
    * @throws Refusal `not_found`.
    */
@@ -163,7 +167,9 @@ export class ApiKeysService {
       const old = await this.lock(tx, accountId, id);
       const ended = await this.keys.revoke(tx, accountId, id);
       const children = ended.filter((other) => other !== id);
-      note({ ...actOn(old, 'api_key.revoke'), details: { name: old.name, wasLive: ended.includes(id), children } });
+      const invitations = await this.invitations.deleteOfKeys(tx, accountId, [id, ...children]);
+      const details = { name: old.name, wasLive: ended.includes(id), children, invitations };
+      note({ ...actOn(old, 'api_key.revoke'), details });
     });
     this.onChange();
   }
@@ -188,10 +194,7 @@ export class ApiKeysService {
 
   /** The key that acts, null for an operator. @throws Refusal `unauthorized` when it has ended since it was checked. */
   private async issuingKey(tx: Statements, accountId: string, { keyId }: KeyIssuer): Promise<ApiKeyRecord | null> {
-    if (keyId === null) return null;
-    const key = await this.keys.lock(tx, accountId, keyId);
-    if (key !== null && apiKeyState(key, new Date()) === 'live') return key;
-    throw new Refusal('unauthorized', 'The API key is not valid; it may have expired or been revoked.');
+    return keyId === null ? null : assertLive(await this.keys.lock(tx, accountId, keyId));
   }
 
   private async parentOfSuccessor(
@@ -210,6 +213,12 @@ export class ApiKeysService {
 /** What a key makes ends with it; what a member makes in a session outlives the session, and ends with the member. */
 function parentOf(acting: ApiKeyRecord | null): ApiKeyRecord | null {
   return acting?.isSessionKey === true ? null : acting;
+}
+
+/** @throws Refusal `unauthorized` for a key that has ended. */
+export function assertLive(key: ApiKeyRecord | null): ApiKeyRecord {
+  if (key !== null && apiKeyState(key, new Date()) === 'live') return key;
+  throw endedKey();
 }
 
 function assertRotatable(old: ApiKeyRecord): void {

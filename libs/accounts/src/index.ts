@@ -38,9 +38,9 @@ export {
   browserHash,
   type Invitation,
   type Member,
-  type Owner,
 } from './members';
 export { RateLimiter, WINDOW_SECONDS as RATE_WINDOW_SECONDS } from './rate-limiter';
+export { OwnerRights, type Owner } from './owner-rights';
 export { OperatorTokenStore, OperatorTokensService, type OperatorToken } from './operators';
 export { assertActive, assertScope, callerOfAccount, type Caller } from './caller';
 export {

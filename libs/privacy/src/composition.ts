@@ -1,4 +1,4 @@
-import { AccountErasureStore, type AuditLog } from '@millrace/accounts';
+import { AccountErasureStore, AccountStore, ApiKeyStore, OwnerRights, type AuditLog } from '@millrace/accounts';
 import type { AssetEraser, ContentService } from '@millrace/assets';
 import { BookErasureStore } from '@millrace/billing';
 import type { Database } from '@millrace/database';
@@ -20,6 +20,7 @@ export function composeErasures(database: Database, audit: AuditLog, onClose: ()
     new AccountErasureStore(),
     (tx, accountId, jobId) => jobs.isKnown(tx, accountId, jobId),
     audit,
+    new OwnerRights(new AccountStore(), new ApiKeyStore()),
     onClose,
   );
 }

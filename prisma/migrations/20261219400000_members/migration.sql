@@ -55,5 +55,23 @@ ALTER TABLE api_keys ADD COLUMN member_id uuid;
 ALTER TABLE api_keys ADD COLUMN is_session_key boolean NOT NULL DEFAULT false;
 ALTER TABLE api_keys ADD CONSTRAINT api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES members (id)
     ON UPDATE RESTRICT ON DELETE RESTRICT NOT VALID;
+-- A key that a member's key makes, or that replaces one, is the member's: it does no more than their role and ends with them. Also where a
+-- process of the version before makes it, which knows of no members.
+CREATE FUNCTION inherit_member() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT p.member_id INTO NEW.member_id FROM api_keys p WHERE p.id = NEW.parent_id;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER api_keys_inherit_member_trigger BEFORE INSERT ON api_keys FOR EACH ROW
+    WHEN (NEW.member_id IS NULL AND NEW.parent_id IS NOT NULL) EXECUTE FUNCTION inherit_member();
+CREATE FUNCTION bequeath_member() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE api_keys SET member_id = NEW.member_id WHERE id = NEW.rotated_to AND member_id IS NULL;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER api_keys_bequeath_member_trigger AFTER UPDATE OF rotated_to ON api_keys FOR EACH ROW
+    WHEN (NEW.member_id IS NOT NULL AND NEW.rotated_to IS NOT NULL) EXECUTE FUNCTION bequeath_member();
 -- The browser that asked for a link, where only that one may use it.
 ALTER TABLE sign_in_links ADD COLUMN browser_hash bytea;

@@ -23,7 +23,8 @@ export const updateAccessRules = defineEndpoint({
   summary: 'Change from where keys may be used',
   description:
     'Holds everywhere within 5 seconds, for all keys and sessions of the account. Keys past a new maximum age end at once, others when they reach it; ' +
-    'a rotated key begins at zero. Refused where it would lock out the key that asks: the list must contain the address that you call from.',
+    'a rotated key begins at zero. Refused where it would lock out the key that asks: the list must contain the address that you call from. ' +
+    'Only owners do this, and API keys with all scopes.',
   body: AccessRulesUpdateSchema,
   example: { allowed_addresses: ['203.0.113.0/24', '2001:db8::/32'], key_max_age_seconds: 7_776_000 },
   answers: { 200: { description: 'The rules as they are now.', schema: AccessRulesSchema } },

@@ -79,6 +79,6 @@ export const revokeApiKey = defineEndpoint({
   params,
   summary: 'Revoke an API key',
   description:
-    'It is refused everywhere within 5 seconds, and so are all keys that it made. Revoking a revoked key changes nothing.',
+    'It is refused everywhere within 5 seconds, and so are all keys that it made; open invitations that they sent end. Revoking a revoked key changes nothing.',
   answers: { 204: { description: 'The key is revoked.' } },
 });

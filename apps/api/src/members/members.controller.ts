@@ -67,7 +67,7 @@ export class MembersController {
 }
 
 function ownerOf({ caller }: Visitor, request: Request): Owner {
-  return { ...actorOf(caller, request), scopes: caller.scopes };
+  return { ...actorOf(caller, request), keyId: caller.apiKeyId };
 }
 
 function presentMember({ id, email, role, createdAt }: Member): z.output<typeof MemberSchema> {

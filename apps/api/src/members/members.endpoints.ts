@@ -28,7 +28,7 @@ export const updateMember = defineEndpoint({
   path: '/platform/v1/members/{id}',
   params: { id: recordId('member') },
   summary: 'Give a member another role',
-  description: `It holds everywhere within 5 seconds, for their sessions and their keys. The last owner stays one. ${OWNERS}`,
+  description: `It holds everywhere within 5 seconds, for their sessions and their keys. The last owner stays one. Who is an owner no more has invited nobody: their open invitations end. ${OWNERS}`,
   body: MemberUpdateSchema,
   example: { role: 'viewer' },
   answers: { 200: { description: 'The member.', schema: MemberSchema } },
@@ -41,7 +41,7 @@ export const removeMember = defineEndpoint({
   path: '/platform/v1/members/{id}',
   params: { id: recordId('member') },
   summary: 'Remove a member',
-  description: `Their sessions and their API keys are refused everywhere within 5 seconds. The last owner stays. ${OWNERS}`,
+  description: `Their sessions and their API keys, with the keys that these made, are refused everywhere within 5 seconds; their open invitations end. The last owner stays. ${OWNERS}`,
   answers: { 204: { description: 'The member is removed.' } },
   errors: ['invalid_field'],
 });

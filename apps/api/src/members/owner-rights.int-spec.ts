@@ -1,10 +1,13 @@
-import { SCOPES, scopesOfRole, type MemberRole } from '@millrace/contracts';
+import { SCOPES, newId, scopesOfRole, type MemberRole } from '@millrace/contracts';
 import { SignedInBrowser } from '../fixtures/browser';
-import { join as joinAs } from '../fixtures/members';
+import { join as joinAs, tokenIn, waitingMails } from '../fixtures/members';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
 const MEMBERS = '/platform/v1/members';
 const KEYS = '/platform/v1/api-keys';
+const INVITATIONS = '/platform/v1/invitations';
+const RULES = '/platform/v1/account/access';
+const ERASURES = '/platform/v1/erasures';
 
 interface Session {
   member: { id: string; role: string } | null;
@@ -34,6 +37,13 @@ const makeKey = async (browser: SignedInBrowser, scopes: readonly string[] = SCO
   expect(made.status).toBe(201);
   return made.body.key;
 };
+const newAddress = (): string => `invited-${(people += 1)}@example.com`;
+const invite = async (key: string): Promise<{ id: string }> => {
+  const made = await byKey<{ id: string }>(key, 'POST', INVITATIONS, { email: newAddress(), role: 'owner' });
+  expect(made.status).toBe(201);
+  return made.body;
+};
+const erasure = () => ({ subject: 'account', confirm: `erase account ${account.id}` });
 const lower = (id: string, role: MemberRole) => byKey(account.key, 'PATCH', `${MEMBERS}/${id}`, { role });
 
 describe("a session that was opened with a member's own key", () => {
@@ -59,5 +69,112 @@ describe("a session that was opened with a member's own key", () => {
     const { body } = await browser.call<Session>('GET', '/platform/v1/session');
     expect(body.key.scopes).toEqual(['usage:read']);
     expect((await browser.call('GET', '/api/v2/jobs')).status).toBe(403);
+  });
+});
+
+describe('what owners alone do', () => {
+  /** Each such act, with what it needs, on the account of the test. */
+  const acts: [string, () => Promise<[method: string, path: string, json?: object]>][] = [
+    ['gives another role', async () => ['PATCH', `${MEMBERS}/${(await join('viewer')).id}`, { role: 'owner' }]],
+    ['removes a member', async () => ['DELETE', `${MEMBERS}/${(await join('viewer')).id}`]],
+    ['invites', async () => ['POST', INVITATIONS, { email: newAddress(), role: 'owner' }]],
+    ['takes an invitation back', async () => ['DELETE', `${INVITATIONS}/${(await invite(account.key)).id}`]],
+    ['says from where keys may be used', async () => ['PATCH', RULES, { allowed_addresses: ['127.0.0.0/8'] }]],
+    ['erases the account', async () => ['POST', ERASURES, erasure()]],
+  ];
+
+  it.each(acts)(
+    '%s: who was an owner a moment ago does not, although this process still has it in its cache',
+    async (_, act) => {
+      const [method, path, json] = await act();
+      const eve = await join('owner');
+      const key = await makeKey(eve.browser);
+      const ask = () => [eve.browser.call(method, path, json && { json }), byKey(key, method, path, json)];
+      const warm = () => Promise.all([eve.browser.call('GET', MEMBERS), byKey(key, 'GET', MEMBERS)]);
+      const { models } = api.test.database;
+      await warm();
+      await models.member.update({ where: { id: eve.id }, data: { role: 'developer' } });
+      expect((await Promise.all(ask())).map(({ status }) => status)).toEqual([403, 403]);
+      await models.member.update({ where: { id: eve.id }, data: { role: 'owner' } });
+      await warm();
+      await models.apiKey.updateMany({ where: { memberId: eve.id }, data: { revokedAt: new Date(Date.now() - 1) } });
+      expect((await Promise.all(ask())).map(({ status }) => status)).toEqual([401, 401]);
+    },
+  );
+
+  it.each(acts)('%s: a key with all scopes does, and one without one of them does not', async (_, act) => {
+    const narrow = await api.key(
+      account.id,
+      SCOPES.filter((scope) => scope !== 'credits:write'),
+    );
+    const [method, path, json] = await act();
+    expect((await byKey(narrow.key, method, path, json)).status).toBe(403);
+    expect((await byKey(account.key, method, path, json)).status).toBeLessThan(300);
+  });
+
+  it('is not to erase a job, or what carries a label', async () => {
+    const { browser } = await join('developer');
+    const label = { subject: 'label', label: 'user', value: 'ada' };
+    expect((await browser.call('POST', ERASURES, { json: label })).status).toBe(202);
+    expect((await browser.call('POST', ERASURES, { json: { subject: 'job', job_id: newId() } })).status).toBe(404);
+    expect((await browser.call('POST', ERASURES, { json: erasure() })).status).toBe(403);
+    expect((await browser.call('GET', RULES)).status).toBe(200);
+    expect((await browser.call('PATCH', RULES, { json: { key_max_age_seconds: 86_400 } })).status).toBe(403);
+  });
+
+  it('is not to say from where a key may be used, and who does that has a key that works', async () => {
+    const { browser } = await join('developer');
+    const acting = await makeKey(browser, ['keys:admin']);
+    const path = `${KEYS}/${account.keyId}`;
+    expect((await byKey(acting, 'PATCH', path, { allowed_addresses: ['127.0.0.1'] })).status).toBe(200);
+    expect((await byKey(acting, 'GET', KEYS)).status).toBe(200);
+    const revoked = { revokedAt: new Date(Date.now() - 1) };
+    await api.test.database.models.apiKey.updateMany({ where: { scopes: { equals: ['keys:admin'] } }, data: revoked });
+    expect((await byKey(acting, 'PATCH', path, { allowed_addresses: [] })).status).toBe(401);
+  });
+});
+
+describe('an invitation', () => {
+  const openOnes = async (): Promise<string[]> =>
+    (await byKey<{ invitations: { id: string }[] }>(account.key, 'GET', INVITATIONS)).body.invitations.map(
+      ({ id }) => id,
+    );
+
+  it.each(['lowered', 'removed'])(
+    'ends with the owner who made it, when they are %s, in a session or by a key',
+    async (how) => {
+      const eve = await join('owner');
+      const key = await makeKey(eve.browser);
+      const child = (await byKey<{ key: string }>(key, 'POST', KEYS, { name: 'of the key' })).body.key;
+      const kept = await invite(account.key);
+      const bySession = await eve.browser.call<{ id: string }>('POST', INVITATIONS, {
+        json: { email: newAddress(), role: 'owner' },
+      });
+      expect(bySession.status).toBe(201);
+      const gone = [await invite(key), await invite(child)];
+      const tokens = (await waitingMails(api)).slice(-3).map(tokenIn);
+      await join('owner');
+      const path = `${MEMBERS}/${eve.id}`;
+      const act = how === 'lowered' ? lower(eve.id, 'developer') : byKey(account.key, 'DELETE', path);
+      expect((await act).status).toBeLessThan(300);
+      expect(await openOnes()).toEqual([kept.id]);
+      expect(gone).toHaveLength(2);
+      for (const invitation of tokens) {
+        const accepted = await api.client(null).call('POST', '/platform/v1/sessions', { json: { invitation } });
+        expect(accepted.status).toBe(401);
+      }
+    },
+  );
+
+  it('stays when its owner stays one, and ends with the key that made it', async () => {
+    const ada = await join('owner');
+    const [key, other] = [await makeKey(ada.browser), await makeKey(ada.browser)];
+    const [ended, kept] = [await invite(key), await invite(other)];
+    expect((await lower(ada.id, 'owner')).status).toBe(200);
+    expect(await openOnes()).toEqual([kept.id, ended.id]);
+    const { body } = await byKey<{ api_keys: { id: string; last_four: string }[] }>(account.key, 'GET', KEYS);
+    const id = body.api_keys.find(({ last_four: end }) => key.endsWith(end))?.id ?? '';
+    expect((await byKey(account.key, 'DELETE', `${KEYS}/${id}`)).status).toBe(204);
+    expect(await openOnes()).toEqual([kept.id]);
   });
 });

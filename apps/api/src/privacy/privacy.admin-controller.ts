@@ -31,7 +31,7 @@ export class PrivacyAdminController {
     body,
   }: InputOf<typeof requestAnErasure>): Promise<AnswerOf<typeof requestAnErasure>> {
     const { id } = await this.accounts.getAccount(params.id);
-    const { erasure } = await this.erasures.request(operator, id, erasureSubjectOf(body, id));
+    const { erasure } = await this.erasures.request({ ...operator, keyId: null }, id, erasureSubjectOf(body, id));
     return presentErasure(erasure);
   }
 

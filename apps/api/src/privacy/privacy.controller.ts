@@ -25,9 +25,10 @@ export class PrivacyController {
 
   @Serves(requestErasure)
   async request({ visitor, body, request }: InputOf<typeof requestErasure>): Promise<AnswerOf<typeof requestErasure>> {
-    const { accountId } = visitor.caller;
+    const { accountId, apiKeyId: keyId } = visitor.caller;
     const subject = erasureSubjectOf(body, accountId);
-    const { erasure } = await this.erasures.request(actorOf(visitor.caller, request), accountId, subject);
+    const actor = { ...actorOf(visitor.caller, request), keyId };
+    const { erasure } = await this.erasures.request(actor, accountId, subject);
     return presentErasure(erasure);
   }
 

@@ -43,7 +43,8 @@ export const requestErasure = defineEndpoint({
   description:
     'A job, all that carries a label, or the whole account is erased for good: graphs, outputs, uploads, logs, labels, messages to webhooks. Jobs ' +
     'that wait or run are canceled first. What was charged stays in the books, under a pseudonym. It is done in the background; read it to see how far it is. To ask again while it is not done ' +
-    'changes nothing. The account is closed at once: its keys end, this one too. Sub-keys that carry the label end as well.',
+    'changes nothing. The account is closed at once: its keys end, this one too. Sub-keys that carry the label end as well. ' +
+    'The account is erased for owners alone, and API keys with all scopes.',
   body: ErasureRequestSchema,
   example: { subject: 'label', label: 'user', value: 'ada' },
   answers: { 202: { description: 'It was asked for, now or before.', schema: ErasureSchema } },

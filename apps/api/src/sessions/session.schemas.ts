@@ -72,12 +72,9 @@ export const ListedSessionSchema = z
       .object({ id: z.uuid(), email: z.string() })
       .nullable()
       .meta({ description: 'Whose it is; null for who signed in with a key of the account.' }),
-    key: z
-      .object({ id: z.uuid(), name: z.string() })
-      .nullable()
-      .meta({
-        description: 'The key with which it was opened; null for a member who came by an invitation or a link by mail.',
-      }),
+    key: z.object({ id: z.uuid(), name: z.string() }).nullable().meta({
+      description: 'The key with which it was opened; null for a member who came by an invitation or a link by mail.',
+    }),
     current: z.boolean().meta({ description: 'Whether it is the session that asks.' }),
   })
   .meta({ id: 'ListedSession', description: 'A browser that is signed in.' });

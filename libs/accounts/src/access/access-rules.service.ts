@@ -4,9 +4,10 @@ import type { AccountStore } from '../account.store';
 import { noAccount } from '../accounts.service';
 import type { ApiKeyRecord } from '../api-key-record';
 import type { ApiKeyStore } from '../api-key.store';
-import { noKey } from '../api-keys.service';
+import { assertLive, noKey } from '../api-keys.service';
 import type { AuditLog, Operator } from '../audit-log';
 import { assertGrantsAddresses, type KeyIssuer } from '../key-parent';
+import type { OwnerRights } from '../owner-rights';
 import type { AccessRules, AccessRulesStore } from './access-rules.store';
 import { assertListsCaller, networksOf } from './address-lists';
 
@@ -18,6 +19,7 @@ export class AccessRulesService {
     private readonly accounts: AccountStore,
     private readonly keys: ApiKeyStore,
     private readonly audit: AuditLog,
+    private readonly owners: Pick<OwnerRights, 'hold'>,
     /** Called after a change has committed: what this process has cached of keys may be wrong now. */
     private readonly onChange: () => void,
   ) {}
@@ -32,8 +34,8 @@ export class AccessRulesService {
   /**
    * Change the rules of an account; an absent field keeps its value. Keys past a new maximum age end at once.
    *
-   * @param keyId the key that acts, which must go on; null for an operator, who may lock all out.
-   * @throws Refusal `not_found`; `invalid_request` for an entry that is no network, and for rules that would lock out who sets them.
+   * @param keyId the key that acts, which must go on and be an owner's; null for an operator, who may lock all out.
+   * @throws Refusal `not_found`; `unauthorized` or `forbidden` for who is no owner now; `invalid_request` for an entry that is no network, and for rules that would lock out who sets them.
    */
   async change(
     { keyId, ...operator }: Operator & { keyId: string | null },
@@ -42,8 +44,9 @@ export class AccessRulesService {
   ): Promise<AccessRules> {
     const { allowedAddresses } = changes;
     if (allowedAddresses !== undefined) networksOf(allowedAddresses);
-    if (allowedAddresses !== undefined && keyId !== null) assertListsCaller(allowedAddresses, operator.address);
     const changed = await this.audit.record(operator, async (tx, note) => {
+      if (keyId !== null) await this.owners.hold(tx, accountId, { keyId });
+      if (keyId !== null && allowedAddresses !== undefined) assertListsCaller(allowedAddresses, operator.address);
       const isOpen = await this.accounts.lock(tx, accountId);
       const old = isOpen ? await this.rules.find(tx, accountId) : null;
       if (old === null) throw noAccount(accountId);
@@ -67,8 +70,8 @@ export class AccessRulesService {
    * Change from where a key may be used.
    *
    * @param asked undefined: it keeps its list.
-   * @throws Refusal `not_found`; `forbidden` for a list that lets in what that of the issuer refuses; `invalid_request` for an entry that
-   * is no network, and when the issuer would lock itself out.
+   * @throws Refusal `not_found`; `unauthorized` when the issuing key has just ended; `forbidden` for a list that lets in what that of the
+   * issuer refuses; `invalid_request` for an entry that is no network, and when the issuer would lock itself out.
    */
   async changeKey(
     issuer: KeyIssuer,
@@ -80,7 +83,7 @@ export class AccessRulesService {
     if (asked !== undefined && issuer.keyId === id) assertListsCaller(asked, issuer.address);
     const changed = await this.audit.record(issuer, async (tx, note) => {
       if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
-      const acting = issuer.keyId === null ? null : await this.keys.lock(tx, accountId, issuer.keyId);
+      const acting = issuer.keyId === null ? null : assertLive(await this.keys.lock(tx, accountId, issuer.keyId));
       const old = await this.keys.lock(tx, accountId, id);
       if (old === null || old.isSessionKey) throw noKey(id);
       const allowed = asked ?? old.allowedAddresses;

@@ -3,4 +3,4 @@ export { InvitationsService } from './invitations.service';
 export { MemberStore, type Member } from './member.store';
 export { SignInMailsService, browserHash } from './sign-in-mails.service';
 export { MemberMoneyMails } from './money-mails';
-export { MembersService, type Owner } from './members.service';
+export { MembersService } from './members.service';

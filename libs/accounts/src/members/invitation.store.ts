@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { newId, type MemberRole } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
+import { keysOfMembers, type Member } from './member.store';
 
 /** Who was asked to become a member of an account, and has not answered yet. */
 export interface Invitation {
@@ -15,6 +16,7 @@ export interface Invitation {
 
 interface NewInvitation extends Pick<Invitation, 'accountId' | 'email' | 'role'> {
   hash: Buffer;
+  /** As the audit log names who acts: `member:<id>` or `api_key:<id>`. */
   invitedBy: string;
   lifeSeconds: number;
 }
@@ -46,6 +48,26 @@ export class InvitationStore {
     const [row] = await tx.rows<Invitation>(Prisma.sql`
       DELETE FROM invitations WHERE account_id = ${accountId}::uuid AND id = ${id}::uuid RETURNING ${columns}`);
     return row ?? null;
+  }
+
+  /** Take back what a member invited in sessions, by their keys, and by keys that these made. @returns the ids. */
+  async deleteOfMember(tx: Statements, { accountId, id }: Pick<Member, 'accountId' | 'id'>): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      WITH RECURSIVE family (id) AS (${keysOfMembers(Prisma.sql`SELECT ${id}::uuid`)})
+      DELETE FROM invitations i
+      WHERE i.account_id = ${accountId}::uuid
+        AND (i.invited_by = ${`member:${id}`} OR i.invited_by IN (SELECT 'api_key:' || family.id FROM family))
+      RETURNING i.id`);
+    return rows.map((row) => row.id);
+  }
+
+  /** Take back what these keys invited. @returns the ids. */
+  async deleteOfKeys(tx: Statements, accountId: string, keys: string[]): Promise<string[]> {
+    const rows = await tx.rows<{ id: string }>(Prisma.sql`
+      DELETE FROM invitations i
+      WHERE i.account_id = ${accountId}::uuid AND i.invited_by = ANY(${keys.map((key) => `api_key:${key}`)}::text[])
+      RETURNING i.id`);
+    return rows.map((row) => row.id);
   }
 
   /** Use an invitation up: of two that try, one gets it. @returns null when it was used or replaced, or has expired. */

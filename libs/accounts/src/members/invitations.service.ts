@@ -3,16 +3,15 @@ import { Refusal, type MemberRole } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { MailOutbox } from '@millrace/mail';
 import type { AccountStore } from '../account.store';
-import { noAccount } from '../accounts.service';
 import type { ApiKeyMint } from '../api-key-mint';
 import type { ApiKeyStore } from '../api-key.store';
 import type { AuditLog, Operator } from '../audit-log';
 import type { FailedAttempts } from '../failed-attempts';
+import type { Owner, OwnerRights } from '../owner-rights';
 import type { SecretMint, SessionGrant } from '../sessions';
 import type { Invitation, InvitationStore } from './invitation.store';
 import { invitationMail } from './mails';
 import type { MemberStore } from './member.store';
-import { assertOwner, type Owner } from './members.service';
 
 const DAY_SECONDS = 86_400;
 const INVITATION_SECONDS = 7 * DAY_SECONDS;
@@ -28,6 +27,7 @@ const SESSION_KEY_NAME = 'Session of a member';
 interface InvitationParts {
   database: Database;
   accounts: AccountStore;
+  owners: Pick<OwnerRights, 'hold'>;
   keys: ApiKeyStore;
   members: MemberStore;
   invitations: InvitationStore;
@@ -52,7 +52,7 @@ export class InvitationsService {
    * Invite somebody. Who was invited before gets a new link, and the old one counts no more.
    *
    * @param origin of the console to which the link leads.
-   * @throws Refusal `forbidden` for who is no owner, `invalid_request` where no mail is sent, for a member, and beyond the limits.
+   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now, `invalid_request` where no mail is sent, for a member, and beyond the limits.
    */
   async invite(
     owner: Owner,
@@ -60,14 +60,13 @@ export class InvitationsService {
     { email: address, role }: { email: string; role: MemberRole },
     origin: string,
   ): Promise<Invitation> {
-    assertOwner(owner);
-    const { accounts, members, invitations, outbox, mint, audit } = this.parts;
+    const { accounts, owners, members, invitations, outbox, mint, audit } = this.parts;
     if (!outbox.isOpen) throw noMail();
     const email = address.toLowerCase();
     const token = mint.make();
     return audit.record(owner, async (tx, note) => {
-      const account = (await accounts.lock(tx, accountId)) ? await accounts.find(tx, accountId) : null;
-      if (account === null) throw noAccount(accountId);
+      await owners.hold(tx, accountId, owner);
+      const name = (await accounts.find(tx, accountId))?.name ?? '';
       if (await members.isMember(tx, accountId, email)) throw alreadyMember(email);
       const made = await invitations.put(tx, {
         accountId,
@@ -79,17 +78,17 @@ export class InvitationsService {
       });
       await this.assertRoom(tx, accountId);
       const url = `${origin}/console/#invitation=${token}`;
-      await outbox.add(tx, accountId, invitationMail(made, account.name, url), MAIL_SECONDS);
+      await outbox.add(tx, accountId, invitationMail(made, name, url), MAIL_SECONDS);
       const act = { action: 'invitation.create', subjectType: 'invitation', subjectId: made.id, accountId };
       note({ ...act, details: { email, role, expiresAt: made.expiresAt.toISOString() } });
       return made;
     });
   }
 
-  /** Take an invitation back. @throws Refusal `forbidden` for who is no owner, `not_found`. */
+  /** Take an invitation back. @throws Refusal `unauthorized` or `forbidden` for who is no owner now, `not_found`. */
   async revoke(owner: Owner, accountId: string, id: string): Promise<void> {
-    assertOwner(owner);
     await this.parts.audit.record(owner, async (tx, note) => {
+      await this.parts.owners.hold(tx, accountId, owner);
       const gone = await this.parts.invitations.delete(tx, accountId, id);
       if (gone === null) throw new Refusal('not_found', `There is no invitation ${id} of this account.`);
       const act = { action: 'invitation.revoke', subjectType: 'invitation', subjectId: id, accountId };

@@ -13,6 +13,11 @@ export interface Member {
 }
 
 const columns = Prisma.sql`m.id, m.account_id, m.email, m.role, m.created_at`;
+/** With `WITH RECURSIVE`: the keys of the members of a relation, those that these keys made, and so on, also those of others. */
+export const keysOfMembers = (members: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT k.id FROM api_keys k WHERE k.member_id IN (${members})
+  UNION
+  SELECT child.id FROM api_keys child JOIN family ON child.parent_id = family.id`;
 /** Whether an account keeps an owner without the member `m`. */
 const keepsOwner = Prisma.sql`
   EXISTS (SELECT FROM members o WHERE o.account_id = m.account_id AND o.role = 'owner' AND o.removed_at IS NULL AND o.id <> m.id)`;
@@ -58,20 +63,22 @@ export class MemberStore {
   }
 
   /**
-   * End a member, their keys, links and sessions, in one statement; nothing where the account would have no owner then. The account's row is
-   * held, so that no key is made meanwhile.
+   * End a member, their keys, what these made, and links and sessions of all of them, in one statement; nothing where the account would have
+   * no owner then. The account's row is held, so that no key is made meanwhile.
    *
    * @returns the keys that ended by it; null where the member stays.
    */
   async remove(tx: Statements, { accountId, id }: Member): Promise<string[] | null> {
     const [row] = await tx.rows<{ removed: number; keys: string[] | null }>(Prisma.sql`
-      WITH removed AS (
+      WITH RECURSIVE removed AS (
         UPDATE members m SET removed_at = now()
         WHERE m.account_id = ${accountId}::uuid AND m.id = ${id}::uuid AND m.removed_at IS NULL AND (m.role <> 'owner' OR ${keepsOwner})
         RETURNING m.id
+      ), family (id) AS (
+        ${keysOfMembers(Prisma.sql`SELECT id FROM removed`)}
       ), keys AS (
-        UPDATE api_keys k SET revoked_at = now() FROM removed
-        WHERE k.member_id = removed.id AND (k.revoked_at IS NULL OR k.revoked_at > now())
+        UPDATE api_keys k SET revoked_at = now()
+        WHERE k.account_id = ${accountId}::uuid AND k.id IN (SELECT id FROM family) AND (k.revoked_at IS NULL OR k.revoked_at > now())
         RETURNING k.id, k.is_session_key
       ), sessions AS (
         DELETE FROM console_sessions s USING keys WHERE s.api_key_id = keys.id

@@ -1,21 +1,17 @@
-import { Refusal, isOwners, type MemberRole, type Scope } from '@millrace/contracts';
+import { Refusal, type MemberRole } from '@millrace/contracts';
 import type { Database } from '@millrace/database';
-import type { AccountStore } from '../account.store';
-import { noAccount } from '../accounts.service';
-import type { Act, AuditLog, Operator } from '../audit-log';
+import type { Act, AuditLog } from '../audit-log';
+import type { Owner, OwnerRights } from '../owner-rights';
+import type { InvitationStore } from './invitation.store';
 import type { Member, MemberStore } from './member.store';
-
-/** Who decides about members: only who may do everything. */
-export interface Owner extends Operator {
-  scopes: ReadonlySet<Scope>;
-}
 
 /** The people of accounts. Every act is in the audit log. */
 export class MembersService {
   constructor(
     private readonly database: Database,
-    private readonly accounts: AccountStore,
+    private readonly owners: Pick<OwnerRights, 'hold'>,
     private readonly members: MemberStore,
+    private readonly invitations: Pick<InvitationStore, 'deleteOfMember'>,
     private readonly audit: AuditLog,
     /** Called after a change has committed: what this process has cached of keys and sessions may be wrong now. */
     private readonly onChange: () => void,
@@ -27,19 +23,20 @@ export class MembersService {
   }
 
   /**
-   * Give a member another role, or none where none is named. It holds at once for their sessions and keys.
+   * Give a member another role, or none where none is named. It holds at once for their sessions and keys. Who is an owner no more has
+   * invited nobody: open invitations of theirs end.
    *
-   * @throws Refusal `forbidden` for who is no owner, `not_found`, `invalid_request` for the last owner.
+   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now, `not_found`, `invalid_request` for the last owner.
    */
   async changeRole(owner: Owner, accountId: string, id: string, asked: MemberRole | undefined): Promise<Member> {
-    assertOwner(owner);
     const changed = await this.audit.record(owner, async (tx, note) => {
-      if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
+      await this.owners.hold(tx, accountId, owner);
       const member = await this.members.find(tx, accountId, id);
       if (member === null) throw noMember(id);
       const role = asked ?? member.role;
       if (!(await this.members.changeRole(tx, member, role))) throw lastOwner();
-      note({ ...actOn(member, 'member.update'), details: { from: member.role, to: role } });
+      const invitations = role === 'owner' ? [] : await this.invitations.deleteOfMember(tx, member);
+      note({ ...actOn(member, 'member.update'), details: { from: member.role, to: role, invitations } });
       return { ...member, role };
     });
     this.onChange();
@@ -47,29 +44,23 @@ export class MembersService {
   }
 
   /**
-   * Remove a member: their sessions and keys end with them.
+   * Remove a member: their sessions, keys and open invitations end with them.
    *
-   * @throws Refusal `forbidden` for who is no owner, `not_found`, `invalid_request` for the last owner.
+   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now, `not_found`, `invalid_request` for the last owner.
    */
   async remove(owner: Owner, accountId: string, id: string): Promise<void> {
-    assertOwner(owner);
     await this.audit.record(owner, async (tx, note) => {
-      if (!(await this.accounts.lock(tx, accountId))) throw noAccount(accountId);
+      await this.owners.hold(tx, accountId, owner);
       const member = await this.members.find(tx, accountId, id);
       if (member === null) throw noMember(id);
       const keys = await this.members.remove(tx, member);
       if (keys === null) throw lastOwner();
-      note({ ...actOn(member, 'member.remove'), details: { email: member.email, role: member.role, keys } });
+      const invitations = await this.invitations.deleteOfMember(tx, member);
+      const details = { email: member.email, role: member.role, keys, invitations };
+      note({ ...actOn(member, 'member.remove'), details });
     });
     this.onChange();
   }
-}
-
-/** @throws Refusal `forbidden`. */
-export function assertOwner({ scopes }: Pick<Owner, 'scopes'>): void {
-  if (isOwners(scopes)) return;
-  const message = 'Only an owner, or an API key with all scopes, decides about members; ask an owner of the account.';
-  throw new Refusal('forbidden', message);
 }
 
 function actOn(member: Member, action: string): Act {

@@ -1,4 +1,4 @@
-import type { AccountErasureStore, AuditLog, Operator } from '@millrace/accounts';
+import type { AccountErasureStore, AuditLog, Owner, OwnerRights } from '@millrace/accounts';
 import { Refusal, isUuid, newId, type ErasureSubject } from '@millrace/contracts';
 import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
 import type { Erasure } from './erasure';
@@ -14,6 +14,7 @@ export class Erasures {
     private readonly accounts: AccountErasureStore,
     private readonly isJobKnown: (tx: Statements, accountId: string, jobId: string) => Promise<boolean>,
     private readonly audit: AuditLog,
+    private readonly owners: Pick<OwnerRights, 'hold'>,
     /** Called when keys have ended: what this process has cached of them is wrong now. */
     private readonly onClose: () => void,
   ) {}
@@ -22,16 +23,18 @@ export class Erasures {
    * Ask for an erasure. What could make more of its subject ends at once: of an account all keys and sessions, of a label the sub-keys
    * that carry it. To ask again while it is not done changes nothing.
    *
+   * @param keyId the key that acts, an owner's where the subject is the account; null for an operator.
    * @returns the request, and whether it is a new one.
-   * @throws Refusal `not_found` for an unknown job or account; `invalid_request` for an account that is the service's own.
+   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now and asks for the account; `not_found` for an unknown job or account; `invalid_request` for an account that is the service's own.
    */
   async request(
-    operator: Operator,
+    { keyId, ...operator }: Owner,
     accountId: string,
     subject: ErasureSubject,
   ): Promise<{ erasure: Erasure; isNew: boolean }> {
     const id = newId();
     const requested = await this.audit.record(operator, async (tx, note) => {
+      if (subject.kind === 'account' && keyId !== null) await this.owners.hold(tx, accountId, { keyId });
       await this.prepare(tx, accountId, subject);
       const pseudonym = `erased-${id.slice(-12)}`;
       const made = await this.store.insert(tx, { id, accountId, subject, pseudonym, requestedBy: operator.actor });

@@ -1,9 +1,11 @@
-import { of } from './guard.mjs';
+import { of, without } from './guard.mjs';
 
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
 const TESTS = ['apps/api/src/members/members.int-spec'];
 const OWNERS = ['apps/api/src/members/owner-rights.int-spec'];
+const MEMBER_KEYS = ['apps/api/src/members/member-keys.int-spec'];
+const OWNER_RIGHTS = 'libs/accounts/src/owner-rights.ts';
 const AUDIT = ['apps/api/src/audit/audit.int-spec'];
 const AUDIT_STORE = 'libs/accounts/src/audit-log/audit-log.store.ts';
 const MAIL = ['libs/mail/src/delivery.int-spec'];
@@ -29,11 +31,84 @@ export const MEMBER_GUARDS = [
     TESTS,
   ),
   of(
-    'who decides about members is an owner',
+    'who does what owners alone do is an owner now',
+    OWNER_RIGHTS,
+    'if (!isOwners(scopes)) throw noOwner();',
+    '',
+    OWNERS,
+  ),
+  of(
+    'who does what owners alone do has a key that works now',
+    'libs/accounts/src/api-key.store.ts',
+    'k.id = ${id}::uuid AND ${isLive} FOR UPDATE OF k',
+    'k.id = ${id}::uuid FOR UPDATE OF k',
+    OWNERS,
+  ),
+  of(
+    'owners alone say from where keys may be used',
+    'libs/accounts/src/access/access-rules.service.ts',
+    '      if (keyId !== null) await this.owners.hold(tx, accountId, { keyId });\n',
+    '',
+    OWNERS,
+  ),
+  of(
+    'owners alone have the account erased',
+    'libs/privacy/src/erasure/erasures.service.ts',
+    "      if (subject.kind === 'account' && keyId !== null) await this.owners.hold(tx, accountId, { keyId });\n",
+    '',
+    OWNERS,
+  ),
+  of(
+    'who says from where a key may be used has a key that works now',
+    'libs/accounts/src/api-keys.service.ts',
+    "if (key !== null && apiKeyState(key, new Date()) === 'live') return key;\n  throw endedKey",
+    'if (key !== null) return key;\n  throw endedKey',
+    OWNERS,
+  ),
+  of(
+    'invitations end with an owner who is lowered',
     'libs/accounts/src/members/members.service.ts',
-    'if (isOwners(scopes)) return;',
-    'if (scopes.size > 0) return;',
-    TESTS,
+    "role === 'owner' ? [] : await this.invitations.deleteOfMember(tx, member)",
+    "role === 'owner' ? [] : await Promise.resolve([])",
+    OWNERS,
+  ),
+  of(
+    'invitations end with an owner who is removed',
+    'libs/accounts/src/members/members.service.ts',
+    'const invitations = await this.invitations.deleteOfMember(tx, member);',
+    'const invitations: string[] = [];',
+    OWNERS,
+  ),
+  of(
+    'invitations by keys of a member end with them',
+    INVITATION_STORE,
+    " OR i.invited_by IN (SELECT 'api_key:' || family.id FROM family)",
+    '',
+    OWNERS,
+  ),
+  of(
+    'invitations end with the key that made them',
+    'libs/accounts/src/api-keys.service.ts',
+    'await this.invitations.deleteOfKeys(tx, accountId, [id, ...children])',
+    'await Promise.resolve([])',
+    OWNERS,
+  ),
+  of(
+    'what the keys of a member made ends with them',
+    MEMBER_STORE,
+    'SELECT child.id FROM api_keys child JOIN family ON child.parent_id = family.id`;',
+    'SELECT family.id FROM family`;',
+    MEMBER_KEYS,
+  ),
+  without(
+    "a key that a member's key makes is the member's",
+    'DROP TRIGGER api_keys_inherit_member_trigger ON api_keys',
+    MEMBER_KEYS,
+  ),
+  without(
+    "a key that replaces a member's key is the member's",
+    'DROP TRIGGER api_keys_bequeath_member_trigger ON api_keys',
+    MEMBER_KEYS,
   ),
   of(
     "an account reads no other one's audit log",

@@ -14,6 +14,13 @@ const OWNERS = ['apps/api/src/members/owner-rights.int-spec'];
 /** Of who is signed in to the console. @type {Guard[]} */
 export const SESSION_GUARDS = [
   of('a session ends when its time is over', STORE, 's.expires_at > now() AND ${isLive}', '${isLive}', SESSIONS),
+  of(
+    "nobody ends another account's session",
+    STORE,
+    '? Prisma.sql`s.account_id = ${accountId}::uuid`',
+    '? Prisma.sql`${accountId}::uuid IS NOT NULL`',
+    ['apps/api/src/isolation.int-spec'],
+  ),
   of('a session ends with its key', STORE, 's.expires_at > now() AND ${isLive}', 's.expires_at > now()', SESSIONS),
   of(
     "a session that was opened with a member's own key does no more than the role",

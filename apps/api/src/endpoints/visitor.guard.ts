@@ -24,7 +24,7 @@ export class VisitorGuard implements CanActivate {
     if (access.by !== 'surface' && access.by !== 'api_key') throw new Error(`nobody visits by ${access.by}`);
     const visitor = await this.callers.identify(request, access);
     if (quota !== undefined) this.limits.takeQuota(request, visitor, quota);
-    admit(request, { visitor }, () => this.callers.confirm(request, visitor, access));
+    admit(request, { visitor }, () => this.callers.confirm(request, visitor, access.scope));
     return true;
   }
 }

@@ -42,8 +42,7 @@ export function isLimited({ access }: Endpoint): boolean {
 function descriptionOf({ description, access }: Endpoint): string {
   if (access.by === 'operator') return `${description}\n\nRequires the role \`${access.role}\`.`;
   if (!('scope' in access)) return description;
-  const or = access.by === 'api_key' && access.or !== undefined ? ` or \`${access.or}\`` : '';
-  return `${description}\n\nRequires the scope \`${access.scope}\`${or}.`;
+  return `${description}\n\nRequires the scope \`${access.scope}\`.`;
 }
 
 /** Absent where the security of the whole document applies. */
@@ -53,13 +52,7 @@ function securityOf({ access }: Endpoint): Pick<Operation, 'security'> {
     case 'operator':
       return {};
     case 'api_key':
-      return {
-        security: [
-          { bearer: [access.scope] },
-          ...(access.or === undefined ? [] : [{ bearer: [access.or] }]),
-          { session: [] },
-        ],
-      };
+      return { security: [{ bearer: [access.scope] }, { session: [] }] };
     case 'session':
       return { security: [{ session: [] }] };
     case 'signed_link':

@@ -1,8 +1,8 @@
 import { defineEndpoint, recordId } from '../endpoints';
 import { SpendCapListSchema, SpendCapPutSchema, SpendCapSchema } from './spend.schemas';
 
-/** Who is trusted with keys, and who is with money. */
-const OF_CAPS = { by: 'api_key', scope: 'keys:admin', or: 'credits:write' } as const;
+/** Who is trusted with money: a cap lets jobs spend, and keeps them from it. */
+const OF_CAPS = { by: 'api_key', scope: 'credits:write' } as const;
 
 export const listSpendCaps = defineEndpoint({
   id: 'listSpendCaps',

@@ -13,7 +13,7 @@ const EMPTY = { daily: '', monthly: '', atCap: 'finish' as AtCap };
 /** What jobs may cost in a day and a month, and how much of it is used. */
 export function SpendCaps(): ReactNode {
   const { may } = useSession();
-  const mayWrite = may('keys:admin') || may('credits:write');
+  const mayWrite = may('credits:write');
   const client = useQueryClient();
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: spendCapsQuery.queryKey });
   const caps = useQuery(spendCapsQuery);

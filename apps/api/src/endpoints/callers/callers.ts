@@ -56,7 +56,7 @@ export class Callers {
       ? this.onSurface(request, access.scope)
       : this.withKey(request));
     assertAdmits(access, caller);
-    assertScopeFor(access, caller);
+    assertScope(caller, access.scope);
     return visitorOf(request, caller, demo);
   }
 
@@ -79,16 +79,12 @@ export class Callers {
    *
    * @throws Refusal 401 `unauthorized`, 403 `forbidden`, when that has ended.
    */
-  async confirm(
-    request: Request,
-    { caller, surface, demo }: Visitor,
-    access: Extract<Access, { scope: Scope }>,
-  ): Promise<void> {
+  async confirm(request: Request, { caller, surface, demo }: Visitor, scope: Scope): Promise<void> {
     if (demo) {
       const deployment = await this.deployments.find(surface.deploymentId ?? '');
       if (deployment === null || deployment.ownerSuspended) throw new Refusal('forbidden', OUT_OF_SERVICE);
     } else if (surface.kind !== 'self_hosted' || caller.sessionId !== undefined) {
-      assertScopeFor(access, await this.keyHolder(request));
+      assertScope(await this.keyHolder(request), scope);
     }
   }
 
@@ -161,12 +157,6 @@ function assertAdmits(access: Extract<Access, { scope: Scope }>, { labels }: Cal
   if (labels === null || access.by === 'surface' || access.subKeys === true) return;
   const message = `This API key is for jobs with the labels ${labelsText(labels)} alone; use a key of the account for this.`;
   throw new Refusal('forbidden', message, { details: { labels } });
-}
-
-/** @throws Refusal `forbidden`, which names the scope of the endpoint. */
-function assertScopeFor(access: Extract<Access, { scope: Scope }>, caller: Caller): void {
-  const other = access.by === 'api_key' ? access.or : undefined;
-  assertScope(caller, other !== undefined && caller.scopes.has(other) ? other : access.scope);
 }
 
 function visitorOf(request: Request, caller: Caller, demo: boolean): Visitor {

@@ -175,14 +175,13 @@ export class ApiKeyStore {
     return row ?? null;
   }
 
-  /** Which of these keys are not valid now, or belong to a suspended account: one statement however many. */
-  async findEnded(tx: Statements, ids: readonly string[]): Promise<string[]> {
-    const rows = await tx.rows<{ id: string }>(Prisma.sql`
-      SELECT id FROM unnest(${ids}::uuid[]) AS asked (id)
-      WHERE NOT EXISTS (
-        SELECT 1 FROM api_keys k JOIN accounts a ON a.id = k.account_id
-        WHERE k.id = asked.id AND a.status <> 'suspended' AND ${isLive})`);
-    return rows.map(({ id }) => id);
+  /** What these keys may do now, without those that are not valid or belong to a suspended account: one statement however many. */
+  async rightsOf(tx: Statements, ids: readonly string[]): Promise<Map<string, ReadonlySet<Scope>>> {
+    const rows = await tx.rows<StoredRights & { id: string }>(Prisma.sql`
+      SELECT k.id, ${rightsColumns}
+      FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN members m ON m.id = k.member_id
+      WHERE k.id = ANY(${[...ids]}::uuid[]) AND a.status <> 'suspended' AND ${isLive}`);
+    return new Map(rows.map((row) => [row.id, new Set(scopesNow(row))]));
   }
 
   /**

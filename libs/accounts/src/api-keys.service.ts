@@ -79,9 +79,9 @@ export class ApiKeysService {
     return this.keys.list(this.database, accountId, labels, KEYS_LISTED);
   }
 
-  /** Which of these keys no longer let anyone in: expired, revoked, or of a suspended account. */
-  async findEnded(ids: readonly string[]): Promise<Set<string>> {
-    return new Set(ids.length === 0 ? [] : await this.keys.findEnded(this.database, ids));
+  /** What these keys may do now; without those that let nobody in: expired, revoked, or of a suspended account. */
+  async rightsOf(ids: readonly string[]): Promise<Map<string, ReadonlySet<Scope>>> {
+    return ids.length === 0 ? new Map() : this.keys.rightsOf(this.database, ids);
   }
 
   /**

@@ -22,7 +22,7 @@ export class BatchEventsController {
     }
     await this.streams.serve(
       response,
-      holderOf(caller, scope.deploymentId),
+      holderOf(caller, scope.deploymentId, getBatchEvents.access.scope),
       (signal) => this.batchStreams.open(scope, params.id, signal),
       (item) => present(visitor, item),
     );

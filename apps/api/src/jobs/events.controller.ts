@@ -24,7 +24,7 @@ export class EventsController {
     }
     await this.streams.serve(
       response,
-      holderOf(caller, scope.deploymentId),
+      holderOf(caller, scope.deploymentId, getJobEvents.access.scope),
       (signal) => this.jobStreams.open(scope, params.id, signal),
       (item) => this.present(visitor, item),
     );

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { JobStreams, type StreamItem } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { OpenStreams } from '../streams';
+import { OpenStreams, holderOf } from '../streams';
 import type { ToolCall } from './tool';
 
 /** Many clients give up a call after a minute. */
@@ -37,9 +37,7 @@ export class JobWatch {
     const waitMs = Math.min(seconds, this.settings.mcpWaitSeconds) * 1_000;
     if (waitMs === 0) return;
     const { caller, scope } = visitor;
-    const { accountId, apiKeyId, sessionId, limits } = caller;
-    const { deploymentId } = scope;
-    const place = await this.open.enter({ accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId });
+    const place = await this.open.enter(holderOf(caller, scope.deploymentId, 'jobs:read'));
     try {
       const ends = AbortSignal.any([place.ending.signal, signal, AbortSignal.timeout(waitMs)]);
       let fraction = 0;

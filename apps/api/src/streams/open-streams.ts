@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '@millrace/accounts';
-import { Refusal } from '@millrace/contracts';
+import { Refusal, type Scope } from '@millrace/contracts';
 import { SharedSlots } from '@millrace/messaging';
 import { Metrics } from '@millrace/platform';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
@@ -15,18 +15,21 @@ export interface StreamHolder {
   limit: number | null;
   /** Null where no key was asked for. */
   apiKeyId: string | null;
+  /** What the stream shows: it ends when the key may no longer do this. */
+  scope: Scope;
   /** The console session by which it was opened, if any. */
   sessionId?: string | undefined;
   /** Set for a stream of a deployment. */
   deploymentId: string | null;
 }
 
-/** Who a caller's stream is open for. @param deploymentId null outside of deployments. */
+/** Who a caller's stream is open for. @param deploymentId null outside of deployments. @param scope that it asked for. */
 export function holderOf(
   { accountId, apiKeyId, sessionId, limits }: Caller,
   deploymentId: string | null,
+  scope: Scope,
 ): StreamHolder {
-  return { accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId };
+  return { accountId, apiKeyId, sessionId, limit: limits.streamLimit, deploymentId, scope };
 }
 
 /** A stream that is open on this process. */

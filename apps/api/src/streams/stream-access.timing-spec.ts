@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { CatalogueStore } from '@millrace/deployments';
 import { eventually } from '@millrace/testing';
+import { SignedInBrowser } from '../fixtures/browser';
+import { join } from '../fixtures/members';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
 /** Within this a stream must have ended, on every process (docs/security.md). */
@@ -11,7 +13,8 @@ const GRAPH = '{"workflow":{"1":{"class_type":"SaveImage","inputs":{}}}}';
 let first: RunningApi;
 let second: RunningApi;
 beforeAll(async () => {
-  first = await RunningApi.open();
+  // No process of this test sends mail.
+  first = await RunningApi.open({ MILLRACE_MAIL_FOLDER: '/nonexistent' });
   second = await RunningApi.open(first.env as Record<string, string>);
   const pool = first.env.MILLRACE_POOL ?? '';
   const { database } = first.test;
@@ -26,8 +29,11 @@ afterAll(async () => {
 
 /** Open the stream of a waiting job. */
 async function open(api: RunningApi, key: string, jobId: string): Promise<IncomingMessage> {
-  const headers = { authorization: `Bearer ${key}` };
-  const request = get(`${api.publicUrl}/api/v2/jobs/${jobId}/events`, { agent: false, headers });
+  return openWith(api, { authorization: `Bearer ${key}` }, `/api/v2/jobs/${jobId}/events`);
+}
+
+async function openWith(api: RunningApi, headers: Record<string, string>, path: string): Promise<IncomingMessage> {
+  const request = get(api.publicUrl + path, { agent: false, headers });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response.resume();
 }
@@ -41,7 +47,7 @@ async function waitingJob({ key }: Pick<TestAccount, 'key'>): Promise<string> {
 /** Milliseconds until a stream ends after an act. */
 async function endsAfter(stream: IncomingMessage, act: Promise<unknown>): Promise<number> {
   const since = performance.now();
-  await Promise.all([once(stream, 'end'), act]);
+  await Promise.all([once(stream, 'end', { signal: AbortSignal.timeout(4 * ENDED_WITHIN_MS) }), act]);
   return performance.now() - since;
 }
 
@@ -54,6 +60,33 @@ it('a stream ends soon after its key is revoked on another process, and those of
   expect(await endsAfter(revoked, revoke)).toBeLessThan(ENDED_WITHIN_MS);
   expect(other.readableEnded).toBe(false);
   other.destroy();
+});
+
+it('the streams of a member end soon after their role no longer lets them read jobs, those of a session and of a key', async () => {
+  const account = await first.account();
+  const bob = await join(first, account, 'developer', 'bob@example.com');
+  const browser = new SignedInBrowser(first.client(null), bob.session);
+  const made = await browser.call<{ key: string }>('POST', '/platform/v1/api-keys', { json: { name: 'of bob' } });
+  const id = await waitingJob(account);
+  const batch = { json: { jobs: [JSON.parse(GRAPH) as object] } };
+  const { body } = await first.client(account.key).call<{ id: string }>('POST', '/api/v2/batches', batch);
+  const cookie = { cookie: `millrace_session=${bob.session}` };
+  const streams = [
+    await open(first, made.body.key, id),
+    await openWith(first, cookie, `/api/v2/jobs/${id}/events`),
+    await openWith(first, cookie, `/api/v2/batches/${body.id}/events`),
+  ];
+  expect(streams.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+  const others = await open(first, account.key, id);
+  const turn = (role: string) =>
+    second.client(account.key).call('PATCH', `/platform/v1/members/${bob.id}`, { json: { role } });
+  expect((await turn('viewer')).status).toBe(200);
+  const lowered = turn('finance');
+  for (const ended of await Promise.all(streams.map((stream) => endsAfter(stream, lowered)))) {
+    expect(ended).toBeLessThan(ENDED_WITHIN_MS);
+  }
+  expect(others.readableEnded).toBe(false);
+  others.destroy();
 });
 
 it('all streams of an account end soon after it is suspended on another process', async () => {

@@ -34,8 +34,8 @@ export class StreamChores {
   }
 
   /**
-   * End the streams whose key was revoked or expired, whose session has ended, or whose account was suspended: of a demo, the
-   * account that it belongs to. One statement for all keys, one for all sessions. Concurrent calls are one.
+   * End the streams whose key was revoked or expired or may no longer read what they show, whose session has ended, or whose account was
+   * suspended: of a demo, the account that it belongs to. One statement for all keys, one for all sessions. Concurrent calls are one.
    */
   async endWithoutAccess(): Promise<void> {
     this.checking ??= this.check().finally(() => (this.checking = null));
@@ -44,13 +44,13 @@ export class StreamChores {
 
   private async check(): Promise<void> {
     const open = this.streams.all();
-    const ended = await this.keys.findEnded(distinct(open.map(({ apiKeyId }) => apiKeyId)));
+    const rights = await this.keys.rightsOf(distinct(open.map(({ apiKeyId }) => apiKeyId)));
     const signedOut = await this.sessions.findEnded(distinct(open.map(({ sessionId }) => sessionId ?? null)));
     const closed = await this.suspendedDemos(
       distinct(open.map(({ apiKeyId, deploymentId }) => (apiKeyId === null ? deploymentId : null))),
     );
-    for (const { apiKeyId, sessionId = '', deploymentId, ending } of open) {
-      const isEnded = apiKeyId === null ? closed.has(deploymentId ?? '') : ended.has(apiKeyId);
+    for (const { apiKeyId, sessionId = '', deploymentId, scope, ending } of open) {
+      const isEnded = apiKeyId === null ? closed.has(deploymentId ?? '') : rights.get(apiKeyId)?.has(scope) !== true;
       if (isEnded || signedOut.has(sessionId)) ending.abort();
     }
   }

@@ -7,7 +7,7 @@ import { Metrics } from '@millrace/platform';
 import { OpenStreams } from './open-streams';
 import { Streams, type StreamEvent } from './streams';
 
-const HOLDER = { accountId: 'a', limit: null, apiKeyId: null, deploymentId: null };
+const HOLDER = { accountId: 'a', limit: null, apiKeyId: null, deploymentId: null, scope: 'jobs:read' } as const;
 
 /** Streams of one process that limits alone, because Redis is away. */
 function streamsOf(maxStreamsPerAccount: number): [Streams, OpenStreams] {

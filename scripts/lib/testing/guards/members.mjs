@@ -66,6 +66,13 @@ export const MEMBER_GUARDS = [
     OWNERS,
   ),
   of(
+    'a stream ends when the role no longer reads what it shows',
+    'apps/api/src/streams/stream-chores.ts',
+    'rights.get(apiKeyId)?.has(scope) !== true',
+    '!rights.has(apiKeyId)',
+    ['apps/api/src/streams/stream-access.timing-spec'],
+  ),
+  of(
     'invitations end with an owner who is lowered',
     'libs/accounts/src/members/members.service.ts',
     "role === 'owner' ? [] : await this.invitations.deleteOfMember(tx, member)",

@@ -9,6 +9,6 @@ export {
   type StageOptions,
 } from './blob-store';
 export { ByteMeter, fileTooLarge, HEAD_BYTES } from './byte-meter';
-export { composeNamedBuckets, openBlobStore } from './open-blob-store';
+export { composeArchiveBucket, composeNamedBuckets, openBlobStore } from './open-blob-store';
 export { type PartSpec, type PartStore } from './part-store';
 export { takeSource } from './staging-source';

@@ -2,6 +2,7 @@ import { BootError, SettingsError, type AddressGuard, type ResolveHost } from '@
 import type { AssetSettings } from '../assets.settings';
 import { BlobStoreError, type BlobStore } from './blob-store';
 import { FsBlobStore } from './fs/fs.blob-store';
+import { ArchiveBucket } from './s3/archive-bucket';
 import { NamedBuckets } from './s3/named-buckets';
 import type { S3Address, S3Encryption } from './s3/s3-client';
 import { S3BlobStore } from './s3/s3.blob-store';
@@ -26,7 +27,7 @@ export async function openBlobStore(settings: AssetSettings): Promise<BlobStore>
 
 /** The store that the settings name, without a request to it. @throws SettingsError. */
 export function blobStoreOf(settings: AssetSettings): BlobStore {
-  const { blobDir, s3Bucket: bucket, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = settings;
+  const { blobDir, s3Bucket: bucket } = settings;
   if ((blobDir === undefined) === (bucket === undefined)) {
     const fault =
       blobDir === undefined
@@ -34,9 +35,7 @@ export function blobStoreOf(settings: AssetSettings): BlobStore {
         : 'Both MILLRACE_BLOB_DIR and S3_BUCKET are set';
     throw new SettingsError([`${fault}; set exactly one of them.`]);
   }
-  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new SettingsError(['One of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is not set; set both or neither.']);
-  }
+  assertCredentials(settings);
   if (blobDir !== undefined) return new FsBlobStore(blobDir);
   return new S3BlobStore(addressOf(settings, bucket ?? ''), settings.s3PublicEndpoint);
 }
@@ -54,6 +53,23 @@ export function composeNamedBuckets(
   const ownBucket = settings.s3Bucket ?? null;
   const own = ownBucket === null ? null : addressOf(settings, ownBucket);
   return { writer: new NamedBuckets(guard, own, resolve), ownBucket };
+}
+
+/**
+ * A bucket of the service in which objects are kept and not replaced, on the server of its store and with the same credentials. Opens
+ * nothing by itself.
+ *
+ * @param lockDays for how long nobody can delete an object; 0: they are not locked.
+ * @throws SettingsError when they are half a credential.
+ */
+export function composeArchiveBucket(settings: AssetSettings, bucket: string, lockDays: number): ArchiveBucket {
+  assertCredentials(settings);
+  return new ArchiveBucket(addressOf(settings, bucket), lockDays);
+}
+
+function assertCredentials({ s3AccessKeyId, s3SecretAccessKey }: AssetSettings): void {
+  if ((s3AccessKeyId === undefined) === (s3SecretAccessKey === undefined)) return;
+  throw new SettingsError(['One of S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY is not set; set both or neither.']);
 }
 
 function addressOf(settings: AssetSettings, bucket: string): S3Address {

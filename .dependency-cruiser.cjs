@@ -73,7 +73,7 @@ const ROOMS = {
   'apps/worker/src': [['engines', 'work-files'], ['attempt'], ['remote']],
   'apps/gateway/src': [['http'], ['lanes'], ['workers', 'attempts']],
   'libs/deployments/src': [['tokens']],
-  'libs/accounts/src': [['audit-log'], ['expiry', 'sessions', 'erasure']],
+  'libs/accounts/src': [['audit-log'], ['audit-chain', 'expiry', 'sessions', 'erasure']],
   'libs/assets/src': [['store', 'media'], ['records'], ['upload', 'content'], ['retention', 'erasure']],
   'libs/jobs/src': [
     ['state'],

@@ -12,6 +12,14 @@ export { ApiKeysService, issuerOf, type IssuedApiKey, type KeyWish } from './api
 export { labelsText } from './key-labels';
 export type { KeyIssuer } from './key-parent';
 export {
+  SegmentStore,
+  archivedLines,
+  auditArchiveSettings,
+  composeAuditChain,
+  composeAuditChainAuditor,
+  openAuditArchive,
+} from './audit-chain';
+export {
   AccountAuditLog,
   AuditLog,
   AuditLogStore,

@@ -12,6 +12,10 @@ export interface Finding {
 export interface Auditor {
   /** What is audited, e.g. `jobs`. */
   readonly name: string;
-  /** Yields violations as they are found; none in a sound system. Memory is bounded for any amount of data. */
-  findings(): AsyncIterable<Finding>;
+  /**
+   * Yields violations as they are found; none in a sound system. Memory is bounded for any amount of data.
+   *
+   * @param seen counts what was looked at, by its name, where an auditor says it.
+   */
+  findings(seen?: Partial<Record<string, number>>): AsyncIterable<Finding>;
 }

@@ -193,6 +193,12 @@ export class Metrics {
     labelNames: ['loop'],
     registers: [this.registry],
   });
+  readonly auditLogWaitingSeconds = new Gauge({
+    name: 'millrace_audit_log_waiting_seconds',
+    help: 'How long the oldest entry of the audit log waits to be sealed (step seal), and the oldest sealed segment to be exported (step export).',
+    labelNames: ['step'],
+    registers: [this.registry],
+  });
   readonly loopItemsResting = new Gauge({
     name: 'millrace_loop_items_resting',
     help: 'Items of a maintenance loop that wait for another try after they failed. One that stays needs an operator.',

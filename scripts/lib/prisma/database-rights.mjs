@@ -22,6 +22,13 @@ const NOTE_EXPIRY =
 const FORGET_ACCOUNT = 'SELECT, UPDATE (name, submission_defaults, updated_at), DELETE';
 /** To take the address from who was a member of an account that is erased. */
 const FORGET_MEMBER = 'SELECT, UPDATE (email)';
+/** An entry is appended as it is known; it is sealed by a function of the owner. */
+const APPEND_ENTRY =
+  'SELECT, INSERT (id, at, actor, action, subject_type, subject_id, account_id, address, details, reason)';
+/** How long entries wait to be sealed. What they say it may not read. */
+const MEASURE_SEALING = 'SELECT (id, at, segment)';
+/** That a segment was exported is noted once. */
+const NOTE_EXPORT = 'SELECT, UPDATE (exported_at, object_key)';
 const APPEND_AND_REMOVE = 'SELECT, INSERT, DELETE';
 /** Amounts are only appended to; why something was posted may be struck out. */
 const APPEND_AND_REDACT = 'SELECT, INSERT, UPDATE (reason)';
@@ -39,7 +46,8 @@ export const RIGHTS = {
   accounts: [WRITE, NOTHING, FORGET_ACCOUNT, NOTHING],
   api_keys: [WRITE, NOTHING, NOTE_EXPIRY, NOTHING],
   assets: [ALL, WRITE, ALL, WRITE],
-  audit_log: [APPEND, NOTHING, NOTHING, NOTHING],
+  audit_log: [APPEND_ENTRY, NOTHING, MEASURE_SEALING, NOTHING],
+  audit_segments: [READ, NOTHING, NOTE_EXPORT, NOTHING],
   balances: [WRITE, WRITE, WRITE, WRITE],
   batch_retries: [APPEND, NOTHING, REMOVE, NOTHING],
   batches: [WRITE, NOTHING, SWEEP, NOTHING],
@@ -94,13 +102,15 @@ export const RIGHTS = {
 
 /**
  * Functions that run with the rights of the owner, and the one role that may call each. Only the maintenance process ends the
- * lives of rows, and it may not delete from the audit log, nor strike out in it, but through these.
+ * lives of rows, and it may not delete from the audit log, nor strike out in it, seal it or read it, but through these.
  *
  * @type {Record<string, string>}
  */
 export const OWNER_FUNCTIONS = {
   'sweep_audit_log(bigint, integer)': 'millrace_maintenance',
   'redact_audit_log(uuid, text[], uuid, integer)': 'millrace_maintenance',
+  'seal_audit_log(integer, integer)': 'millrace_maintenance',
+  'read_audit_segment(bigint)': 'millrace_maintenance',
 };
 
 /**

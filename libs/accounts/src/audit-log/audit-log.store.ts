@@ -1,4 +1,4 @@
-import { Prisma, type AuditEntry as AuditRow } from '@prisma/client';
+import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit-log';
@@ -23,12 +23,16 @@ const OUTSIDERS = '^((api_key|member):.*|self_hosted|sign_in_link|invitation|str
 /** The actor of an entry, as its account sees it. */
 export const actorSeenByAccount = Prisma.sql`CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE 'operator' END`;
 
+/** How an entry was sealed is not what it says. */
+const SEALING = { segment: true, salt: true, contentDigest: true, digest: true } as const;
+
 /** The SQL of the audit log: append, read, and delete what is old. */
 export class AuditLogStore {
   /** Written in the transaction of the act itself: neither exists without the other. */
   async append(tx: Statements, { actor, address, reason = null }: Operator, act: Act): Promise<void> {
     const details: Prisma.InputJsonObject = act.details ?? {};
-    await tx.models.auditEntry.create({ data: { ...act, actor, address, reason, details, id: newId() } });
+    const data = { ...act, actor, address, reason, details, id: newId() };
+    await tx.models.auditEntry.create({ data, select: { id: true } });
   }
 
   /** Whether this actor has done this to this subject within `seconds`, for the same reason. */
@@ -49,8 +53,9 @@ export class AuditLogStore {
       where: { accountId, actor, action, subjectId, at: { gte: from, lt: to }, id: { lt: before ?? undefined } },
       orderBy: { id: 'desc' },
       take: limit,
+      omit: SEALING,
     });
-    return rows.map(entryOf);
+    return rows.map(({ details, ...row }) => ({ ...row, details: details as ActDetails }));
   }
 
   /**
@@ -82,7 +87,8 @@ export class AuditLogStore {
   }
 
   /**
-   * Delete entries older than `keptSeconds`, of the `batch` oldest. @returns how many.
+   * Delete sealed segments of which all entries are older than `keptSeconds`, the oldest first, until `batch` entries are gone or none is
+   * left; the newest stays. @returns how many entries.
    *
    * @throws the database's refusal (MR002) when an entry is younger than `AUDIT_LOG_FLOOR_SECONDS`.
    */
@@ -91,8 +97,4 @@ export class AuditLogStore {
       SELECT sweep_audit_log(${keptSeconds}::bigint, ${batch}::int)::float8 AS gone`);
     return row?.gone ?? 0;
   }
-}
-
-function entryOf({ details, ...row }: AuditRow): AuditEntry {
-  return { ...row, details: details as ActDetails };
 }

@@ -4,7 +4,7 @@ import type { AuditLogStore } from './audit-log.store';
 
 const BATCH = 1_000;
 
-/** Deletes entries of the audit log past their retention, and the addresses in them. */
+/** Deletes segments of the audit log past their retention, with their entries and the addresses in them. */
 export class SweepAuditLogLoop implements Loop {
   readonly name = 'sweep-audit-log';
   readonly everyMs = 3_600_000;

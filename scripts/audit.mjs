@@ -8,9 +8,11 @@ import { HOME, loadBuilt, readJson } from './lib/system/index.mjs';
 /** @typedef {import('./lib/stack/stack.mjs').RunFile} RunFile */
 /** @typedef {typeof import('../apps/maintenance/src/audit')} Maintenance */
 
-const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs and stored bytes; changes nothing
+const HELP = `npm run audit [-- flags]    prove the invariants of credits, jobs, the audit log and stored bytes; changes nothing
 
-  --data DIR   folder of the running stack to audit (.millrace)
+  --data DIR     folder of the running stack to audit (.millrace)
+  --archive      compare every segment of the audit log with its object in MILLRACE_AUDIT_BUCKET, not only the newest 20
+  --segment NO   audit nothing: print the entries of a segment as its object has them, a line of JSON each
 
 With DATABASE_URL set, that database is audited instead of the stack; bytes only when MILLRACE_BLOB_DIR or S3_BUCKET is set
 too. Exits with 1 when something is found.`;
@@ -19,29 +21,52 @@ const SHOWN = 1_000;
 
 /** @param {import('./lib/command/scope.mjs').Scope} scope */
 async function main(scope) {
-  const flags = readFlags(HELP, { data: { type: 'string' } });
+  const flags = readFlags(HELP, {
+    data: { type: 'string' },
+    archive: { type: 'boolean' },
+    segment: { type: 'string' },
+  });
   const env = environmentOf(flags.data ?? HOME);
   await setUp(scope);
   const { openAudit } = /** @type {Maintenance} */ (loadBuilt('apps/maintenance/src/audit'));
-  const audit = await openAudit(env);
+  const audit = await openAudit(env, flags.archive ? 'all' : 'newest');
   scope.defer(() => audit.close());
+  if (flags.segment !== undefined) return printSegment(audit, flags.segment);
   let count = 0;
   /** @type {string[][]} */
   const rows = [];
   for (const auditor of audit.auditors) {
     let found = 0;
-    for await (const { check, subject, detail } of auditor.findings()) {
+    /** @type {Record<string, number>} */
+    const seen = {};
+    for await (const { check, subject, detail } of auditor.findings(seen)) {
       scope.check();
       found += 1;
       if (rows.length < SHOWN) rows.push([auditor.name, check, subject, detail]);
     }
-    say(`  ${found === 0 ? '✓' : '✗'} ${auditor.name}`);
+    say(`  ${found === 0 ? '✓' : '✗'} ${auditor.name}${countsOf(seen)}`);
     count += found;
   }
   if (!audit.auditors.some(({ name }) => name === 'storage')) say('  – storage: not looked at, no blob store is named');
   for (const line of tableOf(rows)) say(line);
   say(count === 0 ? 'Every invariant holds.' : `${count} finding${count === 1 ? '' : 's'}.`);
   return count === 0 ? 0 : 1;
+}
+
+/**
+ * @param {import('../apps/maintenance/src/audit').OpenAudit} audit
+ * @param {string} segment
+ */
+async function printSegment(audit, segment) {
+  if (!/^\d{1,18}$/.test(segment)) throw new Failure('--segment takes the number of a segment.');
+  for await (const line of audit.archivedSegment(BigInt(segment))) say(line);
+  return 0;
+}
+
+/** @param {Record<string, number>} seen */
+function countsOf(seen) {
+  const counts = Object.entries(seen).map(([what, count]) => `${count} ${what}`);
+  return counts.length === 0 ? '' : `: ${counts.join(', ')}`;
 }
 
 /**

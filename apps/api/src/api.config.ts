@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { auditArchiveSettings } from '@millrace/accounts';
 import { assetSettings } from '@millrace/assets';
 import { billingSettings, exportSettings, paymentSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
@@ -19,6 +20,7 @@ export const apiSettings = {
   ...databaseSettings,
   ...messagingSettings,
   ...secretKeySetting,
+  ...auditArchiveSettings,
   ...assetSettings,
   ...billingSettings,
   ...exportSettings,

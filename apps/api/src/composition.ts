@@ -8,8 +8,17 @@ import {
   NetworkAccounts,
   RateLimiter,
   SubmissionDefaultsStore,
+  composeAuditChainAuditor,
+  openAuditArchive,
 } from '@millrace/accounts';
-import { ContentLinks, PartLinks, StorageAuditor, composeAssets, openBlobStore } from '@millrace/assets';
+import {
+  ContentLinks,
+  PartLinks,
+  StorageAuditor,
+  composeArchiveBucket,
+  composeAssets,
+  openBlobStore,
+} from '@millrace/assets';
 import { composeBilling, composeExportDestinations, composeTopUps, paymentProviderOf } from '@millrace/billing';
 import { BOOT_TIMEOUT_MS, Database, awaitSchema, retryWhileStarting } from '@millrace/database';
 import {
@@ -94,6 +103,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     secretKey,
   });
   const billing = composeBilling({ database, logger, metrics, settings }, provider);
+  const archive = openAuditArchive(settings, (bucket, lockDays) => composeArchiveBucket(settings, bucket, lockDays));
   const accounts = composeAccounts(database, settings, logger, jobs.queues);
   const networks = new NetworkAccounts(database, new AccountStore(), secretKey, demoLimits(settings));
   const shared = redis.producer();
@@ -102,6 +112,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
 
   shutdown.add('database', () => database.close());
   shutdown.add('blob store', () => store.close());
+  shutdown.add('archive of the audit log', () => archive?.archive.close());
   shutdown.add('Redis', () => redis.close());
   shutdown.add('jobs', () => jobs.close());
   shutdown.add('refusals', () => accounts.services.refusals.close());
@@ -164,7 +175,13 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     { provide: API_SETTINGS, useValue: settings },
     {
       provide: AUDITORS,
-      useValue: [billing.audit, jobs.audit, new StorageAuditor(assets.audit, false), assets.countAuditor],
+      useValue: [
+        billing.audit,
+        jobs.audit,
+        composeAuditChainAuditor(database, archive),
+        new StorageAuditor(assets.audit, false),
+        assets.countAuditor,
+      ],
     },
   ];
   return { database, metrics, module: { module: LibsModule, providers, exports: providers } };

@@ -10,8 +10,16 @@ import {
   SignInLinkStore,
   SweepAuditLogLoop,
   SweepSessionsLoop,
+  composeAuditChain,
+  openAuditArchive,
 } from '@millrace/accounts';
-import { ContentLinks, composeAssets, composeNamedBuckets, openBlobStore } from '@millrace/assets';
+import {
+  ContentLinks,
+  composeArchiveBucket,
+  composeAssets,
+  composeNamedBuckets,
+  openBlobStore,
+} from '@millrace/assets';
 import { composeBilling, composeExportDelivery } from '@millrace/billing';
 import { Database, awaitSchema } from '@millrace/database';
 import {
@@ -75,6 +83,8 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const erasures = composeErasureChores({ database, jobs: jobs.eraser, assets: assets.eraser, settings });
   const mail = composeMailDelivery({ database, secretKey, logger, settings });
   shutdown.add('mail', () => mail.close());
+  const archive = openAuditArchive(settings, (bucket, lockDays) => composeArchiveBucket(settings, bucket, lockDays));
+  shutdown.add('archive of the audit log', () => archive?.archive.close());
   const workers = new WorkerStore();
   const loops = [
     ...jobs.loops,
@@ -92,6 +102,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
     new NoteExpiringKeysLoop(database),
+    ...composeAuditChain({ database, logger, metrics, archive }),
     new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),
     new SweepSessionsLoop(
       database,

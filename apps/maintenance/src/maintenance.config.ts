@@ -1,4 +1,4 @@
-import { accountsSettings } from '@millrace/accounts';
+import { accountsSettings, auditArchiveSettings } from '@millrace/accounts';
 import { assetSettings } from '@millrace/assets';
 import { billingSettings, exportSettings } from '@millrace/billing';
 import { databaseSettings } from '@millrace/database';
@@ -16,6 +16,7 @@ export const maintenanceSettings = {
   ...messagingSettings,
   ...secretKeySetting,
   ...accountsSettings,
+  ...auditArchiveSettings,
   ...assetSettings,
   ...billingSettings,
   ...exportSettings,

@@ -58,6 +58,14 @@ function isNeverNull(table: string, column: string): boolean {
   return new RegExp(`^ {4}${column} .* NOT NULL,?$`, 'm').test(columns);
 }
 
+/** Whether a function of the owner, which a loop of the same name calls, deletes from the table. */
+function deletesAsOwner(name: string, table: string): boolean {
+  if (!(`${name}(bigint, integer)` in OWNER_FUNCTIONS)) return false;
+  const [body = ''] =
+    new RegExp(`^CREATE OR REPLACE FUNCTION public\\.${name}\\([\\s\\S]*?^\\$function\\$;`, 'm').exec(structure) ?? [];
+  return new RegExp(`DELETE FROM public\\.${table}\\b`).test(body);
+}
+
 /** What is wrong with what the page says of a table's end; null: nothing. */
 function faultOf({ table, life, end }: (typeof lives)[number]): string | null {
   const [, how, parent = ''] = /^(with|its) `(\w+)`$/.exec(end) ?? [];
@@ -81,7 +89,7 @@ function faultOf({ table, life, end }: (typeof lives)[number]): string | null {
   if (names.length === 0) return `${end} is no end`;
   if (!names.every((name) => loops.includes(name))) return 'no such loop';
   if (what !== undefined) return RIGHTS[table]?.[MAINTENANCE]?.includes('UPDATE') ? null : 'its loop may not empty it';
-  const isSweptByOwner = `sweep_${table}(bigint, integer)` in OWNER_FUNCTIONS;
+  const isSweptByOwner = names.some((name = '') => deletesAsOwner(name.replaceAll('-', '_'), table));
   return isSweptByOwner || mayDelete(table, MAINTENANCE) ? null : 'its loop may not delete it';
 }
 
@@ -104,6 +112,7 @@ describe('how long data is kept', () => {
     ['kept', 'audit_log', 'not among the tables that are kept'],
     ['`sweep-stars`', 'jobs', 'no such loop'],
     ['`sweep-blobs`', 'balances', 'its loop may not delete it'],
+    ['`sweep-audit-log`', 'balances', 'its loop may not delete it'],
   ])('could not be %p of %s', (end, table, fault) => {
     expect(faultOf({ table, life: 'for good: books', end })).toBe(fault);
   });

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type pg from 'pg';
 import {
   ApiClient,
   TestStack,
   createTestDatabase,
   eventually,
+  testS3,
   type ProcessRole,
   type TestDatabase,
 } from '@millrace/testing';
@@ -71,7 +74,20 @@ async function plantOldRows(client: pg.Client): Promise<void> {
     INSERT INTO account_storage (account_id) SELECT id FROM accounts WHERE kind = 'demo_network';
     INSERT INTO account_queues (pool_id, account_id, running_limit) SELECT 'old', id, 1 FROM accounts;
     INSERT INTO audit_log (id, at, actor, action, subject_type, subject_id)
-    VALUES (gen_random_uuid(), now() - interval '500 days', 'admin', 'account.create', 'account', 'old')`);
+    VALUES (gen_random_uuid(), now() - interval '500 days', 'admin', 'account.create', 'account', 'old');
+    SELECT seal_audit_log(1, 0);
+    INSERT INTO audit_log (id, actor, action, subject_type, subject_id)
+    VALUES (gen_random_uuid(), 'admin', 'account.create', 'account', 'young');
+    SELECT seal_audit_log(1, 0);
+    INSERT INTO audit_log (id, at, actor, action, subject_type, subject_id)
+    VALUES (gen_random_uuid(), now() - interval '2 minutes', 'admin', 'account.create', 'account', 'waiting')`);
+}
+/** Of the log of acts: what is to be sealed, or to be exported. */
+async function waitingActs(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(`
+    SELECT (SELECT count(*) FROM audit_log WHERE segment IS NULL AND subject_id = 'waiting')
+      + (SELECT count(*) FROM audit_segments WHERE exported_at IS NULL) AS count`);
+  return Number(rows[0]?.count);
 }
 async function oldRows(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`
@@ -84,7 +100,19 @@ it(
   'the whole service runs jobs with a user for each process, which lacks no right that it needs',
   async () => {
     let database = '';
+    const { endpoint, region, accessKeyId, secretAccessKey } = testS3();
+    const bucket = `millrace-${randomUUID()}`;
+    const s3 = new S3Client({ endpoint, region, credentials: { accessKeyId, secretAccessKey }, forcePathStyle: true });
+    await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+    s3.destroy();
     const stack = await TestStack.start({
+      settings: {
+        MILLRACE_AUDIT_BUCKET: bucket,
+        S3_ENDPOINT: endpoint,
+        S3_REGION: region,
+        S3_ACCESS_KEY_ID: accessKeyId,
+        S3_SECRET_ACCESS_KEY: secretAccessKey,
+      },
       prepare: async (url) => {
         await onDatabase(url, grantRights);
         await onDatabase(url, plantOldRows);
@@ -115,7 +143,12 @@ it(
       await client.call('POST', `/api/v2/jobs/${endless.id}/cancel`);
       expect(await client.ended(endless.id)).toMatchObject({ status: 'canceled' });
 
+      await eventually('acts to be sealed and exported', async () => (await onDatabase(database, waitingActs)) === 0);
       await eventually('old rows to be swept', async () => (await onDatabase(database, oldRows)) === 0);
+      expect(await stack.admin('GET', '/audit')).toMatchObject({
+        findings: [],
+        audits: expect.arrayContaining(['audit log']) as string[],
+      });
       const lines = [stack.api, stack.maintenance, ...stack.workers].flatMap((one) => one.lines);
       expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);
     } finally {
@@ -141,11 +174,24 @@ describe('the user of a process', () => {
       [role, `UPDATE _prisma_migrations SET migration_name = 'none'`],
       [role, 'DROP TABLE audit_log'],
       [role, 'ALTER TABLE audit_log DISABLE TRIGGER ALL'],
+      [role, 'UPDATE audit_log SET segment = NULL, digest = NULL'],
+      [
+        role,
+        `INSERT INTO audit_log (id, actor, action, subject_type, subject_id, segment) VALUES (gen_random_uuid(), '', '', '', '', 1)`,
+      ],
+      [role, 'DELETE FROM audit_segments'],
+      [role, `UPDATE audit_segments SET hash = ''`],
+      [role, `INSERT INTO audit_segments DEFAULT VALUES`],
       [role, 'CREATE TABLE made (id int)'],
     ]),
     ['api', 'DELETE FROM jobs'],
     ['api', 'SELECT sweep_audit_log(34560000, 1)'],
+    ['api', 'SELECT seal_audit_log(1, 0)'],
+    ['api', 'SELECT * FROM read_audit_segment(1)'],
+    ['api', `UPDATE audit_segments SET exported_at = now(), object_key = 'a'`],
     ['worker', 'SELECT sweep_audit_log(34560000, 1)'],
+    ['worker', 'SELECT seal_audit_log(1, 0)'],
+    ['worker', 'SELECT * FROM audit_segments'],
     ['worker', 'SELECT * FROM api_keys'],
     ['worker', 'SELECT * FROM accounts'],
     ['worker', 'SELECT * FROM audit_log'],
@@ -156,6 +202,7 @@ describe('the user of a process', () => {
     ['worker', 'DELETE FROM jobs'],
     ['worker', `INSERT INTO jobs DEFAULT VALUES`],
     ['gateway', 'SELECT sweep_audit_log(34560000, 1)'],
+    ['gateway', 'SELECT seal_audit_log(1, 0)'],
     ['gateway', 'SELECT * FROM api_keys'],
     ['gateway', 'SELECT * FROM accounts'],
     ['gateway', 'SELECT * FROM audit_log'],
@@ -169,6 +216,8 @@ describe('the user of a process', () => {
     ['maintenance', 'DELETE FROM api_keys'],
     ['maintenance', 'UPDATE accounts SET plan = plan'],
     ['maintenance', 'SELECT * FROM audit_log'],
+    ['maintenance', 'SELECT details FROM audit_log'],
+    ['maintenance', 'SELECT salt FROM audit_log'],
   ])('of the %s may not: %s', async (role, statement) => {
     const refused = onDatabase(asUser(test.url, role), (client) => client.query(statement));
     await expect(refused).rejects.toMatchObject({ code: DENIED });

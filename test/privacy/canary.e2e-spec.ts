@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { Prisma } from '@prisma/client';
 import sharp from 'sharp';
 import { newId } from '@millrace/contracts';
-import { ApiClient, TestStack, eventually } from '@millrace/testing';
-import { dumpLinesWith, filesWith, redisKeysWith, tablesWith } from './support';
+import { ApiClient, TestStack, eventually, testS3 } from '@millrace/testing';
+import { archivedEntriesWith, dumpLinesWith, filesWith, objectsWith, redisKeysWith, tablesWith } from './support';
 
 /** Found by nothing else: it stands wherever the account can put a text. */
 const TOKEN = `canary${randomBytes(8).toString('hex')}`;
@@ -25,6 +27,11 @@ const loading = (assetId: string): object => ({
   '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: TOKEN } },
 });
 
+/** Nobody can delete what is in it. */
+const ARCHIVE = `millrace-${randomUUID()}`;
+const { endpoint, region, accessKeyId, secretAccessKey } = testS3();
+const s3 = new S3Client({ endpoint, region, credentials: { accessKeyId, secretAccessKey }, forcePathStyle: true });
+
 let stack: TestStack;
 let server: Server;
 /** What the receiver of webhooks was asked. */
@@ -35,23 +42,58 @@ beforeAll(async () => {
     request.resume().on('end', () => response.end(`thanks ${TOKEN}`));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await s3.send(new CreateBucketCommand({ Bucket: ARCHIVE, ObjectLockEnabledForBucket: true }));
   stack = await TestStack.start({
-    settings: { MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', MILLRACE_ERASURE_SETTLE_SECONDS: '1' },
+    settings: {
+      MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      MILLRACE_ERASURE_SETTLE_SECONDS: '1',
+      MILLRACE_AUDIT_BUCKET: ARCHIVE,
+      MILLRACE_AUDIT_LOCK_DAYS: '1',
+      S3_ENDPOINT: endpoint,
+      S3_REGION: region,
+      S3_ACCESS_KEY_ID: accessKeyId,
+      S3_SECRET_ACCESS_KEY: secretAccessKey,
+    },
   });
 });
 afterAll(async () => {
   await stack.stop();
+  s3.destroy();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** Have what is in the audit log sealed and exported. @returns how many segments there are. */
+async function archiveLog(): Promise<number> {
+  const { database } = stack.test;
+  await database.execute(Prisma.sql`SELECT seal_audit_log(1000, 0)`);
+  await eventually('all segments to be exported', async () => {
+    return (await database.models.auditSegment.count({ where: { exportedAt: null } })) === 0;
+  });
+  return database.models.auditSegment.count();
+}
+
+interface Places {
+  tables: string[];
+  dump: number;
+  redis: string[];
+  files: string[];
+  /** In the bytes of exported segments of the audit log. */
+  objects: string[];
+  /** In what can be read of them. */
+  archived: number;
+}
+
 /** Where the token is. The folder of bytes is that of the whole stack. */
-async function places(): Promise<{ tables: string[]; dump: number; redis: string[]; files: string[] }> {
+async function places(): Promise<Places> {
+  const segments = await archiveLog();
   return {
     tables: await tablesWith(stack.test.url, TOKEN),
     dump: (await dumpLinesWith(stack.test.url, TOKEN)).length,
     redis: await redisKeysWith(TOKEN),
     files: await filesWith(stack.env.MILLRACE_BLOB_DIR ?? '', TOKEN),
+    objects: await objectsWith(s3, ARCHIVE, TOKEN),
+    archived: (await archivedEntriesWith(stack.env, segments, TOKEN)).length,
   };
 }
 
@@ -149,6 +191,8 @@ it('of an erased account nothing is found: in no table and no column, in no dump
   );
   expect(before.dump).toBeGreaterThan(10);
   expect(before.files.length).toBeGreaterThan(0);
+  expect(before.objects).toEqual([]);
+  expect(before.archived).toBeGreaterThan(3);
 
   const path = '/platform/v1/erasures';
   const wrong = await client.call('POST', path, { json: { subject: 'account', confirm: 'yes' } });
@@ -173,7 +217,7 @@ it('of an erased account nothing is found: in no table and no column, in no dump
     180_000,
   );
   expect(done.counts).toMatchObject({ jobs: 5, models: 1, uploads: expect.any(Number) as number });
-  expect(await places()).toEqual({ tables: [], dump: 0, redis: [], files: [] });
+  expect(await places()).toEqual({ tables: [], dump: 0, redis: [], files: [], objects: [], archived: 0 });
 
   // The books are whole, under the account's id.
   const credits = await stack.admin<{ available_micros: number; held_micros: number }>(

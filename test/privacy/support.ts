@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { GetObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { testRedisUrl } from '@millrace/testing';
+import { openAudit } from '../../apps/maintenance/src/audit';
 
 /** How bytes that have the text may be written: as they are, and as PostgreSQL prints bytes. */
 const formsOf = (text: string): string[] => [text, Buffer.from(text).toString('hex')];
@@ -109,4 +111,30 @@ export async function filesWith(folder: string, text: string): Promise<string[]>
     if (entry.name.includes(text) || bytes.includes(text)) found.push(path);
   }
   return found;
+}
+
+/** Objects of a bucket that have a text in their name or their bytes. */
+export async function objectsWith(s3: S3Client, bucket: string, text: string): Promise<string[]> {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
+  const found: string[] = [];
+  for (const { Key = '' } of Contents) {
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+    const bytes = (await Body?.transformToString('latin1')) ?? '';
+    if (`${Key} ${bytes}`.includes(text)) found.push(Key);
+  }
+  return found;
+}
+
+/** Entries in exported segments of the audit log that have a text, read with all salts that are still in the database. */
+export async function archivedEntriesWith(env: NodeJS.ProcessEnv, segments: number, text: string): Promise<string[]> {
+  const audit = await openAudit(env);
+  try {
+    const found: string[] = [];
+    for (let no = 1; no <= segments; no += 1) {
+      for await (const line of audit.archivedSegment(BigInt(no))) if (line.includes(text)) found.push(line);
+    }
+    return found;
+  } finally {
+    await audit.close();
+  }
 }

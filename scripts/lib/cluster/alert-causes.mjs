@@ -169,6 +169,19 @@ export const CAUSES = [
     },
   },
   {
+    what: 'the audit log is not sealed',
+    raises: ['MillraceAuditLogWaits', 'MillraceLoopFails'],
+    bring: async (tools) => {
+      const undo = await tools.refuseChanges('audit_log', 'old.segment IS NULL');
+      await tools.sql(
+        `INSERT INTO audit_log (id, at, actor, action, subject_type, subject_id)
+         VALUES ($1, now() - interval '1 hour', 'admin', 'audit.run', 'audit', 'invariants')`,
+        [randomUUID()],
+      );
+      return undo;
+    },
+  },
+  {
     what: 'a job cannot be taken back from its lost worker',
     raises: ['MillraceLoopItemsFail'],
     bring: async (tools) => {

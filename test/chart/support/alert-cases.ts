@@ -134,6 +134,13 @@ export const CASES: Record<string, AlertCase> = {
       'millrace_loop_runs_total{namespace="prod",loop="sweep-blobs",outcome="idle"}': '0+1x120',
     },
   },
+  MillraceAuditLogWaits: {
+    firing: { 'millrace_audit_log_waiting_seconds{namespace="prod",step="export"}': '0+60x120' },
+    quiet: [
+      { 'millrace_audit_log_waiting_seconds{namespace="prod",step="seal"}': '65x120' },
+      { 'millrace_audit_log_waiting_seconds{namespace="prod",step="export"}': '0+60x20 0x100' },
+    ],
+  },
   MillraceWebhooksLate: {
     firing: { 'millrace_webhook_oldest_seconds{namespace="prod"}': '300x120' },
     quiet: { 'millrace_webhook_oldest_seconds{namespace="prod"}': '30x120' },

@@ -796,6 +796,7 @@ CREATE TABLE deployment_versions (
     wanted_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     ended_at timestamp(3) with time zone,
+    models jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT deployment_versions_pkey PRIMARY KEY (deployment_id, number),
     CONSTRAINT deployment_versions_weight_check CHECK (((weight >= 0) AND (weight <= 100)))
 );
@@ -820,6 +821,7 @@ CREATE TABLE deployments (
     deleting_at timestamp(3) with time zone,
     deleted_at timestamp(3) with time zone,
     warm_up text,
+    models jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT deployments_pkey PRIMARY KEY (id),
     CONSTRAINT deployments_desired_state_check CHECK ((desired_state = ANY (ARRAY['running'::text, 'stopped'::text]))),
     CONSTRAINT deployments_price_check CHECK ((price_micros_per_second >= 0)),
@@ -1469,6 +1471,7 @@ CREATE TABLE workers (
     models_ms integer,
     warm_up_ms integer,
     model_cache_bytes bigint,
+    models_note text,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),

@@ -91,6 +91,7 @@ export {
   GatewayModelNamesSchema,
   GatewayModelPlaceSchema,
   GatewayModelsSchema,
+  GatewayPoolModelsSchema,
   GatewayOfferSchema,
   GatewayOutputSchema,
   GatewayPartAnswerSchema,
@@ -152,7 +153,7 @@ export {
   type JobNodes,
 } from './job-views';
 export { DispatchMessageSchema, ControlMessageSchema, type DispatchMessage, type ControlMessage } from './messages';
-export { type ModelFile, type ModelSource } from './models';
+export { type ModelFile, type ModelName, type ModelSource } from './models';
 export {
   NodeCatalogueSchema,
   type InputSpec,

@@ -1,9 +1,13 @@
-/** A file of the model library, as a worker fetches it. */
-export interface ModelFile {
+/** What a model of the library is called. */
+export interface ModelName {
   /** ComfyUI's folder: `checkpoints`, `loras`, … */
   folder: string;
   /** Path below the folder, as loader nodes name it: `sdxl/base.safetensors`. */
   name: string;
+}
+
+/** A file of the model library, as a worker fetches it. */
+export interface ModelFile extends ModelName {
   /** blake3 of the content, 64 lower-case hexadecimal digits. */
   digest: string;
   sizeBytes: number;

@@ -1,4 +1,4 @@
-import { Refusal } from '@millrace/contracts';
+import { Refusal, type ModelName } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { CatalogueReader } from './catalogue-reader';
 import type { Deployment, DeploymentChanges, DeploymentDraft } from './deployment';
@@ -42,6 +42,8 @@ export class DeploymentLife {
     private readonly catalogues: Pick<CatalogueReader, 'read'>,
     /** Jobs of a deployment that have not ended. */
     private readonly countJobs: (tx: Statements, deploymentId: string) => Promise<number>,
+    /** Of models, those that the library of an account has not, or not yet. */
+    private readonly lackingModels: (tx: Statements, accountId: string, models: ModelName[]) => Promise<ModelName[]>,
   ) {}
 
   /** The classes that deployments may run on now, by name. */
@@ -51,12 +53,13 @@ export class DeploymentLife {
 
   /**
    * @param allowance null for an operator.
-   * @throws Refusal `invalid_request` for a class that is not offered, `deployment_limit`, `not_found` for an unknown account; of
-   * `warmUpText`.
+   * @throws Refusal `invalid_request` for a class that is not offered and for each model that the library lacks, `deployment_limit`,
+   * `not_found` for an unknown account; of `warmUpText`.
    */
   async create(tx: Statements, order: DeploymentOrder, allowance: Allowance | null): Promise<Deployment> {
     const { engine, priceMicrosPerSecond: price } = await this.termsOf(tx, order);
     if (allowance !== null) await this.assertWithin(tx, order.accountId, null, order.maxWorkers, allowance);
+    await this.assertModels(tx, order.accountId, order.models);
     const priceMicrosPerSecond = order.priceMicrosPerSecond ?? price;
     const warmUp = order.warmUp === null ? null : warmUpText(order.warmUp, null);
     return this.deployments.create(tx, { ...order, engine, priceMicrosPerSecond, warmUp });
@@ -78,6 +81,7 @@ export class DeploymentLife {
     if (allowance !== null && maxWorkers > before.maxWorkers) {
       await this.assertWithin(tx, before.accountId, id, maxWorkers + (before.beside?.maxWorkers ?? 0), allowance);
     }
+    await this.assertModels(tx, before.accountId, changes.models);
     const { engineClass } = changes;
     const terms = engineClass === undefined ? {} : await this.termsOf(tx, { engineClass });
     const priced = allowance === null ? { ...terms, priceMicrosPerSecond: changes.priceMicrosPerSecond } : terms;
@@ -117,10 +121,11 @@ export class DeploymentLife {
     { warmUp: graph, ...changes }: Omit<DeploymentReorder, 'name'>,
     allowance: Allowance | null,
   ): Promise<VersionDraft> {
-    const { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds } = {
+    const { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds, models } = {
       ...present,
       ...defined(changes),
     };
+    await this.assertModels(tx, present.accountId, changes.models);
     if (maxWorkers < minWorkers) throw new Refusal('invalid_request', 'max_workers must be at least min_workers.');
     if (allowance !== null) {
       await this.assertWithin(tx, present.accountId, present.id, present.maxWorkers + maxWorkers, allowance);
@@ -132,7 +137,7 @@ export class DeploymentLife {
         : await this.termsOf(tx, { engineClass });
     const own = allowance === null ? changes.priceMicrosPerSecond : undefined;
     const priceMicrosPerSecond = own ?? terms.priceMicrosPerSecond;
-    const scale = { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds };
+    const scale = { queueLimit, attemptLimitSeconds, minWorkers, maxWorkers, idleSeconds, models };
     if (graph === undefined || graph === null) {
       const warmUp = graph === null ? null : present.warmUp;
       return { ...scale, engineClass, engine: terms.engine, priceMicrosPerSecond, warmUp };
@@ -148,6 +153,15 @@ export class DeploymentLife {
     { catalogueDigest: digest }: Pick<Deployment, 'catalogueDigest'>,
   ): Promise<string> {
     return warmUpText(graph, digest === null ? null : await this.catalogues.read(digest));
+  }
+
+  /** @throws Refusal `invalid_request` naming each model that the account has not. */
+  private async assertModels(tx: Statements, accountId: string, models: ModelName[] = []): Promise<void> {
+    const lacking = models.length === 0 ? [] : await this.lackingModels(tx, accountId, models);
+    if (lacking.length === 0) return;
+    const reason = (one: ModelName): string =>
+      `the library of the account has no model ${one.folder}/${one.name} that is ready, of its own or shared`;
+    throw Refusal.ofFields(lacking.map((one) => ({ field: `models.${models.indexOf(one)}`, reason: reason(one) })));
   }
 
   private async termsOf(

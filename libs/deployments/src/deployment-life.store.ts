@@ -27,10 +27,13 @@ export class DeploymentLifeStore {
 
   /** Change a deployment and its pool, each as far as a field is given. */
   async change(tx: Statements, id: string, changes: DeploymentChanges): Promise<void> {
-    const { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds, warmUp } = changes;
+    const { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds, warmUp, models } = changes;
     await tx.models.deployment.updateMany({
       where: { id, deletedAt: null },
-      data: { name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds, warmUp },
+      data: {
+        ...{ name, engineClass, priceMicrosPerSecond, minWorkers, maxWorkers, idleSeconds, warmUp },
+        ...(models !== undefined && { models: models.map(({ folder, name: model }) => ({ folder, name: model })) }),
+      },
     });
     const { engine, queueLimit, attemptLimitSeconds } = changes;
     if (engine === undefined && queueLimit === undefined && attemptLimitSeconds === undefined) return;
@@ -46,14 +49,14 @@ export class DeploymentLifeStore {
       UPDATE deployments SET deleting_at = now() WHERE id = ${id}::uuid AND deleting_at IS NULL AND deleted_at IS NULL`);
   }
 
-  /** Stop all deployments of an account and take their names and graphs from them; each is deleted when it has no jobs. @returns how many. */
+  /** Stop all deployments of an account and take their names, graphs and models from them; each is deleted when it has no jobs. @returns how many. */
   async closeAll(tx: Statements, accountId: string, pseudonym: string): Promise<number> {
     await tx.execute(Prisma.sql`
-      UPDATE deployment_versions v SET warm_up = NULL FROM deployments d
-      WHERE d.id = v.deployment_id AND d.account_id = ${accountId}::uuid AND v.warm_up IS NOT NULL`);
+      UPDATE deployment_versions v SET warm_up = NULL, models = '[]' FROM deployments d
+      WHERE d.id = v.deployment_id AND d.account_id = ${accountId}::uuid AND (v.warm_up IS NOT NULL OR v.models <> '[]')`);
     return tx.execute(Prisma.sql`
       UPDATE deployments
-      SET name = ${pseudonym}, warm_up = NULL, desired_state = 'stopped', stopped_at = coalesce(stopped_at, now()), deleting_at = coalesce(deleting_at, now())
+      SET name = ${pseudonym}, warm_up = NULL, models = '[]', desired_state = 'stopped', stopped_at = coalesce(stopped_at, now()), deleting_at = coalesce(deleting_at, now())
       WHERE account_id = ${accountId}::uuid AND (name <> ${pseudonym} OR desired_state <> 'stopped' OR deleting_at IS NULL)`);
   }
 

@@ -1,5 +1,6 @@
 import { DeploymentLife } from './deployment-life.service';
 import { DeploymentLifeStore } from './deployment-life.store';
+import { WorkerStartStore } from './starts';
 import { DeploymentVersionStore } from './versions';
 import { DeploymentVersioning, versionsOf } from './deployment-versions.service';
 import type { Deployment } from './deployment';
@@ -28,6 +29,7 @@ beforeAll(async () => {
     classes,
     catalogues,
     async () => 0,
+    async (_tx, _accountId, models) => models.filter(({ name }) => !name.startsWith('known')),
   );
   versioning = new DeploymentVersioning(database, world.service, life, new DeploymentVersionStore());
 });
@@ -102,6 +104,24 @@ describe('another version of a deployment', () => {
     expect(ended).toMatchObject([{ number: 1, poolId: id, engineClass: 'cpu' }]);
     const back = await versioning.end(world.test.database, id, 3);
     expect(sharesOf(back)).toEqual([[2, 100, 'dear']]);
+  });
+
+  it('names the models of the present one unless it was ordered with others, and takes them along', async () => {
+    const starts = new WorkerStartStore();
+    const [mine, other] = ['known-1', 'known-2'].map((name) => [{ folder: 'vae', name }]);
+    const { id, accountId } = await world.create({ models: mine });
+    expect((await add(id)).beside?.models).toEqual(mine);
+    await versioning.end(world.test.database, id, 2);
+    await add(id, { models: other });
+    const left = await versioning.end(world.test.database, id, 1);
+    expect(left.models).toEqual(other);
+    const namedFor = (poolId: string): Promise<unknown> => starts.models(world.test.database, poolId);
+    expect(await namedFor(`${id}-v3`)).toEqual({ accountId, models: other });
+    // Those of versions that have ended.
+    expect([await namedFor(id), await namedFor(`${id}-v2`)]).toEqual([null, null]);
+    await expect(add(id, { models: [{ folder: 'vae', name: 'strange' }] })).rejects.toMatchObject({
+      details: { fields: [{ field: 'models.0' }] },
+    });
   });
 
   it('counts among what an account may have', async () => {

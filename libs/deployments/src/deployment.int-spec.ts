@@ -4,6 +4,7 @@ import { newId } from '@millrace/contracts';
 import { makeAccount } from '@millrace/testing';
 import { CatalogueStore } from './catalogue.store';
 import { DeploymentWorld } from './fixtures/deployment-world';
+import type { WorkerState } from './worker.store';
 
 let world: DeploymentWorld;
 beforeAll(async () => {
@@ -32,6 +33,25 @@ describe('a deployment', () => {
     await world.pass(60);
     await world.workers.retireSilent(world.test.database, 60, 100);
     expect(await world.state(id)).toBe('starting');
+  });
+
+  it('says what its workers say of its models, unless the fleet has something to say', async () => {
+    const { id, poolId } = await world.create();
+    const worker = await world.addReadyWorker(poolId);
+    const note = (modelsNote: string | null, state: WorkerState = 'ready'): Promise<unknown> =>
+      world.workers.heartbeat(world.test.database, worker, { state, residentModels: [], problem: null, modelsNote });
+    const reason = async (): Promise<unknown> => (await world.service.findNow(id))?.stateReason;
+    expect(await reason()).toBeNull();
+    await note('its models: one is missing');
+    expect(await reason()).toBe('its models: one is missing');
+    const group = { poolId, wanted: 2, running: 1, phase: 'starting', reason: 'starting 1 of 2 workers' };
+    await world.test.database.models.fleetGroup.create({ data: group });
+    expect(await reason()).toBe('starting 1 of 2 workers');
+    await world.test.database.models.fleetGroup.delete({ where: { poolId } });
+    await note('its models: one is missing', 'draining');
+    expect(await reason()).toBeNull();
+    await world.pass(LONG);
+    expect(await reason()).toBeNull();
   });
 
   it('is not ready before a worker has published what it can run', async () => {

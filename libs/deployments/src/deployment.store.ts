@@ -22,6 +22,7 @@ const startedAt = Prisma.sql`coalesce(d.started_at, d.created_at)`;
 const workersPart = Prisma.sql`
   SELECT count(*) > 0 AS ever_served,
          count(*) FILTER (WHERE w.state = 'ready' AND ${alive})::int AS ready_workers,
+         min(w.models_note) FILTER (WHERE w.state IN ('starting', 'ready') AND ${alive}) AS models_note,
          min(w.started_at) FILTER (WHERE w.state = 'starting' AND w.ready_at IS NULL AND ${alive}) AS starting_since,
          max(w.last_seen_at) AS last_seen_at
   FROM workers w WHERE w.pool_id = d.pool_id`;
@@ -51,13 +52,13 @@ const ownVersions = Prisma.sql`(
 /** The versions beside those, each as if it were a deployment of its own. */
 const versionsBeside = Prisma.sql`(
   SELECT own.id, own.account_id, own.name, own.demo, own.desired_state, own.stopped_at, own.deleting_at, own.deleted_at, v.pool_id,
-         v.engine_class, v.price_micros_per_second, v.warm_up, v.min_workers, v.max_workers, v.idle_seconds, v.weight, v.created_at,
+         v.engine_class, v.price_micros_per_second, v.warm_up, v.models, v.min_workers, v.max_workers, v.idle_seconds, v.weight, v.created_at,
          greatest(v.created_at, own.started_at) AS started_at, v.first_ready_at, v.wanted_at, false AS has_beside
   FROM deployment_versions v JOIN deployments own ON own.id = v.deployment_id WHERE v.ended_at IS NULL)`;
 
 const selectionFrom = (versions: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT d.id, d.weight, d.has_beside, d.account_id, owner.status = 'suspended' AS owner_suspended, d.name, d.demo, d.pool_id, p.engine, coalesce(d.engine_class, p.engine) AS engine_class,
-         d.idle_seconds, d.warm_up, d.deleting_at, g.reason AS state_reason, d.desired_state, d.price_micros_per_second,
+         d.idle_seconds, d.warm_up, d.models, d.deleting_at, coalesce(g.reason, workers.models_note) AS state_reason, d.desired_state, d.price_micros_per_second,
          p.queue_limit, p.attempt_limit_seconds, p.catalogue_digest, d.min_workers, d.max_workers, d.created_at, ${startedAt} AS started_at,
          d.stopped_at, d.first_ready_at, workers.ever_served,
          CASE WHEN p.catalogue_digest IS NULL THEN 0 ELSE workers.ready_workers END AS ready_workers,
@@ -86,10 +87,10 @@ export class DeploymentStore {
           VALUES (${id}, ${draft.engine}, ${draft.queueLimit}, ${draft.attemptLimitSeconds}) RETURNING id
         )
         INSERT INTO deployments (id, account_id, name, demo, pool_id, price_micros_per_second, min_workers, max_workers,
-          engine_class, idle_seconds, warm_up, started_at, wanted_at)
+          engine_class, idle_seconds, warm_up, models, started_at, wanted_at)
         SELECT ${id}::uuid, ${draft.accountId}::uuid, ${draft.name}, ${draft.demo}, pool.id,
           ${draft.priceMicrosPerSecond}, ${draft.minWorkers}, ${draft.maxWorkers}, ${draft.engineClass}, ${draft.idleSeconds},
-          ${draft.warmUp}, now(), now() FROM pool`);
+          ${draft.warmUp}, ${JSON.stringify(draft.models)}::jsonb, now(), now() FROM pool`);
     } catch (error) {
       if (error instanceof ConstraintError && error.constraint === 'deployments_account_id_fkey') return null;
       throw error;

@@ -1,4 +1,4 @@
-import type { DeploymentState } from '@millrace/contracts';
+import type { DeploymentState, ModelName } from '@millrace/contracts';
 
 /** A deployment as it stands: what was configured, and the state that follows from its workers. */
 export interface Deployment {
@@ -29,7 +29,7 @@ export interface Deployment {
   maxWorkers: number;
   /** How long workers without work are kept beyond the least, in seconds. */
   idleSeconds: number;
-  /** Why its workers are not as wanted, for people to read; null where there is nothing to say. */
+  /** Why its workers, or the models that it names, are not as wanted, for people to read; null where there is nothing to say. */
   stateReason: string | null;
   /** When it was to be deleted: it takes no more jobs, and goes when those that it has are over. */
   deletingAt: Date | null;
@@ -41,6 +41,8 @@ export interface Deployment {
   attemptLimitSeconds: number | null;
   /** A graph in API format that its workers run before they are ready; null: none. */
   warmUp: string | null;
+  /** Models of the library that its workers have before they are ready. */
+  models: ModelName[];
   /** Null until a worker has published what it can run. */
   catalogueDigest: string | null;
   createdAt: Date;
@@ -68,6 +70,8 @@ export interface DeploymentDraft {
   idleSeconds: number;
   /** Checked by `warmUpText`. */
   warmUp: string | null;
+  /** In the library of the account when they were named. */
+  models: ModelName[];
 }
 
 /** What of a deployment may be another way later. An absent field stays as it is. */

@@ -27,7 +27,7 @@ export { WorkerTokenStore, WorkerTokens, type WorkerTokenHolder, type WorkerToke
 export { versionOfPool } from './versions';
 export { WARM_UP_BYTES } from './starts';
 export { phasesOf, type OwnStart, type PlacedStart, type StartPhase, type WorkerStart } from './starts';
-export { WorkerStartStore, type WarmUp } from './starts';
+export { WorkerStartStore, type PoolModels, type WarmUp } from './starts';
 export {
   SEEN_WORKER_STATES,
   WORKER_SILENCE_SECONDS,

@@ -43,6 +43,8 @@ export interface WorkerReport {
   modelCacheBytes?: number;
   /** Why it is not ready, for an operator. */
   problem: string | null;
+  /** How far the models are that its deployment names, or why some are not there; null, or absent: nothing is to be said. */
+  modelsNote?: string | null;
   /** What its latest attempts took, in milliseconds; null until it has run one. */
   attemptMs?: number | null;
   /** What its start took, once it is over. */
@@ -96,6 +98,7 @@ export class WorkerStore {
     const [row] = await tx.rows<{ state: WorkerState }>(Prisma.sql`
       WITH worker AS (
         UPDATE workers SET last_seen_at = now(), resident_models = ${report.residentModels}, problem = ${report.problem},
+          models_note = ${report.modelsNote ?? null},
           disk_models = coalesce(${report.diskModels ?? null}::text[], disk_models),
           model_cache_bytes = coalesce(${report.modelCacheBytes ?? null}::bigint, model_cache_bytes),
           capacity = coalesce(${report.capacity ?? null}::int, capacity),

@@ -1,3 +1,3 @@
 export { WARM_UP_BYTES, warmUpText } from './warm-up';
 export { phasesOf, type OwnStart, type PlacedStart, type StartPhase, type WorkerStart } from './worker-start';
-export { WorkerStartStore, type WarmUp } from './worker-start.store';
+export { WorkerStartStore, type PoolModels, type WarmUp } from './worker-start.store';

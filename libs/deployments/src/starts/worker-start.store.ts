@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import type { ModelName } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { WorkerStart } from './worker-start';
 
@@ -13,6 +14,14 @@ export interface WarmUp {
   accountId: string;
 }
 
+/** Models of a library that a worker of a pool is to have before it is ready. */
+export interface PoolModels {
+  /** Whose library has them. */
+  accountId: string;
+  /** In the order in which they are to come. */
+  models: ModelName[];
+}
+
 /** The SQL of how workers start. */
 export class WorkerStartStore {
   /** @returns null where the workers of a pool run nothing before they are ready. */
@@ -22,6 +31,16 @@ export class WorkerStartStore {
       UNION ALL
       SELECT v.warm_up AS workflow, d.account_id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
       WHERE v.pool_id = ${poolId} AND v.warm_up IS NOT NULL`);
+    return row ?? null;
+  }
+
+  /** @returns null where the deployment of a pool names no models, or its version has ended. */
+  async models(tx: Statements, poolId: string): Promise<PoolModels | null> {
+    const [row] = await tx.rows<PoolModels>(Prisma.sql`
+      SELECT models, account_id FROM deployments WHERE pool_id = ${poolId} AND models <> '[]' AND deleted_at IS NULL
+      UNION ALL
+      SELECT v.models, d.account_id FROM deployment_versions v JOIN deployments d ON d.id = v.deployment_id
+      WHERE v.pool_id = ${poolId} AND v.models <> '[]' AND v.ended_at IS NULL AND d.deleted_at IS NULL`);
     return row ?? null;
   }
 

@@ -5,7 +5,7 @@ export type StartPhase = 'schedule' | 'pull' | 'boot' | 'models' | 'warm_up';
 export interface OwnStart {
   /** From the start of its process until its engines are up and what they can run is published. */
   bootMs: number;
-  /** To bring the models of the library that its warm-up names. */
+  /** To bring the models of the library that its deployment and its warm-up name, as far as the start waited for them. */
   modelsMs: number | null;
   warmUpMs: number | null;
 }

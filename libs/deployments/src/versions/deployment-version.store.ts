@@ -38,9 +38,10 @@ export class DeploymentVersionStore {
           INSERT INTO pools (id, engine, queue_limit, attempt_limit_seconds)
           VALUES (${poolId}, ${draft.engine}, ${draft.queueLimit}, ${draft.attemptLimitSeconds}) RETURNING id
         )
-        INSERT INTO deployment_versions (deployment_id, number, pool_id, engine_class, price_micros_per_second, warm_up,
+        INSERT INTO deployment_versions (deployment_id, number, pool_id, engine_class, price_micros_per_second, warm_up, models,
           min_workers, max_workers, idle_seconds, weight, wanted_at)
         SELECT ${id}::uuid, ${number}, pool.id, ${draft.engineClass}, ${draft.priceMicrosPerSecond}::bigint, ${draft.warmUp},
+          ${JSON.stringify(draft.models)}::jsonb,
           ${draft.minWorkers}, ${draft.maxWorkers}, ${draft.idleSeconds}, ${weight}, now() FROM pool`);
       return true;
     } catch (error) {
@@ -73,13 +74,13 @@ export class DeploymentVersionStore {
         FROM deployments d, other WHERE d.id = other.deployment_id
       ), ended AS (
         UPDATE deployment_versions v SET number = own.number, pool_id = own.pool_id, engine_class = own.engine_class,
-          price_micros_per_second = own.price_micros_per_second, warm_up = own.warm_up, min_workers = own.min_workers,
+          price_micros_per_second = own.price_micros_per_second, warm_up = own.warm_up, models = own.models, min_workers = own.min_workers,
           max_workers = own.max_workers, idle_seconds = own.idle_seconds, weight = 0, first_ready_at = own.first_ready_at,
           wanted_at = NULL, created_at = own.created_at, ended_at = now()
         FROM own WHERE v.deployment_id = own.id AND v.ended_at IS NULL
       )
       UPDATE deployments d SET pool_id = other.pool_id, engine_class = other.engine_class,
-        price_micros_per_second = other.price_micros_per_second, warm_up = other.warm_up, min_workers = other.min_workers,
+        price_micros_per_second = other.price_micros_per_second, warm_up = other.warm_up, models = other.models, min_workers = other.min_workers,
         max_workers = other.max_workers, idle_seconds = other.idle_seconds, wanted_at = coalesce(other.wanted_at, d.wanted_at),
         first_ready_at = coalesce(d.first_ready_at, other.first_ready_at)
       FROM other WHERE d.id = other.deployment_id`);

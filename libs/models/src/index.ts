@@ -2,5 +2,13 @@ export { composeModelChores, composeModelNames, composeModelSource, composeModel
 export { ModelErasureStore } from './erasure';
 export { ImportOrigins } from './import';
 export { MODEL_KINDS, MODEL_FORMATS } from './headers';
-export { MODEL_STATES, ModelLibrary, ModelLibrarySource, ModelUploads, type Model, type Transact } from './library';
+export {
+  MODEL_STATES,
+  ModelLibrary,
+  ModelLibrarySource,
+  ModelNames,
+  ModelUploads,
+  type Model,
+  type Transact,
+} from './library';
 export { modelSettings } from './models.settings';

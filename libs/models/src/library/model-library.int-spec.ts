@@ -1,5 +1,6 @@
 import { wholeAccount } from '@millrace/assets';
 import { newId } from '@millrace/contracts';
+import { composeModelNames } from '../composition';
 import { safetensorsFile } from '../fixtures/model-files';
 import { ModelWorld, PART_BYTES, type LibraryProcess } from '../fixtures/model-world';
 
@@ -208,6 +209,42 @@ describe('a model', () => {
     await world.test.database.models.job.delete({ where: { id } });
     await world.remove(here, model);
     expect(await names()).toEqual([]);
+  });
+
+  it('is not deleted while a deployment of its account names it, which the refusal names', async () => {
+    const model = await world.upload(here, world.draft(accountId), FILE);
+    const models = [{ folder: 'checkpoints', name: 'a.safetensors' }];
+    await world.deployment(await world.account(), { models });
+    await world.deployment(accountId, { models: [{ folder: 'vae', name: 'a.safetensors' }] });
+    const id = await world.deployment(accountId, { models });
+    const refused = { code: 'model_in_use', message: expect.stringContaining('“portraits” names it') as string };
+    await expect(world.remove(here, model)).rejects.toMatchObject(refused);
+    const { deployment } = world.test.database.models;
+    await deployment.update({ where: { id }, data: { models: [] } });
+    await world.addVersion(id, 2, models);
+    await expect(world.remove(here, model)).rejects.toMatchObject(refused);
+    await world.test.database.models.deploymentVersion.updateMany({ data: { endedAt: new Date() } });
+    await world.remove(here, model);
+    expect(await names()).toEqual([]);
+  });
+
+  it('is known by its folder and name to its account, and to all where it is shared', async () => {
+    const named = [
+      { folder: 'checkpoints', name: 'a.safetensors' },
+      { folder: 'vae', name: 'a.safetensors' },
+      { folder: 'checkpoints', name: 'b.safetensors' },
+    ];
+    const lacking = (by: string): Promise<unknown> => composed.lacking(world.test.database, by, named);
+    const composed = composeModelNames(world.test.database);
+    const model = await world.upload(here, world.draft(accountId), FILE);
+    await world.begin(here, world.draft(accountId, { name: 'b.safetensors' }), 100);
+    expect(await lacking(accountId)).toEqual(named.slice(1));
+    const other = await world.account();
+    expect(await lacking(other)).toEqual(named);
+    await world.share(here, model);
+    expect(await lacking(other)).toEqual(named.slice(1));
+    await world.share(here, model, false);
+    await world.remove(here, model);
   });
 
   it('is listed by folder and page by page, newest first', async () => {

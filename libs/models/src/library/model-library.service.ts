@@ -61,13 +61,13 @@ export class ModelLibrary {
   /**
    * Delete a model and, where nothing else refers to them, its bytes. What of an upload has arrived is left to the caller.
    *
-   * @throws Refusal `not_found`; `model_in_use` while jobs that have not ended name it, or it is shared.
+   * @throws Refusal `not_found`; `model_in_use` while jobs that have not ended or a deployment name it, or it is shared.
    * @throws ConstraintError `foreign_key` while something else refers to its bytes: then `keepsBytes` deletes it.
    */
   private async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
     const known = found(isUuid(id) ? await this.store.findOwn(tx, accountId, id) : null, id);
     const model = await this.store.removeUnused(tx, known);
-    if (model === null) throw inUse(known);
+    if (model === null) throw inUse(known, await this.store.deploymentOf(tx, known));
     if (model.assetId !== null && !keepsBytes) await this.assets.removeIn(tx, wholeAccount(accountId), model.assetId);
     return model;
   }
@@ -118,7 +118,12 @@ function exists({ folder, name }: Pick<Model, 'folder' | 'name'>): Refusal {
   return new Refusal('model_exists', `There is a model ${folder}/${name}; delete it first, or choose another name.`);
 }
 
-function inUse({ name, shared }: Model): Refusal {
+/** @param deployment the name of one that names it; null where none does. */
+function inUse({ name, shared }: Model, deployment: string | null): Refusal {
+  if (!shared && deployment !== null) {
+    const cure = 'Take it from its models first.';
+    return new Refusal('model_in_use', `The deployment “${deployment}” names it: ${name} was not deleted. ${cure}`);
+  }
   const cause = shared ? 'The operator of this service shares it' : 'Jobs that have not ended name it';
   return new Refusal('model_in_use', `${cause}: ${name} was not deleted.`);
 }

@@ -25,6 +25,15 @@ export const inUse = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EX
       SELECT FROM job_graphs g, unnest(${[...spellings]}::text[]) spelling
       WHERE g.job_id = j.id AND ${isSpelledIn(Prisma.sql`g.workflow`)})))`;
 
+/** A deployment, or the version of it that takes jobs beside its own, names it among the models that its workers have. */
+const namesIt = Prisma.sql`
+  coalesce(d.models || v.models, d.models) @> jsonb_build_array(jsonb_build_object('folder', m.folder, 'name', m.name))`;
+
+/** A deployment of its account does so. */
+export const isOfDeployment = Prisma.sql`EXISTS (
+  SELECT FROM deployments d LEFT JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
+  WHERE d.account_id = m.account_id AND d.deleted_at IS NULL AND ${namesIt})`;
+
 /** A text of JSON has the `spelling` of a name. */
 export function isSpelledIn(json: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`position(lower(spelling) IN lower(replace(${json}, '\\/', '/'))) > 0`;
@@ -112,15 +121,25 @@ export class ModelStore {
     return row ?? null;
   }
 
-  /** A model that nothing uses is deleted. @returns null where there is none, or it is in use or shared. */
+  /** A model that nothing uses is deleted. @returns null where there is none, it is in use or shared, or a deployment names it. */
   async removeUnused(
     tx: Statements,
     { accountId, id, name }: Pick<Model, 'accountId' | 'id' | 'name'>,
   ): Promise<Model | null> {
     const [row] = await tx.rows<Model>(Prisma.sql`
       DELETE FROM models m WHERE ${isOwn(accountId, id)} AND NOT m.shared AND NOT ${inUse(spellingsOf(name))}
+        AND NOT ${isOfDeployment}
       RETURNING ${modelColumns}`);
     return row ?? null;
+  }
+
+  /** The name of a deployment that names a model of an account; null where none does. */
+  async deploymentOf(tx: Statements, { id }: Pick<Model, 'id'>): Promise<string | null> {
+    const [row] = await tx.rows<{ name: string }>(Prisma.sql`
+      SELECT d.name FROM models m JOIN deployments d ON d.account_id = m.account_id AND d.deleted_at IS NULL
+      LEFT JOIN deployment_versions v ON v.deployment_id = d.id AND v.ended_at IS NULL
+      WHERE m.id = ${id}::uuid AND ${namesIt} ORDER BY d.id LIMIT 1`);
+    return row?.name ?? null;
   }
 
   /** Let all accounts use a model, or its own alone. @returns null where there is none that is ready. @throws ConstraintError `unique`. */

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Model } from './model';
-import { inUse, isOwn, isSpelledIn, modelColumns, spellingsOf } from './model.store';
+import { inUse, isOfDeployment, isOwn, isSpelledIn, modelColumns, spellingsOf } from './model.store';
 
 /** Nothing has used it for so many days. A worker notes a use whenever it looks for the models of a job. */
 const isIdle = (days: number): Prisma.Sql =>
@@ -36,7 +36,7 @@ export class UnusedModelStore {
     const [removed] = await tx.rows<Model>(Prisma.sql`
       DELETE FROM models m
       WHERE ${isOwn(accountId, id)} AND m.state = 'ready' AND NOT m.shared AND ${isIdle(days)}
-        AND NOT ${inUse(spellings)} AND NOT ${isForDeployment(spellings)}
+        AND NOT ${inUse(spellings)} AND NOT ${isForDeployment(spellings)} AND NOT ${isOfDeployment}
       RETURNING ${modelColumns}`);
     if (removed === undefined) return null;
     const { folder, sizeBytes: size_bytes, lastUsedAt } = removed;

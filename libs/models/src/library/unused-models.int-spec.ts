@@ -42,12 +42,7 @@ const listener = (): Promise<unknown> =>
     },
   });
 
-async function deployment(facts: object): Promise<string> {
-  const { poolId } = await makePool(world.test.database);
-  const id = newId();
-  await world.test.database.models.deployment.create({ data: { id, accountId, name: 'test', poolId, ...facts } });
-  return id;
-}
+const deployment = (facts: object): Promise<string> => world.deployment(accountId, facts);
 
 describe('a model that no job has used for long', () => {
   it('is deleted with its bytes, and its account is sent a notice', async () => {
@@ -113,6 +108,20 @@ describe('a model that no job has used for long', () => {
         VALUES (${id}::uuid, ${number}, ${poolId}, ${text}, 0, 1, 60, 10, ${endedAt})`);
     }
     await deployment({ warmUp: gone ?? null, deletedAt: new Date(), desiredState: 'stopped', stoppedAt: new Date() });
+    await world.run(here, LOOP);
+    expect(await Promise.all(models.map(isThere))).toEqual([true, true, false, false]);
+  });
+
+  it('stays while a deployment, or a version of one that takes jobs, names it among its models', async () => {
+    const names = ['first.safetensors', 'beside.safetensors', 'ended.safetensors', 'gone.safetensors'];
+    const models: Model[] = [];
+    for (const name of names) models.push(await modelOf(DAYS + 1, null, name));
+    const [first, beside, ended, gone] = names.map((name) => [{ folder: 'checkpoints', name }]);
+    const id = await deployment({ models: first });
+    await world.addVersion(id, 2, ended, new Date());
+    await world.addVersion(id, 3, beside);
+    await deployment({ models: gone, deletedAt: new Date(), desiredState: 'stopped', stoppedAt: new Date() });
+    await deployment({ models: [{ folder: 'loras', name: 'gone.safetensors' }] });
     await world.run(here, LOOP);
     expect(await Promise.all(models.map(isThere))).toEqual([true, true, false, false]);
   });

@@ -9,7 +9,8 @@ import { DEFAULT_FETCH, type FetchSettings } from './fetch-model';
 import { namesIn, readText } from './files';
 import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
 import { MODEL_FAULTS, ModelUnavailable } from './model-unavailable';
-import { Staging, type StageRequest } from './staging';
+import { prefetch, type PrefetchRequest, type Unfetched } from './prefetch';
+import { Staging, type StageRequest, type StagingParts } from './staging';
 
 export interface ModelCacheOptions {
   dir: string;
@@ -44,6 +45,8 @@ const DEFAULT_WAITS: Readonly<StagingWaits> = { lookMs: 250, roomMs: 600_000 };
  */
 export class ModelCache {
   private engineCount = 0;
+  /** Keeps what is prefetched while it comes: its folder is no engine's. */
+  private prefetching: Promise<EngineLinks> | null = null;
 
   private constructor(
     private readonly folder: CacheFolder,
@@ -98,19 +101,56 @@ export class ModelCache {
    * @throws {ModelUnavailable} or the reason of the signal
    */
   async stage(request: StageRequest): Promise<void> {
-    const { fetch, locks: _locks, metrics, waits, ...rest } = this.options;
-    const settings = { ...DEFAULT_FETCH, ...fetch };
-    const parts = { ...rest, metrics, fetch: settings, waits: { ...DEFAULT_WAITS, ...waits } };
+    const { metrics } = this.options;
     const beganMs = performance.now();
-    const sweep = (): Promise<void> => this.sweepEngines();
     try {
-      await new Staging(this.folder, this.locks, parts, sweep, request).run();
+      await this.staging(request).run();
     } catch (error) {
       if (error instanceof ModelUnavailable) metrics.modelFailures.inc({ reason: error.fault });
       throw error;
     } finally {
       metrics.modelStagingSeconds.observe((performance.now() - beganMs) / 1000);
     }
+  }
+
+  /**
+   * Bring models to this disk that no run needs yet. They are evicted as others are. No room is waited for: what runs have goes
+   * before. Nothing of it counts as a run's. One at a time.
+   *
+   * @returns what did not come, and why.
+   * @throws the reason of the signal.
+   */
+  async prefetch(request: PrefetchRequest): Promise<Unfetched[]> {
+    const { accountId, signal } = request;
+    const links = await (this.prefetching ??= this.linksOfEngine());
+    const own = { modelLookups: { inc: () => undefined }, waits: { ...this.waits, roomMs: 0 } };
+    return prefetch(request, {
+      capacityBytes: () => this.capacityBytes(),
+      has: (file) => this.folder.has(file),
+      stage: async (file, onProgress) => {
+        try {
+          await this.staging({ accountId, files: [file], links, signal, onProgress }, own).run();
+        } finally {
+          await links.clear();
+        }
+      },
+    });
+  }
+
+  private staging(
+    request: StageRequest,
+    { modelLookups, waits }: { modelLookups?: StagingParts['metrics']['modelLookups']; waits?: StagingWaits } = {},
+  ): Staging {
+    const { budgetBytes, fetch, isGone, logger, source } = this.options;
+    const { modelBytesFetched, modelEvictions, modelLookups: ofRuns } = this.options.metrics;
+    const metrics = { modelBytesFetched, modelEvictions, modelLookups: modelLookups ?? ofRuns };
+    const settings = { ...DEFAULT_FETCH, ...fetch };
+    const parts = { budgetBytes, fetch: settings, isGone, logger, metrics, source, waits: waits ?? this.waits };
+    return new Staging(this.folder, this.locks, parts, () => this.sweepEngines(), request);
+  }
+
+  private get waits(): StagingWaits {
+    return { ...DEFAULT_WAITS, ...this.options.waits };
   }
 
   /** How many bytes of models this disk can have, once all that is not in use has made way: the budget at most. */

@@ -25,7 +25,9 @@ export interface StagingParts {
   budgetBytes: number;
   source: Pick<ModelSource, 'open'>;
   isGone: (error: unknown) => boolean;
-  metrics: Pick<Metrics, 'modelBytesFetched' | 'modelLookups' | 'modelEvictions'>;
+  metrics: Pick<Metrics, 'modelBytesFetched' | 'modelEvictions'> & {
+    modelLookups: Pick<Metrics['modelLookups'], 'inc'>;
+  };
   logger: Pick<Logger, 'info' | 'warn'>;
   fetch: FetchSettings;
   waits: { lookMs: number; roomMs: number };

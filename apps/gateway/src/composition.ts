@@ -26,7 +26,7 @@ import {
   HeldAttempts,
   ModelsController,
   OutputReceipts,
-  WarmUpModelsController,
+  DeploymentModelsController,
 } from './attempts';
 import type { GatewaySettings } from './gateway.config';
 import { GatewayRules } from './gateway-rules';
@@ -110,7 +110,7 @@ export async function composeGateway(
       AttemptsController,
       BytesController,
       ModelsController,
-      WarmUpModelsController,
+      DeploymentModelsController,
     ],
     providers: [WorkerTokenGuard, ...services.map(([provide, useValue]) => ({ provide, useValue }))],
   };

@@ -120,12 +120,19 @@ describe('a job whose models a worker outside has no room for', () => {
   });
 });
 
-describe('the models of a warm-up', () => {
+describe('the models that a deployment names', () => {
   const graph = JSON.stringify({ '1': { class_type: 'Load', inputs: { name: NAME } } });
   /** A pool of an account's deployment, and a worker of it that holds no attempt. */
-  async function warmedUp(accountId: string, warmUp: string | null): Promise<RemoteWorker> {
+  async function warmedUp(accountId: string, warmUp: string | null, models: object[] = []): Promise<RemoteWorker> {
     const pool = await world.pool();
-    const data = { id: newId(), accountId, name: 'test', poolId: pool.poolId, warmUp };
+    const data = {
+      id: newId(),
+      accountId,
+      name: 'test',
+      poolId: pool.poolId,
+      warmUp,
+      models: JSON.parse(JSON.stringify(models)) as [],
+    };
     await world.test.database.models.deployment.create({ data });
     return world.worker(pool);
   }
@@ -162,6 +169,36 @@ describe('the models of a warm-up', () => {
     const foreign = await warmedUp(await world.account(), graph);
     expect((await named(foreign, [NAME])).body).toEqual({ files: [] });
     expect((await bytesOf(foreign, digestOf('weights'))).status).toBe(404);
+  });
+
+  it('are those of its list as well, each in its folder, in the order of the list', async () => {
+    const accountId = await world.account();
+    await world.model(accountId, NAME, 'weights');
+    await world.model(accountId, 'listed.safetensors', 'in the list');
+    await world.model(accountId, 'elsewhere.safetensors', 'of another folder than is listed');
+    const models = [
+      { folder: 'checkpoints', name: 'listed.safetensors' },
+      { folder: 'loras', name: 'elsewhere.safetensors' },
+    ];
+    const worker = await warmedUp(accountId, null, models);
+    const { token } = worker;
+    expect((await world.ask('GET', 'deployment/models', { token })).body).toEqual({ models });
+    const { body } = await named(worker, [NAME, 'listed.safetensors', 'elsewhere.safetensors']);
+    expect(body).toMatchObject({ files: [{ folder: 'checkpoints', name: 'listed.safetensors' }] });
+    expect(await bytesOf(worker, digestOf('in the list'))).toMatchObject({ status: 206, text: 'in ' });
+    for (const other of ['weights', 'of another folder than is listed']) {
+      expect((await bytesOf(worker, digestOf(other))).status).toBe(404);
+    }
+    const bare = await warmedUp(accountId, null);
+    expect((await world.ask('GET', 'deployment/models', { token: bare.token })).body).toEqual({ models: [] });
+  });
+
+  it('have what is said of them in the record of the worker', async () => {
+    const worker = await warmedUp(await world.account(), null);
+    await worker.report('starting', { modelsNote: 'its models are fetched: 1 KB of 2 KB' });
+    const where = { poolId: worker.poolId };
+    const { modelsNote } = await world.test.database.models.worker.findFirstOrThrow({ where });
+    expect(modelsNote).toBe('its models are fetched: 1 KB of 2 KB');
   });
 
   it('come with its graph as it was stored, digit for digit', async () => {

@@ -71,6 +71,7 @@ async function run(
     logger,
     drainMs: settings.drainSeconds * 1000,
     warmUpLimitMs: settings.warmUpSeconds * 1000,
+    prefetchLimitMs: settings.prefetchSeconds * 1000,
     onCapacity: (capacity) => {
       taking.capacity = capacity;
       if (taking.open) lane.setCapacity(capacity);

@@ -5,6 +5,7 @@ const fit = {
   healths: [],
   diskModels: [],
   modelCacheBytes: null,
+  modelsNote: null,
   problem: null,
   capacity: 1,
   attemptMs: null,
@@ -23,6 +24,7 @@ beforeEach(() => {
     register: () => Promise.resolve(),
     heartbeat: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('ready')),
     warmUp: () => Promise.resolve(null),
+    models: () => Promise.resolve(null),
     publish: () => Promise.resolve(''),
   };
   const identity = { id: 'worker', poolId: 'pool', version: 'test' };

@@ -28,6 +28,8 @@ interface FitnessReport {
   diskModels: string[];
   /** What its cache of models can hold; null where it has none, or that cannot be read. */
   modelCacheBytes: number | null;
+  /** What is to be said of the models that the pool's deployment names; null: nothing. */
+  modelsNote: string | null;
   /** Why the worker itself can run nothing, for an operator; null where it can. */
   problem: string | null;
   /** Attempts that the worker can run at once now: 0 while all its engines are sick, or it has a problem of its own. */
@@ -78,7 +80,7 @@ export class PoolMembership {
    */
   async report(
     state: WorkerState,
-    { healths, diskModels, modelCacheBytes, problem, capacity, attemptMs, start }: FitnessReport,
+    { healths, diskModels, modelCacheBytes, modelsNote, problem, capacity, attemptMs, start }: FitnessReport,
   ): Promise<boolean> {
     const { identity, registry } = this.parts;
     const reported = state === 'ready' && capacity === 0 ? 'starting' : state;
@@ -90,6 +92,7 @@ export class PoolMembership {
       diskModels,
       ...(modelCacheBytes !== null && { modelCacheBytes }),
       problem: problem ?? healths.find((health) => !health.ready)?.problem ?? null,
+      modelsNote,
       attemptMs,
       ...(start !== null && { start }),
       ...(capacity > 0 && { capacity }),

@@ -5,6 +5,7 @@ import {
   PoolStore,
   WorkerStartStore,
   WorkerStore,
+  type PoolModels,
   type WarmUp,
   type WorkerRegistration,
   type WorkerReport,
@@ -21,6 +22,8 @@ export interface PoolRegistry {
   heartbeat(workerId: string, report: WorkerReport): Promise<WorkerState | null>;
   /** What a worker runs before it is ready, as it is now; null: nothing. */
   warmUp(poolId: string): Promise<WarmUp | null>;
+  /** Models that a worker has before it is ready, as they are named now; null: none. */
+  models(poolId: string): Promise<PoolModels | null>;
   /** Make a catalogue the pool's. @returns its digest. */
   publish(poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string>;
 }
@@ -53,6 +56,10 @@ export class DatabaseRegistry implements PoolRegistry {
 
   warmUp(poolId: string): Promise<WarmUp | null> {
     return this.starts.warmUp(this.database, poolId);
+  }
+
+  models(poolId: string): Promise<PoolModels | null> {
+    return this.starts.models(this.database, poolId);
   }
 
   publish(poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {

@@ -150,6 +150,7 @@ class Pool {
       logger,
       drainMs: 100,
       warmUpLimitMs: 60_000,
+      prefetchLimitMs: 60_000,
       onCapacity: (capacity) => lane.setCapacity(capacity),
     });
     const lane = new LaneConsumer(

@@ -103,6 +103,11 @@ const ownSettings = {
     'How long the graph may run with which a deployment warms its workers up, models included, in seconds. A worker that needs longer ends.',
     integer({ min: 1, max: 3_600 }).default(300),
   ),
+  prefetchSeconds: setting(
+    'PREFETCH_SECONDS',
+    "How long a start may wait for the models that its deployment names, in seconds; what is missing then is fetched while the worker runs. With the rest of a start it has to be less than the class's startSeconds.",
+    integer({ min: 0, max: 86_400 }).default(60),
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     'How long a stopping worker lets its attempts run before it hands them back, in seconds.',

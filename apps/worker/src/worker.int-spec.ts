@@ -144,6 +144,7 @@ async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
     logger,
     drainMs: DRAIN_MS,
     warmUpLimitMs: 60_000,
+    prefetchLimitMs: 60_000,
     onCapacity: () => undefined,
   });
   await worker.start();

@@ -5,9 +5,10 @@ import type { Engine } from '@millrace/engines';
 import { isWarm, type ClaimResult, type ClaimedAttempt, type WarmClaims } from '@millrace/jobs';
 import { inSpan, recordSpan, underTrace, type Logger } from '@millrace/platform';
 import { Attempt, type AttemptParts } from './attempt';
-import { DiskModels, type ModelDisk } from './disk-models';
+import { DiskModels } from './disk-models';
 import { EngineSlots, PublishedCatalogue, type EngineSlot, type Release } from './engines';
 import { HEARTBEAT_EVERY_MS, PoolMembership, type MembershipParts } from './pool-membership';
+import { namedModelsOf, startTimes, type KeptModels, type NamedModels } from './prefetch';
 import { inOperatorsWords, warmUpOf } from './warm-up';
 import type { WorkFolder } from './work-files';
 
@@ -21,12 +22,14 @@ export interface WorkerParts extends MembershipParts {
   /** Where an attempt is recorded, and where its bytes lie; `ended` is called once nothing of it is asked for any more. */
   recordsOf: (claimed: ClaimedAttempt) => Pick<AttemptParts, 'jobs' | 'assets'> & { ended?: () => void };
   /** The models on this machine's disk, without those that an engine brought itself; null, and without this: none. */
-  disk?: ModelDisk | null;
+  disk?: KeptModels | null;
   workFolder: WorkFolder;
   logger: Logger;
   drainMs: number;
   /** How long the graph may run with which the pool's deployment warms workers up. */
   warmUpLimitMs: number;
+  /** How long a start may wait for the models that the pool's deployment names. */
+  prefetchLimitMs: number;
   /** Called when the worker can run another number of attempts at once; with 0 it must take nothing from the lane. */
   onCapacity: (capacity: number) => void;
 }
@@ -52,6 +55,7 @@ export class PoolWorker {
   private capacity = 0;
   private rechecking = false;
   private readonly disk: DiskModels;
+  private readonly named: NamedModels;
   /** What the start took, once it is over. */
   private ownStart: OwnStart | null = null;
   private timers: NodeJS.Timeout[] = [];
@@ -66,21 +70,22 @@ export class PoolWorker {
     this.membership = new PoolMembership(parts);
     const showsLibrary = engines.every((engine) => (parts.attempt.models?.(engine) ?? null) !== null);
     this.catalogue = new PublishedCatalogue(engines, publish, logger, showsLibrary);
+    this.named = namedModelsOf(parts, showsLibrary);
   }
 
   /**
-   * Register, bring the engines up, publish what they can run, warm them up, and report to be ready.
+   * Register, bring the engines up and the models that the deployment names, publish what can be run, warm up, and report to be ready.
    *
    * @throws BootError with a sentence when the warm-up fails; what the engines and the pool throw.
    */
   async start(): Promise<void> {
-    const { engines } = this.parts;
+    const { engines, prefetchLimitMs } = this.parts;
     await this.membership.register(kindOf(engines), engines.length);
     this.timers.push(setInterval(() => void this.report(), HEARTBEAT_EVERY_MS));
+    const named = this.named.begin(prefetchLimitMs);
     await Promise.all(engines.map((engine) => engine.start()));
     await retryWhileStarting(BOOT_TIMEOUT_MS, () => this.catalogue.refresh());
-    const bootMs = Math.round(performance.now());
-    this.ownStart = { bootMs, ...(await inOperatorsWords(this.slots.warmUp())) };
+    this.ownStart = await startTimes(named, () => inOperatorsWords(this.slots.warmUp()));
     this.state = 'ready';
     await this.report();
     this.timers.push(setInterval(() => void this.recheck(), RECHECK_EVERY_MS));
@@ -94,7 +99,8 @@ export class PoolWorker {
       const { ableCapacity: capacity } = this;
       const { problem } = this.parts.workFolder;
       const { attemptMs } = this.slots;
-      const disk = await this.disk.report();
+      void this.named.look();
+      const disk = { ...(await this.disk.report()), modelsNote: this.named.note };
       const fitness = { healths, ...disk, problem, capacity, attemptMs, start: this.ownStart };
       const mustDrain = await this.membership.report(this.state, fitness);
       this.drained = mustDrain;
@@ -269,6 +275,7 @@ export class PoolWorker {
    */
   async drain(): Promise<void> {
     this.state = 'draining';
+    void this.named.stop();
     this.offer();
     await this.report();
     const timer = setTimeout(() => this.leaving.abort(), this.parts.drainMs);
@@ -279,6 +286,7 @@ export class PoolWorker {
   async stop(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     this.state = 'stopped';
+    await this.named.stop();
     await this.report();
     await Promise.all(this.parts.engines.map((engine) => engine.close()));
   }

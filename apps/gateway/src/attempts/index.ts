@@ -3,4 +3,4 @@ export { BytesController } from './bytes.controller';
 export { HeldAttempts } from './held-attempts';
 export { OutputReceipts } from './output-receipts';
 export { ModelsController } from './models.controller';
-export { WarmUpModelsController } from './warm-up-models.controller';
+export { DeploymentModelsController } from './deployment-models.controller';

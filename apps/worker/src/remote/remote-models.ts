@@ -11,7 +11,7 @@ import { modelFilesOfNode, parseWorkflow } from '@millrace/workflow';
 import { isNotHeld, readFromStore, type GatewayClient } from './gateway.client';
 import { retried } from './retried';
 
-/** Stands for the account of the warm-up's deployment. The scopes of attempts are hashes. */
+/** Stands for the account of the pool's deployment: of its warm-up, and of the models that it names. The scopes of attempts are hashes. */
 export const WARM_UP_SCOPE = 'warm-up';
 
 /** An attempt that runs: models are read for it, with its fence. */

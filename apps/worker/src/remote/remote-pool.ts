@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
+  GatewayPoolModelsSchema,
   GatewayCatalogueAnswerSchema,
   GatewayClaimAnswerSchema,
   GatewayReportAnswerSchema,
   GatewayTermsSchema,
+  Refusal,
   type DispatchMessage,
   type NodeCatalogue,
 } from '@millrace/contracts';
-import type { WarmUp, WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
+import type { PoolModels, WarmUp, WorkerRegistration, WorkerReport, WorkerState } from '@millrace/deployments';
 import type { ClaimResult, ClaimingWorker, WarmClaims } from '@millrace/jobs';
 import type { PoolRegistry } from '../pool-registry';
 import type { GatewayClient } from './gateway.client';
@@ -49,6 +51,13 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     return warmUp === null ? null : { workflow: warmUp, accountId: servesModels ? WARM_UP_SCOPE : NO_SCOPE };
   }
 
+  /** A gateway of an earlier version serves none. */
+  async models(): Promise<PoolModels | null> {
+    const request = { method: 'GET', path: 'deployment/models' } as const;
+    const { models } = await this.client.ask(GatewayPoolModelsSchema, request).catch(noneWhereUnknown);
+    return models.length === 0 ? null : { models, accountId: WARM_UP_SCOPE };
+  }
+
   /** For the pool of the token. */
   async publish(_poolId: string, engine: string, catalogue: NodeCatalogue): Promise<string> {
     const path = `workers/${this.workerId}/catalogue`;
@@ -71,4 +80,10 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
     const { scope, deadlineAt, ...attempt } = claimed;
     return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };
   }
+}
+
+/** @throws the error, unless it says that the gateway has no such path. */
+function noneWhereUnknown(error: unknown): { models: [] } {
+  if (error instanceof Refusal && error.code === 'not_found') return { models: [] };
+  throw error;
 }

@@ -69,6 +69,8 @@ export const GatewayReportSchema = z.object({
   /** What its cache of models can hold; absent: it has none. */
   modelCacheBytes: z.int().min(0).optional(),
   problem: z.string().max(2_000).nullable(),
+  /** What is to be said of the models that the pool's deployment names; absent: nothing. */
+  modelsNote: z.string().max(2_000).nullable().optional(),
   attemptMs: z.int().min(0).max(2_000_000_000).nullable().optional(),
   capacity: z.int().min(1).max(1_024).optional(),
   start: z
@@ -150,6 +152,11 @@ export const GatewayInputSchema = z.object({
   contentType: z.string(),
   sizeBytes: z.int(),
   url: z.url().nullable(),
+});
+
+/** What the pool's deployment names for its workers to have before they are ready. */
+export const GatewayPoolModelsSchema = z.object({
+  models: z.array(z.object({ folder: z.string(), name: z.string() })),
 });
 
 /** Names of model files in the graph of an attempt. */

@@ -1,0 +1,2 @@
+export { NamedModels, namedModelsOf, type KeptModels } from './named-models';
+export { startTimes } from './start-times';

@@ -46,7 +46,7 @@ import {
   type AccountQueues,
 } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
-import { composeModelNames, composeModels } from '@millrace/models';
+import { composeModelNames, composeModels, type ModelNames } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeAccountExports, composeErasures } from '@millrace/privacy';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
@@ -90,12 +90,13 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
   const assets = composeAssets({ database, store, settings });
   const audit = new AuditLog(database, new AuditLogStore());
   const defaults = new AccountSubmissionDefaults(database, new SubmissionDefaultsStore(), audit);
+  const models = composeModelNames(database);
   const jobs = composeSubmission({
     database,
     redis,
     assets: assets.assets,
     quota: assets.quota,
-    models: composeModelNames(database),
+    models,
     defaults,
     logger,
     metrics,
@@ -126,7 +127,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     new SharedSlots(shared),
     ...Object.values(accounts.services),
     networks,
-    ...composeDeployments(database, settings, jobs.queues),
+    ...composeDeployments(database, settings, jobs.queues, models),
     assets.assets,
     assets.uploads,
     assets.resumable,
@@ -195,6 +196,7 @@ function composeDeployments(
   database: Database,
   { pool, priceMicrosPerSecond }: ApiSettings,
   queues: Pick<AccountQueues, 'livingIn'>,
+  models: Pick<ModelNames, 'lacking'>,
 ): object[] {
   const catalogues = new CatalogueReader(database, new CatalogueStore());
   const deployments = new DeploymentsService(database, new DeploymentStore());
@@ -206,6 +208,7 @@ function composeDeployments(
     new EngineClassStore(),
     catalogues,
     (tx, id) => queues.livingIn(tx, id),
+    (tx, accountId, named) => models.lacking(tx, accountId, named),
   );
   const versioning = new DeploymentVersioning(database, deployments, life, new DeploymentVersionStore());
   const tokens = new WorkerTokens(database, new WorkerTokenStore(), new PoolStore(), pool);

@@ -123,6 +123,7 @@ export function changesOf(body: Omit<Changes, 'name'>): Omit<DeploymentReorder, 
     maxWorkers: body.max_workers,
     idleSeconds: body.idle_seconds,
     warmUp: body.warm_up,
+    models: body.models,
     priceMicrosPerSecond: price === undefined ? undefined : BigInt(price),
   };
 }

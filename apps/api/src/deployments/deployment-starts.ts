@@ -7,7 +7,7 @@ const phases = {
   schedule_ms: milliseconds.meta({ description: 'Until there was a machine for it.' }),
   pull_ms: milliseconds.meta({ description: 'Until its images were there.' }),
   boot_ms: milliseconds.meta({ description: 'Until its engines were up.' }),
-  models_ms: milliseconds.meta({ description: 'To bring the models of its warm-up.' }),
+  models_ms: milliseconds.meta({ description: 'To bring the models that its deployment and its warm-up name.' }),
   warm_up_ms: milliseconds.meta({ description: 'To run the graph of its warm-up.' }),
   total_ms: z.int().meta({ description: 'All of these together.' }),
 };

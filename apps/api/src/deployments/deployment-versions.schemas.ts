@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
 import { pathText } from '../endpoints';
-import { changes, price } from './deployment.schemas';
+import { ModelNameSchema, changes, price } from './deployment.schemas';
 
 const weight = z.int().min(0).max(100);
 
@@ -24,6 +24,7 @@ const VersionSchema = z
     max_workers: z.int().nullable(),
     idle_seconds: z.int().nullable(),
     warm_up: z.record(z.string(), z.unknown()).nullable(),
+    models: z.array(ModelNameSchema).nullable(),
     pool: z.string().meta({ description: 'Pool of its workers.' }),
     created_at: TimestampSchema,
     ended_at: TimestampSchema.nullable(),

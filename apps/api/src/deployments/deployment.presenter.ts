@@ -32,6 +32,7 @@ export class DeploymentPresenter {
       max_workers: deployment.maxWorkers,
       idle_seconds: deployment.idleSeconds,
       warm_up: deployment.warmUp === null ? null : (JSON.parse(deployment.warmUp) as Record<string, unknown>),
+      models: deployment.models,
       ready_workers: deployment.readyWorkers,
       created_at: deployment.createdAt.toISOString(),
       started_at: deployment.startedAt.toISOString(),

@@ -4,6 +4,14 @@ import { ENGINE_KINDS, WARM_UP_BYTES, engineClassName } from '@millrace/deployme
 import { pageSchema, recordName } from '../endpoints';
 import { SMALL_BODY_BYTES } from '../http';
 
+const MOST_MODELS = 64;
+export const ModelNameSchema = z
+  .strictObject({
+    folder: z.string().min(1).max(64).meta({ description: "ComfyUI's folder, such as `checkpoints`." }),
+    name: z.string().min(1).max(240).meta({ description: 'As loader nodes name it, such as `sdxl/base.safetensors`.' }),
+  })
+  .meta({ id: 'ModelName', description: 'What a model of the library is called.' });
+
 const fields = {
   id: z.uuid(),
   name: z.string(),
@@ -18,7 +26,7 @@ const fields = {
   state_reason: z
     .string()
     .nullable()
-    .meta({ description: 'Why its workers are not as wanted; null where there is nothing to say.' }),
+    .meta({ description: 'Why its workers, or its `models`, are not as wanted; null where there is nothing to say.' }),
   path: z.string().meta({ description: 'Prefix under which its API is mounted: `<path>/api/v2`.' }),
   host: z
     .string()
@@ -42,6 +50,9 @@ const fields = {
     .record(z.string(), z.unknown())
     .nullable()
     .meta({ description: 'Graph in API format that a worker runs before it is ready; null: none.' }),
+  models: z.array(ModelNameSchema).meta({
+    description: 'Models of the library that a worker has before it is ready, in the order in which they come.',
+  }),
   ready_workers: z.int().meta({ description: 'Workers that are ready now.' }),
   created_at: TimestampSchema,
   started_at: TimestampSchema.meta({ description: 'When it was last started, or created.' }),
@@ -112,6 +123,22 @@ const warmUp = z
       'Graph in API format that a worker runs before it is ready, and again after its engine has restarted; it is not billed. It ' +
       `refers to no assets, and has ${WARM_UP_BYTES / 1024} KiB at most. Null: none.`,
   });
+const models = z
+  .array(ModelNameSchema)
+  .max(MOST_MODELS)
+  .superRefine((named, context) => {
+    const seen = new Set<string>();
+    for (const [index, { folder, name }] of named.entries()) {
+      const whole = `${folder}/${name}`;
+      if (seen.has(whole)) context.addIssue({ code: 'custom', path: [index], message: `names ${whole} again` });
+      seen.add(whole);
+    }
+  })
+  .meta({
+    description:
+      "Models of the account's library, or shared with it, that a worker fetches before it is ready, in this order; " +
+      'a worker that runs fetches what is added. Those that its cache cannot hold are left out, and `state_reason` says so.',
+  });
 export const price = z.int().min(0).max(1_000_000_000_000);
 const engineClass = engineClassName.meta({
   description: 'What its workers run on: `GET /platform/v1/engine-classes`.',
@@ -133,6 +160,7 @@ export const DeploymentCreateSchema = z
     }),
     engine_class: engineClass.optional(),
     warm_up: warmUp.default(null),
+    models: models.default([]),
     price_micros_per_second: price.optional().meta({
       description: "Absent: 0 for a demo, else the price of its class, else the service's.",
     }),
@@ -143,7 +171,14 @@ export const DeploymentCreateSchema = z
   .meta({ id: 'DeploymentCreate', description: 'A new deployment.' });
 
 export const OwnDeploymentCreateSchema = z
-  .strictObject({ name: recordName, engine_class: engineClass, warm_up: warmUp.default(null), ...limits, ...scale })
+  .strictObject({
+    name: recordName,
+    engine_class: engineClass,
+    warm_up: warmUp.default(null),
+    models: models.default([]),
+    ...limits,
+    ...scale,
+  })
   .refine(inOrder, outOfOrder)
   .meta({
     id: 'OwnDeploymentCreate',
@@ -154,6 +189,7 @@ export const changes = {
   name: recordName.optional(),
   engine_class: engineClass.optional(),
   warm_up: warmUp.optional(),
+  models: models.optional(),
   queue_limit: limits.queue_limit.unwrap().optional(),
   attempt_limit_seconds: limits.attempt_limit_seconds.unwrap().optional(),
   min_workers: scale.min_workers.unwrap().optional(),

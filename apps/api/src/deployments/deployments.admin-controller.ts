@@ -101,5 +101,6 @@ function orderOf(body: WithGraphText<z.infer<typeof DeploymentCreateSchema>>): D
     maxWorkers: body.max_workers ?? Math.max(1, body.min_workers),
     idleSeconds: body.idle_seconds,
     warmUp: body.warm_up,
+    models: body.models,
   };
 }

@@ -77,6 +77,7 @@ export class DeploymentsController {
       maxWorkers: body.max_workers ?? Math.max(1, body.min_workers),
       idleSeconds: body.idle_seconds,
       warmUp: body.warm_up,
+      models: body.models,
     };
     const allowance = this.acts.allowanceOf(visitor);
     return this.presenter.present(

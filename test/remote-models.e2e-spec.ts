@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiClient, TestStack, createTestFolder, spawnableSimulator, type TestFolder } from '@millrace/testing';
+import {
+  ApiClient,
+  TestStack,
+  createTestFolder,
+  spawnableSimulator,
+  uploadModel,
+  weightsOf,
+  type TestFolder,
+} from '@millrace/testing';
 import { TestBucket } from './console/support/test-bucket';
 
 const NAME = 'mine/tiny.safetensors';
@@ -32,34 +40,10 @@ afterAll(async () => {
   await folder.drop();
 });
 
-function weights(): Buffer {
-  const header = JSON.stringify({ 'double_blocks.0.weight': { dtype: 'U8', shape: [64], data_offsets: [0, 64] } });
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(header.length));
-  return Buffer.concat([length, Buffer.from(header), Buffer.alloc(64, 9)]);
-}
-
-interface OpenModel {
-  id: string;
-  upload: { parts: { url: string }[] };
-}
-
-/** Bring a model to the account's library. */
-async function upload(bytes: Buffer): Promise<void> {
-  const json = { folder: 'checkpoints', name: NAME, size_bytes: bytes.length };
-  const { body } = await client.call<OpenModel>('POST', '/platform/v1/models', { json });
-  const [part] = body.upload.parts;
-  const headers = { 'content-type': 'application/octet-stream' };
-  const sent = await fetch(part?.url ?? '', { method: 'PUT', headers, body: new Uint8Array(bytes) });
-  expect(sent.status).toBeLessThan(300);
-  const completed = await client.call('POST', `/platform/v1/models/${body.id}/complete`);
-  expect(completed.status).toBe(200);
-}
-
 describe('a worker outside the cluster, with a bucket behind the gateway', () => {
   it('fetches the model that a job names, runs it, and stores what it made by links', async () => {
-    const bytes = weights();
-    await upload(bytes);
+    const bytes = weightsOf('weights');
+    await uploadModel(client, { name: NAME }, bytes);
     const { id } = await client.run({
       1: { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: NAME } },
       2: { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },

@@ -7,6 +7,8 @@ import {
   eventually,
   spawnableSimulator,
   TestStack,
+  uploadModel,
+  weightsOf,
   type TestFolder,
 } from '@millrace/testing';
 
@@ -33,43 +35,9 @@ afterAll(async () => {
   await folder.drop();
 });
 
-/** A file of weights with this text in it. */
-function weights(text: string): Buffer {
-  const data = Buffer.from(text);
-  const tensor = { dtype: 'U8', shape: [data.length], data_offsets: [0, data.length] };
-  const header = Buffer.from(JSON.stringify({ 'model.diffusion_model.weight': tensor }));
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64LE(BigInt(header.length));
-  return Buffer.concat([size, header, data]);
-}
-
-interface UploadingModel {
-  id: string;
-  upload: { parts: { url: string }[] };
-}
-
 /** Put a model into the library of an account. */
 async function upload(apiKey: string, content: Buffer, name = NAME): Promise<void> {
-  const call = async <T>(path: string, body?: unknown): Promise<T> => {
-    const response = await fetch(new URL(path, stack.publicUrl), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    expect(`${response.status} ${text}`).toMatch(/^20/);
-    return JSON.parse(text) as T;
-  };
-  const draft = { folder: 'checkpoints', name, size_bytes: content.length };
-  const model = await call<UploadingModel>('/platform/v1/models', draft);
-  const [part] = model.upload.parts;
-  const put = await fetch(new URL(part?.url ?? '', stack.publicUrl), {
-    method: 'PUT',
-    headers: { 'content-type': 'application/octet-stream' },
-    body: new Uint8Array(content),
-  });
-  expect(put.ok).toBe(true);
-  await call(`/platform/v1/models/${model.id}/complete`);
+  await uploadModel(new ApiClient(stack.publicUrl, apiKey), { name }, content);
 }
 
 /** What the ComfyUI shows of the model that it has loaded for a job. */
@@ -90,7 +58,7 @@ const textOf = (content: Buffer | string): string => `model ${createHash('sha256
 describe('a worker with a cache of models', () => {
   it('runs each job with the models of its account, and one without any with those of its ComfyUI', async () => {
     const [one, other, third] = [await stack.createAccount(), await stack.createAccount(), await stack.createAccount()];
-    const [ofOne, ofOther] = [weights('weights of one account'), weights('weights of another')];
+    const [ofOne, ofOther] = [weightsOf('weights of one account'), weightsOf('weights of another')];
     await upload(one.apiKey, ofOne);
     await upload(other.apiKey, ofOther);
     expect(await loadedBy(one.apiKey)).toBe(textOf(ofOne));
@@ -107,7 +75,7 @@ describe('a worker with a cache of models', () => {
   it('runs jobs that name what only the library of their account has, and refuses those of others', async () => {
     const [owner, other] = [await stack.createAccount(), await stack.createAccount()];
     const name = 'styles/only-mine.safetensors';
-    const content = weights('weights that no ComfyUI has');
+    const content = weightsOf('weights that no ComfyUI has');
     const workflow = {
       '1': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: name } },
       '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },

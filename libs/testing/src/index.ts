@@ -17,6 +17,7 @@ export { eventually } from './eventually';
 export { HOSTILE_ADDRESSES, HOSTILE_SHAPES, HOSTILE_URLS } from './hostile-addresses';
 export { KubernetesStandIn, STAND_IN_NAMESPACE, STAND_IN_TOKEN, type StandInOptions } from './kubernetes-stand-in';
 export { makeAccount, makePool, testBilling } from './factories';
+export { uploadModel, weightsOf } from './library-model';
 export { McpClient, type ToolSeen } from './mcp-client';
 export { ScriptedPayments } from './scripted-payments';
 export { createTestDatabase, type TestDatabase } from './test-database';

@@ -1,6 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestFolder, type TestAccount, type TestFolder, type TestStack } from '@millrace/testing';
+import {
+  ApiClient,
+  createTestFolder,
+  uploadModel,
+  weightsOf,
+  type TestAccount,
+  type TestFolder,
+  type TestStack,
+} from '@millrace/testing';
 import { seriousFaults, untilTrue, type ConsoleBrowser } from '../support/console-browser';
 import type { ConsoleStack } from '../support/console-stack';
 
@@ -33,10 +41,13 @@ export function deployments(shared: ConsoleStack): void {
     it('are created at a price that is seen, run a job, are stopped, started and deleted', async () => {
       const page = await browser.openSignedIn(account, '/deployments');
       const card = page.getByRole('article', { name: NAME });
+      const model = { folder: 'loras', name: 'soft.safetensors' };
+      await uploadModel(new ApiClient(stack.publicUrl, account.apiKey), model, weightsOf('soft'));
       await page.getByRole('button', { name: 'New deployment' }).click();
       await page.getByText('0.00025 credits a second').waitFor();
       await page.getByLabel('Name', { exact: true }).fill(NAME);
       expect(await seriousFaults(page)).toEqual([]);
+      await page.getByLabel('loras/soft.safetensors').check();
       await page.getByLabel('Workers at most').fill('3');
       await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.getByText('deployment_limit').waitFor();
@@ -45,6 +56,9 @@ export function deployments(shared: ConsoleStack): void {
 
       await card.getByText('Ready', { exact: true }).waitFor();
       await card.getByText('of 0–2').waitFor();
+      await card.getByText('Models from the start: 1').click();
+      await card.getByText('loras/soft.safetensors').waitFor();
+      await card.getByText('its models: its workers keep none of the library').waitFor();
       await card.getByText('How long its workers take to start').click();
       await card.getByRole('row', { name: /^Boot/ }).waitFor();
       await card.getByRole('row', { name: /^All together/ }).waitFor();

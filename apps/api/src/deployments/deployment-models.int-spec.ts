@@ -1,6 +1,6 @@
 import { EngineClassStore, readEngineClasses } from '@millrace/deployments';
 import type { Answer } from '@millrace/testing';
-import { shareModel, uploadModel } from '../fixtures/library-model';
+import { addModel, shareModel } from '../fixtures/library-model';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
 interface Named {
@@ -27,9 +27,9 @@ beforeAll(async () => {
   const document = JSON.stringify({ classes: [{ name: 'cpu', engine: 'cpu' }] });
   await new EngineClassStore().reconcile(api.test.database, readEngineClasses(document));
   [account, stranger] = [await api.account(), await api.account()];
-  modelId = await uploadModel(api, account, { name: 'mine.safetensors' });
-  await shareModel(api, await uploadModel(api, stranger, { folder: 'loras', name: 'shared.safetensors' }));
-  await uploadModel(api, stranger, { name: 'theirs.safetensors' });
+  modelId = await addModel(api, account, { name: 'mine.safetensors' });
+  await shareModel(api, await addModel(api, stranger, { folder: 'loras', name: 'shared.safetensors' }));
+  await addModel(api, stranger, { name: 'theirs.safetensors' });
 });
 afterAll(() => api.close());
 

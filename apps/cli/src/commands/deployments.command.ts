@@ -4,6 +4,7 @@ import { UsageFailure } from '../process';
 import { plainLine } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { graphFileOrNone } from './values/graph-file';
+import { modelsOrNone } from './values/model-list';
 import { limitOrDefault, parserOf, wholeNumber } from './values/typed-value';
 
 interface ScaleFlags {
@@ -15,6 +16,7 @@ interface ScaleFlags {
   queueLimit?: number | null;
   attemptLimit?: number | null;
   warmUp?: unknown;
+  models?: unknown;
 }
 
 const WORKERS = 10_000;
@@ -66,10 +68,12 @@ function scaled(command: Command): Command {
   const queue = parserOf('--queue-limit', limitOrDefault(1, 2_000_000_000));
   const attempt = parserOf('--attempt-limit', limitOrDefault(1, 31_536_000));
   const warmUp = parserOf('--warm-up', graphFileOrNone);
+  const models = parserOf('--models', modelsOrNone);
   return command
     .option('--queue-limit <number|default>', 'jobs that wait in it', queue)
     .option('--attempt-limit <seconds|default>', 'how long an attempt may take', attempt)
-    .option('--warm-up <file|none>', 'a graph that its workers run before they are ready', warmUp);
+    .option('--warm-up <file|none>', 'a graph that its workers run before they are ready', warmUp)
+    .option('--models <folder/name,...|none>', 'models that its workers have before they are ready', models);
 }
 
 /** Only what is given is in it. */
@@ -83,6 +87,7 @@ function bodyOf(flags: ScaleFlags): Record<string, unknown> {
     queue_limit: flags.queueLimit,
     attempt_limit_seconds: flags.attemptLimit,
     warm_up: flags.warmUp,
+    models: flags.models,
   };
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }

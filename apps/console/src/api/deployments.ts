@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { DeploymentState } from '@millrace/contracts';
+import type { DeploymentState, ModelName } from '@millrace/contracts';
 import { ApiError } from './api-error';
 import { send, sendForJson, surfaceOf } from './client';
 
@@ -12,7 +12,7 @@ export interface Deployment {
   id: string;
   name: string;
   state: DeploymentState;
-  /** Why its workers are not as wanted. */
+  /** Why its workers, or its models, are not as wanted. */
   state_reason: string | null;
   path: string;
   host: string | null;
@@ -25,6 +25,8 @@ export interface Deployment {
   min_workers: number;
   max_workers: number;
   idle_seconds: number;
+  /** What its workers have of the library before they are ready. */
+  models: ModelName[];
   ready_workers: number;
   created_at: string;
   /** Set while it drains: it takes no more jobs, and goes when it has none. */
@@ -37,6 +39,7 @@ export interface DeploymentDraft {
   min_workers: number;
   max_workers: number;
   idle_seconds: number;
+  models: ModelName[];
 }
 
 /** The account's deployments, newest first. */

@@ -1,5 +1,6 @@
 import { useId, type ReactNode } from 'react';
 import type { Deployment } from '../api/deployments';
+import { pathOf } from '../api/models';
 import { CopyButton } from '../ui/controls/copy-button';
 import { formatDuration, formatPrice } from '../ui/format';
 import { DeploymentStateSign } from '../ui/display/status';
@@ -23,6 +24,7 @@ export function DeploymentCard({ deployment, mayWrite }: { deployment: Deploymen
         {draining && <p className="soft">It takes no more jobs, and is deleted when those that it has are over.</p>}
         {reason !== null && <p className="deployment-reason">{reason}</p>}
         <Facts deployment={deployment} />
+        <Models models={deployment.models} />
         <DeploymentStarts id={deployment.id} />
         <Address label="path" text={`${path}/api/v2`} />
         {host !== null && <Address label="host" text={host} />}
@@ -56,6 +58,23 @@ function Facts({ deployment }: { deployment: Deployment }): ReactNode {
         <dd className="number">{formatDuration(idle_seconds * 1_000)}</dd>
       </div>
     </dl>
+  );
+}
+
+/** What its workers have of the library before they are ready. */
+function Models({ models }: Pick<Deployment, 'models'>): ReactNode {
+  if (models.length === 0) return null;
+  return (
+    <details className="deployment-models">
+      <summary>Models from the start: {models.length}</summary>
+      <ul>
+        {models.map((model) => (
+          <li key={pathOf(model)} className="mono small">
+            {pathOf(model)}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

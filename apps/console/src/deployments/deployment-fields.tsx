@@ -3,6 +3,7 @@ import type { DeploymentDraft } from '../api/deployments';
 import type { EngineClass } from '../api/engine-classes';
 import { Field } from '../ui/controls/field';
 import { ClassChoice } from './class-choice';
+import { ModelChoice } from './model-choice';
 
 /** The API's own defaults. */
 export const FIRST_DRAFT: Omit<DeploymentDraft, 'engine_class'> = {
@@ -10,6 +11,7 @@ export const FIRST_DRAFT: Omit<DeploymentDraft, 'engine_class'> = {
   min_workers: 0,
   max_workers: 1,
   idle_seconds: 300,
+  models: [],
 };
 
 /** What the API accepts; how many workers an account may have is one of its limits, of which a refusal says more. */
@@ -25,7 +27,7 @@ interface DeploymentFieldsProps {
 
 /** The fields of a new deployment: what it costs stands before how many of it. */
 export function DeploymentFields({ draft, classes, onChange }: DeploymentFieldsProps): ReactNode {
-  const { name, engine_class, min_workers, max_workers, idle_seconds } = draft;
+  const { name, engine_class, min_workers, max_workers, idle_seconds, models } = draft;
   return (
     <>
       <Field label="Name">
@@ -68,6 +70,7 @@ export function DeploymentFields({ draft, classes, onChange }: DeploymentFieldsP
           onChange={(value) => onChange({ idle_seconds: value })}
         />
       </div>
+      <ModelChoice chosen={models} onChoose={(chosen) => onChange({ models: chosen })} />
     </>
   );
 }

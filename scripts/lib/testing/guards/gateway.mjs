@@ -70,4 +70,11 @@ export const GATEWAY_GUARDS = [
     'names.filter(() => allowed.size >= 0);',
     MODELS,
   ),
+  of(
+    'a worker outside is shown a model in the folder that its deployment names',
+    'apps/gateway/src/attempts/deployment-models.controller.ts',
+    'return files.filter((file) => inGraph.has(file.name) || isListed(file));',
+    'return files.filter((file) => inGraph.size >= 0 || isListed(file));',
+    MODELS,
+  ),
 ];

@@ -7,6 +7,7 @@ const ROOM = 'libs/model-cache/src/room.ts';
 const SALTS = 'libs/engines/src/comfyui/graph/cache-salt.ts';
 const CATALOGUE = 'libs/engines/src/comfyui/server-catalogue.ts';
 const STAGINGS = ['libs/model-cache/src/staging.spec'];
+const PREFETCHES = ['libs/model-cache/src/prefetch.spec'];
 const PLANS = ['libs/model-cache/src/room.spec'];
 const MODEL_ROOM = 'libs/jobs/src/state/model-room.store.ts';
 const ROOM_FOR_MODELS = ['libs/jobs/src/dispatch/model-room.int-spec'];
@@ -27,6 +28,27 @@ export const MODEL_CACHE_GUARDS = [
     'oldestFirst(models.filter(({ isLinked }) => !isLinked))',
     'oldestFirst([...models])',
     PLANS,
+  ),
+  of(
+    'what is prefetched together goes into the cache together',
+    'libs/model-cache/src/prefetch.ts',
+    '(needed <= room ? fitting : left).push(file);\n    if (needed > room) continue;',
+    'fitting.push(file);',
+    PREFETCHES,
+  ),
+  of(
+    'a prefetch evicts none of its own models',
+    'libs/model-cache/src/prefetch.ts',
+    'return [...present, ...absent];',
+    'return [...absent, ...present];',
+    PREFETCHES,
+  ),
+  of(
+    'what the cache cannot hold is not tried again and again',
+    'apps/worker/src/prefetch/named-models.ts',
+    "fault !== 'too_large' && ",
+    '',
+    ['apps/worker/src/prefetch/named-models.spec'],
   ),
   of(
     'what an engine holds of a model is found by its content, not by its name alone',

@@ -29,6 +29,14 @@ export const MODEL_GUARDS = [
     '(m.name = ANY(j.models) OR false AND EXISTS (',
     LIBRARY,
   ),
+  of('a model that a deployment lists is not deleted', STORE, '\n        AND NOT ${isOfDeployment}', '', LIBRARY),
+  of(
+    'a model that a deployment lists is not deleted as unused',
+    UNUSED,
+    ' AND NOT ${isOfDeployment}',
+    '',
+    UNUSED_MODELS,
+  ),
   of('a model that is shared is not deleted', STORE, ' AND NOT m.shared AND NOT', ' AND NOT', LIBRARY),
   of(
     'a model that was used meanwhile is not deleted as unused',

@@ -1,6 +1,7 @@
 import { ACCOUNT_LIMITS, ACCOUNT_STATUSES, ERASURE_SUBJECTS, OPERATOR_ROLES, SCOPES } from '@millrace/contracts';
 import { parseLabels } from '../values/assignment';
 import { graphFileOrNone } from '../values/graph-file';
+import { modelsOrNone } from '../values/model-list';
 import { creditMicros, limitOrDefault, oneOf, timestamp, wholeNumber, type ReadValue } from '../values/typed-value';
 import { argument, flag, list, on, type AdminVerb } from './admin-verb';
 
@@ -33,6 +34,7 @@ const DEPLOYMENT_CHANGES = [
   flag('min_workers', NUMBER, 'workers kept warm', wholeNumber(0, 10_000)),
   flag('max_workers', NUMBER, 'workers at most', wholeNumber(1, 10_000)),
   flag('warm_up', '<file|none>', 'a graph that its workers run before they are ready', graphFileOrNone),
+  flag('models', '<folder/name,...|none>', 'models that its workers have before they are ready', modelsOrNone),
   flag('idle_seconds', NUMBER, 'seconds that workers without work are kept', wholeNumber(0, 604_800)),
 ];
 const DEPLOYMENT_FLAGS = [

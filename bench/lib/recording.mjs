@@ -6,10 +6,16 @@ import { GRAPH, METADATA, NODES, POOL } from './graph.mjs';
 
 const { newId } = built('libs/contracts/src/index');
 const { jobSettings } = built('libs/jobs/src/job.settings');
+const { BatchStore } = built('libs/jobs/src/batches/batch.store');
+const { LOCK_WAIT_MS, groupsOf } = built('libs/jobs/src/batches/batch-groups');
+const { GroupStore } = built('libs/jobs/src/submission/group.store');
 const { SubmissionStore } = built('libs/jobs/src/submission/submission.store');
 const { readSettings } = built('libs/platform/src/index');
 
-const store = new SubmissionStore(readSettings(jobSettings, {}));
+const settings = readSettings(jobSettings, {});
+const store = new SubmissionStore(settings);
+const groups = new GroupStore(settings);
+const batches = new BatchStore();
 
 /**
  * The statement that a submission of the twenty nodes is, alone.
@@ -23,9 +29,42 @@ export async function recordJob(statements, accountId, poolId = POOL) {
 }
 
 /**
+ * The rows of a batch, committed as the service commits them, on one connection.
+ *
+ * @param {import('pg').ClientBase} client
+ * @param {string} accountId
+ * @param {number} jobs
+ * @returns {() => Promise<void>} what commits them
+ */
+export function recordBatch(client, accountId, jobs) {
+  const id = newId();
+  const drafts = Array.from({ length: jobs }, (_, index) => {
+    const draft = { ...draftOf(accountId, POOL), id: null, idempotencyKey: null, batch: { id, index } };
+    return { ...draft, index, graphBytes: Buffer.byteLength(GRAPH) };
+  });
+  const counts = { itemCount: jobs, jobCount: jobs, refused: [] };
+  const scope = /** @type {const} */ ({ accountId, surface: 'cloud', deploymentId: null, labels: null });
+  const batch = {
+    ...scope,
+    ...counts,
+    id,
+    idempotencyKey: null,
+    requestHash: Buffer.alloc(32),
+    retentionSeconds: 604_800,
+  };
+  const statements = bareStatements(client, 'group');
+  return async () => {
+    await client.query('BEGIN');
+    await batches.create(bareStatements(client), batch);
+    for (const group of groupsOf(drafts)) await groups.record(statements, group, LOCK_WAIT_MS);
+    await client.query('COMMIT');
+  };
+}
+
+/**
  * Statements on bare connections, each committed by itself. A bench reads nothing of the rows but whether there are any.
  *
- * @param {import('pg').Pool} pool
+ * @param {Pick<import('pg').Pool | import('pg').ClientBase, 'query'>} pool
  * @param {string} [name] under which a connection prepares its statement once; unprepared without it
  * @returns {Statements}
  */
@@ -37,6 +76,8 @@ export function bareStatements(pool, name) {
       const { rows } = await pool.query({ name, text, values });
       return rows;
     },
+    /** @param {{ text: string, values: unknown[] }} statement @returns {Promise<number>} */
+    execute: async ({ text, values }) => (await pool.query({ name, text, values })).rowCount ?? 0,
   };
   return /** @type {Statements} */ (/** @type {unknown} */ (statements));
 }

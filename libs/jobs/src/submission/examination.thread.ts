@@ -10,7 +10,7 @@ import {
 } from './examination';
 import { examineSlice } from './examine-batch.step';
 import { examineSubmission } from './examine-submission.step';
-import { readBatch } from './read-batch.step';
+import { listedJobs, readBatch } from './read-batch.step';
 import { readSubmission } from './read-submission.step';
 
 /** Parsed catalogues that a thread keeps, the latest last: those of the pools in use. */
@@ -34,13 +34,18 @@ export function examineInThread({ body, catalogue, forReuse }: ExaminationTask):
   }
 }
 
-/** Some jobs of a batch. The body is read again for each slice: it is faster read than kept, and a thread keeps nothing. */
-export function examineSliceInThread({ body, catalogue, from }: SliceTask): SliceResult {
+/** Some jobs of a batch. A thread keeps nothing: a table is read again for each slice, of listed jobs those that it takes. */
+export function examineSliceInThread({ body, catalogue, from, places: known }: SliceTask): SliceResult {
   try {
-    const requested = readBatch(new Uint8Array(body));
+    const bytes = new Uint8Array(body);
+    if (known !== null) {
+      const slice = examineSlice(listedJobs(bytes, known), catalogueOf(catalogue), from, SLICE_MS);
+      return { kind: 'slice', slice, outline: null };
+    }
+    const requested = readBatch(bytes);
     const slice = examineSlice(requested, catalogueOf(catalogue), from, SLICE_MS);
-    const { admission, count, template } = requested;
-    return { kind: 'slice', slice, outline: from === 0 ? { admission, count, template } : null };
+    const { admission, count, template, places } = requested;
+    return { kind: 'slice', slice, outline: from === 0 ? { admission, count, template, places } : null };
   } catch (error) {
     if (error instanceof Refusal) return refusedResult(error);
     throw error;

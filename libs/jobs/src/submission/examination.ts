@@ -3,6 +3,7 @@ import type { BatchAdmission } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
 import type { ExaminedSlice } from './examine-batch.step';
 import type { ExaminedJob } from './examine-submission.step';
+import type { ListedPlaces } from './read-batch.step';
 
 /** A submission to examine in another thread. */
 export interface ExaminationTask {
@@ -26,6 +27,8 @@ export interface SliceTask {
   catalogue: SharedCatalogue;
   /** The first of them. */
   from: number;
+  /** What the first slice said of it. */
+  places: ListedPlaces | null;
 }
 
 /** What the first slice of a batch brings beside its jobs. */
@@ -33,6 +36,7 @@ export interface BatchOutline {
   admission: BatchAdmission;
   count: number;
   template: GraphTemplate | null;
+  places: ListedPlaces | null;
 }
 
 export type SliceResult =

@@ -29,7 +29,7 @@ export interface ExaminedSlice {
  * @throws Refusal where the text is no JSON.
  */
 export function examineSlice(
-  requested: RequestedBatch,
+  requested: Omit<RequestedBatch, 'admission'>,
   catalogue: NodeCatalogue,
   from: number,
   sliceMs: number,
@@ -50,7 +50,11 @@ export function examineSlice(
   return slice;
 }
 
-function examineItem(requested: RequestedBatch, catalogue: NodeCatalogue, index: number): ExaminedItem {
+function examineItem(
+  requested: Omit<RequestedBatch, 'admission'>,
+  catalogue: NodeCatalogue,
+  index: number,
+): ExaminedItem {
   const { row, ...job } = requested.jobAt(index);
   const { workflow, extraData: _, exact: __, ...examined } = examineSubmission(job, catalogue);
   const text = row === null || requested.template === null ? workflow : textOfRow(requested.template, row);

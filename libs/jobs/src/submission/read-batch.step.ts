@@ -32,9 +32,17 @@ export interface RequestedBatch {
   count: number;
   /** Around the values of a table; null where the jobs are listed. */
   template: GraphTemplate | null;
+  /** Where each of listed jobs stands in the body; null where there is a table. */
+  places: ListedPlaces | null;
   /** @throws Refusal of this one job, or status 400 where the text is no JSON. */
   jobAt(index: number): RequestedBatchJob;
 }
+
+/**
+ * Where each of some jobs begins and ends in a body, in bytes, as pairs of unsigned integers of 32 bits. All threads share it: a body of many megabytes is delimited once,
+ * however many slices it is examined in.
+ */
+export type ListedPlaces = SharedArrayBuffer;
 
 export interface RequestedBatchJob extends RequestedJob {
   /** Its values in the template; null where the jobs are listed. */
@@ -58,8 +66,10 @@ export function readBatch(bytes: Uint8Array): RequestedBatch {
   const combination = choice(text, pieces, 'combine', COMBINATIONS, faults);
   const jobs = pieces.get('jobs');
   if (faults.length > 0) throw Refusal.ofFields(faults);
-  if (jobs === undefined) return { admission, ...tabledJobs(text, combination) };
-  return { admission, ...listedJobs(text, jobs) };
+  if (jobs === undefined) return { admission, places: null, ...tabledJobs(text, combination) };
+  const items = readJson(() => itemPieces(text, jobs));
+  assertCount(items.length, 'jobs');
+  return { admission, ...listedJobs(body, placesOf(text, items, body.length)) };
 }
 
 /** Fields that a batch cannot have, or cannot have together. */
@@ -99,15 +109,20 @@ function choice<T extends string>(
   return chosen ?? choices[0];
 }
 
-function listedJobs(text: string, jobs: JsonPiece): Omit<RequestedBatch, 'admission'> {
-  const items = readJson(() => itemPieces(text, jobs));
-  assertCount(items.length, 'jobs');
+/**
+ * The jobs of a batch that were listed in a body, which `readBatch` has read before.
+ *
+ * @param bytes the same body.
+ */
+export function listedJobs(bytes: Uint8Array, places: ListedPlaces): Omit<RequestedBatch, 'admission'> {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const offsets = new Uint32Array(places);
   return {
-    count: items.length,
+    count: offsets.length / 2,
     template: null,
+    places,
     jobAt(index) {
-      const { start, end } = items[index] as JsonPiece;
-      const item = text.slice(start, end);
+      const item = body.subarray(offsets[2 * index], offsets[2 * index + 1]).toString();
       const job = requestedJob(
         readJson(() => parseJson(item), `Item ${index} of jobs: `),
         item,
@@ -118,7 +133,22 @@ function listedJobs(text: string, jobs: JsonPiece): Omit<RequestedBatch, 'admiss
   };
 }
 
-function tabledJobs(text: string, combination: Combination): Omit<RequestedBatch, 'admission'> {
+/** @param size of the text in bytes. */
+function placesOf(text: string, pieces: readonly JsonPiece[], size: number): ListedPlaces {
+  const places = new SharedArrayBuffer(pieces.length * 2 * Uint32Array.BYTES_PER_ELEMENT);
+  const offsets = new Uint32Array(places);
+  // Characters of ASCII alone are a byte each.
+  const isAscii = text.length === size;
+  let [chars, bytes] = [0, 0];
+  for (const [at, offset] of pieces.flatMap(({ start, end }) => [start, end]).entries()) {
+    bytes += isAscii ? offset - chars : Buffer.byteLength(text.slice(chars, offset));
+    chars = offset;
+    offsets[at] = bytes;
+  }
+  return places;
+}
+
+function tabledJobs(text: string, combination: Combination): Omit<RequestedBatch, 'admission' | 'places'> {
   const root = readJson(() => parseJson(text));
   const job = requestedJob(root, text);
   const { columns, faults } = columnsOf(job.graph, tableOf(root));

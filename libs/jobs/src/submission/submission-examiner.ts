@@ -106,12 +106,14 @@ export class SubmissionExaminer {
     const shared = new SharedArrayBuffer(body.byteLength);
     new Uint8Array(shared).set(body);
     let count = 1;
+    let places: SliceTask['places'] = null;
     for (let from = 0; from < count;) {
-      const task = { body: shared, catalogue: this.share(catalogue), from };
+      const task: SliceTask = { body: shared, catalogue: this.share(catalogue), from, places };
       const result = await this.runInThread<SliceResult>(task, 'examineSliceInThread');
       if (result.kind === 'refused') throw new Refusal(result.code, result.message, result.options);
       const { slice, outline } = result;
       count = outline?.count ?? count;
+      places = outline?.places ?? places;
       from = slice.next;
       if (!take(slice, outline)) return;
     }

@@ -28,18 +28,20 @@ export class BatchContents {
   graphBytes = 0;
 
   /** Keep the jobs that have the labels of the sub-key that submits them, or can have them. @param own null: no sub-key. */
-  withLabels(own: JobMetadata | null): ExaminedItem[] {
-    return this.acceptable(this.items, (item) => ({ ...item, metadata: withOwnLabels(own, item.metadata) }));
+  withLabels(own: JobMetadata | null): void {
+    this.items = this.acceptable((item) => ({ ...item, metadata: withOwnLabels(own, item.metadata) }));
   }
 
-  /** Keep the jobs whose assets and models the account has. */
-  withReferences(items: readonly ExaminedItem[], found: FoundReferences): AdmittedItem[] {
-    return this.acceptable(items, (item) => ({ ...item, inputAssetIds: inputAssetsOf(item, found) }));
+  /** Keep the jobs whose assets and models the account has now. */
+  withReferences(found: FoundReferences): AdmittedItem[] {
+    const items = this.acceptable((item) => ({ ...item, inputAssetIds: inputAssetsOf(item, found) }));
+    this.items = items;
+    return items;
   }
 
   /** @param read throws a refusal for what is not acceptable. */
-  private acceptable<T extends { index: number }, U>(items: readonly T[], read: (item: T) => U): U[] {
-    return items.flatMap((item) => {
+  private acceptable<Item>(read: (item: ExaminedItem) => Item): Item[] {
+    return this.items.flatMap((item) => {
       try {
         return [read(item)];
       } catch (error) {
@@ -50,7 +52,7 @@ export class BatchContents {
     });
   }
 
-  refuse(index: number, refusal: Refusal): void {
+  private refuse(index: number, refusal: Refusal): void {
     this.addFaults([itemFaultOf(index, refusal)], 1);
   }
 
@@ -68,9 +70,18 @@ export class BatchContents {
   /** @throws Refusal `batch_refused` when all must be accepted and one cannot, or when none is left. */
   assertAdmissible(accepted: number): void {
     if (this.faultCount === 0 || (this.admission === 'each' && accepted > 0)) return;
-    const named = this.faults.slice(0, NAMED_FAULTS).map(({ index, message }) => `Job ${index}: ${message}`);
     const many = this.isDecided ? `At least ${this.faultCount}` : String(this.faultCount);
-    const message = `${many} of the ${this.itemCount} jobs cannot be accepted; nothing was recorded. ${named.join(' ')}`;
-    throw new Refusal('batch_refused', message, { details: { items: this.faults, refused: this.faultCount } });
+    throw batchRefused(`${many} of the ${this.itemCount}`, this.faults, this.faultCount);
   }
+}
+
+/**
+ * The refusal of a batch of which nothing is recorded.
+ *
+ * @param faults the first of `count`.
+ */
+export function batchRefused(many: string, faults: readonly BatchFault[], count: number): Refusal {
+  const named = faults.slice(0, NAMED_FAULTS).map(({ index, message }) => `Job ${index}: ${message}`);
+  const message = `${many} jobs cannot be accepted; nothing was recorded. ${named.join(' ')}`;
+  return new Refusal('batch_refused', message, { details: { items: faults, refused: count } });
 }

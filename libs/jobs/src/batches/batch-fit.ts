@@ -1,15 +1,30 @@
 import { Refusal, type BatchFault } from '@millrace/contracts';
-import { ITEM_FAULTS, accountQueueFull, insufficientCredits, itemFaultOf, type JobDraft } from '../submission';
-import type { AdmittedItem, BatchContents } from './batch-admission';
+import type { LabelRooms } from '../labels';
+import {
+  ITEM_FAULTS,
+  accountQueueFull,
+  insufficientCredits,
+  itemFaultOf,
+  poolQueueFull,
+  type JobDraft,
+} from '../submission';
+import { batchRefused, type AdmittedItem, type BatchContents } from './batch-admission';
 
-/** What an account has room for. */
+/** What there is room for. */
 export interface AccountRoom {
-  /** Its jobs that wait in the pool. */
+  /** Jobs that may still wait in the pool, of all accounts. */
+  poolPlaces: number;
+  /** Jobs of the account that wait in the pool. */
   waiting: number;
   availableMicros: bigint;
   /** Whether a refusal may say how much that is. */
   isBalanceShown: boolean;
+  /** What the rules of labels, and the caps of the account and the key, leave. Jobs are counted in it. */
+  labels: LabelRooms;
 }
+
+/** What all jobs of a batch have in common. */
+export type BatchTerms = Pick<JobDraft, 'queueLimit' | 'holdMicros' | 'apiKeyId'>;
 
 /** The jobs of a batch that are to be recorded, and why others are not: the first of those. */
 export interface FittingBatch {
@@ -18,37 +33,81 @@ export interface FittingBatch {
 }
 
 /**
- * As many jobs as the account's queue and credits have room for, in their order; a first look, which the statement that records them
- * confirms.
+ * Which jobs of a batch there is room for, each as if it were submitted alone after those before it: in the queues of the pool and the
+ * account, in its credits, by the rules of its labels and the caps of its account and key. A first look, which the statement that
+ * records them confirms.
  *
- * @throws Refusal `queue_full`, `insufficient_credits` or, where the account never has room for as many, `invalid_request`: when all
- * must be accepted and do not fit, or when none fits.
+ * @throws Refusal when all must be accepted and do not fit, or when none fits: `queue_full`, `insufficient_credits`, `label_limit`,
+ * `label_spend_limit` or `spend_cap`; `invalid_request` where the account never has room for as many; `batch_refused` where no job is left and
+ * their reasons differ.
  */
 export function fitBatch(
   items: readonly AdmittedItem[],
-  { admission, faults }: Pick<BatchContents, 'admission' | 'faults'>,
-  { queueLimit, holdMicros }: Pick<JobDraft, 'queueLimit' | 'holdMicros'>,
-  { waiting, availableMicros, isBalanceShown }: AccountRoom,
+  { admission, faults, itemCount }: Pick<BatchContents, 'admission' | 'faults' | 'itemCount'>,
+  terms: BatchTerms,
+  room: AccountRoom,
 ): FittingBatch {
-  const places = Math.max(0, queueLimit - waiting);
-  const paid = holdMicros === 0n ? items.length : Number(availableMicros / holdMicros);
-  const fitting = Math.min(items.length, places, paid);
-  if (fitting === items.length) return { accepted: [...items], refused: [...faults] };
-  const shownMicros = isBalanceShown ? availableMicros : null;
-  const refusal =
-    places <= paid ? queueRefusal(items.length, queueLimit) : creditRefusal(items.length, holdMicros, shownMicros);
-  if (admission === 'all' || fitting === 0) throw refusal;
-  const unfit = items.slice(fitting, fitting + ITEM_FAULTS).map(({ index }) => itemFaultOf(index, refusal));
+  if (admission === 'all') {
+    assertAllFit(items, terms, room);
+    return { accepted: [...items], refused: [...faults] };
+  }
+  const accepted: AdmittedItem[] = [];
+  const unfit: BatchFault[] = [];
+  let first: Refusal | null = null;
+  const reasons = new Set(faults.map(({ code }) => code));
+  for (const item of items) {
+    const refusal = refusalOfItem(item, accepted.length, terms, room);
+    if (refusal === null) {
+      accepted.push(item);
+      continue;
+    }
+    first ??= refusal;
+    reasons.add(refusal.code);
+    if (unfit.length < ITEM_FAULTS) unfit.push(itemFaultOf(item.index, refusal));
+  }
   const refused = [...faults, ...unfit].sort((a, b) => a.index - b.index).slice(0, ITEM_FAULTS);
-  return { accepted: items.slice(0, fitting), refused };
+  if (accepted.length === 0 && first !== null) {
+    throw reasons.size === 1 ? first : batchRefused(`All ${itemCount}`, refused, itemCount);
+  }
+  return { accepted, refused };
 }
 
-function queueRefusal(jobs: number, queueLimit: number): Refusal {
-  if (jobs <= queueLimit) return accountQueueFull(queueLimit);
-  const reason = `makes ${jobs} jobs, and this account may have ${queueLimit} waiting: send fewer, or have the limit raised`;
-  return Refusal.ofFields([{ field: 'jobs', reason }]);
+/** @param before jobs of the batch that fit. */
+function refusalOfItem(
+  { metadata }: AdmittedItem,
+  before: number,
+  { queueLimit, holdMicros, apiKeyId }: BatchTerms,
+  { poolPlaces, waiting, availableMicros, isBalanceShown, labels }: AccountRoom,
+): Refusal | null {
+  if (before >= poolPlaces) return poolQueueFull();
+  if (waiting + before >= queueLimit) return accountQueueFull(queueLimit);
+  const left = availableMicros - holdMicros * BigInt(before);
+  if (left < holdMicros) return insufficientCredits(holdMicros, isBalanceShown ? left : null);
+  return labels.take({ apiKeyId, metadata, holdMicros });
 }
 
-function creditRefusal(jobs: number, holdMicros: bigint, availableMicros: bigint | null): Refusal {
+function assertAllFit(
+  items: readonly AdmittedItem[],
+  { queueLimit, holdMicros, apiKeyId }: BatchTerms,
+  { poolPlaces, waiting, availableMicros, isBalanceShown, labels }: AccountRoom,
+): void {
+  const jobs = items.length;
+  if (jobs > queueLimit) {
+    const reason = `makes ${jobs} jobs, and this account may have ${queueLimit} waiting: send fewer, or have the limit raised`;
+    throw Refusal.ofFields([{ field: 'jobs', reason }]);
+  }
+  if (jobs > poolPlaces) throw poolQueueFull();
+  if (waiting + jobs > queueLimit) throw accountQueueFull(queueLimit);
+  if (availableMicros < holdMicros * BigInt(jobs)) {
+    throw creditRefusal(jobs, holdMicros, isBalanceShown ? availableMicros : null);
+  }
+  for (const { metadata } of items) {
+    const refusal = labels.take({ apiKeyId, metadata, holdMicros });
+    if (refusal !== null) throw refusal;
+  }
+}
+
+/** The holds of all jobs of a batch are taken together. @param availableMicros null: not the caller's to know. */
+export function creditRefusal(jobs: number, holdMicros: bigint, availableMicros: bigint | null): Refusal {
   return insufficientCredits(holdMicros * BigInt(jobs), availableMicros, `Running these ${jobs} jobs needs`);
 }

@@ -1,8 +1,10 @@
 import type { JobMetadata } from '@millrace/contracts';
 import { INSUFFICIENT_CREDITS, type LedgerStore } from '@millrace/billing';
 import { RefusedError, type Statements } from '@millrace/database';
-import { noteCapReached } from '../labels';
-import { insufficientCredits, refusalOf, type JobDraft } from '../submission';
+import { mostUsed, noteCapReached, showsStanding, type SpendStanding } from '../labels';
+import type { JobScope } from '../state';
+import { refusalOf, type JobDraft } from '../submission';
+import { creditRefusal } from './batch-fit';
 
 /** Jobs of one statement: parts of it compare each job with each, so that 500 take twice as long each as 128 do. */
 export const GROUP_JOBS = 128;
@@ -12,8 +14,6 @@ export const GROUP_BYTES = 2_097_152;
 export const LOCK_WAIT_MS = 5_000;
 /** 10,000 jobs take some seconds, and more where other work keeps PostgreSQL busy. */
 export const TRANSACTION_TIMEOUT_MS = 60_000;
-/** How often the jobs that fit are counted again, when others of the account took their room meanwhile. */
-export const FITS = 3;
 
 /** Items in their order, as many together as one statement records. */
 export function* groupsOf<Item extends { graphBytes: number }>(items: readonly Item[]): Generator<Item[]> {
@@ -30,6 +30,14 @@ export function* groupsOf<Item extends { graphBytes: number }>(items: readonly I
   if (group.length > 0) yield group;
 }
 
+/** What the answer to recorded jobs says of caps of which half or more is used, as far as who submitted them may know. */
+export function standingsFor(
+  { labels }: Pick<JobScope, 'labels'>,
+  standings: readonly SpendStanding[],
+): SpendStanding[] {
+  return mostUsed(standings.filter(showsStanding(labels !== null)));
+}
+
 /** What a refusal by the statement that records jobs of a batch means to its caller; every other error as it is. */
 export async function refusalOfBatch(
   error: unknown,
@@ -42,5 +50,5 @@ export async function refusalOfBatch(
   if (!(error instanceof RefusedError) || error.reason !== INSUFFICIENT_CREDITS) return refusalOf(error, terms);
   const { availableMicros } = await ledger.balance(statements, terms.accountId);
   const shownMicros = labels === null ? availableMicros : null;
-  return insufficientCredits(terms.holdMicros * BigInt(jobs), shownMicros, `Running these ${jobs} jobs needs`);
+  return creditRefusal(jobs, terms.holdMicros, shownMicros);
 }

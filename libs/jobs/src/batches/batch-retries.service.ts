@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '@millrace/accounts';
 import type { AssetSettings } from '@millrace/assets';
-import type { BillingSettings, LedgerStore } from '@millrace/billing';
+import type { BillingSettings } from '@millrace/billing';
 import { Refusal, type BatchAdmission, type RetriedStatus } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import { Turns } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import type { AccountQueueStore } from '../rotation';
+import type { SpendStanding } from '../labels';
 import type { JobScope } from '../state';
 import {
-  assertWithinSpendLimit,
   draftOf,
   keyReused,
   type ExaminedItem,
   type GroupStore,
   type JobDraft,
-  type SubmissionChecks,
   type SubmissionExaminer,
   type Submitter,
 } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-admission';
-import { fitBatch } from './batch-fit';
-import { FITS, LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, refusalOfBatch } from './batch-groups';
+import type { BatchFitter } from './batch-fitter';
+import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
 import type { BatchRetryStore, RetriedJob } from './batch-retry.store';
 import type { BatchStore } from './batch.store';
 import { noBatch } from './batches.service';
 
 /** Of one account, as batches are submitted. */
 const RETRIES_AT_A_TIME = 1;
+/** How often the jobs of a batch are read again, when others changed them meanwhile. */
+const LOOKS = 3;
 
 /** What is asked for: which jobs of a batch run again. */
 export interface BatchRetry {
@@ -44,6 +44,16 @@ export interface BatchRetry {
   /** Finds where they run. @throws Refusal when nothing takes jobs there now. */
   target: () => Promise<Target>;
 }
+
+/** What came of it. */
+export interface RecordedRetry {
+  /** Jobs that were recorded. */
+  jobs: number;
+  /** The caps of which half or more is used, by these jobs too; none where no job was recorded. */
+  spend: SpendStanding[];
+}
+
+const NOTHING: RecordedRetry = { jobs: 0, spend: [] };
 
 /** The jobs to be tried again, examined, and which job each was. */
 interface Retried {
@@ -66,9 +76,7 @@ export class BatchRetries {
     private readonly batches: Pick<BatchStore, 'exists'>,
     private readonly store: BatchRetryStore,
     private readonly groups: Pick<GroupStore, 'record'>,
-    private readonly ledger: Pick<LedgerStore, 'balance'>,
-    private readonly queues: Pick<AccountQueueStore, 'waitingIn'>,
-    private readonly checks: Pick<SubmissionChecks, 'find' | 'assertRoom'>,
+    private readonly fitter: BatchFitter,
     private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly settings: JobSettings & BillingSettings & Pick<AssetSettings, 'storageBytesPerAccount'>,
@@ -77,17 +85,16 @@ export class BatchRetries {
   /**
    * Try jobs of a batch again, or refuse it and leave everything as it is. A repeat with the key changes nothing.
    *
-   * @returns how many jobs were recorded.
    * @throws Refusal `not_found`, `batch_busy` while it is being canceled, `idempotency_key_reuse`, and as a batch is refused.
    */
-  async retry(request: BatchRetry): Promise<number> {
+  async retry(request: BatchRetry): Promise<RecordedRetry> {
     return this.turns.run(request.scope.accountId, async () => {
       for (let looks = 1; ; looks += 1) {
         try {
-          return (await this.isRepeat(request)) ? 0 : await this.tryAgain(request);
+          return (await this.isRepeat(request)) ? NOTHING : await this.tryAgain(request);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (looks === FITS) throw busy(request.batchId);
+          if (looks === LOOKS) throw busy(request.batchId);
         }
       }
     });
@@ -101,34 +108,16 @@ export class BatchRetries {
     return earlier !== null;
   }
 
-  private async tryAgain(request: BatchRetry): Promise<number> {
+  private async tryAgain(request: BatchRetry): Promise<RecordedRetry> {
     const target = await request.target();
     const retried = await this.examine(request, target);
-    const { accountId, labels } = request.scope;
     const { contents } = retried;
-    const found = await this.checks.find(request.scope, contents.items);
-    const items = contents.withReferences(contents.withLabels(labels), found);
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
-    contents.assertAdmissible(items.length);
     const submitter = await this.submitterOf(request);
-    const terms = this.draftFor(submitter, target, items[0] as AdmittedItem, '');
-    assertWithinSpendLimit(terms);
-    await this.checks.assertRoom(target, items.length);
-    const waiting = await this.queues.waitingIn(this.database, target.poolId, accountId);
-    const { availableMicros } = await this.ledger.balance(this.database, accountId);
-    const { accepted } = fitBatch(items, contents, terms, {
-      waiting,
-      availableMicros,
-      isBalanceShown: labels === null,
-    });
-    try {
-      return await this.record(request, target, retried, accepted, submitter);
-    } catch (error) {
-      const known = await refusalOfBatch(error, terms, { jobs: accepted.length, labels }, this.ledger, this.database);
-      // Others of the account took the room: as many are looked for as there is room for now.
-      if (request.admission === 'each' && known instanceof Refusal && known !== error) throw new ChangedMeanwhile();
-      throw known;
-    }
+    const termsOf = (item: AdmittedItem): JobDraft => this.draftFor(submitter, target, item, '');
+    return this.fitter.recordFitting({ scope: request.scope, target, contents, termsOf }, ({ accepted }) =>
+      this.record(request, target, retried, accepted, submitter),
+    );
   }
 
   /** Graphs are not kept: they are read again where they are recorded, some at a time. */
@@ -170,8 +159,9 @@ export class BatchRetries {
     { contents, earlier }: Retried,
     accepted: readonly AdmittedItem[],
     submitter?: Submitter,
-  ): Promise<number> {
+  ): Promise<RecordedRetry> {
     const { scope, batchId, idempotencyKey } = request;
+    const standings: SpendStanding[] = [];
     this.dispatcher.expectDispatch(target.poolId);
     await this.database.transaction(async (tx) => {
       if (idempotencyKey !== undefined) {
@@ -191,11 +181,12 @@ export class BatchRetries {
           const retentionSeconds = Math.min(draft.retentionSeconds, secondsLeft);
           return { ...draft, retentionSeconds, batch: { id: batchId, index: item.index } };
         });
-        await this.groups.record(tx, drafts, LOCK_WAIT_MS);
+        const recorded = await this.groups.record(tx, drafts, LOCK_WAIT_MS);
+        standings.push(...recorded.flatMap(({ spend }) => spend ?? []));
       }
     }, TRANSACTION_TIMEOUT_MS);
     if (contents.itemCount > 0) this.dispatcher.requestDispatch(target.poolId);
-    return accepted.length;
+    return { jobs: accepted.length, spend: standingsFor(scope, standings) };
   }
 
   private draftFor(

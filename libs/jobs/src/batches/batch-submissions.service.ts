@@ -1,31 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { AccountSubmissionDefaults } from '@millrace/accounts';
 import type { AssetSettings } from '@millrace/assets';
-import type { BillingSettings, LedgerStore } from '@millrace/billing';
+import type { BillingSettings } from '@millrace/billing';
 import { Refusal, newId, type RetryPolicy } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { Target } from '@millrace/deployments';
 import { Turns, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
-import { mostUsed, showsStanding, type SpendStanding } from '../labels';
-import type { AccountQueueStore } from '../rotation';
+import type { SpendStanding } from '../labels';
 import {
-  assertWithinSpendLimit,
   draftOf,
   graphTextOf,
   keyReused,
   retryOf,
   type GroupStore,
   type JobDraft,
-  type SubmissionChecks,
   type SubmissionExaminer,
   type Submitter,
 } from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-admission';
-import { fitBatch } from './batch-fit';
-import { FITS, LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, refusalOfBatch } from './batch-groups';
+import type { FittingBatch } from './batch-fit';
+import type { BatchFitter } from './batch-fitter';
+import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';
 import type { BatchStore } from './batch.store';
 
 /** Of one account: a batch takes seconds of a thread and of PostgreSQL. */
@@ -63,9 +61,7 @@ export class BatchSubmissions {
     private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly store: BatchStore,
     private readonly groups: Pick<GroupStore, 'record'>,
-    private readonly ledger: Pick<LedgerStore, 'balance'>,
-    private readonly queues: Pick<AccountQueueStore, 'waitingIn'>,
-    private readonly checks: Pick<SubmissionChecks, 'find' | 'assertRoom'>,
+    private readonly fitter: BatchFitter,
     private readonly examiner: Pick<SubmissionExaminer, 'examineBatch'>,
     private readonly dispatcher: Pick<Dispatcher, 'expectDispatch' | 'requestDispatch'>,
     private readonly defaults: Pick<AccountSubmissionDefaults, 'of'>,
@@ -142,40 +138,17 @@ export class BatchSubmissions {
     contents: BatchContents,
     requestHash: Buffer,
   ): Promise<Recorded | null> {
-    const { accountId, labels } = submission.scope;
-    const found = await this.checks.find(submission.scope, contents.items);
-    const items = contents.withReferences(contents.withLabels(labels), found);
-    contents.assertAdmissible(items.length);
-    const [terms] = this.draftsOf(submission, target, contents, items.slice(0, 1), '');
-    if (terms === undefined) throw new Error('an admissible batch has a job');
-    assertWithinSpendLimit(terms);
-    await this.checks.assertRoom(target, items.length);
-    for (let fits = 1; ; fits += 1) {
-      const waiting = await this.queues.waitingIn(this.database, target.poolId, accountId);
-      const { availableMicros } = await this.ledger.balance(this.database, accountId);
-      const room = { waiting, availableMicros, isBalanceShown: labels === null };
-      const fitting = fitBatch(items, contents, terms, room);
-      try {
-        return await this.record(submission, target, contents, fitting, requestHash);
-      } catch (error) {
-        const known = await refusalOfBatch(
-          error,
-          terms,
-          { jobs: fitting.accepted.length, labels },
-          this.ledger,
-          this.database,
-        );
-        if (contents.admission === 'all' || fits === FITS || !(known instanceof Refusal) || known === error)
-          throw known;
-      }
-    }
+    const termsOf = (item: AdmittedItem): JobDraft => this.draftOf(submission, target, item, '', '');
+    return this.fitter.recordFitting({ scope: submission.scope, target, contents, termsOf }, (fitting) =>
+      this.record(submission, target, contents, fitting, requestHash),
+    );
   }
 
   private async record(
     submission: BatchSubmission & Submitter,
     target: Target,
     contents: BatchContents,
-    { accepted, refused }: { accepted: AdmittedItem[]; refused: BatchContents['faults'] },
+    { accepted, refused }: FittingBatch,
     requestHash: Buffer,
   ): Promise<Recorded | null> {
     const id = newId();
@@ -183,18 +156,14 @@ export class BatchSubmissions {
     this.dispatcher.expectDispatch(target.poolId);
     const standings: SpendStanding[] = [];
     const created = await this.database.transaction(async (tx) => {
-      const [{ retentionSeconds } = { retentionSeconds: 0 }] = this.draftsOf(
-        submission,
-        target,
-        contents,
-        accepted.slice(0, 1),
-        id,
-      );
+      const { retentionSeconds } = this.draftOf(submission, target, accepted[0] as AdmittedItem, '', id);
       const counts = { itemCount: contents.itemCount, jobCount: accepted.length };
       const batch = { ...scope, ...counts, id, idempotencyKey, requestHash, refused, retentionSeconds };
       if (!(await this.store.create(tx, batch))) return false;
       for (const group of groupsOf(accepted)) {
-        const drafts = this.draftsOf(submission, target, contents, group, id);
+        const drafts = group.map((item) =>
+          this.draftOf(submission, target, item, graphTextOf(item, contents.template), id),
+        );
         const recorded = await this.groups.record(tx, drafts, LOCK_WAIT_MS);
         standings.push(...recorded.flatMap(({ spend }) => spend ?? []));
       }
@@ -203,26 +172,12 @@ export class BatchSubmissions {
     if (!created) return null;
     this.metrics.submissions.inc({ outcome: 'accepted' }, accepted.length);
     this.dispatcher.requestDispatch(target.poolId);
-    return { id, spend: mostUsed(standings.filter(showsStanding(scope.labels !== null))) };
+    return { id, spend: standingsFor(scope, standings) };
   }
 
-  private draftsOf(
-    submitter: Submitter,
-    target: Target,
-    { template }: BatchContents,
-    items: readonly AdmittedItem[],
-    id: string,
-  ): JobDraft[] {
-    return items.map((item) => ({
-      ...draftOf(
-        submitter,
-        target,
-        { ...item, workflow: graphTextOf(item, template) },
-        item.inputAssetIds,
-        this.settings,
-      ),
-      batch: { id, index: item.index },
-    }));
+  private draftOf(submitter: Submitter, target: Target, item: AdmittedItem, workflow: string, id: string): JobDraft {
+    const draft = draftOf(submitter, target, { ...item, workflow }, item.inputAssetIds, this.settings);
+    return { ...draft, batch: { id, index: item.index } };
   }
 }
 

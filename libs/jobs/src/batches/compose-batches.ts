@@ -9,6 +9,7 @@ import type { JobSettings } from '../job.settings';
 import type { Lifecycle } from '../lifecycle';
 import type { AccountQueueStore } from '../rotation';
 import type { GroupStore, SubmissionChecks, SubmissionExaminer } from '../submission';
+import { BatchFitter } from './batch-fitter';
 import { BatchRetries } from './batch-retries.service';
 import { BatchRetryStore } from './batch-retry.store';
 import { BatchStreams } from './batch-streams';
@@ -46,7 +47,8 @@ export function composeBatches(parts: BatchParts): ComposedBatches {
   const { database, groups, ledger, queues, checks, examiner, dispatcher, defaults, metrics, settings } = parts;
   const store = new BatchStore();
   const batches = new Batches(database, store, parts.jobs, parts.reads, parts.lifecycle);
-  const both = [groups, ledger, queues, checks, examiner, dispatcher] as const;
+  const fitter = new BatchFitter(database, ledger, queues, checks);
+  const both = [groups, fitter, examiner, dispatcher] as const;
   return {
     batchSubmissions: new BatchSubmissions(database, store, ...both, defaults, metrics, settings),
     batchRetries: new BatchRetries(database, store, new BatchRetryStore(), ...both, settings),

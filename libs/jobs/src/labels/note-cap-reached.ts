@@ -1,5 +1,5 @@
 import { RefusedError, type Statements } from '@millrace/database';
-import { capOf } from './label-refusal';
+import { capOf, type Excess } from './label-refusal';
 import { SpendCapStore } from './spend-cap.store';
 
 /**
@@ -8,5 +8,14 @@ import { SpendCapStore } from './spend-cap.store';
  */
 export async function noteCapReached(statements: Statements, accountId: string, error: unknown): Promise<void> {
   const cap = error instanceof RefusedError ? capOf(error.reason) : null;
-  if (cap !== null) await new SpendCapStore().noteReached(statements, accountId, cap).catch(() => undefined);
+  if (cap !== null) await noteCapsReached(statements, accountId, [cap]);
+}
+
+/** The same of caps for which jobs were refused before anything was written. */
+export async function noteCapsReached(
+  statements: Statements,
+  accountId: string,
+  caps: readonly Excess[],
+): Promise<void> {
+  for (const cap of caps) await new SpendCapStore().noteReached(statements, accountId, cap).catch(() => undefined);
 }

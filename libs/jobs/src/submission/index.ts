@@ -10,7 +10,14 @@ export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
 export { graphTextOf, type ExaminedItem } from './examine-batch.step';
 export { ITEM_FAULTS, itemFaultOf } from './item-fault';
 export { draftOf, retryOf, type Submitter } from './job-draft';
-export { accountQueueFull, assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
+export {
+  accountQueueFull,
+  assertWithinSpendLimit,
+  insufficientCredits,
+  keyReused,
+  poolQueueFull,
+  refusalOf,
+} from './refusals';
 export { type JobDraft } from './submission';
 export { withOwnLabels } from './own-labels';
 export { inputAssetsOf, type FoundReferences, type ModelNames } from './submission-checks';

@@ -55,10 +55,15 @@ export class SubmissionChecks {
     return { assets, models };
   }
 
-  /** @throws Refusal `queue_full` when the pool takes no more jobs of anyone, or not so many. */
-  async assertRoom(target: Target, jobs = 1): Promise<void> {
+  /** @throws Refusal `queue_full` when the pool takes no more jobs of anyone. */
+  async assertRoom(target: Target): Promise<void> {
+    if ((await this.placesIn(target)) < 1) throw poolQueueFull();
+  }
+
+  /** How many more jobs may wait in the pool, of all accounts. */
+  async placesIn(target: Target): Promise<number> {
     const limit = target.queueLimit ?? this.settings.queueLimitPerPool;
-    if ((await this.estimates.waiting(target.poolId)) + jobs > limit) throw poolQueueFull();
+    return limit - (await this.estimates.waiting(target.poolId));
   }
 }
 

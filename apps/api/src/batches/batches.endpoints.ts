@@ -139,6 +139,7 @@ export const getBatchResults = defineEndpoint({
     },
   },
   raw: true,
+  errors: ['too_many_streams'],
 });
 
 export const getBatchArchive = defineEndpoint({
@@ -161,6 +162,7 @@ export const getBatchArchive = defineEndpoint({
     },
   },
   raw: true,
+  errors: ['too_many_streams'],
 });
 
 export const cancelBatch = defineEndpoint({

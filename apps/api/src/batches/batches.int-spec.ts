@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchJobPage, BatchPage, BatchView, ErrorEnvelope, Job } from '@millrace/contracts';
-import type { Answer, ApiClient } from '@millrace/testing';
+import { eventually, type Answer, type ApiClient } from '@millrace/testing';
 import { GRAPH, announceCatalogue } from '../fixtures/own-records';
 import { RunningApi } from '../fixtures/running-api';
 
@@ -308,6 +308,33 @@ describe('a batch', () => {
     const ended = frames.filter(({ event }) => event === 'job');
     expect(ended.map(({ data }) => data.batch_index).sort()).toEqual([1, 2]);
     expect(ended[0]?.data).toMatchObject({ status: 'canceled' });
+  });
+
+  it('is downloaded in a place of its account, as many at a time as it may have streams', async () => {
+    const { key } = await api.account({ limits: { stream_limit: 1 } });
+    client = api.client(key);
+    const { body } = await submit(colors(2));
+    const headers = { authorization: `Bearer ${key}` };
+    const events = new AbortController();
+    await fetch(`${api.publicUrl}${PATH}/${body.id}/events`, { headers, signal: events.signal });
+    const ask = (path: string, method = 'GET'): Promise<Response> =>
+      fetch(`${api.publicUrl}${PATH}/${body.id}${path}`, { headers, method });
+    for (const path of ['/results', '/outputs.zip']) {
+      const refused = await ask(path);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+      expect(((await refused.json()) as ErrorEnvelope).error.code).toBe('too_many_streams');
+      expect((await ask(path, 'HEAD')).status).toBe(200);
+    }
+    events.abort();
+    const first = await eventually('the place to be free', async () => {
+      const answer = await ask('/results');
+      return answer.status === 200 ? answer : null;
+    });
+    expect((await first.text()).trim().split('\n')).toHaveLength(2);
+    await eventually('the place to be free again', async () => {
+      const answer = await ask('/outputs.zip');
+      return answer.status === 200 && (await answer.arrayBuffer()).byteLength > 0;
+    });
   });
 
   it('that is being canceled is not tried again', async () => {

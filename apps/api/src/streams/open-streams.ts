@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '@millrace/accounts';
 import { Refusal, type Scope } from '@millrace/contracts';
@@ -8,7 +9,7 @@ import { API_SETTINGS, type ApiSettings } from '../api.config';
 
 const RETRY_SECONDS = 5;
 
-/** Who a stream is open for, and by what right. */
+/** Who a stream, or another long answer, is open for, and by what right. */
 export interface StreamHolder {
   accountId: string;
   /** Streams that the account may have open; null means the service's default. */
@@ -40,7 +41,7 @@ export interface OpenStream extends StreamHolder {
 }
 
 /**
- * The event streams that are open. An account's limit holds over all API processes by places in Redis; while Redis is away,
+ * The event streams that are open, and the other answers that take as long as their clients read. An account's limit holds over all API processes by places in Redis; while Redis is away,
  * each process limits alone.
  */
 @Injectable()
@@ -67,6 +68,23 @@ export class OpenStreams {
     if (await this.places.take(placesOf(accountId), stream.id, limit).catch(() => true)) return stream;
     this.leave(stream);
     throw tooMany(limit);
+  }
+
+  /**
+   * Send an answer that takes as long as its client reads, such as an archive, in one of these places. It breaks off when the access
+   * of its holder ends, or the process must go.
+   *
+   * @throws Refusal `too_many_streams`; what `send` throws.
+   */
+  async sending(response: ServerResponse, holder: StreamHolder, send: () => Promise<void>): Promise<void> {
+    const stream = await this.enter(holder);
+    stream.ending.signal.addEventListener('abort', () => response.destroy());
+    try {
+      // A client may have gone while its place was taken.
+      if (!response.destroyed) await send();
+    } finally {
+      this.leave(stream);
+    }
   }
 
   leave(stream: OpenStream): void {
@@ -113,6 +131,6 @@ function placesOf(accountId: string): string {
 }
 
 function tooMany(limit: number): Refusal {
-  const message = `This account has ${limit} event streams open, which is its limit; close some, or poll.`;
+  const message = `This account has ${limit} event streams and downloads of batches open, which is its limit; close some, or poll.`;
   return new Refusal('too_many_streams', message, { retryAfterSeconds: RETRY_SECONDS });
 }

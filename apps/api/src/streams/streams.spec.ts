@@ -190,3 +190,54 @@ describe('the streams of a process', () => {
     server.close();
   });
 });
+
+describe('an answer that takes as long as its client reads', () => {
+  /** Sends without an end until its client goes. */
+  async function serving(opened: OpenStreams): Promise<{ ask: () => Promise<IncomingMessage>; server: Server }> {
+    const app = express();
+    app.get('/', (_request, response) => {
+      const gone = once(response, 'close');
+      opened
+        .sending(response, HOLDER, async () => {
+          response.flushHeaders();
+          await gone;
+        })
+        .catch(() => response.status(429).end());
+    });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const ask = async (): Promise<IncomingMessage> => {
+      const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response.on('error', () => undefined);
+    };
+    return { ask, server };
+  }
+
+  it('holds a place of its account, which is free again once its client has gone', async () => {
+    const [, opened] = streamsOf(1);
+    const { ask, server } = await serving(opened);
+    const first = await ask();
+    expect([first.statusCode, (await ask()).statusCode]).toEqual([200, 429]);
+    first.destroy();
+    await opened.allEnded();
+    const next = await ask();
+    expect(next.statusCode).toBe(200);
+    next.destroy();
+    await opened.allEnded();
+    server.close();
+  });
+
+  it('breaks off when the access of its holder ends', async () => {
+    const [, opened] = streamsOf(1);
+    const { ask, server } = await serving(opened);
+    const response = await ask();
+    // It is cut off, which is an error of its reader, too.
+    const closed = new Promise((resolve) => response.once('close', resolve));
+    opened.endAll();
+    await closed;
+    expect(response.complete).toBe(false);
+    await opened.allEnded();
+    server.close();
+  });
+});

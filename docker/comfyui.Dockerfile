@@ -1,6 +1,8 @@
-# syntax=docker/dockerfile:1
 # ComfyUI as a worker's engine, with only its own nodes: a starting point for images with node packs.
-FROM pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime
+
+# By version. To pin it: --build-arg PYTORCH_IMAGE=pytorch/pytorch:...@sha256:... (docs/operations.md, "Pin images").
+ARG PYTORCH_IMAGE=pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime
+FROM ${PYTORCH_IMAGE}
 
 ARG COMFYUI_VERSION=v0.3.64
 RUN apt-get update \

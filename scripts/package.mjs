@@ -3,29 +3,23 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { Failure, misuse, readFlags, runCommand, say, task } from './lib/command/index.mjs';
 import {
   GENERATED_CLIENT,
-  IMAGES,
+  PROCESS_IMAGES,
   SETUP_ROOTS,
   billOfMaterials,
+  billOfProcess,
+  contentsOf,
   licenceList,
   packageClosure,
-  serviceRoots,
   setUp,
 } from './lib/setup/index.mjs';
-import { DIST, ROOT, filesUnder, makeFolder, writeJson, writeWhole } from './lib/system/index.mjs';
+import { ROOT, filesUnder, makeFolder, writeJson, writeWhole } from './lib/system/index.mjs';
 
 const HELP = `Lays out what the images hold, each folder complete in itself: code and the packages it needs, nothing else.
 
-  --out DIR   an empty or absent folder; gets DIR/services (api, worker, maintenance, the command line) and DIR/setup
-              (migrations, the bucket), in each sbom.cdx.json and licences.txt of the packages in it
+  --out DIR   an empty or absent folder; gets a folder for each process (DIR/api with the command line and the consoles, DIR/worker
+              and so on) and DIR/setup (migrations, the bucket), in each sbom.cdx.json and licences.txt of the packages in it
   --link      link files instead of copying them where the folder is on the same disk: quick, and nothing there may be changed`;
 
-/** What only tests and builds use. */
-const NOT_SHIPPED = [
-  join(DIST, 'libs', 'testing') + sep,
-  join(DIST, '.build.json'),
-  join(DIST, '.console.json'),
-  join(DIST, '.ops-console.json'),
-];
 /** Of packages: types, source maps, and what Prisma's client needs for other databases. */
 const NOT_RUN =
   /(\.d\.[cm]?ts|\.map|@prisma\/client\/runtime\/query_compiler_\w+\.(cockroachdb|mysql|sqlite|sqlserver)\..*)$/;
@@ -43,33 +37,30 @@ async function main(scope) {
   }
   await setUp(scope);
   const put = link ? linkOrCopy : copyFileSync;
-  await task(scope, 'Laying out the services', async () => layOutServices(join(target, 'services'), put));
-  await task(scope, 'Laying out the set-up', async () => layOutSetup(join(target, 'setup'), put));
-  await task(scope, 'Listing what they hold', () => Promise.all(IMAGES.map((image) => listWhatIsHeld(target, image))));
-  say(`${out} holds services and setup.`);
+  const shipped = await task(scope, 'Listing what is shipped', () => billOfMaterials('services'));
+  for (const process of PROCESS_IMAGES) {
+    await task(scope, `Laying out ${process}`, async () => {
+      const folder = join(target, process);
+      const { files, packages, held } = await contentsOf(scope, process, folder);
+      const client = filesUnder(GENERATED_CLIENT).filter(isRun);
+      layOut(folder, put, [...files, ...client, ...filesOfPackages(packages)]);
+      list(folder, billOfProcess(shipped, process, held));
+    });
+  }
+  await task(scope, 'Laying out the set-up', async () => {
+    layOutSetup(join(target, 'setup'), put);
+    list(join(target, 'setup'), await billOfMaterials('setup'));
+  });
+  say(`${out} holds ${[...PROCESS_IMAGES, 'setup'].join(', ')}.`);
 }
 
 /**
- * @param {string} target
- * @param {typeof IMAGES[number]} image
+ * @param {string} folder
+ * @param {import('./lib/setup/image-contents.mjs').Bill} bill of what it holds
  */
-async function listWhatIsHeld(target, image) {
-  const bill = await billOfMaterials(image);
-  writeJson(join(target, image, 'sbom.cdx.json'), bill);
-  writeWhole(join(target, image, 'licences.txt'), licenceList(bill));
-}
-
-/**
- * @param {string} target
- * @param {Put} put
- */
-function layOutServices(target, put) {
-  layOut(target, put, [
-    ...filesOfPackages(serviceRoots()),
-    ...filesUnder(GENERATED_CLIENT).filter(isRun),
-    join(ROOT, 'package.json'),
-    ...filesUnder(DIST).filter((file) => !NOT_SHIPPED.some((start) => file.startsWith(start))),
-  ]);
+function list(folder, bill) {
+  writeJson(join(folder, 'sbom.cdx.json'), bill);
+  writeWhole(join(folder, 'licences.txt'), licenceList(bill));
 }
 
 /**
@@ -78,7 +69,7 @@ function layOutServices(target, put) {
  */
 function layOutSetup(target, put) {
   layOut(target, put, [
-    ...filesOfPackages(SETUP_ROOTS),
+    ...filesOfPackages(packageClosure(SETUP_ROOTS)),
     ...['package.json', 'prisma.config.ts'].map((name) => join(ROOT, name)),
     ...filesUnder(join(ROOT, 'prisma')),
     ...SETUP_SCRIPTS.flatMap((name) => filesOf(join(ROOT, 'scripts', name))),
@@ -87,10 +78,10 @@ function layOutSetup(target, put) {
   chmodSync(join(target, 'scripts', 'lib', 'prisma', 'schema-engine-shim.mjs'), 0o755);
 }
 
-/** @param {string[]} roots */
-function filesOfPackages(roots) {
+/** @param {string[]} folders of packages */
+function filesOfPackages(folders) {
   // Packages nested in another one are wanted, or not, in their own right.
-  return packageClosure(roots).flatMap((folder) =>
+  return folders.flatMap((folder) =>
     filesUnder(folder).filter((file) => isRun(file) && !file.slice(folder.length).includes(`${sep}node_modules${sep}`)),
   );
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerfile';
 
@@ -11,6 +12,21 @@ describe('the images', () => {
     const names = read.map(({ name }) => name);
     const bases = read.map(({ from }) => from).filter((from) => !names.includes(from));
     expect(bases.filter((base) => !/:v?\d+\.\d+\.\d+/.test(base))).toEqual([]);
+  });
+
+  it.each(['Dockerfile', 'comfyui.Dockerfile'])('let the image below %s be given, with a digest', (file) => {
+    const lines = readFileSync(join(DOCKER, file), 'utf8').split('\n');
+    const names = readStages(join(DOCKER, file)).map(({ name }) => name);
+    const others = lines.flatMap((line) => /^FROM (\S+)/.exec(line)?.[1] ?? []).filter((from) => !names.includes(from));
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.filter((from) => !/^\$\{\w+_IMAGE\}$/.test(from))).toEqual([]);
+    // A builder would fetch what such a line names, by a tag that moves.
+    expect(lines.filter((line) => line.startsWith('# syntax='))).toEqual([]);
+  });
+
+  it.each([...PROCESSES, 'setup'])('have in %s its own folder alone', (target) => {
+    const copies = instructionsOf(stages, target).filter(({ word }) => word === 'COPY');
+    expect(copies.map(({ rest }) => rest)).toEqual([`--from=build /out/${target} /app`]);
   });
 
   it.each([...PROCESSES, 'setup'])('run %s as a user that is a number other than 0, without a shell', (target) => {

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +13,8 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const stages = readStages(join(ROOT, 'docker', 'Dockerfile'));
 const LIMIT_MS = 300_000;
+const PROCESSES = ['api', 'worker', 'maintenance', 'fleet', 'gateway'];
+const IMAGES = [...PROCESSES, 'setup'];
 
 let out: string;
 let test: TestDatabase;
@@ -78,7 +80,7 @@ interface Started {
 async function start(target: string): Promise<Started> {
   const [program, args] = inImage(commandOf(lastOf(instructionsOf(stages, target), 'CMD')));
   const child = spawn(program, args, {
-    cwd: join(out, 'services'),
+    cwd: join(out, target),
     env: { ...env, DATABASE_URL: test.url, MILLRACE_WORK_DIR: join(out, 'work', 'attempts') },
   });
   running.push(child);
@@ -114,29 +116,56 @@ describe('what the images hold', () => {
     );
   });
 
-  it.each(['services', 'setup'])(
-    'is listed in %s with hashes and licences: each package, and nothing else',
-    (image) => {
-      interface Bill {
-        components: { name: string; version: string; hashes?: unknown[]; licenses?: unknown[] }[];
-      }
-      const bill = JSON.parse(readFileSync(join(out, image, 'sbom.cdx.json'), 'utf8')) as Bill;
-      const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
-      const held = packagesIn(join(out, image, 'node_modules'));
-      expect(held.filter((each) => !listed.includes(each))).toEqual([]);
-      // Of what the consoles were built from, the image has the built files.
-      const built = listed.filter((each) => !held.includes(each));
-      expect(built.some((each) => each.startsWith('react-dom@'))).toBe(image === 'services');
-      expect(bill.components.filter(({ hashes, licenses }) => hashes === undefined || licenses === undefined)).toEqual(
-        [],
-      );
-      expect(
-        readFileSync(join(out, image, 'licences.txt'), 'utf8')
-          .trim()
-          .split('\n'),
-      ).toHaveLength(listed.length);
-    },
-  );
+  it.each(IMAGES)('is listed in %s with hashes and licences: each package, and nothing else', (image) => {
+    interface Bill {
+      components: { name: string; version: string; hashes?: unknown[]; licenses?: unknown[] }[];
+    }
+    const bill = JSON.parse(readFileSync(join(out, image, 'sbom.cdx.json'), 'utf8')) as Bill;
+    const listed = bill.components.map(({ name, version }) => `${name}@${version}`);
+    const held = packagesIn(join(out, image, 'node_modules'));
+    expect(held.filter((each) => !listed.includes(each))).toEqual([]);
+    // What is bundled, and what the consoles were built from, is there without its folder.
+    const built = listed.filter((each) => !held.includes(each)).map((each) => each.replace(/@[^@]+$/, ''));
+    const has = (name: string): boolean => built.includes(name);
+    expect([has('react-dom'), has('@nestjs/core'), has('openid-client')]).toEqual([
+      image === 'api',
+      image !== 'setup',
+      image === 'api',
+    ]);
+    expect(bill.components.filter(({ hashes, licenses }) => hashes === undefined || licenses === undefined)).toEqual(
+      [],
+    );
+    expect(
+      readFileSync(join(out, image, 'licences.txt'), 'utf8')
+        .trim()
+        .split('\n'),
+    ).toHaveLength(listed.length);
+  });
+
+  it('has consoles and the command line in the image of the api, and in no other', async () => {
+    const withPages = IMAGES.filter((image) => existsSync(join(out, image, 'dist', 'console', 'index.html')));
+    const command = join('dist', 'apps', 'cli', 'src', 'main.js');
+    const withCommand = IMAGES.filter((image) => existsSync(join(out, image, command)));
+    expect([withPages, withCommand]).toEqual([['api'], ['api']]);
+    const [program, args] = inImage(['node', command, 'admin', '--help']);
+    const { stdout } = await run(program, args, { cwd: join(out, 'api'), env });
+    expect(stdout).toContain('create-account');
+    expect(readdirSync(join(out, 'worker', 'dist'))).toEqual(['bin']);
+  });
+
+  it.each(PROCESSES)('starts %s from one file and packages that it has', async (image) => {
+    // Without settings it says so, once all of its code is loaded.
+    const started = run(process.execPath, [join('dist', 'bin', `${image}.js`)], {
+      cwd: join(out, image),
+      env: { PATH: env.PATH },
+    });
+    const { stdout = '', stderr = '' } = await started.then(
+      () => Promise.reject(new Error(`${image} ran without settings`)),
+      (error: { stdout?: string; stderr?: string }) => error,
+    );
+    expect(`${stdout}${stderr}`).toContain('DATABASE_URL');
+    expect(`${stdout}${stderr}`).not.toContain('MODULE_NOT_FOUND');
+  });
 
   it('makes the bucket, and leaves one that is there', async () => {
     for (const _ of ['made', 'found']) {
@@ -164,7 +193,7 @@ describe('what the images hold', () => {
     });
     expect(stdout).toMatch(/^\S+ succeeded\n$/);
     const storage = await run(process.execPath, ['dist/apps/maintenance/src/verify-storage.js'], {
-      cwd: join(out, 'services'),
+      cwd: join(out, 'maintenance'),
       env: { ...env, DATABASE_URL: test.url },
     });
     expect(storage.stdout).toBe('1 sound, 0 stray, 0 lost, 0 corrupt.\n');

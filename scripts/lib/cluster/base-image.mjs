@@ -49,7 +49,7 @@ export async function must(scope, program, args, what) {
  * @param {Scope} scope
  */
 export async function ensureBaseImage(scope) {
-  const name = baseName();
+  const name = baseImage();
   if ((await buildah(scope, ['images', '--format', '{{.Name}}:{{.Tag}}'])).includes(name)) return;
   await task(scope, `Building the base image ${name}`, async () => {
     const [root, fetched] = [join(CLUSTER, 'rootfs'), join(CLUSTER, 'npm')];
@@ -69,9 +69,10 @@ export async function ensureBaseImage(scope) {
   });
 }
 
-/** @returns {string} as the Dockerfile names it */
-function baseName() {
-  const from = /^FROM (node:\S+)/m.exec(readFileSync(join(ROOT, 'docker', 'Dockerfile'), 'utf8'))?.[1];
+/** @returns {string} as docker/Dockerfile names it by default; a digest there is of the image of a registry, which this is not */
+export function baseImage() {
+  const text = readFileSync(join(ROOT, 'docker', 'Dockerfile'), 'utf8');
+  const from = /^ARG NODE_IMAGE=(node:[^\s@]+)/m.exec(text)?.[1];
   if (from) return `docker.io/library/${from}`;
   throw new Failure('docker/Dockerfile is built on no image of Node.js that the cluster could make.');
 }

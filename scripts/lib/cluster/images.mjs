@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { task } from '../command/index.mjs';
 import { ROOT, digestOf, filesUnder, makeFolder, readJson, writeJson, writeWhole } from '../system/index.mjs';
-import { buildah, ensureBaseImage, must } from './base-image.mjs';
+import { baseImage, buildah, ensureBaseImage, must } from './base-image.mjs';
 import { CLUSTER, PROGRAMS } from './places.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
@@ -68,7 +68,8 @@ async function buildTarget(scope, target) {
   // Without a container engine: in a changed root. The default limit of open files is too low for the packages.
   const isolated = ['--isolation', 'chroot', '--ulimit', 'nofile=20000:20000'];
   const flags = [...isolated, '--format', 'docker', '--layers', '--pull-never', '--file', 'docker/Dockerfile'];
-  await buildah(scope, ['bud', ...flags, '--target', target, '--tag', nameOf(target), '.']);
+  const base = ['--build-arg', `NODE_IMAGE=${baseImage()}`];
+  await buildah(scope, ['bud', ...flags, ...base, '--target', target, '--tag', nameOf(target), '.']);
 }
 
 /** @param {Scope} scope */

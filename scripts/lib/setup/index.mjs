@@ -1,6 +1,7 @@
 export { IMAGES, billOfMaterials, licenceFaults, licenceList } from './bill-of-materials.mjs';
 export { prepareToBuild } from './build.mjs';
 export { programs } from './bundles.mjs';
+export { PROCESS_IMAGES, billOfProcess, contentsOf } from './image-contents.mjs';
 export { completeLockfile, missingPlatformPackages, unverifiedPackages } from './lockfile.mjs';
 export { GENERATED_CLIENT, packageClosure, serviceRoots, SETUP_ROOTS } from './package-closure.mjs';
 export { setUp } from './setup.mjs';

@@ -13,7 +13,10 @@ export interface Stage {
   instructions: Instruction[];
 }
 
-/** Read a Dockerfile's stages, in order. Comments and the lines of one instruction are dealt with; here-documents are not. */
+/**
+ * Read a Dockerfile's stages, in order. Comments, the lines of one instruction, and arguments before the first stage with what they are
+ * by default are dealt with; here-documents are not.
+ */
 export function readStages(file: string): Stage[] {
   const lines = readFileSync(file, 'utf8')
     .split('\n')
@@ -23,11 +26,16 @@ export function readStages(file: string): Stage[] {
     .split('\n')
     .filter((line) => line.trim() !== '');
   const stages: Stage[] = [];
+  const given = new Map<string, string>();
   for (const line of lines) {
     const [, word = '', rest = ''] = /^\s*(\w+)\s+(.*)$/.exec(line) ?? [];
     const [, from, name] = (word === 'FROM' ? /^(\S+)(?:\s+AS\s+(\S+))?$/.exec(rest) : null) ?? [];
-    if (from !== undefined) stages.push({ name: name ?? '', from, instructions: [] });
-    else stages.at(-1)?.instructions.push({ word, rest });
+    const [, argument, value] = /^(\w+)=(\S+)$/.exec(word === 'ARG' && stages.length === 0 ? rest : '') ?? [];
+    if (argument !== undefined) given.set(argument, value ?? '');
+    else if (from !== undefined) {
+      const image = from.replace(/^\$\{(\w+)\}$/, (whole, argumentName: string) => given.get(argumentName) ?? whole);
+      stages.push({ name: name ?? '', from: image, instructions: [] });
+    } else stages.at(-1)?.instructions.push({ word, rest });
   }
   return stages;
 }

@@ -18,6 +18,7 @@ const ROOT = join(__dirname, '..', '..');
  * first process of a container it would not be ended at all.
  */
 const BY_SIGTERM = 143;
+const PROCESSES = ['api', 'worker', 'maintenance', 'fleet', 'gateway'].map((name) => `dist/bin/${name}.js`);
 
 /** Sends a process the signal before it has loaded anything of its own. */
 const SIGTERM_WHILE_LOADING = `
@@ -87,6 +88,7 @@ async function stopped(command: string, env: NodeJS.ProcessEnv): Promise<{ code:
       MILLRACE_STOP_SECONDS: '3600',
       MILLRACE_PORT: '0',
       MILLRACE_OPS_PORT: '0',
+      MILLRACE_GATEWAY_PORT: '0',
       ...env,
     },
   });
@@ -100,21 +102,15 @@ async function stopped(command: string, env: NodeJS.ProcessEnv): Promise<{ code:
 }
 
 describe('a process that is stopped while it boots', () => {
-  it.each(['dist/bin/api.js', 'dist/bin/worker.js', 'dist/bin/maintenance.js', 'dist/bin/fleet.js'])(
-    '%s ends, though it has not loaded its packages yet',
-    async (command) => {
-      const preload = join(folder.path, 'preload.cjs');
-      writeFileSync(preload, SIGTERM_WHILE_LOADING);
-      const env = { DATABASE_URL: `postgresql://a:b@${hung.address}/c`, NODE_OPTIONS: `--require=${preload}` };
-      expect(await stopped(command, env)).toMatchObject({ code: BY_SIGTERM });
-    },
-  );
+  it.each(PROCESSES)('%s ends, though it has not loaded its packages yet', async (command) => {
+    const preload = join(folder.path, 'preload.cjs');
+    writeFileSync(preload, SIGTERM_WHILE_LOADING);
+    const env = { DATABASE_URL: `postgresql://a:b@${hung.address}/c`, NODE_OPTIONS: `--require=${preload}` };
+    expect(await stopped(command, env)).toMatchObject({ code: BY_SIGTERM });
+  });
 
   it.each([
-    ['dist/bin/api.js', BY_SIGTERM],
-    ['dist/bin/worker.js', BY_SIGTERM],
-    ['dist/bin/maintenance.js', BY_SIGTERM],
-    ['dist/bin/fleet.js', BY_SIGTERM],
+    ...PROCESSES.map((command): [string, number] => [command, BY_SIGTERM]),
     // It waits for the connection to fail, and says so.
     ['scripts/migrate.mjs', 1],
   ])('%s ends, though PostgreSQL does not answer', async (command, code) => {
@@ -130,6 +126,22 @@ describe('a process that is stopped while it boots', () => {
     const end = await stopped('dist/bin/worker.js', env);
     expect(end.log).not.toContain('stopping took too long');
     expect(end).toEqual({ code: BY_SIGTERM, log: expect.stringContaining('"stopped"') as string });
+  });
+});
+
+describe('a worker outside the cluster that is stopped while it boots', () => {
+  it('ends, though its gateway does not answer', async () => {
+    const env = {
+      DATABASE_URL: undefined,
+      REDIS_URL: undefined,
+      MILLRACE_SECRET_KEY: undefined,
+      MILLRACE_BLOB_DIR: undefined,
+      MILLRACE_POOL: undefined,
+      MILLRACE_GATEWAY_URL: `http://${hung.address}`,
+      MILLRACE_GATEWAY_TOKEN: `mrw_${randomBytes(32).toString('base64url')}`,
+    };
+    const end = await stopped('dist/bin/worker.js', env);
+    expect(end).toEqual({ code: BY_SIGTERM, log: expect.stringContaining('stopping') as string });
   });
 });
 

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { Failure, runCommand } from '../command/index.mjs';
 import { Fleet, claimFolder } from '../services/index.mjs';
 import { HOME, runTool } from '../system/index.mjs';
-import { fireAlerts } from './alerts.mjs';
+import { fireAlerts } from './alerts/fire-alerts.mjs';
 import { judgeObjects } from './chart-objects.mjs';
 import { conform } from './conformance.mjs';
 import { startControlPlane } from './control-plane.mjs';

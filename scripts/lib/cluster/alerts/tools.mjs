@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import process from 'node:process';
-import { Failure } from '../command/index.mjs';
-import { onDatabase } from '../prisma/index.mjs';
-import { until } from './client.mjs';
-import { NAMESPACE, RELEASE } from './helm.mjs';
+import { Failure } from '../../command/index.mjs';
+import { onDatabase } from '../../prisma/index.mjs';
+import { until } from '../client.mjs';
+import { NAMESPACE, RELEASE } from '../helm.mjs';
 
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
@@ -13,9 +13,9 @@ const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
 /** What operators and accidents do to a release. */
 export class AlertTools {
   /**
-   * @param {import('./release.mjs').Site} site
-   * @param {import('./service.mjs').InstalledService} service
-   * @param {import('./control-plane.mjs').ControlPlane} plane
+   * @param {import('../release.mjs').Site} site
+   * @param {import('../service.mjs').InstalledService} service
+   * @param {import('../control-plane.mjs').ControlPlane} plane
    */
   constructor({ scope, servers, client }, service, plane) {
     this.scope = scope;
@@ -73,7 +73,7 @@ export class AlertTools {
 
   /**
    * @param {string} selector
-   * @returns {Promise<import('./client.mjs').KubernetesObject[]>} pods that are not going
+   * @returns {Promise<import('../client.mjs').KubernetesObject[]>} pods that are not going
    */
   async pods(selector) {
     const found = await this.client.list(`${PODS}?labelSelector=${encodeURIComponent(selector)}`);
@@ -128,7 +128,7 @@ export class AlertTools {
   /**
    * As a node that is lost takes them.
    *
-   * @param {import('./client.mjs').KubernetesObject[]} pods
+   * @param {import('../client.mjs').KubernetesObject[]} pods
    */
   async kill(pods) {
     for (const { metadata } of pods) await this.client.delete(`${PODS}/${metadata.name}`, { gracePeriodSeconds: 0 });

@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, pause } from '../command/index.mjs';
-import { freePort, makeFolder, parseJson, writeJson, writeWhole } from '../system/index.mjs';
-import { prometheusProgram, redisExporterProgram } from '../testing/index.mjs';
-import { until } from './client.mjs';
-import { start } from './control-plane.mjs';
-import { CHART, NAMESPACE } from './helm.mjs';
+import { Failure, pause } from '../../command/index.mjs';
+import { freePort, makeFolder, parseJson, writeJson, writeWhole } from '../../system/index.mjs';
+import { prometheusProgram, redisExporterProgram } from '../../testing/index.mjs';
+import { until } from '../client.mjs';
+import { start } from '../control-plane.mjs';
+import { CHART, NAMESPACE } from '../helm.mjs';
 
-/** @typedef {import('../services/fleet.mjs').Fleet} Fleet */
+/** @typedef {import('../../services/fleet.mjs').Fleet} Fleet */
 
 /** A minute of a rule is a second here. */
 const FASTER = 60;
@@ -53,7 +53,7 @@ function shortened(text) {
 export class Prometheus {
   /**
    * @param {Fleet} fleet
-   * @param {import('./control-plane.mjs').ControlPlane} plane
+   * @param {import('../control-plane.mjs').ControlPlane} plane
    * @param {string} redisUrl
    */
   constructor(fleet, plane, redisUrl) {

@@ -1,8 +1,8 @@
-import { until } from './client.mjs';
-import { CLASSES } from './helm.mjs';
-import { ENDLESS_GRAPH, LONG_GRAPH, SMALL_GRAPH } from './service.mjs';
+import { until } from '../client.mjs';
+import { CLASSES } from '../helm.mjs';
+import { ENDLESS_GRAPH, LONG_GRAPH, SMALL_GRAPH } from '../service.mjs';
 
-/** @typedef {import('./alert-tools.mjs').AlertTools} AlertTools */
+/** @typedef {import('./tools.mjs').AlertTools} AlertTools */
 
 const STARTS_BURN = ['MillraceStartsBurnFast', 'MillraceStartsBurn', 'MillraceStartsBurnSlowly'];
 const SUCCESS_BURN = ['MillraceSuccessBurnFast', 'MillraceSuccessBurn', 'MillraceSuccessBurnSlowly'];
@@ -34,7 +34,7 @@ function changeWaiting(tools, change, end) {
 /**
  * Of the alerts on jobs and their workers.
  *
- * @type {import('./alert-causes.mjs').Cause[]}
+ * @type {import('./causes.mjs').Cause[]}
  */
 export const JOB_CAUSES = [
   {

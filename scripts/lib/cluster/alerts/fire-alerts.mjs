@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, pause, say, task } from '../command/index.mjs';
-import { CAUSES } from './alert-causes.mjs';
-import { AlertTools } from './alert-tools.mjs';
-import { CHART } from './helm.mjs';
+import { Failure, pause, say, task } from '../../command/index.mjs';
+import { CAUSES } from './causes.mjs';
+import { AlertTools } from './tools.mjs';
+import { CHART } from '../helm.mjs';
 import { Prometheus } from './prometheus.mjs';
 
 const QUIET_MS = 6_000;
@@ -21,9 +21,9 @@ function alertsOfChart() {
 /**
  * Bring about what each alert is for, in the release, and see it fire, and no other one. All that is found is reported together.
  *
- * @param {import('./release.mjs').Site} site
- * @param {import('./service.mjs').InstalledService} service
- * @param {{ fleet: import('../services/fleet.mjs').Fleet, plane: import('./control-plane.mjs').ControlPlane }} cluster
+ * @param {import('../release.mjs').Site} site
+ * @param {import('../service.mjs').InstalledService} service
+ * @param {{ fleet: import('../../services/fleet.mjs').Fleet, plane: import('../control-plane.mjs').ControlPlane }} cluster
  * @param {string} only causes that have this in what they are
  */
 export async function fireAlerts(site, service, { fleet, plane }, only) {
@@ -52,10 +52,10 @@ export async function fireAlerts(site, service, { fleet, plane }, only) {
 }
 
 /**
- * @param {import('../command/scope.mjs').Scope} scope
+ * @param {import('../../command/scope.mjs').Scope} scope
  * @param {Prometheus} prometheus
  * @param {AlertTools} tools
- * @param {import('./alert-causes.mjs').Cause} cause
+ * @param {import('./causes.mjs').Cause} cause
  * @returns {Promise<string | undefined>} what was wrong
  */
 async function fire(scope, prometheus, tools, { raises, mayRaise = [], prepare, bring }) {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { until } from './client.mjs';
-import { JOB_CAUSES } from './job-alert-causes.mjs';
-import { LONG_GRAPH } from './service.mjs';
+import { until } from '../client.mjs';
+import { JOB_CAUSES } from './job-causes.mjs';
+import { LONG_GRAPH } from '../service.mjs';
 
-/** @typedef {import('./alert-tools.mjs').AlertTools} AlertTools */
-/** @typedef {import('./alert-tools.mjs').Undo} Undo */
+/** @typedef {import('./tools.mjs').AlertTools} AlertTools */
+/** @typedef {import('./tools.mjs').Undo} Undo */
 /**
  * What alerts are for, and those that it raises. `mayRaise`: what else it truly is. `prepare` comes before Prometheus is there, `bring`
  * when that has found all well.

@@ -1,5 +1,12 @@
 import { readFlags, runCommand, say } from './lib/command/index.mjs';
-import { assertMachine, buildImages, buildPrograms, runInside } from './lib/cluster/index.mjs';
+import {
+  assertMachine,
+  beginFigures,
+  buildImages,
+  buildPrograms,
+  endFigures,
+  runInside,
+} from './lib/cluster/index.mjs';
 import { seedFolder } from './lib/postgres/index.mjs';
 import { s3Program } from './lib/servers/index.mjs';
 import { setUp } from './lib/setup/index.mjs';
@@ -9,8 +16,8 @@ const HELP = `npm run test:cluster [-- flags]    install the chart into a real K
 
   --api-server   only etcd, the API server and its controllers: the conformance suite of the fleet's Kubernetes adapter, and the
                  chart's objects as the API server judges them
-  --installation only the chart on a node: without what --api-server does
-  --alerts       only the chart on a node, and its alerts: the cause of each is brought about (20 minutes, and not part of the rest)
+  --installation only the chart on a node: without what --api-server and --alerts do
+  --alerts       only the chart on a node, and its alerts: the cause of each is brought about (20 minutes)
   --cause TEXT   of --alerts only the causes that have this text in what they are
   --build        only build what is needed, once: the programs of Kubernetes from Go modules (40 minutes of one processor), the
                  base image, the images; kept in .millrace/tools/cluster
@@ -27,22 +34,22 @@ async function main(scope) {
   const known = { 'api-server': flag, installation: flag, alerts: flag, cause: text, build: flag, install: flag };
   const { 'api-server': only, installation, alerts, cause = '', build, install } = readFlags(HELP, known);
   const whole = !only;
+  const what = only ? 'api-server' : alerts ? 'alerts' : installation ? 'installation' : 'whole';
+  beginFigures(build ? 'build' : what);
   await assertMachine(scope, { whole, install: Boolean(install) });
   await setUp(scope, process.env);
   await helmProgram(scope);
   if (whole) await seedFolder(scope);
   if (whole) await s3Program(scope);
-  if (alerts) {
+  if (whole && !installation) {
     await prometheusProgram(scope);
     await redisExporterProgram(scope);
   }
   await buildPrograms(scope, whole);
   if (whole) await buildImages(scope);
   if (build) return 0;
-  const code = await runInside(scope, [
-    only ? 'api-server' : alerts ? 'alerts' : installation ? 'installation' : 'whole',
-    ...(cause === '' ? [] : [cause]),
-  ]);
+  const code = await runInside(scope, [what, ...(cause === '' ? [] : [cause])]);
+  endFigures(code === 0);
   say('Not run here: operators of KEDA, Prometheus and the Gateway API (their objects have no schema), GPUs, the');
   say('enforcement of network policies, several nodes. docs/cluster-test.md says what checks them instead.');
   say(code === 0 ? 'All that was run held.' : 'Something did not hold.');

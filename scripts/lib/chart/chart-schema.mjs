@@ -10,6 +10,7 @@ const AMOUNTS = { type: 'object', additionalProperties: { type: ['string', 'numb
 const DEFINITIONS = {
   amountOrPercent: { type: ['string', 'integer'], minimum: 0, pattern: '^([0-9]+%?)?$' },
   digest: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
+  optionalDigest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
   duration: { type: 'string', pattern: '^([0-9]+(ms|s|m|h))+$' },
   peer: closed({
     ipBlock: closed({ cidr: { type: 'string' }, except: { type: 'array', items: { type: 'string' } } }),

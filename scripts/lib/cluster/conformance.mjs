@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { say } from '../command/index.mjs';
 import { MODULES, ROOT, runTool } from '../system/index.mjs';
+import { noteStep } from './figures.mjs';
 
 /**
  * The conformance suite of the fleet's Kubernetes adapter against the real API server and its controllers. Nodes and the end of pods
@@ -17,10 +18,12 @@ export async function conform(scope, { url, token, caFile }) {
   );
   const jest = join(MODULES, 'jest', 'bin', 'jest.js');
   const suite = ['--testMatch', '**/kubernetes.fleet.live.ts', '--runInBand'];
+  const begin = performance.now();
   const { code } = await runTool(scope, process.execPath, [jest, ...suite], {
     cwd: ROOT,
     env: { ...process.env, MILLRACE_CLUSTER_URL: url, MILLRACE_CLUSTER_TOKEN: token, MILLRACE_CLUSTER_CA: caFile },
     show: true,
   });
+  noteStep('conformance of the Kubernetes adapter', performance.now() - begin);
   return code ?? 1;
 }

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { Failure } from '../command/index.mjs';
 import { ROOT, runTool, writeJson } from '../system/index.mjs';
 import { helmProgram } from '../testing/index.mjs';
+import { COMFYUI_COMMAND, COMFYUI_IMAGE } from './comfyui-image.mjs';
 import { REPOSITORY, TAGS } from './images.mjs';
 import { NODE_ADDRESS } from './places.mjs';
 import { BUCKET } from './servers.mjs';
@@ -15,8 +16,10 @@ import { BUCKET } from './servers.mjs';
 export const NAMESPACE = 'millrace';
 export const RELEASE = 'millrace';
 export const CHART = join(ROOT, 'helm', 'millrace');
-/** A class whose image nobody has, and one whose GPU no node has. */
-export const CLASSES = { usual: 'cpu', withoutImage: 'unbuilt', withoutNode: 'large-gpu' };
+/** Among them a class whose image nobody has, and one whose GPU no node has. */
+export const CLASSES = { usual: 'cpu', comfyui: 'comfyui', withoutImage: 'unbuilt', withoutNode: 'large-gpu' };
+/** Of models on a worker's disk: what two of those take that the test of the cache has. */
+const MODEL_CACHE_BYTES = 2_500_000;
 const SMALL = { requests: { cpu: '20m', memory: '64Mi' }, limits: { memory: '1Gi' } };
 
 /** Real Helm on the cluster. */
@@ -81,14 +84,30 @@ function valuesOf({ relays }) {
       apiServer: { peers },
       engineClasses: [
         { name: CLASSES.usual, engine: 'cpu' },
+        { name: CLASSES.comfyui, engine: 'comfyui', image: COMFYUI_IMAGE },
         { name: CLASSES.withoutImage, engine: 'cpu', image: 'millrace.test/unbuilt:1' },
         { name: CLASSES.withoutNode, engine: 'cpu', gpu: { kind: 'nvidia-h200', count: 8 } },
       ],
+      worker: { comfyui: comfyui() },
     },
+    remoteWorkers: { enabled: true, replicas: 1, resources: SMALL },
     workerDefaults: { resources: SMALL, drainSeconds: 120 },
     networkPolicy: { opsFrom: peers },
     // For what `settings` of the whole release change for a short test.
     settings: { MILLRACE_DATABASE_POOL_SIZE: 4 },
     tests: { resources: SMALL },
+  };
+}
+
+/** A ComfyUI beside a worker, and a cache of models that both see. */
+function comfyui() {
+  return {
+    command: COMFYUI_COMMAND,
+    resources: SMALL,
+    shmSize: '64Mi',
+    tmpSize: '64Mi',
+    models: { size: '64Mi' },
+    modelCache: { kind: 'emptyDir', bytes: MODEL_CACHE_BYTES },
+    startSeconds: 120,
   };
 }

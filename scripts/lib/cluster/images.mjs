@@ -1,8 +1,10 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { task } from '../command/index.mjs';
+import { say, task } from '../command/index.mjs';
 import { ROOT, digestOf, filesUnder, makeFolder, readJson, writeJson, writeWhole } from '../system/index.mjs';
 import { baseImage, buildah, ensureBaseImage, must } from './base-image.mjs';
+import { COMFYUI_IMAGE, buildComfyuiImage } from './comfyui-image.mjs';
+import { noteFound } from './figures.mjs';
 import { CLUSTER, PROGRAMS } from './places.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
@@ -15,6 +17,9 @@ export const TAGS = /** @type {const} */ (['first', 'second']);
 /** All images as one archive, and what they were made from. */
 export const ARCHIVE = join(CLUSTER, 'images.tar');
 const MADE_FROM = join(CLUSTER, 'images.digest');
+/** Without a container engine: in a changed root. The default limit of open files is too low for the packages. */
+const ISOLATED = ['--isolation', 'chroot', '--ulimit', 'nofile=20000:20000'];
+const BUILD = [...ISOLATED, '--format', 'docker', '--layers', '--pull-never'];
 const TARGETS = ['api', 'worker', 'maintenance', 'fleet', 'gateway', 'setup'];
 /** What .dockerignore lets through. */
 const FOLDERS = ['apps', 'docs', 'libs', 'prisma', 'scripts'];
@@ -55,9 +60,26 @@ export async function buildImages(scope) {
   await task(scope, 'Building the stage that all images share', () => buildTarget(scope, 'build'));
   for (const target of TARGETS) await task(scope, `Building the image ${target}`, () => buildTarget(scope, target));
   await task(scope, 'Building the pause image', () => buildPauseImage(scope));
+  await task(scope, 'Building the image that stands in for ComfyUI', () => buildComfyuiImage(scope, BUILD));
   await task(scope, 'Writing the archive of images', () => writeArchive(scope));
   await buildah(scope, ['rmi', '--prune']);
   writeJson(MADE_FROM, { digest });
+  await saySizes(scope);
+}
+
+/**
+ * What each image takes on the disk of a node, unpacked. All but the first have its layers, which a node keeps once.
+ *
+ * @param {Scope} scope
+ */
+async function saySizes(scope) {
+  const names = [baseImage(), ...TARGETS.map(nameOf)];
+  const lines = (await buildah(scope, ['images', '--format', '{{.Name}}:{{.Tag}} {{.Size}}'])).trim().split('\n');
+  for (const name of names) {
+    const size = lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? 'unknown';
+    say(`    ${name}: ${size}`);
+    noteFound(`size of ${name.replace(/^.*\//, '')}`, size);
+  }
 }
 
 /**
@@ -65,11 +87,8 @@ export async function buildImages(scope) {
  * @param {string} target
  */
 async function buildTarget(scope, target) {
-  // Without a container engine: in a changed root. The default limit of open files is too low for the packages.
-  const isolated = ['--isolation', 'chroot', '--ulimit', 'nofile=20000:20000'];
-  const flags = [...isolated, '--format', 'docker', '--layers', '--pull-never', '--file', 'docker/Dockerfile'];
-  const base = ['--build-arg', `NODE_IMAGE=${baseImage()}`];
-  await buildah(scope, ['bud', ...flags, ...base, '--target', target, '--tag', nameOf(target), '.']);
+  const from = ['--file', 'docker/Dockerfile', '--build-arg', `NODE_IMAGE=${baseImage()}`];
+  await buildah(scope, ['bud', ...BUILD, ...from, '--target', target, '--tag', nameOf(target), '.']);
 }
 
 /** @param {Scope} scope */
@@ -94,7 +113,7 @@ async function writeArchive(scope) {
   const folder = join(CLUSTER, 'images');
   rmSync(folder, { recursive: true, force: true });
   makeFolder(folder);
-  const names = [...TARGETS.map(nameOf), PAUSE_IMAGE];
+  const names = [...TARGETS.map(nameOf), PAUSE_IMAGE, COMFYUI_IMAGE];
   for (const name of names)
     await buildah(scope, ['push', '--quiet', '--disable-compression', name, `oci:${folder}:${name}`]);
   const index = join(folder, 'index.json');

@@ -8,6 +8,8 @@ import { fireAlerts } from './alerts/fire-alerts.mjs';
 import { judgeObjects } from './chart-objects.mjs';
 import { conform } from './conformance.mjs';
 import { startControlPlane } from './control-plane.mjs';
+import { useModels, workFromOutside } from './engine-steps.mjs';
+import { noteSteps } from './figures.mjs';
 import { deployAndScale, drainBusyWorker, killController, sayWhy } from './fleet-steps.mjs';
 import { Helm } from './helm.mjs';
 import { systemProgram } from './needs.mjs';
@@ -54,6 +56,7 @@ async function prepare(scope) {
 /** @param {Scope} scope */
 async function main(scope) {
   const [path = '', what = 'whole', cause = ''] = process.argv.slice(2);
+  noteSteps();
   await prepare(scope);
   const fleet = new Fleet(scope, await claimFolder(scope, path));
   const plane = await startControlPlane(fleet);
@@ -71,8 +74,11 @@ async function main(scope) {
   else {
     await deployAndScale(site, service);
     await sayWhy(site, service);
+    await useModels(site, service);
+    await workFromOutside(site, service, fleet);
     await drainBusyWorker(site, service);
     await killController(site, service);
+    if (what === 'whole') await fireAlerts(site, service, { fleet, plane });
     await upgradeAndRollBack(site, service);
   }
   await uninstall(site);

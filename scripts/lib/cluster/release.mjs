@@ -1,6 +1,7 @@
 import { Failure, say, task } from '../command/index.mjs';
 import { namespaceOf } from './chart-objects.mjs';
 import { until } from './client.mjs';
+import { noteFound } from './figures.mjs';
 import { CHART, NAMESPACE, RELEASE } from './helm.mjs';
 import { TAGS } from './images.mjs';
 import { InstalledService, SMALL_GRAPH } from './service.mjs';
@@ -77,11 +78,12 @@ export async function upgradeAndRollBack({ scope, client, helm }, service) {
   const [first, second] = TAGS;
   const upgrade = ['upgrade', RELEASE, CHART, '--values', helm.values, '--set', `image.tag=${second}`, ...WAIT];
   await task(scope, 'helm upgrade, under requests', async () => {
-    await underRequests(scope, service, () => explained(client, () => helm.run(upgrade)));
+    await underRequests(scope, service, 'the upgrade', () => explained(client, () => helm.run(upgrade)));
     await onlyImages(scope, client, second);
   });
   await task(scope, 'helm rollback, under requests', async () => {
-    await underRequests(scope, service, () => explained(client, () => helm.run(['rollback', RELEASE, '1', ...WAIT])));
+    const rollback = ['rollback', RELEASE, '1', ...WAIT];
+    await underRequests(scope, service, 'the rollback', () => explained(client, () => helm.run(rollback)));
     await onlyImages(scope, client, first);
   });
   await task(scope, 'Running a job after that', async () => {
@@ -93,9 +95,10 @@ export async function upgradeAndRollBack({ scope, client, helm }, service) {
 /**
  * @param {Scope} scope
  * @param {InstalledService} service
+ * @param {string} during what it is
  * @param {() => Promise<unknown>} work
  */
-async function underRequests(scope, service, work) {
+async function underRequests(scope, service, during, work) {
   const { id } = await service.submit(SMALL_GRAPH);
   let [sent, isDone] = [0, false];
   /** @type {string[]} */
@@ -115,6 +118,7 @@ async function underRequests(scope, service, work) {
   await work().finally(() => (isDone = true));
   await sending;
   say(`    ${sent - failures.length} of ${sent} requests were answered`);
+  noteFound(`requests answered during ${during}`, `${sent - failures.length} of ${sent}`);
   if (failures.length > 0)
     throw new Failure(`${failures.length} of ${sent} requests failed:\n${failures.slice(0, 20).join('\n')}`);
 }

@@ -5,7 +5,7 @@ import { NAMESPACE, RELEASE } from './helm.mjs';
 
 /** @typedef {import('../command/scope.mjs').Scope} Scope */
 /** @typedef {{ id: string, path: string, state: string, state_reason: string | null, ready_workers: number }} Deployment */
-/** @typedef {{ id: string, status: string, error: unknown }} Job */
+/** @typedef {{ id: string, status: string, error: unknown, outputs: { url: string }[] }} Job */
 
 const TIMEOUT_MS = 15_000;
 
@@ -82,12 +82,23 @@ export class InstalledService {
   }
 
   /**
+   * As the account, to the public listener.
+   *
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [body]
+   */
+  send(method, path, body) {
+    return ask(method, `${this.publicUrl}${path}`, this.key, body);
+  }
+
+  /**
    * @param {object} more
    * @returns {Promise<Deployment>}
    */
   deploy(more) {
     return /** @type {Promise<Deployment>} */ (
-      ask('POST', `${this.publicUrl}/platform/v1/deployments`, this.key, { name: 'cluster', ...more })
+      this.send('POST', '/platform/v1/deployments', { name: 'cluster', ...more })
     );
   }
 
@@ -96,7 +107,7 @@ export class InstalledService {
    * @returns {Promise<Deployment>}
    */
   deployment(id) {
-    return /** @type {Promise<Deployment>} */ (ask('GET', `${this.publicUrl}/platform/v1/deployments/${id}`, this.key));
+    return /** @type {Promise<Deployment>} */ (this.send('GET', `/platform/v1/deployments/${id}`));
   }
 
   /**
@@ -104,12 +115,12 @@ export class InstalledService {
    * @param {object} more
    */
   change(id, more) {
-    return ask('PATCH', `${this.publicUrl}/platform/v1/deployments/${id}`, this.key, more);
+    return this.send('PATCH', `/platform/v1/deployments/${id}`, more);
   }
 
   /** @param {string} id */
   undeploy(id) {
-    return ask('DELETE', `${this.publicUrl}/platform/v1/deployments/${id}`, this.key);
+    return this.send('DELETE', `/platform/v1/deployments/${id}`);
   }
 
   /**
@@ -118,9 +129,7 @@ export class InstalledService {
    * @returns {Promise<Job>}
    */
   submit(graph, path = '') {
-    return /** @type {Promise<Job>} */ (
-      ask('POST', `${this.publicUrl}${path}/api/v2/jobs`, this.key, { workflow: graph })
-    );
+    return /** @type {Promise<Job>} */ (this.send('POST', `${path}/api/v2/jobs`, { workflow: graph }));
   }
 
   /**
@@ -129,7 +138,7 @@ export class InstalledService {
    * @returns {Promise<Job>}
    */
   job(id, path = '') {
-    return /** @type {Promise<Job>} */ (ask('GET', `${this.publicUrl}${path}/api/v2/jobs/${id}`, this.key));
+    return /** @type {Promise<Job>} */ (this.send('GET', `${path}/api/v2/jobs/${id}`));
   }
 
   /**
@@ -137,7 +146,7 @@ export class InstalledService {
    * @param {string} [path]
    */
   cancel(id, path = '') {
-    return ask('POST', `${this.publicUrl}${path}/api/v2/jobs/${id}/cancel`, this.key);
+    return this.send('POST', `${path}/api/v2/jobs/${id}/cancel`);
   }
 
   /**

@@ -2,4 +2,4 @@ export { runCommand } from './command.mjs';
 export { Failure, Interrupted, sentenceOf, systemSentenceIn } from './failure.mjs';
 export { misuse, oneOf, readCommandLine, readFlags, wholeNumber } from './flags.mjs';
 export { Scope, pause, reasonOf } from './scope.mjs';
-export { duration, say, task } from './terminal.mjs';
+export { duration, onTaskDone, say, task } from './terminal.mjs';

@@ -1,3 +1,7 @@
+/** @typedef {(title: string, elapsedMs: number) => void} TaskListener */
+
+/** @type {Set<TaskListener>} */
+const listeners = new Set();
 /** True while a task's line is open and waits for its end. */
 let lineIsOpen = false;
 
@@ -22,6 +26,15 @@ export function complain(line) {
 }
 
 /**
+ * Be told of each task that has been done, with how long it took.
+ *
+ * @param {TaskListener} listener
+ */
+export function onTaskDone(listener) {
+  listeners.add(listener);
+}
+
+/**
  * Do a piece of work under one line that says what it is and, at its end, how long it took.
  *
  * @template T
@@ -39,9 +52,11 @@ export async function task(scope, title, work) {
   const startedAt = performance.now();
   const result = await work();
   scope.check();
-  const time = duration(performance.now() - startedAt);
+  const elapsedMs = performance.now() - startedAt;
+  const time = duration(elapsedMs);
   process.stdout.write(lineIsOpen ? `${time}\n` : `  ${title}: ${time}\n`);
   lineIsOpen = false;
+  for (const listener of listeners) listener(title, elapsedMs);
   return result;
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { until } from '../client.mjs';
-import { JOB_CAUSES } from './job-causes.mjs';
 import { LONG_GRAPH } from '../service.mjs';
+import { FLEET_CAUSES } from './fleet-causes.mjs';
+import { JOB_CAUSES } from './job-causes.mjs';
 
 /** @typedef {import('./tools.mjs').AlertTools} AlertTools */
 /** @typedef {import('./tools.mjs').Undo} Undo */
@@ -195,4 +196,5 @@ export const CAUSES = [
     },
   },
   ...JOB_CAUSES,
+  ...FLEET_CAUSES,
 ];

@@ -5,7 +5,7 @@ import { ENDLESS_GRAPH, LONG_GRAPH, SMALL_GRAPH } from '../service.mjs';
 /** @typedef {import('./tools.mjs').AlertTools} AlertTools */
 
 const STARTS_BURN = ['MillraceStartsBurnFast', 'MillraceStartsBurn', 'MillraceStartsBurnSlowly'];
-const SUCCESS_BURN = ['MillraceSuccessBurnFast', 'MillraceSuccessBurn', 'MillraceSuccessBurnSlowly'];
+export const SUCCESS_BURN = ['MillraceSuccessBurnFast', 'MillraceSuccessBurn', 'MillraceSuccessBurnSlowly'];
 /** More than die at once: there is always one that takes a job. */
 const MORTAL_WORKERS = 4;
 

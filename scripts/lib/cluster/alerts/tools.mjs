@@ -4,6 +4,7 @@ import { Failure } from '../../command/index.mjs';
 import { onDatabase } from '../../prisma/index.mjs';
 import { until } from '../client.mjs';
 import { NAMESPACE, RELEASE } from '../helm.mjs';
+import { BUCKET } from '../servers.mjs';
 
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
@@ -15,14 +16,14 @@ export class AlertTools {
   /**
    * @param {import('../release.mjs').Site} site
    * @param {import('../service.mjs').InstalledService} service
-   * @param {import('../control-plane.mjs').ControlPlane} plane
+   * @param {import('../../services/fleet.mjs').Fleet} fleet
    */
-  constructor({ scope, servers, client }, service, plane) {
+  constructor({ scope, servers, client }, service, fleet) {
     this.scope = scope;
     this.servers = servers;
     this.client = client;
     this.service = service;
-    this.plane = plane;
+    this.fleet = fleet;
     /** What failed last in work that is repeated; it may be what is to happen. */
     this.lastFailure = '';
   }
@@ -53,6 +54,26 @@ export class AlertTools {
       return await use((command = '', ...rest) => redis.call(command, ...rest));
     } finally {
       redis.disconnect();
+    }
+  }
+
+  /**
+   * Bytes are lost from the store, as by a mistake of who keeps the bucket.
+   *
+   * @param {string} part of their keys
+   */
+  async removeFromBucket(part) {
+    const { S3Client, DeleteObjectCommand, ListObjectsV2Command } = await import('@aws-sdk/client-s3');
+    const { endpoint, accessKeyId, secretAccessKey } = this.servers.s3;
+    const credentials = { accessKeyId, secretAccessKey };
+    const client = new S3Client({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials });
+    try {
+      const { Contents: found = [] } = await client.send(new ListObjectsV2Command({ Bucket: BUCKET }));
+      const keys = found.flatMap(({ Key }) => (Key?.includes(part) ? [Key] : []));
+      if (keys.length === 0) throw new Failure(`The bucket has nothing with ${part} in its key.`);
+      for (const Key of keys) await client.send(new DeleteObjectCommand({ Bucket: BUCKET, Key }));
+    } finally {
+      client.destroy();
     }
   }
 

@@ -132,6 +132,7 @@ const MISFITS: [string, object, string][] = [
   ['an unknown surface', { surface: 'both' }, 'surface'],
   ['a pool that no message can name', { workers: { 'a b': {} } }, 'a b'],
   ['a digest that is none', { image: { digests: { api: 'latest' } } }, 'digests'],
+  ['a digest of another that is none', { redis: { bundled: { digest: 'sha256:12' } } }, 'digest'],
 ];
 
 describe('the chart refuses', () => {

@@ -11,7 +11,7 @@ const TEXT = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 
 interface Service {
   image: string;
-  build?: { target?: string };
+  build?: { target?: string; args?: Record<string, string> };
   command?: string[];
   environment?: Record<string, string>;
   depends_on?: Record<string, { condition: string }>;
@@ -20,6 +20,7 @@ interface Service {
   stop_grace_period?: string;
   read_only?: boolean;
   ports?: string[];
+  volumes?: string[];
 }
 
 const { services } = parse(TEXT, { merge: true }) as { services: Record<string, Service> };
@@ -27,22 +28,31 @@ const settings = listSettings();
 /** Services that run a process of ours, with the process. */
 const processes = Object.entries(services).flatMap(([name, service]) => {
   const process = service.build?.target ?? '';
-  return ['api', 'worker', 'maintenance'].includes(process) ? [{ name, process, service }] : [];
+  return ['api', 'worker', 'maintenance', 'fleet', 'gateway'].includes(process) ? [{ name, process, service }] : [];
 });
+/** Processes whose settings a service has: workers that the fleet starts have those of the fleet. */
+const readersOf = (process: string): string[] => (process === 'fleet' ? ['fleet', 'worker'] : [process]);
 
 describe('the compose file', () => {
   it('gives each process settings that it knows, and those that it cannot do without', () => {
-    expect(processes.map(({ name }) => name)).toEqual(['api', 'maintenance', 'worker', 'worker-gpu']);
+    expect(processes.map(({ name }) => name)).toEqual([
+      ...['api', 'maintenance', 'worker', 'fleet', 'gateway', 'worker-gpu'],
+    ]);
     for (const { name, process, service } of processes) {
       const given = Object.keys(service.environment ?? {});
-      const known = settings.filter((listed) => listed.processes.includes(process)).map(({ setting }) => setting);
+      const readers = readersOf(process);
+      const known = settings
+        .filter((listed) => listed.processes.some((reader) => readers.includes(reader)))
+        .map(({ setting }) => setting);
       expect([name, given.filter((variable) => !known.some((setting) => setting.name === variable))]).toEqual([
         name,
         [],
       ]);
       const required = known
         .filter(({ schema }) => !schema.safeParse(undefined).success)
-        .map((setting) => setting.name);
+        .map((setting) => setting.name)
+        // Each worker of the fleet gets its own.
+        .filter((variable) => process !== 'fleet' || variable !== 'MILLRACE_POOL');
       expect(given).toEqual(expect.arrayContaining(required));
     }
   });
@@ -91,6 +101,32 @@ describe('the compose file', () => {
     expect(others.map(({ image }) => image).filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
   });
 
+  it('scrapes every process', () => {
+    const text = readFileSync(join(ROOT, 'docker', 'prometheus.yml'), 'utf8');
+    const { scrape_configs: configs } = parse(text) as {
+      scrape_configs: { job_name: string; dns_sd_configs: { names: string[] }[] }[];
+    };
+    const scraped = configs.flatMap(({ dns_sd_configs: found }) => found.flatMap(({ names }) => names));
+    expect(scraped.sort()).toEqual(processes.map(({ name }) => name).sort());
+  });
+
+  it('gives the fleet classes that deployments can be made of', () => {
+    const text = readFileSync(join(ROOT, 'docker', 'engine-classes.json'), 'utf8');
+    const { classes } = JSON.parse(text) as { classes: { name: string; engine: string }[] };
+    expect(classes.map(({ name, engine }) => [name, engine])).toEqual([['cpu', 'cpu']]);
+    expect(services.fleet?.volumes).toContain('./docker/engine-classes.json:/etc/millrace/engine-classes.json:ro');
+    expect(services.fleet?.environment?.MILLRACE_ENGINE_CLASSES_FILE).toBe('/etc/millrace/engine-classes.json');
+  });
+
+  it('lets every image that others make be replaced, by one with a digest', () => {
+    const others = Object.values(services).filter(({ build }) => build === undefined);
+    expect(others.map(({ image }) => image).filter((image) => !/^\$\{[A-Z0-9]+_IMAGE:-[^}]+\}$/.test(image))).toEqual(
+      [],
+    );
+    const args = Object.values(services).flatMap(({ build }) => (build === undefined ? [] : [build.args ?? {}]));
+    expect(args.filter((given) => !/^\$\{\w+_IMAGE:-/.test(Object.values(given).join()))).toEqual([]);
+  });
+
   it('shows the ops listener to this machine alone', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports.filter((port) => port.endsWith(':9090'))).toEqual(['127.0.0.1:${MILLRACE_OPS_PORT:-9090}:9090']);
@@ -99,7 +135,7 @@ describe('the compose file', () => {
   it('lets a worker end its drain, on a read-only root', () => {
     for (const { process, service } of processes) {
       expect(service.read_only).toBe(true);
-      if (process !== 'worker') continue;
+      if (process !== 'worker' && process !== 'fleet') continue;
       const minutes = Number(/^(\d+)m$/.exec(service.stop_grace_period ?? '')?.[1]);
       expect(minutes * 60).toBeGreaterThan(Number(service.environment?.MILLRACE_DRAIN_SECONDS) + 30);
     }

@@ -35,6 +35,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if $digest }}{{ printf "%s@%s" $name $digest }}{{ else }}{{ $name }}{{ end -}}
 {{- end -}}
 
+{{- /* An image that others make, with its digest where there is one: (dict "image" "name:tag" "digest" "sha256:..."). */ -}}
+{{- define "millrace.otherImage" -}}
+{{- if .digest }}{{ printf "%s@%s" (regexReplaceAll "@.*$" .image "") .digest }}{{ else }}{{ .image }}{{ end -}}
+{{- end -}}
+
 {{- define "millrace.serviceAccount" -}}
 {{- default (include "millrace.fullname" .) .Values.serviceAccount.existing -}}
 {{- end -}}

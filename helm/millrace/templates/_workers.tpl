@@ -101,7 +101,7 @@ spec:
         # A native sidecar: it is stopped after the worker, so that a draining worker keeps its engine.
         - name: comfyui
           restartPolicy: Always
-          image: {{ $pool.comfyui.image }}
+          image: {{ include "millrace.otherImage" $pool.comfyui }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           command:
             - /bin/sh

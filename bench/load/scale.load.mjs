@@ -54,6 +54,7 @@ export async function prepare(where) {
   const countedLanes = {
     add: (...sent) => lanes.add(...sent),
     addAgain: (...sent) => lanes.addAgain(...sent),
+    addLeft: (...sent) => lanes.addLeft(...sent),
     states: (...asked) => lanes.states(...asked),
     addAll: async (pool, jobs) => {
       await lanes.addAll(pool, jobs);

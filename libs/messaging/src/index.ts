@@ -1,5 +1,5 @@
 export { RedisConnections } from './redis';
-export { LaneConsumer, LaneProducer } from './lanes';
+export { LaneConsumer, LaneProducer, type HintState } from './lanes';
 export { LivePublisher, LiveSubscriber, type ReceivedEvent } from './live-events';
 export { listenForControl, sendControl } from './control';
 export { EphemeralSecrets, forgetSecret } from './ephemeral-secrets';

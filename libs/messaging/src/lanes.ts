@@ -10,8 +10,14 @@ const LANE = 'lane';
 const messageId = ({ jobId, attempt }: DispatchMessage, again?: string): string =>
   again === undefined ? `${jobId}.${attempt}` : `${jobId}.${attempt}.${again}`;
 
-/** `taken`: a worker has received it and is not done with it. */
-export type HintState = 'waiting' | 'taken' | 'absent';
+/** Names the one offer of an attempt that workers leave to others: however many of them do, there is one. */
+const LEFT = 'left';
+
+/**
+ * Where the offers of an attempt are. `waiting`: one waits to be received. Else `absent`: the first message is not there; `taken`: a worker has
+ * received it and is not done with it; `held`: so it is, and the offer beside it is with a worker, too.
+ */
+export type HintState = 'waiting' | 'absent' | 'taken' | 'held';
 
 /**
  * A message whose worker died is given to another after these. Long before, the lease of a claimed attempt has run out in
@@ -54,13 +60,25 @@ export class LaneProducer {
     await this.queue(poolId).add('attempt', message, { jobId: messageId(message, again), lifo: true });
   }
 
-  /** The state of the first messages of these attempts. */
+  /**
+   * Offer an attempt again that a worker has left to others, or sits on: ahead of all others, and once however often that is asked for.
+   *
+   * @throws when Redis is away.
+   */
+  async addLeft(poolId: string, message: DispatchMessage): Promise<void> {
+    await this.addAgain(poolId, message, LEFT);
+  }
+
+  /** The state of these attempts. */
   async states(poolId: string, messages: DispatchMessage[]): Promise<HintState[]> {
     const queue = this.queue(poolId);
     return Promise.all(
       messages.map(async (message) => {
-        const state = await queue.getJobState(messageId(message));
-        return state === 'unknown' ? 'absent' : state === 'active' ? 'taken' : 'waiting';
+        const ids = [messageId(message), messageId(message, LEFT)];
+        const [first, left] = await Promise.all(ids.map((id) => queue.getJobState(id)));
+        if ([first, left].some((state) => state !== 'unknown' && state !== 'active')) return 'waiting';
+        if (first === 'unknown') return 'absent';
+        return left === 'unknown' ? 'taken' : 'held';
       }),
     );
   }

@@ -43,7 +43,7 @@ function makeDispatcher(afterEach: (turn: Turn) => Promise<void> = async () => u
   const add = async (_poolId: string, message: DispatchMessage): Promise<void> => void lane.push(message);
   const addAll = async (_poolId: string, messages: readonly DispatchMessage[]): Promise<void> =>
     void lane.push(...messages);
-  const lanes = { add, addAll, addAgain: add, states: async () => [] };
+  const lanes = { add, addAll, addAgain: add, addLeft: add, states: async () => [] };
   const { database } = test;
   const logger = createLogger('test', 'silent');
   const [unclaimed, pools, workers] = [new UnclaimedStore(), new PoolStore(), new WorkerStore()];
@@ -116,7 +116,7 @@ describe('a dispatcher', () => {
     const logger = createLogger('test', 'silent');
     const warned = jest.spyOn(logger, 'warn');
     const addAll = (): Promise<never> => Promise.reject(new Error('Redis is away'));
-    const lanes = { add: addAll, addAll, addAgain: addAll, states: async () => [] };
+    const lanes = { add: addAll, addAll, addAgain: addAll, addLeft: addAll, states: async () => [] };
     const parts = [new UnclaimedStore(), new PoolStore(), new WorkerStore()] as const;
     const dispatcher = new Dispatcher(test.database, new TurnStore(), ...parts, lanes, logger, settings);
     expect(await dispatcher.fill(poolId)).toBe(ROOM);
@@ -162,6 +162,7 @@ describe('what a lane has lost', () => {
       add: async () => undefined,
       addAll: async () => undefined,
       addAgain: async () => undefined,
+      addLeft: async () => undefined,
       states: async () => ['absent' as const],
     };
     const all = { ...nothing, ...lanes };
@@ -177,17 +178,18 @@ describe('what a lane has lost', () => {
 
   it("is no work done when the lane takes nothing: the error is the caller's, and is not logged for each job", async () => {
     const full = (): Promise<never> => Promise.reject(new Error('OOM command not allowed'));
-    const { poolId, dispatcher, warnings } = await withOneUnclaimed({ add: full, addAgain: full });
+    const { poolId, dispatcher, warnings } = await withOneUnclaimed({ add: full, addAgain: full, addLeft: full });
     await expect(dispatcher.redeliver(poolId)).rejects.toThrow('OOM');
     expect(warnings).not.toHaveBeenCalled();
   });
 
-  it.each(['absent', 'taken'] as const)('and is %s each time is put back once in a period', async (state) => {
+  it.each(['absent', 'taken', 'held'] as const)('and is %s each time is put back once in a period', async (state) => {
     const sent: (string | undefined)[] = [];
     const { poolId, dispatcher } = await withOneUnclaimed({
       states: async () => [state],
       add: async () => void sent.push('absent'),
       addAgain: async (_pool, _message, again) => void sent.push(again),
+      addLeft: async () => void sent.push('left'),
     });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
     expect(await dispatcher.redeliver(poolId)).toBe(1);
@@ -195,8 +197,9 @@ describe('what a lane has lost', () => {
     clock.mockReturnValue(1_010_000);
     expect(await dispatcher.redeliver(poolId)).toBe(1);
     clock.mockRestore();
-    // An offer beside a message that is held needs a name of its own each time.
-    expect(sent).toEqual(state === 'absent' ? ['absent', 'absent'] : ['t100', 't101']);
+    // An offer beside two that are held needs a name of its own each time.
+    const names = { absent: ['absent', 'absent'], taken: ['left', 'left'], held: ['t100', 't101'] };
+    expect(sent).toEqual(names[state]);
   });
 
   it('stays put back while it waits in the lane and is gone again, in the same period', async () => {

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { PoolStore, WorkerStore } from '@millrace/deployments';
-import type { LaneProducer } from '@millrace/messaging';
+import type { HintState, LaneProducer } from '@millrace/messaging';
 import { LoadingCache, crashPoint, type Logger } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
 import type { DispatchedJob, Turn, TurnStore } from '../rotation';
@@ -43,7 +42,7 @@ export class Dispatcher {
     private readonly unclaimed: Pick<UnclaimedStore, 'list'>,
     pools: Pick<PoolStore, 'find'>,
     workers: Pick<WorkerStore, 'capacity'>,
-    private readonly lanes: Pick<LaneProducer, 'add' | 'addAll' | 'addAgain' | 'states'>,
+    private readonly lanes: Pick<LaneProducer, 'add' | 'addAll' | 'addAgain' | 'addLeft' | 'states'>,
     private readonly logger: Logger,
     private readonly settings: Pick<JobSettings, 'modelWaitSeconds'>,
   ) {
@@ -143,12 +142,18 @@ export class Dispatcher {
       const offer = `${job.jobId}.${job.attempt}.${period}`;
       if (offeredBefore?.has(offer) === true) offered.add(offer);
       else if (states[index] !== 'waiting') {
-        await (states[index] === 'absent' ? this.lanes.add(poolId, job) : this.lanes.addAgain(poolId, job, period));
+        await this.offerAgain(poolId, job, states[index], period);
         offered.add(offer);
         count += 1;
       }
     }
     return count;
+  }
+
+  /** Beside a message that is held, an offer needs a name of its own: the one that is left to others, and where that is held as well, another. */
+  private offerAgain(poolId: string, job: DispatchedJob, state: HintState | undefined, period: string): Promise<void> {
+    if (state === 'taken') return this.lanes.addLeft(poolId, job);
+    return state === 'held' ? this.lanes.addAgain(poolId, job, period) : this.lanes.add(poolId, job);
   }
 
   /** Offer an attempt again that a worker has passed over for another. Never rejects: what is lost here is redelivered. */
@@ -157,9 +162,9 @@ export class Dispatcher {
     await this.send(message, this.lanes.addAgain(poolId, { ...message, passed }, `p${passed}`));
   }
 
-  /** Offer an attempt again that a worker without its models has left to another. Never rejects either. */
+  /** Offer an attempt again that a worker without its models has left to another: once, however many have. Never rejects either. */
   async leave(poolId: string, message: DispatchMessage): Promise<void> {
-    await this.send(message, this.lanes.addAgain(poolId, message, `l${randomUUID()}`));
+    await this.send(message, this.lanes.addLeft(poolId, message));
   }
 
   private async takeTurns(poolId: string, room: number): Promise<[Turn, ...Turn[]]> {

@@ -189,10 +189,17 @@ DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
     day_before smallint := 0;
     month_before smallint := 0;
+    -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted anew, of whatever level.
+    is_day_renewed boolean := false;
+    is_month_renewed boolean := false;
     rule record;
     in_day bigint;
     in_month bigint;
 BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        is_day_renewed := OLD.day_mail > 0 AND NEW.day_mail = 0 AND NEW.day_warned = 0;
+        is_month_renewed := OLD.month_mail > 0 AND NEW.month_mail = 0 AND NEW.month_warned = 0;
+    END IF;
     IF NEW.warned_on IS DISTINCT FROM today THEN
         NEW.day_warned := 0;
         IF date_trunc('month', NEW.warned_on) IS DISTINCT FROM date_trunc('month', today) THEN
@@ -224,16 +231,18 @@ BEGIN
     END IF;
     IF starts_with(NEW.label, '@') AND (NEW.day_warned > 0 OR NEW.month_warned > 0) THEN
         IF TG_OP = 'UPDATE' THEN
-            IF OLD.warned_on = today THEN day_before := OLD.day_warned; END IF;
-            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) THEN month_before := OLD.month_warned; END IF;
+            IF OLD.warned_on = today AND NOT is_day_renewed THEN day_before := OLD.day_warned; END IF;
+            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) AND NOT is_month_renewed THEN
+                month_before := OLD.month_warned;
+            END IF;
         END IF;
         IF NEW.day_warned > day_before THEN
             NEW.day_mail := NEW.day_warned;
-            NEW.mail_on := today;
+            NEW.day_mail_on := today;
         END IF;
         IF NEW.month_warned > month_before THEN
             NEW.month_mail := NEW.month_warned;
-            NEW.mail_on := today;
+            NEW.month_mail_on := today;
         END IF;
     END IF;
     RETURN NEW;
@@ -706,6 +715,7 @@ CREATE TABLE balances (
     alert_below_micros bigint DEFAULT 5000000 NOT NULL,
     alerted_at timestamp(3) with time zone,
     anomaly_hour timestamp(3) with time zone,
+    spend_mail_at timestamp(3) with time zone,
     CONSTRAINT balances_pkey PRIMARY KEY (account_id),
     CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
@@ -1129,8 +1139,9 @@ CREATE TABLE label_use (
     day_stopped_on date,
     month_stopped_on date,
     day_mail smallint DEFAULT 0 NOT NULL,
+    day_mail_on date,
     month_mail smallint DEFAULT 0 NOT NULL,
-    mail_on date,
+    month_mail_on date,
     CONSTRAINT label_use_pkey PRIMARY KEY (account_id, label, value),
     CONSTRAINT label_use_counts_check CHECK (((live >= 0) AND (held_micros >= 0) AND (day_micros >= 0) AND (month_micros >= 0)))
 ) WITH (fillfactor=70);

@@ -1,9 +1,13 @@
 -- Of caps of accounts and keys: how much is used that is to be mailed to those who answer for the money, in percent of the day's and the
--- month's cap, and of which day that is. 0: nothing. A maintenance process mails it, and sets it to 0 in the same transaction.
+-- month's cap, and the day on which each was reached. 0: nothing. A maintenance process mails it, and sets it to 0 in the same transaction.
 ALTER TABLE label_use
     ADD COLUMN day_mail smallint NOT NULL DEFAULT 0,
+    ADD COLUMN day_mail_on date,
     ADD COLUMN month_mail smallint NOT NULL DEFAULT 0,
-    ADD COLUMN mail_on date;
+    ADD COLUMN month_mail_on date;
+
+-- When the account was last mailed of its caps: who changes them again and again causes no more mail than that.
+ALTER TABLE balances ADD COLUMN spend_mail_at timestamptz(3);
 
 -- As before, and it notes what is to be mailed: where a level is reached for the first time in its day or month.
 CREATE OR REPLACE FUNCTION note_label_spend() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -11,10 +15,17 @@ DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
     day_before smallint := 0;
     month_before smallint := 0;
+    -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted anew, of whatever level.
+    is_day_renewed boolean := false;
+    is_month_renewed boolean := false;
     rule record;
     in_day bigint;
     in_month bigint;
 BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        is_day_renewed := OLD.day_mail > 0 AND NEW.day_mail = 0 AND NEW.day_warned = 0;
+        is_month_renewed := OLD.month_mail > 0 AND NEW.month_mail = 0 AND NEW.month_warned = 0;
+    END IF;
     IF NEW.warned_on IS DISTINCT FROM today THEN
         NEW.day_warned := 0;
         IF date_trunc('month', NEW.warned_on) IS DISTINCT FROM date_trunc('month', today) THEN
@@ -46,16 +57,18 @@ BEGIN
     END IF;
     IF starts_with(NEW.label, '@') AND (NEW.day_warned > 0 OR NEW.month_warned > 0) THEN
         IF TG_OP = 'UPDATE' THEN
-            IF OLD.warned_on = today THEN day_before := OLD.day_warned; END IF;
-            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) THEN month_before := OLD.month_warned; END IF;
+            IF OLD.warned_on = today AND NOT is_day_renewed THEN day_before := OLD.day_warned; END IF;
+            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) AND NOT is_month_renewed THEN
+                month_before := OLD.month_warned;
+            END IF;
         END IF;
         IF NEW.day_warned > day_before THEN
             NEW.day_mail := NEW.day_warned;
-            NEW.mail_on := today;
+            NEW.day_mail_on := today;
         END IF;
         IF NEW.month_warned > month_before THEN
             NEW.month_mail := NEW.month_warned;
-            NEW.mail_on := today;
+            NEW.month_mail_on := today;
         END IF;
     END IF;
     RETURN NEW;

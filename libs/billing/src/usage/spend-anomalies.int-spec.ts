@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import pg from 'pg';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import { NoteSpendAnomaliesLoop } from './note-spend-anomalies.loop';
@@ -11,7 +12,13 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 const TERMS = { factor: 10, days: 7, floorMicros: 1_000 };
-const note = async (): Promise<number> => (await new SpendAnomalyStore().note(test.database, TERMS, 100)).length;
+/** As several processes do that look at once. @returns how many were noted. */
+async function note(processes = 1): Promise<number> {
+  const store = new SpendAnomalyStore();
+  const found = await store.list(test.database, TERMS, null, 100);
+  const notes = Array.from({ length: processes }, () => found.map((anomaly) => store.note(test.database, anomaly)));
+  return (await Promise.all(notes.flat())).filter((isNew) => isNew).length;
+}
 
 /** @param hoursAgo 0: in the hour that it is now. */
 async function charge(accountId: string, micros: number, hoursAgo: number): Promise<void> {
@@ -39,7 +46,7 @@ it('an hour of ten times the usual one is one event, however often it is looked 
   await note();
   expect(await events(accountId)).toEqual([]);
   await charge(accountId, 1, 0);
-  await Promise.all([note(), note(), note()]);
+  expect(await note(3)).toBe(1);
   await charge(accountId, 5_000, 0);
   await note();
   expect(await events(accountId)).toEqual([{ charged: 2_000, usual: 200 }]);
@@ -64,27 +71,51 @@ it('the next hour may have one again', async () => {
   expect(await events(accountId)).toHaveLength(2);
 });
 
-it('is mailed with its event, and neither happens without the other', async () => {
-  const accountId = await account();
-  await charge(accountId, 3_000_000, 0);
+describe('a mail of unusual spend', () => {
   const sent: [string, string][] = [];
-  let broken = true;
-  const mails = {
-    add: (_tx: unknown, of: string, { lines }: { lines: readonly string[] }): Promise<void> => {
-      if (broken) return Promise.reject(new Error('no room for a mail'));
-      sent.push([of, lines.join()]);
-      return Promise.resolve();
-    },
+  let broken: string | null;
+  const loopOf = (during?: (accountId: string) => Promise<void>): NoteSpendAnomaliesLoop =>
+    new NoteSpendAnomaliesLoop(test.database, new SpendAnomalyStore(), {
+      add: async (_tx, of, { lines }) => {
+        await during?.(of);
+        if (of === broken) throw new Error('no room for a mail');
+        sent.push([of, lines.join()]);
+      },
+    });
+  const unusual = async (): Promise<string> => {
+    const accountId = await account();
+    await charge(accountId, 3_000_000, 0);
+    return accountId;
   };
-  const loop = new NoteSpendAnomaliesLoop(test.database, new SpendAnomalyStore(), mails);
-  await expect(loop.runOnce()).rejects.toThrow('no room');
-  expect(await events(accountId)).toEqual([]);
-  broken = false;
-  await loop.runOnce();
-  await loop.runOnce();
-  const own = sent.filter(([of]) => of === accountId);
-  expect(own).toEqual([
-    [accountId, expect.stringMatching(/costs 3 credits so far, and the usual hour costs 0\.0002:/)],
-  ]);
-  expect(await events(accountId)).toHaveLength(1);
+
+  it('is recorded with its event, and neither without the other', async () => {
+    const accountId = await unusual();
+    broken = accountId;
+    await expect(loopOf().runOnce()).rejects.toThrow('no room');
+    expect(await events(accountId)).toEqual([]);
+    broken = null;
+    await loopOf().runOnce();
+    await loopOf().runOnce();
+    expect(sent.filter(([of]) => of === accountId)).toEqual([
+      [accountId, expect.stringMatching(/costs 3 credits so far, and the usual hour costs 0\.0002:/)],
+    ]);
+    expect(await events(accountId)).toHaveLength(1);
+  });
+
+  it('that fails stops no other account, and no other account waits for it', async () => {
+    const accounts = [await unusual(), await unusual(), await unusual()].sort();
+    broken = accounts[0] ?? '';
+    const looker = new pg.Client({ connectionString: test.url });
+    await looker.connect();
+    try {
+      const others = async (of: string): Promise<void> => {
+        const ids = accounts.filter((id) => id !== of);
+        await looker.query('SELECT FROM balances WHERE account_id = ANY ($1) FOR UPDATE NOWAIT', [ids]);
+      };
+      await loopOf(others).runOnce();
+    } finally {
+      await looker.end();
+    }
+    expect(await Promise.all(accounts.map(async (id) => (await events(id)).length))).toEqual([0, 1, 1]);
+  });
 });

@@ -11,7 +11,8 @@ export interface AnomalyTerms {
   floorMicros: number;
 }
 
-const hour = Prisma.sql`date_trunc('hour', now(), 'UTC')`;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+const thisHour = Prisma.sql`date_trunc('hour', now(), 'UTC')`;
 
 /** An account that has spent unusually much. */
 export interface SpendAnomaly {
@@ -24,48 +25,48 @@ export interface SpendAnomaly {
 
 /** The SQL of unusual spend. */
 export class SpendAnomalyStore {
-  /**
-   * Note which accounts have spent unusually much in the hour that it is now, and record `spend.anomaly` of each for its webhook endpoints.
-   * The note and the event are one statement, guarded by the hour of the last note: an account has one event an hour at most, however many
-   * processes look.
-   *
-   * @returns those that were noted.
-   */
-  async note(
+  /** Accounts that have spent unusually much in the hour that it is now, which was not noted of them yet, in the order of their ids. */
+  async list(
     statements: Statements,
     { factor, days, floorMicros }: AnomalyTerms,
+    after: string | null,
     limit: number,
   ): Promise<SpendAnomaly[]> {
-    const noted = await statements.rows<SpendAnomaly & { recorded: number }>(Prisma.sql`
+    return statements.rows(Prisma.sql`
       WITH spent AS MATERIALIZED (
         SELECT b.account_id, h.micros FROM balances b
         CROSS JOIN LATERAL (
           SELECT coalesce(sum(u.charged_micros), 0)::bigint AS micros FROM usage_records u
-          WHERE u.account_id = b.account_id AND u.finished_at >= ${hour}) h
-        WHERE b.updated_at >= ${hour} AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour}) AND h.micros >= ${floorMicros}::bigint
-      ), unusual AS (
-        SELECT s.account_id, s.micros, usual.micros AS usual_micros FROM spent s
-        CROSS JOIN LATERAL (
-          SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY past.micros), 0)::bigint AS micros FROM (
-            SELECT sum(u.charged_micros) AS micros FROM usage_records u
-            WHERE u.account_id = s.account_id AND u.finished_at >= ${hour} - make_interval(days => ${days}) AND u.finished_at < ${hour}
-              AND u.charged_micros > 0
-            GROUP BY date_trunc('hour', u.finished_at)) past) usual
-        WHERE usual.micros > 0 AND s.micros >= usual.micros * ${factor} LIMIT ${limit}
-      ), noted AS (
-        UPDATE balances b SET anomaly_hour = ${hour} FROM unusual n
-        WHERE b.account_id = n.account_id AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour})
-        RETURNING b.account_id, n.micros, n.usual_micros
+          WHERE u.account_id = b.account_id AND u.finished_at >= ${thisHour}) h
+        WHERE b.account_id > ${after ?? BEFORE_ALL}::uuid AND b.updated_at >= ${thisHour}
+          AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${thisHour}) AND h.micros >= ${floorMicros}::bigint
       )
-      SELECT n.account_id, h.text AS hour, n.micros AS charged_micros, n.usual_micros,
-        record_webhook_event(n.account_id, 'spend.anomaly', jsonb_build_object(
-          'hour', h.text, 'charged_micros', n.micros, 'usual_micros', n.usual_micros)) AS recorded
-      FROM noted n CROSS JOIN (SELECT to_char(${hour} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS text) h`);
-    return noted.map(({ accountId, hour: at, chargedMicros, usualMicros }) => ({
-      accountId,
-      hour: at,
-      chargedMicros,
-      usualMicros,
-    }));
+      SELECT s.account_id, to_char(${thisHour} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS hour,
+        s.micros AS charged_micros, usual.micros AS usual_micros
+      FROM spent s CROSS JOIN LATERAL (
+        SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY past.micros), 0)::bigint AS micros FROM (
+          SELECT sum(u.charged_micros) AS micros FROM usage_records u
+          WHERE u.account_id = s.account_id AND u.finished_at >= ${thisHour} - make_interval(days => ${days}) AND u.finished_at < ${thisHour}
+            AND u.charged_micros > 0
+          GROUP BY date_trunc('hour', u.finished_at)) past) usual
+      WHERE usual.micros > 0 AND s.micros >= usual.micros * ${factor} ORDER BY s.account_id LIMIT ${limit}`);
+  }
+
+  /**
+   * Note one of them, and record `spend.anomaly` for its webhook endpoints. Both are one statement, guarded by the hour of the last note: an
+   * account has one event an hour at most, however many processes look.
+   *
+   * @returns whether it was noted, and not by another one before.
+   */
+  async note(statements: Statements, { accountId, hour, chargedMicros, usualMicros }: SpendAnomaly): Promise<boolean> {
+    const noted = await statements.rows(Prisma.sql`
+      WITH noted AS (
+        UPDATE balances b SET anomaly_hour = ${hour}::timestamptz
+        WHERE b.account_id = ${accountId}::uuid AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour}::timestamptz) RETURNING b.account_id
+      )
+      SELECT record_webhook_event(n.account_id, 'spend.anomaly', jsonb_build_object(
+        'hour', ${hour}::text, 'charged_micros', ${chargedMicros}::bigint, 'usual_micros', ${usualMicros}::bigint)) AS recorded
+      FROM noted n`);
+    return noted.length > 0;
   }
 }

@@ -2,10 +2,21 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { LabelRule, LabelRuleDraft, LabelUse } from './label-rule';
-import { dayMicros, monthMicros } from './label-use.store';
+import { dayMicros, monthMicros, today } from './label-use.store';
 
 const columns = Prisma.sql`
   r.id, r.label, r.value, r.max_jobs, r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap, r.retention_seconds, r.created_at, r.updated_at`;
+
+const inThisMonth = (date: string): Prisma.Sql =>
+  Prisma.sql`date_trunc('month', ${Prisma.raw(date)}) = date_trunc('month', ${today})`;
+/**
+ * Whether the row `u` says nothing. What was warned of, and what was stopped, counts until its day or month is over: a row that was made
+ * again would have it all said once more, and take jobs again.
+ */
+const isIdle = Prisma.sql`
+  u.live = 0 AND ${monthMicros} = 0 AND u.day_mail = 0 AND u.month_mail = 0
+  AND (u.day_warned > 0 AND u.warned_on = ${today}) IS NOT TRUE AND (u.month_warned > 0 AND ${inThisMonth('u.warned_on')}) IS NOT TRUE
+  AND (u.day_stopped_on = ${today}) IS NOT TRUE AND (${inThisMonth('u.month_stopped_on')}) IS NOT TRUE`;
 
 /** The SQL of rules. Every method takes the account: the rule of another is not found. */
 export class LabelRuleStore {
@@ -77,12 +88,17 @@ export class LabelRuleStore {
     return rules + uses;
   }
 
-  /** Forget what nothing counts on: labels without live jobs that were charged nothing this month. @returns how many. */
+  /**
+   * Forget what nothing counts on: labels without live jobs that were charged nothing this month, of which nothing is to be remembered or
+   * mailed.
+   *
+   * @returns how many.
+   */
   async sweepUse(statements: Statements, limit: number): Promise<number> {
     return statements.execute(Prisma.sql`
       DELETE FROM label_use u USING (
-        SELECT account_id, label, value FROM label_use u WHERE u.live = 0 AND ${monthMicros} = 0 LIMIT ${limit}
+        SELECT account_id, label, value FROM label_use u WHERE ${isIdle} LIMIT ${limit}
       ) idle
-      WHERE u.account_id = idle.account_id AND u.label = idle.label AND u.value = idle.value AND u.live = 0 AND ${monthMicros} = 0`);
+      WHERE u.account_id = idle.account_id AND u.label = idle.label AND u.value = idle.value AND ${isIdle}`);
   }
 }

@@ -41,6 +41,7 @@ export class LabelRules {
   async delete(tx: Statements, accountId: string, id: string): Promise<LabelRule> {
     const deleted = await this.store.delete(tx, accountId, id);
     if (deleted === null) throw new Refusal('not_found', `There is no label rule ${id} of this account.`);
+    await this.caps.renew(tx, accountId, deleted);
     return deleted;
   }
 

@@ -89,7 +89,7 @@ export function countLabelsParts(
     counted: statementPart<'place' | 'limited_labels' | 'retention_seconds'>('label_counted')`
       SELECT place, array_agg(label ORDER BY label) AS limited_labels, min(retention_seconds) AS retention_seconds FROM ${rules} GROUP BY place`,
     standing: statementPart<'place' | 'spend'>('label_standing')`
-      SELECT r.place, jsonb_agg(jsonb_build_object('label', u.label, 'value', u.value, 'day', u.day_warned, 'month', u.month_warned)
+      SELECT r.place, jsonb_agg(jsonb_build_object('label', u.label, 'day', u.day_warned, 'month', u.month_warned)
         ORDER BY u.label) AS spend
       FROM ${rules} r JOIN ${use} u ON u.account_id = r.account_id AND u.label = r.label AND u.value = r.value
       WHERE u.day_warned > 0 OR u.month_warned > 0 GROUP BY r.place`,

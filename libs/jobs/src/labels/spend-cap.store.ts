@@ -99,20 +99,25 @@ export class SpendCapStore {
         SET day = excluded.day, day_micros = excluded.day_micros, month_micros = excluded.month_micros`);
   }
 
-  /** Forget what was warned of, and what was stopped, under an earlier cap; what is used decides again (trigger `label_use_spend_trigger`). */
+  /**
+   * Forget what was warned of and what was stopped under an earlier rule, and what of it was not mailed yet; what is used decides again, by the
+   * rule that counts now (trigger `label_use_spend_trigger`). A value with a rule of its own has nothing to do with the one for every value.
+   */
   async renew(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
     await this.lock(tx, accountId, { label, value });
     await tx.execute(Prisma.sql`
-      UPDATE label_use u SET day_warned = 0, month_warned = 0, day_stopped_on = NULL, month_stopped_on = NULL
-      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)`);
+      UPDATE label_use u SET day_warned = 0, month_warned = 0, day_mail = 0, month_mail = 0, day_stopped_on = NULL, month_stopped_on = NULL
+      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (u.value = ${value}::text OR ${value}::text IS NULL AND NOT EXISTS (
+        SELECT FROM label_rules r WHERE r.account_id = u.account_id AND r.label = u.label AND r.value = u.value))`);
   }
 
-  /** Forget what was charged under a cap that is deleted: from now on not all is counted. */
+  /** Forget what was charged under a cap that is deleted: from now on not all is counted. Where another cap counts it, it stays. */
   async forgetCharged(tx: Statements, accountId: string, { label, value }: RuleKey): Promise<void> {
     await this.lock(tx, accountId, { label, value });
     await tx.execute(Prisma.sql`
-      UPDATE label_use u SET day_micros = 0, month_micros = 0, day_stopped_on = NULL, month_stopped_on = NULL
-      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text)`);
+      UPDATE label_use u SET day_micros = 0, month_micros = 0
+      WHERE u.account_id = ${accountId}::uuid AND u.label = ${label} AND (${value}::text IS NULL OR u.value = ${value}::text) AND NOT EXISTS (
+        SELECT FROM label_rules r WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL))`);
   }
 
   /** Note that a submission was refused for a cap: all of it is used, as far as jobs can. Once a day or month. */

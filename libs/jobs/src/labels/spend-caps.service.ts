@@ -58,6 +58,7 @@ export class SpendCaps {
     const deleted = await this.ruleStore.delete(tx, accountId, id, true);
     if (deleted === null) throw new Refusal('not_found', `There is no spend cap ${id} of this account.`);
     await this.store.forgetCharged(tx, accountId, deleted);
+    await this.store.renew(tx, accountId, deleted);
     return deleted;
   }
 }

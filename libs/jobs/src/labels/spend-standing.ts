@@ -4,7 +4,6 @@ import { ACCOUNT_LABEL } from './label-refusal';
 export interface SpendStanding {
   /** `@account`, `@key` or the label that the cap is of. */
   label: string;
-  value: string;
   day: number;
   month: number;
 }
@@ -22,9 +21,9 @@ export function showsStanding(isSubKey: boolean): (standing: SpendStanding) => b
  */
 export function mostUsed(standings: readonly SpendStanding[]): SpendStanding[] {
   const most = new Map<string, SpendStanding>();
-  for (const standing of standings) {
-    const { label, day, month } = most.get(standing.label) ?? standing;
-    most.set(label, { ...standing, day: Math.max(day, standing.day), month: Math.max(month, standing.month) });
+  for (const { label, day, month } of standings) {
+    const before = most.get(label) ?? { day: 0, month: 0 };
+    most.set(label, { label, day: Math.max(before.day, day), month: Math.max(before.month, month) });
   }
   return [...most.values()];
 }

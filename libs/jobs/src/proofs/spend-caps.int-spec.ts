@@ -256,7 +256,7 @@ describe('a warning', () => {
     expect(await warnings(jobs)).toEqual([]);
     const draft = await jobs.world.draft({ holdMicros: 20_000n, priceMicrosPerSecond: PRICE });
     const [recorded] = await new GroupStore(readSettings(jobSettings, {})).record(test.database, [draft], 5_000);
-    expect(recorded?.spend).toEqual([{ label: '@account', value: '', day: 50, month: 0 }]);
+    expect(recorded?.spend).toEqual([{ label: '@account', day: 50, month: 0 }]);
     await submit(jobs, 1_000n);
     expect(await warnings(jobs)).toEqual(['account day 50']);
     await submit(jobs, 20_000n);

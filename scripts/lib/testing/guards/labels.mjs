@@ -7,6 +7,10 @@ const CAP = 'libs/jobs/src/labels/spend-cap.store.ts';
 const ANOMALY = 'libs/billing/src/usage/spend-anomaly.store.ts';
 const CAPS = ['libs/jobs/src/proofs/spend-caps.int-spec'];
 const LIMITS = ['libs/jobs/src/proofs/label-limits.int-spec'];
+const RULE = 'libs/jobs/src/labels/label-rule.store.ts';
+const MAIL = 'libs/jobs/src/labels/spend-mail.store.ts';
+const CHANGED = ['libs/jobs/src/proofs/changed-caps.int-spec'];
+const MAILS = ['libs/jobs/src/spend/mail-spend-warnings.int-spec'];
 
 /** Of what accounts allow the jobs of a label, of a key, and all of their jobs. @type {Guard[]} */
 export const LABEL_GUARDS = [
@@ -66,7 +70,7 @@ export const LABEL_GUARDS = [
     CAP,
     'SET live = u.live + excluded.live, held_micros = u.held_micros + excluded.held_micros',
     'SET live = u.live',
-    CAPS,
+    CHANGED,
   ),
   of(
     'a cap of a key is of a key of the account',
@@ -78,9 +82,56 @@ export const LABEL_GUARDS = [
   of(
     'an hour of unusual spend is noted once',
     ANOMALY,
-    'AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour})\n        RETURNING',
+    'AND (b.anomaly_hour IS NULL OR b.anomaly_hour < ${hour}::timestamptz) RETURNING',
     'RETURNING',
     ['libs/billing/src/usage/spend-anomalies.int-spec'],
   ),
+  of(
+    'a warning of today is not forgotten',
+    RULE,
+    'AND (u.day_warned > 0 AND u.warned_on = ${today}) IS NOT TRUE',
+    '',
+    CHANGED,
+  ),
+  of(
+    'a warning of this month is not forgotten',
+    RULE,
+    "AND (u.month_warned > 0 AND ${inThisMonth('u.warned_on')}) IS NOT TRUE",
+    '',
+    CHANGED,
+  ),
+  of('a warning that is to be mailed is not forgotten', RULE, 'AND u.day_mail = 0', '', CHANGED),
+  of(
+    'that a cap was used up today is not forgotten',
+    RULE,
+    'AND (u.day_stopped_on = ${today}) IS NOT TRUE',
+    '',
+    CHANGED,
+  ),
+  of(
+    'that a cap was used up this month is not forgotten',
+    RULE,
+    "AND (${inThisMonth('u.month_stopped_on')}) IS NOT TRUE",
+    '',
+    CHANGED,
+  ),
+  of(
+    'what another cap counts stays when one is deleted',
+    CAP,
+    'AND (r.value = u.value OR r.value IS NULL))`);\n  }\n\n  /** Note that a submission',
+    'AND false)`);\n  }\n\n  /** Note that a submission',
+    CHANGED,
+  ),
+  of(
+    'a cap of each key changes nothing of a key with a cap of its own',
+    CAP,
+    'r.label = u.label AND r.value = u.value))`',
+    'false))`',
+    CHANGED,
+  ),
+  of('a mail names no cap that was changed', CAP, 'day_mail = 0, month_mail = 0, ', '', MAILS),
+  of('an account is mailed of its caps once in ten minutes', MAIL, 'IS NOT FALSE', 'IS NOT NULL OR true', MAILS),
+  of('a warning of days ago is not mailed', MAIL, ' >= ${today} - 1', ' IS NOT NULL', MAILS),
+  of('a warning is taken once', MAIL, 'ORDER BY u.label, u.value FOR UPDATE', 'ORDER BY u.label, u.value', MAILS),
   of('an ended job does not count for its labels', USE, 'u.live - 1 AS live', 'u.live AS live', LIMITS),
 ];

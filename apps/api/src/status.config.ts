@@ -8,10 +8,8 @@ export const statusSettings = {
     "Where the Prometheus is that keeps the chart's rules, e.g. http://prometheus.monitoring:9090. Unset: the status page has no figures.",
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-      .refine((url) => {
-        const { username, search, hash } = new URL(url);
-        return username + search + hash === '';
-      }, 'must have no user, no query and no fragment')
+      // As the chart's schema has it, for its value metrics.status.prometheusUrl.
+      .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/, 'must have no user, no query and no fragment')
       .optional(),
   ),
   prometheusNamespace: setting(

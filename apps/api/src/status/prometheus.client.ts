@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const TIMEOUT_MS = 5_000;
+/** After which Prometheus counts as one that does not answer. */
+export const PROMETHEUS_TIMEOUT_MS = 5_000;
 /** Thirty days of three series are some kilobytes. */
 const ANSWER_BYTES = 1_048_576;
 
@@ -38,7 +39,10 @@ export class PrometheusClient {
   private readonly base: string;
 
   /** @param url of its root; a path before the API's own is kept */
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly timeoutMs = PROMETHEUS_TIMEOUT_MS,
+  ) {
     this.base = `${url.replace(/\/$/, '')}/api/v1`;
   }
 
@@ -60,7 +64,7 @@ export class PrometheusClient {
       method: 'POST',
       body: new URLSearchParams(parameters),
       redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(this.timeoutMs),
     });
     if (!answer.ok) {
       await answer.body?.cancel();

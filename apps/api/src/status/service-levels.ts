@@ -6,8 +6,9 @@ const OBJECTIVES = [
   { name: 'starts', record: 'jobs_started_late', alert: 'Starts', isOfPool: true },
   { name: 'jobs', record: 'jobs_failed_by_service', alert: 'Success', isOfPool: true },
 ] as const;
+type Objective = (typeof OBJECTIVES)[number];
 export const COMPONENTS = OBJECTIVES.map(({ name }) => name);
-export type ComponentName = (typeof OBJECTIVES)[number]['name'];
+export type ComponentName = Objective['name'];
 
 /**
  * How a component does, by the burn-rate alerts that fire: none; one that warns; a critical one. `unknown`: no figures of it are
@@ -41,6 +42,8 @@ export interface LevelsOf {
 
 const DAY_MS = 86_400_000;
 const DAYS = 30;
+/** The month is recorded every five minutes: as far back as Prometheus looks for a sample, so that it would miss one now and then. */
+const LATEST_OF_MONTH = '15m';
 
 /** The worst of several states. What is not known hides nothing that is. */
 export function worstOf(states: readonly ServiceState[]): ServiceState {
@@ -59,22 +62,22 @@ export async function readServiceLevels(prometheus: PrometheusClient, of: Levels
   // A share that was recorded at a midnight is of the day before it.
   const start = new Date(midnight.getTime() - (DAYS - 1) * DAY_MS);
   const [shares, history, firing] = await Promise.all([
-    prometheus.now(recorded(of, '(1d|30d)')),
-    prometheus.over(recorded(of, '1d'), { start, end: midnight, step: DAY_MS / 1_000 }),
+    prometheus.now(`${ofDay(of)} or ${ofMonth(of)}`),
+    prometheus.over(ofDay(of), { start, end: midnight, step: DAY_MS / 1_000 }),
     prometheus.now(alerts(of)),
   ]);
   const components = OBJECTIVES.map(({ name }): Component => {
     const own = ({ labels }: Series): boolean => labels.objective === name;
-    const wentWrong = (window: string): Series | undefined =>
-      shares.find((series) => own(series) && series.labels.__name__?.endsWith(`ratio_rate${window}`));
+    const wentWrong = (span: string): Series | undefined =>
+      shares.find((series) => own(series) && series.labels.span === span);
     return {
       name,
       state: stateOf(
         firing.filter(own).map(({ labels }) => labels.severity),
-        wentWrong('1d') !== undefined,
+        wentWrong('day') !== undefined,
       ),
-      lastDay: shareOf(wentWrong('1d')?.samples[0]?.value),
-      last30Days: shareOf(wentWrong('30d')?.samples[0]?.value),
+      lastDay: shareOf(wentWrong('day')?.samples[0]?.value),
+      last30Days: shareOf(wentWrong('month')?.samples[0]?.value),
       days: daysOf(history.find(own), start),
     };
   });
@@ -100,27 +103,35 @@ function shareOf(wentWrong: number | null | undefined): number | null {
   return typeof wentWrong === 'number' ? Math.min(1, Math.max(0, 1 - wentWrong)) : null;
 }
 
-function recorded(of: LevelsOf, window: string): string {
-  return each(
-    (objective) => `{__name__=~"millrace:${objective.record}:ratio_rate${window}"${matchers(of, objective)}}`,
-  );
+function ofDay(of: LevelsOf): string {
+  return each('day', (objective) => seriesOf(of, objective, '1d'));
+}
+
+function ofMonth(of: LevelsOf): string {
+  return each('month', (objective) => `last_over_time(${seriesOf(of, objective, '30d')}[${LATEST_OF_MONTH}])`);
+}
+
+function seriesOf(of: LevelsOf, objective: Objective, window: string): string {
+  return `millrace:${objective.record}:ratio_rate${window}{${matchers(of, objective).join(',')}}`;
 }
 
 function alerts(of: LevelsOf): string {
-  return each(
-    (objective) =>
-      `ALERTS{alertname=~"Millrace${objective.alert}Burn.*",alertstate="firing"${matchers(of, objective)}}`,
-  );
+  return each('now', (objective) => {
+    const isOne = [`alertname=~"Millrace${objective.alert}Burn.*"`, 'alertstate="firing"', ...matchers(of, objective)];
+    return `ALERTS{${isOne.join(',')}}`;
+  });
 }
 
-/** All in one question. A label of their own says which is which, and keeps `or` from taking one for the other. */
-function each(selector: (objective: (typeof OBJECTIVES)[number]) => string): string {
-  return OBJECTIVES.map(
-    (objective) => `label_replace(${selector(objective)}, "objective", "${objective.name}", "", "")`,
+/** All in one question. Labels of their own say which is which, and keep `or`, which knows no names, from taking one for the other. */
+function each(span: string, selector: (objective: Objective) => string): string {
+  const labelled = (query: string, label: string, value: string): string =>
+    `label_replace(${query}, "${label}", "${value}", "", "")`;
+  return OBJECTIVES.map((objective) =>
+    labelled(labelled(selector(objective), 'objective', objective.name), 'span', span),
   ).join(' or ');
 }
 
-function matchers({ pool, namespace }: LevelsOf, { isOfPool }: (typeof OBJECTIVES)[number]): string {
-  const ofNamespace = namespace === undefined ? '' : `,namespace=${JSON.stringify(namespace)}`;
-  return `${ofNamespace}${isOfPool ? `,pool=${JSON.stringify(pool)}` : ''}`;
+function matchers({ pool, namespace }: LevelsOf, { isOfPool }: Objective): string[] {
+  const ofNamespace = namespace === undefined ? [] : [`namespace=${JSON.stringify(namespace)}`];
+  return isOfPool ? [...ofNamespace, `pool=${JSON.stringify(pool)}`] : ofNamespace;
 }

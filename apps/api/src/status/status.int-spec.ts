@@ -31,6 +31,8 @@ const midnight = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
 /** When the day ended that was so many days before today. */
 const endOf = (daysAgo: number): Date => new Date(midnight.getTime() - (daysAgo - 1) * DAY_MS);
 const recently = new Date(now.getTime() - 1_000);
+/** The month is recorded every five minutes, and once it was late. */
+const before = new Date(now.getTime() - 480_000);
 const ofPool = `{namespace="${NAMESPACE}",pool="${POOL}"}`;
 
 const RECORDED: Recorded[] = [
@@ -40,11 +42,11 @@ const RECORDED: Recorded[] = [
     value: daysAgo / 1_000,
   })),
   { series: `${ERRORS}1d{namespace="${NAMESPACE}"}`, at: recently, value: 0.0005 },
-  { series: `${ERRORS}30d{namespace="${NAMESPACE}"}`, at: recently, value: 0.0001 },
+  { series: `${ERRORS}30d{namespace="${NAMESPACE}"}`, at: before, value: 0.0001 },
   { series: `${LATE}1d${ofPool}`, at: recently, value: 0.25 },
-  { series: `${LATE}30d${ofPool}`, at: recently, value: 0.01 },
+  { series: `${LATE}30d${ofPool}`, at: before, value: 0.01 },
   { series: `${FAILED}1d${ofPool}`, at: recently, value: Number.NaN },
-  { series: `${FAILED}30d${ofPool}`, at: recently, value: 0 },
+  { series: `${FAILED}30d${ofPool}`, at: before, value: 0 },
   // Another installation's, and those of a deployment's pool.
   { series: `${ERRORS}1d{namespace="elsewhere"}`, at: recently, value: 1 },
   { series: `${FAILED}1d{namespace="${NAMESPACE}",pool="deployment-x"}`, at: recently, value: 1 },
@@ -130,11 +132,12 @@ describe('a Prometheus that fails', () => {
   const START = Date.parse('2026-01-01T00:00:00Z');
   let server: Server;
   let url: string;
-  let answer: 'nothing is recorded' | 'an error' | 'too much';
+  let answer: 'nothing is recorded' | 'an error' | 'too much' | 'never';
   let asked = 0;
   beforeAll(async () => {
     server = createServer((request, response) => {
       asked += 1;
+      if (answer === 'never') return;
       response.statusCode = answer === 'an error' ? 503 : 200;
       const resultType = request.url?.endsWith('query_range') === true ? 'matrix' : 'vector';
       const padding = answer === 'too much' ? 'x'.repeat(2_000_000) : '';
@@ -143,7 +146,10 @@ describe('a Prometheus that fails', () => {
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   });
-  afterAll(() => void server.close());
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
 
   it('is asked once by all who look at the same time', async () => {
     answer = 'nothing is recorded';
@@ -164,22 +170,42 @@ describe('a Prometheus that fails', () => {
     answer = 'an error';
     clock = START + 600_000;
     expect((await service.read()).levels).toEqual(first.levels);
-    clock += 5_001;
+    clock += 15_001;
     expect((await service.read()).levels).toBeNull();
   });
 
-  it.each(['an error', 'too much'] as const)(
-    'with %s is asked again after five seconds, not before',
-    async (failure) => {
-      let clock = START;
-      const service = new StatusService(new PrometheusClient(url), of, logger, () => clock);
-      answer = failure;
-      expect(await service.read()).toEqual({ state: 'unknown', levels: null });
-      answer = 'nothing is recorded';
-      clock = START + 4_000;
-      expect((await service.read()).levels).toBeNull();
-      clock = START + 5_001;
-      expect((await service.read()).levels).not.toBeNull();
-    },
-  );
+  it('gets a pause when it does not answer at all, and nobody waits meanwhile', async () => {
+    let clock = START;
+    const service = new StatusService(new PrometheusClient(url, 1_000), of, logger, () => clock);
+    answer = 'nothing is recorded';
+    const { levels } = await service.read();
+    expect(levels).not.toBeNull();
+    answer = 'never';
+    clock += 30_001;
+    asked = 0;
+    const first = service.read();
+    // It waits for as long as it may.
+    clock += 5_100;
+    expect((await first).levels).toEqual(levels);
+    for (let looks = 0; looks < 10; looks += 1) {
+      clock += 900;
+      expect((await service.read()).levels).toEqual(levels);
+    }
+    expect(asked).toBe(3);
+    clock += 901;
+    await service.read();
+    expect(asked).toBe(6);
+  });
+
+  it.each(['an error', 'too much'] as const)('with %s is asked again after a pause, not before', async (failure) => {
+    let clock = START;
+    const service = new StatusService(new PrometheusClient(url), of, logger, () => clock);
+    answer = failure;
+    expect(await service.read()).toEqual({ state: 'unknown', levels: null });
+    answer = 'nothing is recorded';
+    clock = START + 15_000;
+    expect((await service.read()).levels).toBeNull();
+    clock = START + 15_001;
+    expect((await service.read()).levels).not.toBeNull();
+  });
 });

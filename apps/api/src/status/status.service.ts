@@ -1,11 +1,11 @@
 import { LoadingCache, type Logger } from '@millrace/platform';
 import { readServiceLevels, worstOf, type LevelsOf, type ServiceLevels, type ServiceState } from './service-levels';
-import type { PrometheusClient } from './prometheus.client';
+import { PROMETHEUS_TIMEOUT_MS, type PrometheusClient } from './prometheus.client';
 
 /** Rules are judged once a minute or less often. */
 const FRESH_MS = 30_000;
-/** After a failure Prometheus gets a pause, not a question from everyone who looks. */
-const RETRY_MS = 5_000;
+/** From one question to the next after a failure: a pause for Prometheus, also for one that took all its time not to answer. */
+const RETRY_MS = 3 * PROMETHEUS_TIMEOUT_MS;
 /** Older figures say nothing of now. */
 const STALE_MS = 600_000;
 

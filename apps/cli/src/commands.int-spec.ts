@@ -475,14 +475,23 @@ describe('millrace status', () => {
   it('says how the service does, and rounds no share up to all', async () => {
     const components = [component('requests', 'operational', 0.9995), component('jobs', 'disrupted', null)];
     service.on('GET /platform/v1/status', json(200, { state: 'disrupted', as_of: DATES.create_time, components }));
-    expect(await millrace('status')).toBe(0);
+    expect(await millrace('status')).toBe(1);
     expect(host.printed.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'))).toEqual([
       'disrupted',
       'last 24 h|30 days',
       'requests|operational|99.95 %|99.99 %',
       'jobs|disrupted|–|99.99 %',
+      expect.stringMatching(`^As of ${DATES.create_time}, \\d+ \\w+ ago\\.$`),
       '',
     ]);
+  });
+
+  it('succeeds while the service does less well than promised, or nothing is known of it', async () => {
+    for (const state of ['operational', 'degraded', 'unknown']) {
+      const components = [component('requests', state, 0.9)];
+      service.on('GET /platform/v1/status', json(200, { state, as_of: DATES.create_time, components }));
+      expect(await millrace('status')).toBe(0);
+    }
   });
 
   it('says that there are no figures', async () => {

@@ -1,5 +1,6 @@
 import { MEMBER_ROLES, newId, type MemberRole } from '@millrace/contracts';
 import { endpointsOfModule, pathParametersOf, type Endpoint } from '../endpoints';
+import { sessionIn } from '../fixtures/browser';
 import { join } from '../fixtures/members';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 import { PublicModule } from '../public.module';
@@ -263,4 +264,23 @@ it('a finance member sets and lifts a cap, and developers and viewers only read 
   expect(await read.json()).toMatchObject({ spend_caps: [{ id, daily_micros: 5_000_000 }] });
   expect((await send(sessions.developer, 'DELETE', `${caps}/${id}`)).status).toBe(403);
   expect((await send(sessions.finance, 'DELETE', `${caps}/${id}`)).status).toBe(204);
+});
+
+it('a key that only buys credits neither sets nor lifts a cap, not even in a session that it opens', async () => {
+  const caps = '/platform/v1/spend/caps';
+  const cap = { scope: 'account', daily_micros: 5_000_000 };
+  const { body: set } = await api.client(account.key).call<{ id: string }>('PUT', caps, { json: cap });
+  const json = { name: 'buys', scopes: ['credits:write', 'usage:read'] };
+  const made = await api.client(account.key).call<{ key: string }>('POST', '/platform/v1/api-keys', { json });
+  const buyer = api.client(made.body.key);
+  for (const { status, text } of [
+    await buyer.call('PUT', caps, { json: { ...cap, daily_micros: 500_000_000 } }),
+    await buyer.call('DELETE', `${caps}/${set.id}`),
+  ])
+    expect([status, text]).toEqual([403, expect.stringContaining('Spend caps are set by owners')]);
+  const session = sessionIn(
+    await api.client(null).call('POST', '/platform/v1/sessions', { json: { api_key: made.body.key } }),
+  );
+  expect((await send(session, 'DELETE', `${caps}/${set.id}`)).status).toBe(403);
+  expect((await api.client(account.key).call('DELETE', `${caps}/${set.id}`)).status).toBe(204);
 });

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { AuditLog } from '@millrace/accounts';
 import { SpendCaps } from '@millrace/jobs';
 import { Serves, actorOf, type AnswerOf, type InputOf } from '../endpoints';
+import { assertSetsCaps } from './cap-setters';
 import { deleteSpendCap, listSpendCaps, putSpendCap } from './spend.endpoints';
 import { presentSpendCap, spendCapOf } from './spend.presenter';
 
@@ -21,6 +22,7 @@ export class SpendController {
   @Serves(putSpendCap)
   async put({ visitor, body, request }: InputOf<typeof putSpendCap>): Promise<AnswerOf<typeof putSpendCap>> {
     const { accountId } = visitor.caller;
+    assertSetsCaps(visitor.caller);
     const cap = await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
       const made = await this.caps.put(tx, accountId, spendCapOf(body));
       const act = { action: 'spend_cap.put', subjectType: 'spend_cap', subjectId: made.id, accountId };
@@ -33,6 +35,7 @@ export class SpendController {
   @Serves(deleteSpendCap)
   async remove({ visitor, params, request }: InputOf<typeof deleteSpendCap>): Promise<void> {
     const { accountId } = visitor.caller;
+    assertSetsCaps(visitor.caller);
     await this.audit.record(actorOf(visitor.caller, request), async (tx, note) => {
       await this.caps.delete(tx, accountId, params.id);
       note({ action: 'spend_cap.delete', subjectType: 'spend_cap', subjectId: params.id, accountId });

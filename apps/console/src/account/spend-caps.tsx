@@ -12,8 +12,9 @@ const EMPTY = { daily: '', monthly: '', atCap: 'finish' as AtCap };
 
 /** What jobs may cost in a day and a month, and how much of it is used. */
 export function SpendCaps(): ReactNode {
-  const { may } = useSession();
-  const mayWrite = may('credits:write');
+  const { may, member } = useSession();
+  // A key that only buys credits does not lift what it may spend, also not in a session.
+  const mayWrite = may('credits:write') && (may('keys:admin') || member !== null);
   const client = useQueryClient();
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: spendCapsQuery.queryKey });
   const caps = useQuery(spendCapsQuery);

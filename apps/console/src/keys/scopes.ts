@@ -7,7 +7,7 @@ export const SCOPE_TEXTS: Record<Scope, string> = {
   'assets:read': 'Read files',
   'assets:write': 'Upload and delete files',
   'usage:read': 'Read limits, usage and credits',
-  'credits:write': 'Buy credits, set spend caps',
+  'credits:write': 'Buy credits',
   'deployments:write': 'Make, change and delete deployments',
   'webhooks:read': 'Read webhook endpoints and what was sent to them',
   'webhooks:write': 'Make, change and delete webhook endpoints',

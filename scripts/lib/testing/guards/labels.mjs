@@ -9,6 +9,7 @@ const CAPS = ['libs/jobs/src/proofs/spend-caps.int-spec'];
 const LIMITS = ['libs/jobs/src/proofs/label-limits.int-spec'];
 const RULE = 'libs/jobs/src/labels/label-rule.store.ts';
 const MAIL = 'libs/jobs/src/labels/spend-mail.store.ts';
+const ROLES = ['apps/api/src/members/roles.int-spec'];
 const CHANGED = ['libs/jobs/src/proofs/changed-caps.int-spec'];
 const MAILS = ['libs/jobs/src/spend/mail-spend-warnings.int-spec'];
 
@@ -133,5 +134,12 @@ export const LABEL_GUARDS = [
   of('an account is mailed of its caps once in ten minutes', MAIL, 'IS NOT FALSE', 'IS NOT NULL OR true', MAILS),
   of('a warning of days ago is not mailed', MAIL, ' >= ${today} - 1', ' IS NOT NULL', MAILS),
   of('a warning is taken once', MAIL, 'ORDER BY u.label, u.value FOR UPDATE', 'ORDER BY u.label, u.value', MAILS),
+  of(
+    'a key that only buys credits sets no cap',
+    'apps/api/src/spend/cap-setters.ts',
+    'memberId !== undefined && sessionId !== undefined',
+    'memberId !== null',
+    ROLES,
+  ),
   of('an ended job does not count for its labels', USE, 'u.live - 1 AS live', 'u.live AS live', LIMITS),
 ];

@@ -121,6 +121,20 @@ describe('the network policy', () => {
     expect(out('api')).not.toContain('0.0.0.0/0:587');
   });
 
+  it.each([
+    ['http://prometheus.monitoring:9090', 0, 9090],
+    ['http://prometheus.monitoring/a', 0, 80],
+    ['https://prometheus.monitoring', 0, 443],
+    // A policy sees the port of the pods, which a Service may have translated.
+    ['http://prometheus.monitoring', 9090, 9090],
+  ])('opens the way to the Prometheus at %s, whose pods have the port %i', async (prometheusUrl, port, open) => {
+    const manifests = await render('gateway', { metrics: { status: { prometheusUrl, port } } });
+    const api = podsOf(manifests).find(({ component }) => component === 'api');
+    if (api === undefined) throw new Error('there is no api');
+    const ways = flows(manifests, api, 'egress').filter((flow) => flow.startsWith('outside ["monitoring"]'));
+    expect(ways).toEqual([`outside ["monitoring"]:${open}`]);
+  });
+
   it('opens the way to a ComfyUI outside for its pool', () => {
     expect(flows(of('gateway'), podOf('gateway', 'worker'), 'egress')).toContain('10.2.0.5/32:8188');
     expect(flows(of('gateway'), podOf('gateway', 'api'), 'egress')).not.toContain('10.2.0.5/32:8188');

@@ -4,6 +4,12 @@ import { template } from './support/helm';
 const GPU = '3f0c9b52-6f0e-4d0c-8a0e-5d8f3b1c7e21';
 const GPU_POOL = { engine: 'comfyui', comfyui: { image: 'registry.example.com/comfyui:1' } };
 
+/** Mail as it should be. */
+const MAIL = {
+  mail: { existingSecret: 'a' },
+  settings: { MILLRACE_PUBLIC_URL: 'https://api.example.com', MILLRACE_MAIL_FROM: 'no-reply@example.com' },
+};
+
 /** What is given over the minimal values, and the sentence that refuses it. */
 const REFUSALS: [string, object, string][] = [
   ['no images', { image: { repository: '' } }, 'image.repository is not set: build the images'],
@@ -48,8 +54,38 @@ const REFUSALS: [string, object, string][] = [
   ],
   [
     'mail with links to nowhere',
-    { mail: { existingSecret: 'a' } },
+    { ...MAIL, settings: { MILLRACE_MAIL_FROM: 'no-reply@example.com' } },
     'mail.existingSecret is set without settings.MILLRACE_PUBLIC_URL',
+  ],
+  [
+    'mail with links to an empty address',
+    { ...MAIL, settings: { ...MAIL.settings, MILLRACE_PUBLIC_URL: '' } },
+    'mail.existingSecret is set without settings.MILLRACE_PUBLIC_URL',
+  ],
+  [
+    'mail whose links the API takes for its own',
+    { ...MAIL, api: { settings: { MILLRACE_PUBLIC_URL: '' } } },
+    'mail.existingSecret is set without settings.MILLRACE_PUBLIC_URL',
+  ],
+  [
+    'mail from nobody',
+    { ...MAIL, settings: { MILLRACE_PUBLIC_URL: 'https://api.example.com' } },
+    'mail.existingSecret is set without settings.MILLRACE_MAIL_FROM',
+  ],
+  [
+    'mail that goes to two places',
+    { ...MAIL, maintenance: { settings: { MILLRACE_MAIL_FOLDER: '/tmp/mail' } } },
+    'mail.existingSecret is set beside settings.MILLRACE_MAIL_FOLDER',
+  ],
+  [
+    'mail of which the API says that it goes to two places',
+    { ...MAIL, api: { settings: { MILLRACE_MAIL_FOLDER: '/tmp/mail' } } },
+    'mail.existingSecret is set beside settings.MILLRACE_MAIL_FOLDER',
+  ],
+  [
+    'operators whose provider has no name',
+    { operators: { existingSecret: 'a' }, tests: { job: false }, settings: { MILLRACE_OPERATORS_ISSUER: '' } },
+    'operators.existingSecret is set without a provider',
   ],
   [
     'figures that cannot be reached',
@@ -131,6 +167,12 @@ const MISFITS: [string, object, string][] = [
   ['a setting that the chart sets', { settings: { MILLRACE_PORT: 80 } }, 'MILLRACE_PORT'],
   ['an unknown surface', { surface: 'both' }, 'surface'],
   ['a pool that no message can name', { workers: { 'a b': {} } }, 'a b'],
+  [
+    'a Prometheus with a password',
+    { metrics: { status: { prometheusUrl: 'http://a:b@prometheus' } } },
+    'prometheusUrl',
+  ],
+  ['a Prometheus with a query', { metrics: { status: { prometheusUrl: 'http://prometheus/?a=b' } } }, 'prometheusUrl'],
   ['a digest that is none', { image: { digests: { api: 'latest' } } }, 'digests'],
   ['a digest of another that is none', { redis: { bundled: { digest: 'sha256:12' } } }, 'digest'],
 ];
@@ -147,6 +189,15 @@ describe('the chart refuses', () => {
     expect(stderr).toContain("values don't meet the specifications of the schema");
     expect(stderr).toContain(name);
     expect(code).not.toBe(0);
+  });
+
+  it('no mail that has an address of its own in the process that needs it', async () => {
+    const { code, stderr } = await template('minimal', {
+      mail: MAIL.mail,
+      api: { settings: { MILLRACE_PUBLIC_URL: 'https://api.example.com' } },
+      maintenance: { settings: { MILLRACE_MAIL_FROM: 'no-reply@example.com' } },
+    });
+    expect([code, stderr]).toEqual([0, '']);
   });
 
   it('several faults at once, a sentence each', async () => {

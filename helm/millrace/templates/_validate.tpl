@@ -59,11 +59,22 @@ stripe.existingSecret is set, but surface is {{ $v.surface }}, where nothing cos
 {{- if and $v.operators.existingSecret $v.tests.job }}
 operators.existingSecret takes the shared admin token away, with which the test job makes its account: set tests.job to false.
 {{- end }}
-{{- if and $v.operators.existingSecret (not (hasKey $v.settings "MILLRACE_OPERATORS_ISSUER")) }}
+{{- /* What the processes get; an empty setting is as one that is not set. */ -}}
+{{- $ofApi := mustMergeOverwrite dict (deepCopy $v.settings) (deepCopy $v.api.settings) }}
+{{- $ofMaintenance := mustMergeOverwrite dict (deepCopy $v.settings) (deepCopy $v.maintenance.settings) }}
+{{- if and $v.operators.existingSecret (not (get $ofApi "MILLRACE_OPERATORS_ISSUER")) }}
 operators.existingSecret is set without a provider: name it with MILLRACE_OPERATORS_ISSUER, _CLIENT_ID, _URL and _ROLES under settings.
 {{- end }}
-{{- if and $v.mail.existingSecret (not (hasKey $v.settings "MILLRACE_PUBLIC_URL")) }}
+{{- if $v.mail.existingSecret }}
+{{- if not (get $ofApi "MILLRACE_PUBLIC_URL") }}
 mail.existingSecret is set without settings.MILLRACE_PUBLIC_URL: name the origin of the API, to which links in mails lead.
+{{- end }}
+{{- if not (get $ofMaintenance "MILLRACE_MAIL_FROM") }}
+mail.existingSecret is set without settings.MILLRACE_MAIL_FROM: name from whom mail comes, e.g. Millrace <no-reply@example.com>, as mail servers refuse what comes from an address at localhost.
+{{- end }}
+{{- if or (get $ofApi "MILLRACE_MAIL_FOLDER") (get $ofMaintenance "MILLRACE_MAIL_FOLDER") }}
+mail.existingSecret is set beside settings.MILLRACE_MAIL_FOLDER: choose whether mail is sent or written into a folder, and unset the other.
+{{- end }}
 {{- end }}
 {{- if and $v.metrics.status.prometheusUrl $v.networkPolicy.enabled (not $v.metrics.status.peers) }}
 metrics.status.peers is empty: say where that Prometheus is, or the network policy would cut the status page off from it.

@@ -1,0 +1,44 @@
+import { cpSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestFolder, type TestFolder } from '@millrace/testing';
+import { CHART, ciFile, helm } from './support/helm';
+
+let folder: TestFolder;
+/** Helm shows notes of what it installs alone: in a copy of the chart they are what a template renders. */
+beforeAll(async () => {
+  folder = await createTestFolder();
+  const chart = join(folder.path, 'chart');
+  cpSync(CHART, chart, { recursive: true });
+  renameSync(join(chart, 'templates', 'NOTES.txt'), join(chart, 'files', 'notes.txt'));
+  writeFileSync(
+    join(chart, 'templates', 'notes.yaml'),
+    '{ notes: {{ tpl (.Files.Get "files/notes.txt") . | toJson }} }',
+  );
+});
+afterAll(() => folder.drop());
+
+async function notesOf(values: object): Promise<string> {
+  const args = [
+    'template',
+    'rel',
+    join(folder.path, 'chart'),
+    '--kube-version',
+    '1.29.0',
+    '--show-only',
+    'templates/notes.yaml',
+  ];
+  const { code, stdout, stderr } = await helm([...args, '--values', ciFile('minimal'), '--values', '-'], values);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+describe('what is said after an installation', () => {
+  const status = { prometheusUrl: 'http://prometheus.monitoring:9090', peers: [{ podSelector: {} }] };
+  const WARNING = 'The status page asks http://prometheus.monitoring:9090';
+
+  it('warns of a status page without the rules that it has its figures from', async () => {
+    expect(await notesOf({ metrics: { status } })).toContain(WARNING);
+    expect(await notesOf({ metrics: { status, rules: { enabled: true } } })).not.toContain(WARNING);
+    expect(await notesOf({})).not.toContain('status page');
+  });
+});

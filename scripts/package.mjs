@@ -17,7 +17,7 @@ import { ROOT, filesUnder, makeFolder, writeJson, writeWhole } from './lib/syste
 const HELP = `Lays out what the images hold, each folder complete in itself: code and the packages it needs, nothing else.
 
   --out DIR   an empty or absent folder; gets a folder for each process (DIR/api with the command line and the consoles, DIR/worker
-              and so on) and DIR/setup (migrations, the bucket), in each sbom.cdx.json and licences.txt of the packages in it
+              and so on) and DIR/setup (migrations, the bucket), in each sbom.cdx.json and licences.txt of its npm packages
   --link      link files instead of copying them where the folder is on the same disk: quick, and nothing there may be changed`;
 
 /** Of packages: types, source maps, and what Prisma's client needs for other databases. */

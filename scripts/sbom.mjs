@@ -1,8 +1,8 @@
 import { Failure, misuse, readFlags, runCommand, say } from './lib/command/index.mjs';
 import { IMAGES, billOfMaterials, licenceFaults, licenceList } from './lib/setup/index.mjs';
 
-const HELP = `Writes what the images hold of the work of others, as CycloneDX. The same is in each image, as /app/sbom.cdx.json and
-/app/licences.txt.
+const HELP = `Writes which npm packages an image holds, as CycloneDX, those among them that its consoles are built from. The same is in each
+image, as /app/sbom.cdx.json and /app/licences.txt. Node.js and the packages of Debian are the base image's, and not in it.
 
   --image NAME   services (all processes) or setup (migrations, the bucket); by default services
   --licences     name, version and licence of each package, a line each

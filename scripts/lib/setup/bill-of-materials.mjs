@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from '../command/index.mjs';
 import { ROOT, filesUnder, parseJson, readJson } from '../system/index.mjs';
+import { importedPackages } from './imported-packages.mjs';
 import { SETUP_ROOTS, packageClosure, serviceRoots } from './package-closure.mjs';
 import { npmCommand } from './packages.mjs';
 
@@ -11,7 +12,7 @@ import { npmCommand } from './packages.mjs';
  * A bill of materials as CycloneDX 1.5 has it, as far as it is used here.
  *
  * @typedef {{ license?: { id?: string, name?: string }, expression?: string }} License
- * @typedef {{ 'bom-ref': string, name: string, version: string, licenses?: License[] }} Component
+ * @typedef {{ 'bom-ref': string, name: string, version: string, licenses?: License[], properties: { name: string }[] }} Component
  * @typedef {{
  *   serialNumber?: string,
  *   metadata: { timestamp?: string, component: Record<string, unknown> },
@@ -32,7 +33,7 @@ const SHIPPABLE = new Set([
   'ISC',
   'MIT',
   'MIT-0',
-  'MIT and ISC',
+  'MIT AND ISC',
   'PSF-2.0',
   'Unlicense',
   // libvips, a library of its own, which can be replaced in an image.
@@ -44,11 +45,17 @@ const SHIPPABLE = new Set([
 const READ = { 'seq-queue@0.0.5': 'MIT' };
 /** More than a thousand packages take one megabyte. */
 const BILL_BYTES = 33_554_432;
-const CONSOLE = join(ROOT, 'apps', 'console');
-const IMPORTED = /^(?:import|export)\s(?!type\s)[^;]*?from '([^'.][^']*)'|^import '([^'.][^']*)'/gm;
+const OPERATOR = / (and|or|with) /gi;
+/** What npm takes for an id, and is a text of the package's own (SPDX 2.3, annex D.1). */
+const IS_OWN_REFERENCE = /^(LicenseRef|DocumentRef)-/;
+/** The sources of both consoles that browsers get, built. What only builds them is not shipped. */
+const CONSOLES = ['src', 'ops/src'].map((folder) => join(ROOT, 'apps', 'console', folder));
+/** What a package is to a checkout, where development alone may need it: what is listed is shipped. */
+const OF_DEVELOPMENT = 'cdx:npm:package:development';
 
 /**
- * What an image holds of the work of others, from the lock file as npm reads it: the same text for the same commit.
+ * The npm packages that an image holds, from the lock file as npm reads it: the same text for the same commit. Node.js and what the base
+ * image has are not among them.
  *
  * @param {Image} image
  * @returns {Promise<Bill>}
@@ -58,7 +65,13 @@ export async function billOfMaterials(image) {
   const all = await wholeBill();
   const { serialNumber: _serial, ...rest } = all;
   const { timestamp: _time, component, ...metadata } = all.metadata;
-  const components = all.components.filter(({ 'bom-ref': ref }) => held.has(ref)).map((one) => licensed(one, held));
+  const shipped = all.components.filter(({ 'bom-ref': ref }) => held.has(ref));
+  const known = new Set(all.components.flatMap(({ licenses: [first] = [] }) => first?.license?.id ?? []));
+  const components = shipped.map((component) => ({
+    ...component,
+    ...licensesOf(component, held, known),
+    properties: component.properties.filter(({ name }) => name !== OF_DEVELOPMENT),
+  }));
   const missing = [...held.keys()].find((ref) => !components.some((one) => one['bom-ref'] === ref));
   if (missing !== undefined) throw new Failure(`${missing} is installed, and not in package-lock.json: run npm ci.`);
   return {
@@ -98,19 +111,16 @@ export function licenceFaults({ components }) {
 
 /** @param {Image} image */
 function foldersOf(image) {
-  return packageClosure(image === 'setup' ? SETUP_ROOTS : [...serviceRoots(), ...consoleRoots()]);
+  if (image === 'setup') return packageClosure(SETUP_ROOTS);
+  // Nothing of a package of types is in what a browser gets.
+  const inConsoles = packageClosure(consoleRoots()).filter((folder) => !folder.includes(`${sep}@types${sep}`));
+  return [...packageClosure(serviceRoots()), ...inConsoles];
 }
 
 /** The packages that the consoles are built from: their code is in the files that a browser gets. */
 function consoleRoots() {
-  const texts = filesUnder(CONSOLE)
-    .filter((file) => /\.tsx?$/.test(file) && !/\.spec\.tsx?$|vite\.config/.test(file))
-    .map((file) => readFileSync(file, 'utf8'));
-  const names = texts.flatMap((text) => [...text.matchAll(IMPORTED)].map(([, from, alone]) => from ?? alone ?? ''));
-  const packages = names.map((name) =>
-    (name.startsWith('@') ? name.split('/').slice(0, 2) : name.split('/', 1)).join('/'),
-  );
-  return [...new Set(packages)].filter((name) => !/^(node:|@millrace\/|virtual:)/.test(name)).sort();
+  const files = CONSOLES.flatMap(filesUnder).filter((file) => /\.tsx?$/.test(file) && !/\.spec\.tsx?$/.test(file));
+  return importedPackages(files.map((file) => readFileSync(file, 'utf8')));
 }
 
 /**
@@ -139,18 +149,27 @@ async function wholeBill() {
 }
 
 /**
- * The lock file has no licence of a package that states it in the old way; what is installed has it.
+ * Licences as CycloneDX has them: an `id` or the names in an expression are SPDX's, and anything else is a `name`. The lock file has no licence of a
+ * package that states it in the old way; what is installed has it.
  *
- * @param {Component} component
+ * @param {Pick<Component, 'bom-ref' | 'licenses'>} component
  * @param {ReadonlyMap<string, string | undefined>} held
- * @returns {Component}
+ * @param {ReadonlySet<string>} known what npm read as an id of SPDX anywhere
+ * @returns {{ licenses?: License[] }}
  */
-function licensed(component, held) {
-  const own = held.get(component['bom-ref']);
-  return licenceOf(component) !== undefined || own === undefined
-    ? component
-    : { ...component, licenses: [{ license: { id: own } }] };
+export function licensesOf(component, held, known) {
+  const [{ expression, license } = {}] = component.licenses ?? [];
+  // SPDX writes operators in capitals (version 2.3, annex D.2); npm takes them as they are.
+  if (expression !== undefined) return { licenses: [{ expression: expression.replaceAll(OPERATOR, capitals) }] };
+  const stated = license?.id ?? held.get(component['bom-ref']);
+  if (stated === undefined) return {};
+  return {
+    licenses: [{ license: known.has(stated) && !IS_OWN_REFERENCE.test(stated) ? { id: stated } : { name: stated } }],
+  };
 }
+
+/** @param {string} text */
+const capitals = (text) => text.toUpperCase();
 
 /** @param {Component} component */
 function licenceOf({ licenses: [first] = [] }) {

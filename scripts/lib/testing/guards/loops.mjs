@@ -89,6 +89,13 @@ export const LOOP_GUARDS = [
     'FROM stopped',
     JOB_BATCHES,
   ),
+  of(
+    'a Prometheus that does not answer gets a pause',
+    'apps/api/src/status/status.service.ts',
+    '3 * PROMETHEUS_TIMEOUT_MS',
+    'PROMETHEUS_TIMEOUT_MS',
+    ['apps/api/src/status/status.int-spec'],
+  ),
   of('a batch that fails is halved', HALVING, 'if (items.length === 1) {', 'if (items.length > 0) {', JOB_BATCHES),
   of('an outage is blamed on no item', HALVING, 'if (batch.isOutage(error)) throw error;', '', JOB_BATCHES),
   of(

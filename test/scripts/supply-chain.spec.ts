@@ -31,7 +31,7 @@ it(
     const direct = Object.entries(manifest.dependencies).map(([name, version]) => `${name}@${version}`);
     expect(direct.filter((name) => !versions.has(name))).toEqual([]);
     expect(components.filter(({ hashes = [] }) => hashes.length === 0).map(({ name }) => name)).toEqual([]);
-    // What is listed is shipped, whatever it is to a checkout.
+    // What is listed is shipped, also where a checkout needs it for development alone.
     const properties = components.flatMap((component) => component.properties ?? []).map(({ name }) => name);
     expect(properties).not.toContain('cdx:npm:package:development');
     // It builds the docs, and none of it is in them.
@@ -106,7 +106,10 @@ it('finds what sources import, also where they do it when they need it, and no t
 it('the licence of every package that is shipped allows it, and another one is named', async () => {
   expect(command('--check')).toMatch(/^The licences of \d+ and \d+ packages allow shipping them\.\n$/);
   const { licenceFaults } = await import('../../scripts/lib/setup/bill-of-materials.mjs');
-  const component = (licenses?: object[]) => ({ 'bom-ref': 'x@1.0.0', name: 'x', version: '1.0.0', licenses });
+  const component = (licenses?: object[]) => ({
+    ...{ 'bom-ref': 'x@1.0.0', name: 'x', version: '1.0.0', properties: [] },
+    licenses,
+  });
   const faults = (licenses?: object[]): string[] =>
     licenceFaults({ metadata: { component: {} }, components: [component(licenses)], dependencies: [] });
   expect(faults([{ license: { id: 'MIT' } }])).toEqual([]);

@@ -175,7 +175,7 @@ it('names the cap as it is now, at the level that is true of it', async () => {
   expect(said()).toEqual(['- 50 percent of the daily cap of the account, 2 credits']);
 });
 
-it('says nothing anew of a cap that was changed after its mail, where the level is no higher', async () => {
+it('says nothing again of a cap that was changed after its mail, where the level is no higher', async () => {
   await put({ dailyMicros: 1_000_000n });
   await use('@account', '', 900_000n);
   await mail();

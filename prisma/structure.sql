@@ -189,7 +189,7 @@ DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
     day_before smallint := 0;
     month_before smallint := 0;
-    -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted anew, of whatever level.
+    -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted again, at any level.
     is_day_renewed boolean := false;
     is_month_renewed boolean := false;
     rule record;

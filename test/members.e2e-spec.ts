@@ -79,7 +79,7 @@ it('somebody is invited by mail, works, signs in again by mail, and is removed w
 it('an invitation outlives a maintenance process, and a mail server that is busy', async () => {
   const owner = new ApiClient(stack.publicUrl, account.apiKey);
   await stack.maintenance.end();
-  sink.answer = 451;
+  sink.refuses = { of: 'RCPT TO', code: 451 };
   const json = { email: 'grace@example.com', role: 'owner' };
   expect((await owner.call('POST', '/platform/v1/invitations', { json })).status).toBe(201);
   stack.maintenance = await stack.spawn('maintenance');
@@ -88,7 +88,7 @@ it('an invitation outlives a maintenance process, and a mail server that is busy
     'a try that fails',
     async () => (await mails.findFirst({ where: { attempts: { gt: 0 } } })) !== null,
   );
-  sink.answer = null;
+  sink.refuses = null;
   await eventually('the mail', async () => {
     await mails.updateMany({ data: { dueAt: new Date(0) } });
     return sink.mails.some(({ to }) => to.includes(json.email));

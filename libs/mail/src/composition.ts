@@ -7,6 +7,7 @@ import { MailOutbox } from './mail-outbox';
 import { MailOutboxStore } from './mail-outbox.store';
 import { mailPlaceOf, type MailSettings } from './mail.settings';
 import { SmtpSender } from './smtp-sender';
+import { SweepMailLoop } from './sweep-mail.loop';
 
 /** Wire what has mail sent. @throws SettingsError. */
 export function composeMailOutbox(secretKey: KeyRing, settings: MailSettings): MailOutbox {
@@ -21,16 +22,18 @@ interface DeliveryParts {
   settings: MailSettings;
 }
 
-/** Wire what sends mail; nothing where none is sent. @throws SettingsError. */
+/** Wire what sends mail, and what sweeps it, which is done also where none is sent. @throws SettingsError. */
 export function composeMailDelivery({ database, secretKey, logger, settings }: DeliveryParts): {
   loops: Loop[];
   close(): void;
 } {
+  const store = new MailOutboxStore();
+  const sweep = new SweepMailLoop(database, store);
   const sender = senderOf(settings);
-  if (sender === null) return { loops: [], close: () => undefined };
+  if (sender === null) return { loops: [sweep], close: () => undefined };
   const outbox = composeMailOutbox(secretKey, settings);
   return {
-    loops: [new DeliverMailLoop(database, new MailOutboxStore(), outbox, sender, logger)],
+    loops: [sweep, new DeliverMailLoop(database, store, outbox, sender, logger)],
     close: () => sender.close(),
   };
 }

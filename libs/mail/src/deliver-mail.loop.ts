@@ -9,7 +9,6 @@ const BATCH = 10;
 const LEASE_SECONDS = 300;
 const FIRST_WAIT_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 900;
-const SWEEP_BATCH = 1_000;
 
 /**
  * Sends mails that are due, at least once: a process that dies between the mail server's answer and the deletion has it sent again,
@@ -29,7 +28,6 @@ export class DeliverMailLoop implements Loop {
   ) {}
 
   async runOnce(report?: LoopReport): Promise<number> {
-    await this.store.deleteExpired(this.database, SWEEP_BATCH);
     const claimed = await this.store.claim(this.database, BATCH, LEASE_SECONDS);
     const done = await Promise.all(claimed.map((mail) => this.send(mail, report)));
     return done.filter((isDone) => isDone).length;

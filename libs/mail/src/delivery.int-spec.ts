@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
 import { KeyRing, createLogger } from '@millrace/platform';
 import { createTestDatabase, createTestFolder, type TestDatabase } from '@millrace/testing';
 import { DeliverMailLoop } from './deliver-mail.loop';
@@ -11,6 +12,7 @@ import { MailOutbox } from './mail-outbox';
 import { MailOutboxStore } from './mail-outbox.store';
 import { mailPlaceOf } from './mail.settings';
 import { SmtpSender } from './smtp-sender';
+import { SweepMailLoop } from './sweep-mail.loop';
 
 const FROM = 'Millrace <no-reply@mail.test>';
 const MAIL = { to: 'ada@example.test', subject: 'Hello', text: 'A line with the link https://x.test/#link=secret' };
@@ -21,8 +23,10 @@ const outbox = new MailOutbox(store, ring, true);
 
 let test: TestDatabase;
 let sink: SmtpSink;
+let account: string;
 beforeAll(async () => {
   test = await createTestDatabase();
+  account = await newAccount();
 });
 beforeEach(async () => {
   sink = await SmtpSink.open();
@@ -37,11 +41,13 @@ const loopTo = (url: string): DeliverMailLoop =>
   new DeliverMailLoop(test.database, store, outbox, new SmtpSender(url, FROM), logger);
 const rows = () => test.database.models.mailMessage.findMany();
 const makeDue = () => test.database.execute(Prisma.sql`UPDATE mail_messages SET due_at = now() - interval '1 s'`);
-const add = (lifeSeconds = 900) => outbox.add(test.database, null, MAIL, lifeSeconds);
+const newAccount = async (): Promise<string> =>
+  (await test.database.models.account.create({ data: { id: newId(), name: 'a test' } })).id;
+const add = (lifeSeconds = 900, of = account) => outbox.add(test.database, of, MAIL, lifeSeconds);
 
 it('is recorded with what causes it, or not at all, and says nothing in the database', async () => {
   const undone = test.database.transaction(async (tx) => {
-    await outbox.add(tx, null, MAIL, 900);
+    await outbox.add(tx, account, MAIL, 900);
     throw new Error('undone');
   });
   await expect(undone).rejects.toThrow('undone');
@@ -63,7 +69,7 @@ it('is sent once to the mail server, and forgotten', async () => {
 
 it('is tried again later where the mail server is away or says that it cannot now, under the same Message-ID', async () => {
   await add();
-  sink.answer = 451;
+  sink.refuses = { of: 'RCPT TO', code: 451 };
   const failed: unknown[] = [];
   const report = { failed: (_: string, error: unknown) => failed.push(error), resting: () => undefined };
   expect(await loopTo(sink.url).runOnce(report)).toBe(0);
@@ -73,23 +79,64 @@ it('is tried again later where the mail server is away or says that it cannot no
   await makeDue();
   expect(await loopTo('smtp://127.0.0.1:1').runOnce(report)).toBe(0);
   expect(failed).toHaveLength(2);
-  sink.answer = null;
+  sink.refuses = null;
   await makeDue();
   expect(await loopTo(sink.url).runOnce(report)).toBe(1);
   expect(sink.mails[0]?.text).toContain(`Message-ID: <${row?.id}@mail.test>`);
 });
 
-it('is given up where the mail server refuses it for good', async () => {
+it.each([
+  { of: 'RCPT TO', code: 550, text: '5.1.1 no such mailbox' },
+  { of: 'RCPT TO', code: 553 },
+  { of: 'the message', code: 554, text: '5.7.1 looks like spam' },
+] as const)('is given up where the mail server refuses $of for good: $code $text', async (refusal) => {
   await add();
-  sink.answer = 550;
+  sink.refuses = refusal;
   expect(await loopTo(sink.url).runOnce()).toBe(1);
   expect([await rows(), sink.mails]).toEqual([[], []]);
 });
 
-it('is not sent when it is of no use any more', async () => {
-  await add(0);
+it.each([
+  { of: 'MAIL FROM', code: 550, text: '5.1.8 no such domain' },
+  { of: 'MAIL FROM', code: 553, text: 'sender not allowed' },
+  // Many servers say what they have against the sender, or against us, when they are asked for the recipient.
+  { of: 'RCPT TO', code: 550, text: '5.1.8 sender address rejected' },
+  { of: 'RCPT TO', code: 550, text: '5.1.7 sender address rejected' },
+  { of: 'RCPT TO', code: 554, text: '5.7.1 relay access denied' },
+] as const)('waits where the mail server refuses our settings: $of, $code $text', async (refusal) => {
+  await add();
+  sink.refuses = refusal;
   expect(await loopTo(sink.url).runOnce()).toBe(0);
-  expect([await rows(), sink.mails]).toEqual([[], []]);
+  expect(await rows()).toHaveLength(1);
+  sink.refuses = null;
+  await makeDue();
+  expect(await loopTo(sink.url).runOnce()).toBe(1);
+  expect(sink.mails).toHaveLength(1);
+});
+
+it('is not sent when it is of no use any more, and deleted', async () => {
+  await add(0);
+  await add(900);
+  expect(await loopTo(sink.url).runOnce()).toBe(1);
+  expect(await rows()).toHaveLength(1);
+  expect(await new SweepMailLoop(test.database, store).runOnce()).toBe(1);
+  expect([await rows(), sink.mails.length]).toEqual([[], 1]);
+});
+
+it('of one account does not keep that of others waiting, nor what is urgent of its own', async () => {
+  const others = [await newAccount(), await newAccount()];
+  const day = 86_400;
+  for (let n = 0; n < 30; n += 1) await add(day);
+  for (const of of others) await add(day, of);
+  await add(900);
+  const accountsOf = async (count: number): Promise<(string | undefined)[]> => {
+    const claimed = (await store.claim(test.database, count, 300)).map(({ id }) => id);
+    return (await rows()).filter(({ id }) => claimed.includes(id)).map(({ accountId }) => accountId ?? undefined);
+  };
+  const isUrgent = { expiresAt: { lt: new Date(Date.now() + 1_800_000) }, attempts: 1 };
+  expect((await accountsOf(3)).sort()).toEqual([account, ...others].sort());
+  expect(await test.database.models.mailMessage.count({ where: isUrgent })).toBe(1);
+  expect(await accountsOf(40)).toHaveLength(30);
 });
 
 it('of two processes one sends it, and what a lost claim does changes nothing', async () => {
@@ -125,5 +172,9 @@ it('is sent by one way, or by none', () => {
   const both = { mailSmtpUrl: 'smtp://127.0.0.1', mailFolder: '/tmp/x', mailFrom: FROM };
   expect(() => mailPlaceOf(both)).toThrow('both set');
   const parts = { database: test.database, secretKey: ring, logger, settings: { mailFrom: FROM } };
-  expect(composeMailDelivery(parts).loops).toEqual([]);
+  // What was recorded before is swept all the same.
+  expect(composeMailDelivery(parts).loops.map(({ name }) => name)).toEqual(['sweep-mail']);
+  const settings = { mailFrom: FROM, mailFolder: '/nonexistent' };
+  const names = composeMailDelivery({ ...parts, settings }).loops.map(({ name }) => name);
+  expect(names).toEqual(['sweep-mail', 'deliver-mail']);
 });

@@ -24,13 +24,20 @@ export class MailOutboxStore {
       VALUES (${id}::uuid, ${accountId}::uuid, ${sealed}, now() + make_interval(secs => ${lifeSeconds}))`);
   }
 
-  /** Take mails that are due: nobody else does before the lease is over. */
+  /**
+   * Take mails that are due: nobody else does before the lease is over. The accounts take turns, so that however much one has sent, it keeps
+   * nobody else's waiting; of each what is of use for the shortest time is first, such as a link that signs in.
+   */
   async claim(tx: Statements, limit: number, leaseSeconds: number): Promise<ClaimedMail[]> {
     return tx.rows(Prisma.sql`
       UPDATE mail_messages SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
       WHERE id IN (
-        SELECT id FROM mail_messages WHERE due_at <= now() AND expires_at > now()
-        ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+        SELECT m.id FROM mail_messages m JOIN (
+          SELECT id, row_number() OVER (PARTITION BY account_id ORDER BY expires_at, id) AS turn
+          FROM mail_messages WHERE due_at <= now() AND expires_at > now()
+        ) due ON due.id = m.id
+        WHERE m.due_at <= now()
+        ORDER BY due.turn, m.expires_at, m.id LIMIT ${limit} FOR UPDATE OF m SKIP LOCKED)
       RETURNING id, sealed, attempts`);
   }
 

@@ -25,7 +25,6 @@ const KEPT = [
   'ledger_audit_progress',
   'ledger_entries',
   'ledger_transactions',
-  'members',
   'operator_tokens',
   'payment_events',
   'payment_reversals',

@@ -12,6 +12,7 @@ import {
 } from '@millrace/testing';
 import { RIGHTS, ROLES, grantRights } from '../../scripts/lib/prisma/database-rights.mjs';
 import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
+import { TestMails } from '../console/support/test-mails';
 
 const LIMIT_MS = 300_000;
 const PASSWORD = 'of-a-test';
@@ -19,6 +20,7 @@ const PROCESSES: ProcessRole[] = ['api', 'worker', 'maintenance', 'gateway'];
 /** Users belong to the whole server: those of this run. */
 const userOf = (role: ProcessRole): string => `${role}_of_${process.pid}`;
 
+const mails = new TestMails();
 let test: TestDatabase;
 const asUser = (url: string, role: ProcessRole): string =>
   Object.assign(new URL(url), { username: userOf(role), password: PASSWORD }).href;
@@ -65,7 +67,7 @@ it('every table has its rights', async () => {
   expect(Object.keys(RIGHTS).sort()).toEqual(tables);
 });
 
-/** A demo's network that is idle, an entry of the audit log and a place in a rotation: each of a life that is over. */
+/** A demo's network that is idle, an entry of the audit log, a place in a rotation and a member's address: each of a life that is over. */
 async function plantOldRows(client: pg.Client): Promise<void> {
   await client.query(`
     INSERT INTO pools (id, engine) VALUES ('old', 'cpu');
@@ -73,6 +75,8 @@ async function plantOldRows(client: pg.Client): Promise<void> {
     INSERT INTO accounts (id, name) VALUES (gen_random_uuid(), 'a customer');
     INSERT INTO account_storage (account_id) SELECT id FROM accounts WHERE kind = 'demo_network';
     INSERT INTO account_queues (pool_id, account_id, running_limit) SELECT 'old', id, 1 FROM accounts;
+    INSERT INTO members (id, account_id, email, role, removed_at)
+    SELECT gen_random_uuid(), id, 'old@example.com', 'viewer', now() - interval '100 days' FROM accounts WHERE name = 'a customer';
     INSERT INTO audit_log (id, at, actor, action, subject_type, subject_id)
     VALUES (gen_random_uuid(), now() - interval '500 days', 'admin', 'account.create', 'account', 'old');
     SELECT seal_audit_log(1, 0);
@@ -92,7 +96,8 @@ async function waitingActs(client: pg.Client): Promise<number> {
 async function oldRows(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`
     SELECT (SELECT count(*) FROM accounts WHERE kind = 'demo_network') + (SELECT count(*) FROM audit_log WHERE subject_id = 'old')
-      + (SELECT count(*) FROM account_queues WHERE pool_id = 'old') AS count`);
+      + (SELECT count(*) FROM account_queues WHERE pool_id = 'old')
+      + (SELECT count(*) FROM members WHERE email = 'old@example.com') AS count`);
   return Number(rows[0]?.count);
 }
 
@@ -119,6 +124,7 @@ it(
         database = url;
       },
       databaseAt: (url, role) => ({ DATABASE_URL: asUser(url, role) }),
+      settings: mails.settings,
     });
     try {
       const account = await stack.createAccount();
@@ -144,6 +150,18 @@ it(
       expect(await client.ended(endless.id)).toMatchObject({ status: 'canceled' });
 
       await eventually('acts to be sealed and exported', async () => (await onDatabase(database, waitingActs)) === 0);
+      const visitor = new ApiClient(stack.publicUrl, null);
+      const enter = async (cookie = '', count = 1): Promise<number> => {
+        const [kind = '', token = ''] = (await mails.linkTo('ada@example.com', count)).split('=');
+        const call = { json: { [kind]: token }, headers: { Cookie: cookie } };
+        return (await visitor.call('POST', '/platform/v1/sessions', call)).status;
+      };
+      const invited = { json: { email: 'ada@example.com', role: 'viewer' } };
+      expect((await client.call('POST', '/platform/v1/invitations', invited)).status).toBe(201);
+      expect(await enter()).toBe(201);
+      const asked = await visitor.call('POST', '/platform/v1/sessions/mails', { json: { email: 'ada@example.com' } });
+      expect(await enter((asked.headers['set-cookie'] ?? '').split(';')[0], 2)).toBe(201);
+
       await eventually('old rows to be swept', async () => (await onDatabase(database, oldRows)) === 0);
       expect(await stack.admin('GET', '/audit')).toMatchObject({
         findings: [],

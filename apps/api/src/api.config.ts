@@ -106,6 +106,11 @@ export const apiSettings = {
     'Tests and replays of webhooks, and tests and repeats of deliveries of exports, that one account may ask for in a minute.',
     integer({ min: 1, max: 2_000_000_000 }).default(60),
   ),
+  invitationsPerDay: setting(
+    'INVITATIONS_PER_DAY',
+    'Invitations that one account may have mailed in 24 hours; to one address at most ten of them, five minutes apart.',
+    integer({ min: 1, max: 100_000 }).default(200),
+  ),
   failedAuthPerMinute: setting(
     'FAILED_AUTH_PER_MINUTE',
     'Credentials that are not valid that one address may send in a minute, IPv6 by its first 64 bits; more are answered with 429.',

@@ -13,6 +13,7 @@ import {
   AuditLogStore,
   Authenticator,
   FailedAttempts,
+  InvitationMailStore,
   InvitationStore,
   InvitationsService,
   MemberStore,
@@ -29,11 +30,12 @@ import {
   SignInLinkStore,
   SignInLinksService,
   SignInMailsService,
+  SignInRequestStore,
 } from '@millrace/accounts';
 import type { Database } from '@millrace/database';
 import type { AccountQueues } from '@millrace/jobs';
 import { composeMailOutbox } from '@millrace/mail';
-import type { Logger } from '@millrace/platform';
+import { Pseudonyms, type Logger } from '@millrace/platform';
 import type { ApiSettings } from './api.config';
 
 /** Who calls, and what is done with accounts. */
@@ -140,17 +142,20 @@ export function composeAccounts(
     keys: keyStore,
     members,
     invitations: openInvitations,
+    mails: new InvitationMailStore(),
+    addresses: new Pseudonyms(secretKey, 'mail addresses'),
     outbox,
     mint: new SecretMint(secretKey, 'invitations'),
     keyMint: mint,
     audit,
     failures,
     keyEnvironment,
+    mailsPerDay: settings.invitationsPerDay,
   });
   const people = {
     members: new MembersService(database, owners, members, openInvitations, audit, forget),
     invitations,
-    signInMails: new SignInMailsService({ database, members, links, outbox, mint: linkMint }),
+    signInMails: new SignInMailsService(database, new SignInRequestStore(), outbox, secretKey),
   };
   const gate = new AddressGate(audit, failures);
   const rules = new AccessRulesService(database, new AccessRulesStore(), accountStore, keyStore, audit, owners, forget);

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import {
   AuditLogStore,
+  InvitationMailStore,
   InvitationStore,
   MemberMoneyMails,
   MemberStore,
@@ -8,10 +9,12 @@ import {
   OperatorSessionStore,
   SessionStore,
   SignInLinkStore,
+  SignInRequestStore,
   SweepAuditLogLoop,
   SweepSessionsLoop,
   composeAuditChain,
   openAuditArchive,
+  composeMemberChores,
 } from '@millrace/accounts';
 import {
   ContentLinks,
@@ -74,7 +77,8 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('webhooks', () => webhooks.close());
 
   const models = composeModelChores({ database, assets, settings });
-  const moneyMails = new MemberMoneyMails(new MemberStore(), composeMailOutbox(secretKey, settings));
+  const outbox = composeMailOutbox(secretKey, settings);
+  const moneyMails = new MemberMoneyMails(new MemberStore(), outbox);
   const billing = composeBilling({ database, logger, metrics, settings, moneyMails });
   const { writer, ownBucket } = composeNamedBuckets(settings, new AddressGuard(settings.exportAllowedNetworks));
   const delivered = { database, secretKey, exports: billing.exports, ownBucket, logger };
@@ -104,13 +108,15 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     new NoteExpiringKeysLoop(database),
     ...composeAuditChain({ database, logger, metrics, archive }),
     new SweepAuditLogLoop(database, new AuditLogStore(), settings.auditLogRetentionSeconds),
-    new SweepSessionsLoop(
-      database,
+    ...composeMemberChores(database, secretKey, outbox),
+    new SweepSessionsLoop(database, [
       new SessionStore(),
       new SignInLinkStore(),
+      new SignInRequestStore(),
       new OperatorSessionStore(),
       new InvitationStore(),
-    ),
+      new InvitationMailStore(),
+    ]),
   ];
   const runners = loops.map((loop) => new LoopRunner(loop, database, metrics, logger));
   const readiness = [{ name: 'database', check: () => database.ping() }];

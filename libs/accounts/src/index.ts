@@ -37,13 +37,16 @@ export { FailedAttempts } from './failed-attempts';
 export { NetworkAccounts } from './network-accounts.service';
 export { NoteExpiringKeysLoop } from './expiry';
 export {
+  InvitationMailStore,
   InvitationStore,
   InvitationsService,
   MemberMoneyMails,
   MemberStore,
   MembersService,
   SignInMailsService,
+  SignInRequestStore,
   browserHash,
+  composeMemberChores,
   type Invitation,
   type Member,
 } from './members';

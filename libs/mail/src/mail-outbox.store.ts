@@ -11,7 +11,7 @@ export interface ClaimedMail {
 
 interface NewMail {
   id: string;
-  accountId: string | null;
+  accountId: string;
   sealed: Buffer;
   lifeSeconds: number;
 }

@@ -23,10 +23,10 @@ export class MailOutbox {
   /**
    * Have a mail sent.
    *
-   * @param accountId the account that it is about; with the account it goes. Null: no account.
+   * @param accountId the account that it is about; with the account it goes.
    * @param lifeSeconds after which it is of no use, and is not sent any more.
    */
-  async add(tx: Statements, accountId: string | null, mail: Mail, lifeSeconds: number): Promise<void> {
+  async add(tx: Statements, accountId: string, mail: Mail, lifeSeconds: number): Promise<void> {
     const id = newId();
     const sealed = this.sealer.seal(JSON.stringify(mail), [id]);
     await this.store.insert(tx, { id, accountId, sealed, lifeSeconds });

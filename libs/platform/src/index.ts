@@ -6,6 +6,7 @@ export { backoffMs } from './backoff';
 export { ItemSweep } from './item-sweep';
 export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';
 export { namesTag } from './entity-tag';
+export { Pseudonyms } from './secrets/pseudonyms';
 export { Sealer } from './secrets/sealer';
 export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop, type LoopReport } from './loop';

@@ -13,6 +13,8 @@ CREATE TABLE members (
 CREATE INDEX members_account_id_idx ON members (account_id, id);
 -- One person is a member of an account once; also finds whom an address signs in.
 CREATE UNIQUE INDEX members_email_key ON members (email, account_id) WHERE removed_at IS NULL;
+-- Who was removed and still has an address, which goes after a time.
+CREATE INDEX members_removed_at_idx ON members (removed_at) WHERE removed_at IS NOT NULL AND email LIKE '%@%';
 
 -- One that was accepted or taken back is deleted.
 CREATE TABLE invitations (
@@ -32,10 +34,35 @@ CREATE UNIQUE INDEX invitations_account_id_email_key ON invitations (account_id,
 CREATE UNIQUE INDEX invitations_token_hash_key ON invitations (token_hash);
 CREATE INDEX invitations_expires_at_idx ON invitations (expires_at);
 
+-- Mails that invited somebody, for a day: how many an account has sent, and when one to the same address. The address is a pseudonym.
+CREATE TABLE invitation_mails (
+    id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    address_hash bytea NOT NULL,
+    sent_at timestamptz(3) NOT NULL DEFAULT now(),
+    CONSTRAINT invitation_mails_pkey PRIMARY KEY (id),
+    CONSTRAINT invitation_mails_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE RESTRICT ON DELETE RESTRICT
+);
+CREATE INDEX invitation_mails_account_id_sent_at_idx ON invitation_mails (account_id, sent_at);
+CREATE INDEX invitation_mails_sent_at_idx ON invitation_mails (sent_at);
+
+-- Who asked for links by mail. Recording it is all that the api does, so that the time of its answer says nothing of who is a member. The
+-- address is sealed, the network a pseudonym; a maintenance process finds out whose address it is, and deletes the request.
+CREATE TABLE sign_in_requests (
+    id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    browser_hash bytea NOT NULL,
+    network_hash bytea NOT NULL,
+    requested_at timestamptz(3) NOT NULL DEFAULT now(),
+    expires_at timestamptz(3) NOT NULL,
+    CONSTRAINT sign_in_requests_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sign_in_requests_expires_at_idx ON sign_in_requests (expires_at);
+
 -- Mails that are to be sent. What they say, and to whom, is sealed; one that was sent, or came too late, is deleted.
 CREATE TABLE mail_messages (
     id uuid NOT NULL,
-    account_id uuid,
+    account_id uuid NOT NULL,
     sealed bytea NOT NULL,
     attempts integer NOT NULL DEFAULT 0,
     created_at timestamptz(3) NOT NULL DEFAULT now(),
@@ -73,5 +100,5 @@ END
 $$;
 CREATE TRIGGER api_keys_bequeath_member_trigger AFTER UPDATE OF rotated_to ON api_keys FOR EACH ROW
     WHEN (NEW.member_id IS NOT NULL AND NEW.rotated_to IS NOT NULL) EXECUTE FUNCTION bequeath_member();
--- The browser that asked for a link, where only that one may use it.
-ALTER TABLE sign_in_links ADD COLUMN browser_hash bytea;
+-- The browser that asked for a link, where only that one may use it, and a pseudonym of its network.
+ALTER TABLE sign_in_links ADD COLUMN browser_hash bytea, ADD COLUMN network_hash bytea;

@@ -14,13 +14,16 @@ const REMOVE = 'SELECT, DELETE';
 const SWEEP = 'SELECT, UPDATE, DELETE';
 const ALL = 'SELECT, INSERT, UPDATE, DELETE';
 const NOTHING = '';
-/** To see which keys expire, and to note that it was said; to take what names somebody from those that are erased. It never reads the hash of a key. */
+/**
+ * To see which keys expire, and to note that it was said; as which key a member is signed in; to take what names somebody from those that are
+ * erased. It never reads the hash of a key.
+ */
 const NOTE_EXPIRY =
-  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days), ' +
+  'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days, member_id, is_session_key), ' +
   'UPDATE (expiry_notice_days, name, labels, key_hash)';
 /** To delete those of networks, and to take its name from one that is erased. */
 const FORGET_ACCOUNT = 'SELECT, UPDATE (name, submission_defaults, updated_at), DELETE';
-/** To take the address from who was a member of an account that is erased. */
+/** To take the address from who was a member long ago, or of an account that is erased. */
 const FORGET_MEMBER = 'SELECT, UPDATE (email)';
 /** An entry is appended as it is known; it is sealed by a function of the owner. */
 const APPEND_ENTRY =
@@ -65,6 +68,7 @@ export const RIGHTS = {
   fleet_groups: [READ, NOTHING, WRITE, NOTHING],
   fleet_leases: [READ, NOTHING, WRITE, NOTHING],
   idempotency_keys: [WRITE, NOTHING, SWEEP, NOTHING],
+  invitation_mails: [APPEND_AND_REMOVE, NOTHING, REMOVE, NOTHING],
   invitations: [ALL, NOTHING, REMOVE, NOTHING],
   job_attempts: [WRITE, WRITE, WRITE, WRITE],
   job_graphs: [APPEND, READ, READ, READ],
@@ -87,7 +91,8 @@ export const RIGHTS = {
   payment_reversals: [WRITE, NOTHING, WRITE, NOTHING],
   pools: [WRITE, WRITE, WRITE, WRITE],
   resumable_uploads: [ALL, NOTHING, ALL, NOTHING],
-  sign_in_links: [ALL, NOTHING, REMOVE, NOTHING],
+  sign_in_links: [ALL, NOTHING, APPEND_AND_REMOVE, NOTHING],
+  sign_in_requests: [APPEND, NOTHING, SWEEP, NOTHING],
   storage_reservations: [ALL, NOTHING, ALL, NOTHING],
   top_ups: [WRITE, NOTHING, WRITE, NOTHING],
   upload_days: [WRITE, NOTHING, ALL, NOTHING],

@@ -1,6 +1,5 @@
 import { SCOPES, newId, scopesOfRole, type MemberRole } from '@millrace/contracts';
 import type { Mail } from '@millrace/mail';
-import type { Answer } from '@millrace/testing';
 import { join as joinAs, tokenIn, waitingMails } from '../fixtures/members';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
@@ -39,9 +38,6 @@ beforeEach(async () => {
 afterAll(() => api.close());
 
 const mails = (): Promise<Mail[]> => waitingMails(api);
-const cookieOf = ({ headers }: Answer<unknown>, name = 'millrace_session'): string =>
-  new RegExp(`${name}=([^;]*)`).exec(headers['set-cookie'] ?? '')?.[1] ?? '';
-
 const as = <T>(session: string, method: string, path: string, json?: object) =>
   api.client(null).call<T>(method, path, {
     headers: { Cookie: `millrace_session=${session}`, 'Millrace-Console': '1' },
@@ -52,6 +48,8 @@ const owner = <T>(method: string, path: string, json?: object, key = account.key
 const exchange = (json: object, headers: Record<string, string> = {}) =>
   api.client(null).call<Session>('POST', SESSIONS, { json, headers });
 
+/** An address is sent one invitation at a time: as if that had been long ago. */
+const forgetMails = () => api.test.database.models.invitationMail.deleteMany();
 let addresses = 0;
 const newAddress = (): string => `person-${(addresses += 1)}@example.com`;
 
@@ -81,12 +79,14 @@ describe('an invitation', () => {
   it('is refused when it was taken back or replaced, has expired, or was made up', async () => {
     const email = newAddress();
     const first = await owner<Listed>('POST', INVITATIONS, { email, role: 'owner' });
+    await forgetMails();
     const second = await owner<Listed>('POST', INVITATIONS, { email, role: 'viewer' });
     const [replaced, last] = await mails();
     expect((await exchange({ invitation: tokenIn(replaced) })).status).toBe(401);
     expect((await owner('DELETE', `${INVITATIONS}/${first.body.id}`)).status).toBe(404);
     expect((await owner('DELETE', `${INVITATIONS}/${second.body.id}`)).status).toBe(204);
     expect((await exchange({ invitation: tokenIn(last) })).status).toBe(401);
+    await forgetMails();
     await owner('POST', INVITATIONS, { email, role: 'viewer' });
     await api.test.database.models.invitation.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
     expect((await exchange({ invitation: tokenIn((await mails()).at(-1)) })).status).toBe(401);
@@ -167,6 +167,7 @@ describe('a member', () => {
     expect(await status(account.key)).toBe(200);
     expect((await owner('DELETE', `${MEMBERS}/${bob.id}`)).status).toBe(404);
     // And can come again, as somebody new.
+    await forgetMails();
     expect((await join('viewer', bob.email)).id).not.toBe(bob.id);
   });
 
@@ -237,79 +238,6 @@ describe('a member', () => {
       [act, 'member.update'],
       ['invitation', 'member.create'],
     ]);
-  });
-});
-
-describe('signing in by mail', () => {
-  const ask = (email: string, headers: Record<string, string> = {}) =>
-    api.client(null).call('POST', `${SESSIONS}/mails`, { json: { email }, headers });
-  const browser = (answer: Answer<unknown>) => ({ Cookie: `millrace_sign_in=${cookieOf(answer, 'millrace_sign_in')}` });
-  let network = 0;
-  /** Each from a network of its own: those are limited, too. */
-  const elsewhere = () => ({ 'X-Forwarded-For': `203.0.113.${(network += 1)}` });
-
-  it('lets a member in by a link that counts once, for a quarter of an hour, in the browser that asked', async () => {
-    const ada = await join('viewer');
-    await api.test.database.models.mailMessage.deleteMany();
-    const asked = await ask(ada.email.toUpperCase(), elsewhere());
-    expect(asked).toMatchObject({ status: 202, text: '' });
-    expect(asked.headers['set-cookie']).toMatch(
-      /HttpOnly; SameSite=Strict; Path=\/platform\/v1\/sessions; Max-Age=900/,
-    );
-    const [mail] = await mails();
-    const link = tokenIn(mail);
-    expect(mail?.text).toContain(`https://api.test/console/#link=${link}`);
-    const other = await ask(newAddress(), elsewhere());
-    expect((await exchange({ link })).status).toBe(401);
-    expect((await exchange({ link }, browser(other))).status).toBe(401);
-    const entered = await exchange({ link }, browser(asked));
-    expect(entered).toMatchObject({ status: 201, body: { member: { id: ada.id, role: 'viewer' } } });
-    expect((await exchange({ link }, browser(asked))).status).toBe(401);
-  });
-
-  it('answers the same where there is nobody of this address, and sends nothing', async () => {
-    const ada = await join('viewer');
-    await owner('POST', INVITATIONS, { email: newAddress(), role: 'viewer' });
-    await api.test.database.models.mailMessage.deleteMany();
-    const [known, unknown] = [await ask(ada.email, elsewhere()), await ask(newAddress(), elsewhere())];
-    const shape = ({ status, text, headers }: Answer<unknown>) => ({
-      status,
-      text,
-      names: Object.keys(headers).sort(),
-    });
-    expect(shape(unknown)).toEqual(shape(known));
-    expect(await api.test.database.models.mailMessage.count()).toBe(2);
-    expect((await mails()).map(({ to }) => to)).toEqual([ada.email]);
-  });
-
-  it('ends with the time of the link, and with the member', async () => {
-    await join('owner');
-    const ada = await join('owner');
-    await api.test.database.models.mailMessage.deleteMany();
-    const asked = await ask(ada.email, elsewhere());
-    const link = tokenIn((await mails())[0]);
-    await api.test.database.models.signInLink.updateMany({ data: { expiresAt: new Date(Date.now() - 1) } });
-    expect((await exchange({ link }, browser(asked))).status).toBe(401);
-    const again = await ask(ada.email, { ...elsewhere(), ...browser(asked) });
-    expect(browser(again)).toEqual(browser(asked));
-    const late = tokenIn((await mails()).at(-1));
-    await owner('DELETE', `${MEMBERS}/${ada.id}`);
-    expect((await exchange({ link: late }, browser(again))).status).toBe(401);
-  });
-
-  it('is limited for an address and from a network, and sends no more links than can be used at a time', async () => {
-    const ada = await join('viewer');
-    await api.test.database.models.mailMessage.deleteMany();
-    const from = elsewhere();
-    const statuses: number[] = [];
-    for (let n = 0; n < 10; n += 1) statuses.push((await ask(ada.email, elsewhere())).status);
-    expect(statuses).toContain(429);
-    expect((await mails()).length).toBeLessThanOrEqual(3);
-    const others: number[] = [];
-    for (let n = 0; n < 30; n += 1) others.push((await ask(newAddress(), from)).status);
-    expect(others).toContain(429);
-    const foreign = await ask(newAddress(), { ...elsewhere(), Origin: 'https://evil.test' });
-    expect(foreign.status).toBe(403);
   });
 });
 

@@ -20,6 +20,6 @@ export class SignInMailsController {
     assertOwnPage(request);
     const browser = keepBrowser(request, response);
     const origin = mailOriginOf(this.settings);
-    await this.mails.send(this.limiter, { email: body.email, network: networkOf(request), browser, origin });
+    await this.mails.ask(this.limiter, { email: body.email, network: networkOf(request), browser, origin });
   }
 }

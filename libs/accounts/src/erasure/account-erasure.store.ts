@@ -30,6 +30,7 @@ export class AccountErasureStore {
     await tx.execute(Prisma.sql`DELETE FROM sign_in_links WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM console_sessions WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM invitations WHERE account_id = ${accountId}::uuid`);
+    await tx.execute(Prisma.sql`DELETE FROM invitation_mails WHERE account_id = ${accountId}::uuid`);
     await tx.execute(Prisma.sql`DELETE FROM mail_messages WHERE account_id = ${accountId}::uuid`);
     return true;
   }

@@ -70,6 +70,13 @@ export class InvitationStore {
     return rows.map((row) => row.id);
   }
 
+  /** Whose invitation it is. @returns null when it was used or replaced, or has expired. */
+  async accountOf(tx: Statements, hash: Buffer): Promise<string | null> {
+    const [row] = await tx.rows<{ accountId: string }>(Prisma.sql`
+      SELECT account_id FROM invitations WHERE token_hash = ${hash} AND expires_at > now()`);
+    return row?.accountId ?? null;
+  }
+
   /** Use an invitation up: of two that try, one gets it. @returns null when it was used or replaced, or has expired. */
   async take(tx: Statements, hash: Buffer): Promise<Invitation | null> {
     const [row] = await tx.rows<Invitation>(Prisma.sql`

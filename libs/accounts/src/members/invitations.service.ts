@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Refusal, type MemberRole } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import type { MailOutbox } from '@millrace/mail';
+import type { Pseudonyms } from '@millrace/platform';
 import type { AccountStore } from '../account.store';
 import type { ApiKeyMint } from '../api-key-mint';
 import type { ApiKeyStore } from '../api-key.store';
@@ -10,6 +11,7 @@ import type { FailedAttempts } from '../failed-attempts';
 import type { Owner, OwnerRights } from '../owner-rights';
 import type { SecretMint, SessionGrant } from '../sessions';
 import type { Invitation, InvitationStore } from './invitation.store';
+import type { InvitationMailStore } from './invitation-mail.store';
 import { invitationMail } from './mails';
 import type { MemberStore } from './member.store';
 
@@ -17,9 +19,12 @@ const DAY_SECONDS = 86_400;
 const INVITATION_SECONDS = 7 * DAY_SECONDS;
 /** What a mail server did not take by then, nobody waits for. */
 const MAIL_SECONDS = DAY_SECONDS;
-/** Of one account: open invitations, and members. */
+/** Of one account: open invitations, and these with its members. */
 const INVITATIONS_PER_ACCOUNT = 100;
-const MEMBERS_PER_ACCOUNT = 500;
+const PEOPLE_PER_ACCOUNT = 500;
+/** To one address of one account: who asks for a mail may be anyone, and who gets it did not ask. */
+const PAUSE_SECONDS = 300;
+const TO_AN_ADDRESS_PER_DAY = 10;
 /** The name of the key as which the sessions of a member act. */
 const SESSION_KEY_NAME = 'Session of a member';
 
@@ -31,12 +36,17 @@ interface InvitationParts {
   keys: ApiKeyStore;
   members: MemberStore;
   invitations: InvitationStore;
+  mails: Pick<InvitationMailStore, 'insert' | 'waitSeconds'>;
+  /** Of addresses to which mails went. */
+  addresses: Pick<Pseudonyms, 'of'>;
   outbox: MailOutbox;
   mint: SecretMint;
   keyMint: ApiKeyMint;
   audit: AuditLog;
   failures: FailedAttempts;
   keyEnvironment: string;
+  /** Mails that one account may have sent in a day. */
+  mailsPerDay: number;
 }
 
 /** Asking people to become members of an account, by mail. Every act is in the audit log. */
@@ -52,7 +62,8 @@ export class InvitationsService {
    * Invite somebody. Who was invited before gets a new link, and the old one counts no more.
    *
    * @param origin of the console to which the link leads.
-   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now, `invalid_request` where no mail is sent, for a member, and beyond the limits.
+   * @throws Refusal `unauthorized` or `forbidden` for who is no owner now, `invalid_request` where no mail is sent, for a member, and beyond the
+   * limits, `rate_limited` for too many mails, of the account or to the address.
    */
   async invite(
     owner: Owner,
@@ -68,6 +79,7 @@ export class InvitationsService {
       await owners.hold(tx, accountId, owner);
       const name = (await accounts.find(tx, accountId))?.name ?? '';
       if (await members.isMember(tx, accountId, email)) throw alreadyMember(email);
+      await this.countMail(tx, accountId, email);
       const made = await invitations.put(tx, {
         accountId,
         email,
@@ -107,10 +119,13 @@ export class InvitationsService {
    * @throws Refusal `unauthorized` when it was used, taken back or replaced, or has expired; `invalid_request` for who is a member already.
    */
   async accept(tx: Statements, operator: Operator, token: string): Promise<SessionGrant> {
-    const { members, invitations, keys, keyMint, audit, keyEnvironment } = this.parts;
+    const { accounts, members, invitations, keys, keyMint, audit, keyEnvironment } = this.parts;
+    // The account before the invitation, as who invites holds them.
+    const accountId = await invitations.accountOf(tx, hashOf(token));
+    if (accountId === null || !(await accounts.lock(tx, accountId))) throw noInvitation();
     const invitation = await invitations.take(tx, hashOf(token));
     if (invitation === null) throw noInvitation();
-    const { accountId, email, role } = invitation;
+    const { email, role } = invitation;
     const memberId = await members.insert(tx, invitation);
     if (memberId === null) throw alreadyMember(email);
     const { hash, lastFour } = keyMint.make(keyEnvironment);
@@ -120,6 +135,19 @@ export class InvitationsService {
     return { accountId, apiKeyId: key };
   }
 
+  /** Count a mail of the account to this address. The account's row is held. @throws Refusal `rate_limited`. */
+  private async countMail(tx: Statements, accountId: string, email: string): Promise<void> {
+    const { mails, addresses, mailsPerDay } = this.parts;
+    const address = addresses.of(email);
+    const paused = await mails.waitSeconds(tx, { accountId, address }, 1, PAUSE_SECONDS);
+    if (paused > 0) throw tooSoon(email, paused);
+    const ofAddress = await mails.waitSeconds(tx, { accountId, address }, TO_AN_ADDRESS_PER_DAY, DAY_SECONDS);
+    if (ofAddress > 0) throw tooSoon(email, ofAddress);
+    const ofAccount = await mails.waitSeconds(tx, { accountId }, mailsPerDay, DAY_SECONDS);
+    if (ofAccount > 0) throw tooMany(mailsPerDay, ofAccount);
+    await mails.insert(tx, { accountId, address });
+  }
+
   /** The account's row is held, so that no other request counts meanwhile. @throws Refusal `invalid_request`. */
   private async assertRoom(tx: Statements, accountId: string): Promise<void> {
     const open = await this.parts.invitations.list(tx, accountId);
@@ -127,8 +155,8 @@ export class InvitationsService {
       const message = `This account has ${INVITATIONS_PER_ACCOUNT} open invitations, which is the limit; revoke one first.`;
       throw new Refusal('invalid_request', message);
     }
-    if ((await this.parts.members.list(tx, accountId)).length + open.length <= MEMBERS_PER_ACCOUNT) return;
-    const message = `This account has ${MEMBERS_PER_ACCOUNT} members, which is the limit; remove one first.`;
+    if ((await this.parts.members.list(tx, accountId)).length + open.length <= PEOPLE_PER_ACCOUNT) return;
+    const message = `This account has ${PEOPLE_PER_ACCOUNT} members and open invitations, which is the limit; remove or revoke one first.`;
     throw new Refusal('invalid_request', message);
   }
 }
@@ -139,6 +167,16 @@ export function hashOf(token: string): Buffer {
 
 function noInvitation(): Refusal {
   return new Refusal('unauthorized', 'This invitation was used or taken back, or has expired; ask for a new one.');
+}
+
+function tooSoon(email: string, retryAfterSeconds: number): Refusal {
+  const message = `${email} was sent an invitation a short time ago, or several today; wait ${retryAfterSeconds} s before the next one.`;
+  return new Refusal('rate_limited', message, { retryAfterSeconds });
+}
+
+function tooMany(limit: number, retryAfterSeconds: number): Refusal {
+  const message = `This account has sent ${limit} invitations in a day, which is the limit; wait ${retryAfterSeconds} s.`;
+  return new Refusal('rate_limited', message, { retryAfterSeconds });
 }
 
 function alreadyMember(email: string): Refusal {

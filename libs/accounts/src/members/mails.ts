@@ -44,8 +44,3 @@ export function spendMail(email: string, account: string, notice: { subject: str
   ].join('\n');
   return { to: email, subject: `${notice.subject}: ${plain(account)}`, text };
 }
-
-/** As long as one for somebody, and never sent. */
-export function nobodysMail(email: string): Mail {
-  return signInMail(email, 'nobody', 'x'.repeat(100));
-}

@@ -103,6 +103,14 @@ export class MemberStore {
       ORDER BY m.id LIMIT ${limit}`);
   }
 
+  /** Take their addresses from members who were removed `days` ago, `batch` at most. @returns how many. */
+  async forgetRemoved(tx: Statements, days: number, batch: number): Promise<number> {
+    return tx.execute(Prisma.sql`
+      UPDATE members SET email = 'removed-' || id WHERE id IN (
+        SELECT id FROM members WHERE removed_at < now() - make_interval(days => ${days}::int) AND email LIKE '%@%'
+        ORDER BY removed_at LIMIT ${batch})`);
+  }
+
   /** Those who answer for the money of an account that is active: its owners and finance members. */
   async payersOf(tx: Statements, accountId: string): Promise<{ email: string; accountName: string }[]> {
     return tx.rows(Prisma.sql`

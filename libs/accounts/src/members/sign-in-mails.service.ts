@@ -1,77 +1,65 @@
 import { createHash } from 'node:crypto';
-import { Refusal } from '@millrace/contracts';
-import type { Database, Statements } from '@millrace/database';
+import { Refusal, newId } from '@millrace/contracts';
+import type { Database } from '@millrace/database';
 import type { MailOutbox } from '@millrace/mail';
+import { Pseudonyms, type KeyRing } from '@millrace/platform';
 import type { RateLimiter } from '../rate-limiter';
-import type { SecretMint, SignInLinkStore } from '../sessions';
-import { hashOf } from './invitations.service';
-import { nobodysMail, signInMail } from './mails';
-import type { MemberStore } from './member.store';
+import type { SignInRequestStore } from './sign-in-request.store';
+import { SignInSeal } from './sign-in-seal';
 
-const LINK_LIFE_SECONDS = 900;
-/** Links of one membership that can be used at a time: so many mails in that time, no matter who asks for them. */
-const LINKS_AT_A_TIME = 3;
-/** Accounts of one person to which a mail leads. */
-const ACCOUNTS = 20;
-/** In a minute, for an address and from a network. */
-const FOR_AN_ADDRESS = 3;
+/** A link counts as long as the browser keeps what it asked with. */
+export const SIGN_IN_SECONDS = 900;
+/** In a minute from a network. */
 const FROM_A_NETWORK = 10;
+/** In a minute for an address, from one network: a stranger elsewhere takes nothing of it. */
+const FOR_AN_ADDRESS = 3;
+/** In a minute for an address, from all networks together. */
+const FOR_AN_ADDRESS_FROM_ALL = 60;
 
-/** What links by mail are built on. */
-interface SignInMailParts {
-  database: Database;
-  members: MemberStore;
-  links: SignInLinkStore;
-  outbox: MailOutbox;
-  mint: SecretMint;
-}
-
-/** Links that sign members in, sent by mail, each for the browser that asked for it. */
+/** Asking for links by mail, each for the browser that asks. A maintenance process sends them: `SendSignInMailsLoop`. */
 export class SignInMailsService {
-  constructor(private readonly parts: SignInMailParts) {}
+  private readonly seal: SignInSeal;
+  private readonly networks: Pseudonyms;
+  private readonly addresses: Pseudonyms;
+
+  constructor(
+    private readonly database: Database,
+    private readonly requests: Pick<SignInRequestStore, 'insert'>,
+    private readonly outbox: Pick<MailOutbox, 'isOpen'>,
+    ring: KeyRing,
+  ) {
+    this.seal = new SignInSeal(ring);
+    this.networks = new Pseudonyms(ring, 'sign-in networks');
+    this.addresses = new Pseudonyms(ring, 'mail addresses');
+  }
 
   /**
-   * Send a member of this address a link for each of their accounts. Who asks cannot find out whether there is one: the answer is the same,
-   * and what is written, too.
+   * Have a member of this address sent a link for each of their accounts. Who asks cannot find out whether there is one: what was asked is
+   * recorded, and nothing is looked up.
    *
    * @param browser what the browser keeps that asked; only with it a link counts.
    * @param origin of the console to which a link leads.
    * @throws Refusal `invalid_request` where no mail is sent, `rate_limited`.
    */
-  async send(
+  async ask(
     limiter: RateLimiter,
     { email: address, network, browser, origin }: { email: string; network: string; browser: string; origin: string },
   ): Promise<void> {
-    const { database, members, outbox } = this.parts;
-    if (!outbox.isOpen) throw noMail();
+    if (!this.outbox.isOpen) throw noMail();
     const email = address.toLowerCase();
-    assertRoom(limiter, `sign-in-mails:${hashOf(email).toString('base64')}`, FOR_AN_ADDRESS);
+    const who = this.addresses.of(email).toString('base64');
+    // The network first: what it is refused counts against no address.
     assertRoom(limiter, `sign-in-mails-from:${network}`, FROM_A_NETWORK);
-    await database.transaction(async (tx) => {
-      const memberships = await members.membershipsOf(tx, email, ACCOUNTS);
-      // As much is written for nobody, and never sent.
-      if (memberships.length === 0) await outbox.add(tx, null, nobodysMail(email), 0);
-      for (const membership of memberships) await this.sendOne(tx, email, membership, browserHash(browser), origin);
-    });
-  }
-
-  private async sendOne(
-    tx: Statements,
-    email: string,
-    { accountId, accountName, apiKeyId }: { accountId: string; accountName: string; apiKeyId: string },
-    browser: Buffer,
-    origin: string,
-  ): Promise<void> {
-    const { links, mint, outbox } = this.parts;
-    const token = mint.make();
-    const grant = { accountId, apiKeyId, hash: hashOf(token), browser };
-    if (!(await links.createForBrowser(tx, grant, LINK_LIFE_SECONDS, LINKS_AT_A_TIME))) return;
-    await outbox.add(
-      tx,
-      accountId,
-      signInMail(email, accountName, `${origin}/console/#link=${token}`),
-      LINK_LIFE_SECONDS,
-    );
+    assertRoom(limiter, `sign-in-mails:${who}:${network}`, FOR_AN_ADDRESS);
+    assertRoom(limiter, `sign-in-mails:${who}`, FOR_AN_ADDRESS_FROM_ALL);
+    const id = newId();
+    const request = {
+      id,
+      sealed: this.seal.seal(id, { email, origin }),
+      browserHash: browserHash(browser),
+      networkHash: this.networks.of(network),
+    };
+    await this.requests.insert(this.database, request, SIGN_IN_SECONDS);
   }
 }
 

@@ -65,6 +65,14 @@ export class SessionStore {
     return count === 0 ? null : id;
   }
 
+  /** Of an account in which nobody may sign in, whether it is only suspended. */
+  async isSuspended(tx: Statements, accountId: string): Promise<boolean> {
+    return (
+      (await tx.rows(Prisma.sql`SELECT 1 FROM accounts WHERE id = ${accountId}::uuid AND status = 'suspended'`))
+        .length > 0
+    );
+  }
+
   /** Who presents a session of this hash; null when there is none now. Hot: one indexed statement. */
   async findHolder(tx: Statements, hash: Buffer): Promise<SessionHolder | null> {
     const [row] = await tx.rows<HolderRow>(Prisma.sql`

@@ -2,6 +2,7 @@ import { Refusal } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
 import { LoadingCache } from '@millrace/platform';
 import type { AuditLog, Operator } from '../audit-log';
+import { assertActive } from '../caller';
 import type { FailedAttempts } from '../failed-attempts';
 import {
   hashSession,
@@ -48,7 +49,8 @@ export class SessionsService {
    * Sign in.
    *
    * @param grantOf as whom, found out in the transaction that makes the session; what it throws is thrown.
-   * @throws Refusal `unauthorized` when the grant counts in another place, or its key has ended meanwhile.
+   * @throws Refusal `unauthorized` when the grant counts in another place, or its key has ended meanwhile; `forbidden` for a suspended
+   * account.
    */
   async open(
     operator: Operator,
@@ -63,6 +65,7 @@ export class SessionsService {
       const id = isPlace ? await this.sessions.create(tx, grant, hashSession(secret, place), this.lifeSeconds) : null;
       const session = id === null ? null : await this.sessions.find(tx, id);
       if (session === null) {
+        if (await this.sessions.isSuspended(tx, accountId)) assertActive({ accountStatus: 'suspended' });
         throw new Refusal('unauthorized', 'Nobody can sign in with this here: the key has ended, or counts elsewhere.');
       }
       await this.sessions.keepNewest(tx, accountId, SESSIONS_PER_ACCOUNT);

@@ -3,6 +3,14 @@ import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { SessionGrant } from './console-session';
 
+/** A link for the browser that asked for it. */
+interface BrowserLink extends SessionGrant {
+  hash: Buffer;
+  browser: Buffer;
+  /** A pseudonym of the network from which it asked. */
+  network: Buffer;
+}
+
 /** The SQL of links that sign in once. */
 export class SignInLinkStore {
   /** @returns its id, and when it expires. */
@@ -20,21 +28,27 @@ export class SignInLinkStore {
   }
 
   /**
-   * Make a link that counts in one browser alone, unless its key has `atATime` of them.
+   * Make a link that counts in one browser alone, unless its key has as many of them as it may at a time: for this browser, from this
+   * network, or in all.
    *
    * @returns false when it has.
    */
   async createForBrowser(
     tx: Statements,
-    { accountId, apiKeyId, hash, browser }: SessionGrant & { hash: Buffer; browser: Buffer },
+    { accountId, apiKeyId, hash, browser, network }: BrowserLink,
     lifeSeconds: number,
-    atATime: number,
+    atATime: { ofBrowser: number; ofNetwork: number; ofAll: number },
   ): Promise<boolean> {
     const count = await tx.execute(Prisma.sql`
-      INSERT INTO sign_in_links (id, account_id, api_key_id, token_hash, browser_hash, expires_at)
-      SELECT ${newId()}::uuid, ${accountId}::uuid, ${apiKeyId}::uuid, ${hash}, ${browser}, now() + make_interval(secs => ${lifeSeconds})
-      WHERE (SELECT count(*) FROM sign_in_links WHERE account_id = ${accountId}::uuid AND api_key_id = ${apiKeyId}::uuid
-               AND expires_at > now()) < ${atATime}`);
+      INSERT INTO sign_in_links (id, account_id, api_key_id, token_hash, browser_hash, network_hash, expires_at)
+      SELECT ${newId()}::uuid, ${accountId}::uuid, ${apiKeyId}::uuid, ${hash}, ${browser}, ${network}, now() + make_interval(secs => ${lifeSeconds})
+      FROM (
+        SELECT count(*) FILTER (WHERE browser_hash = ${browser}) AS of_browser, count(*) FILTER (WHERE network_hash = ${network}) AS of_network,
+          count(*) AS of_all
+        FROM sign_in_links
+        WHERE account_id = ${accountId}::uuid AND api_key_id = ${apiKeyId}::uuid AND expires_at > now() AND browser_hash IS NOT NULL
+      ) open
+      WHERE open.of_browser < ${atATime.ofBrowser} AND open.of_network < ${atATime.ofNetwork} AND open.of_all < ${atATime.ofAll}`);
     return count > 0;
   }
 

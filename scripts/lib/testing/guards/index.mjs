@@ -5,6 +5,7 @@ import { FLEET_GUARDS } from './fleet.mjs';
 import { GATEWAY_GUARDS } from './gateway.mjs';
 import { JOB_GUARDS } from './jobs.mjs';
 import { LABEL_GUARDS } from './labels.mjs';
+import { MAIL_GUARDS } from './mail.mjs';
 import { MEMBER_GUARDS } from './members.mjs';
 import { LOOP_GUARDS } from './loops.mjs';
 import { MODEL_GUARDS } from './models.mjs';
@@ -34,6 +35,7 @@ export const GUARDS = [
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,
   ...ACCESS_GUARDS,
+  ...MAIL_GUARDS,
   ...MEMBER_GUARDS,
   ...LABEL_GUARDS,
   ...MODEL_GUARDS,

@@ -8,13 +8,10 @@ const MEMBER_KEYS = ['apps/api/src/members/member-keys.int-spec'];
 const OWNER_RIGHTS = 'libs/accounts/src/owner-rights.ts';
 const AUDIT = ['apps/api/src/audit/audit.int-spec'];
 const AUDIT_STORE = 'libs/accounts/src/audit-log/audit-log.store.ts';
-const MAIL = ['libs/mail/src/delivery.int-spec'];
 const MEMBER_STORE = 'libs/accounts/src/members/member.store.ts';
 const INVITATION_STORE = 'libs/accounts/src/members/invitation.store.ts';
-const LINK_STORE = 'libs/accounts/src/sessions/sign-in-link.store.ts';
-const OUTBOX = 'libs/mail/src/mail-outbox.store.ts';
 
-/** Of the people of an account, and of mail to them. @type {Guard[]} */
+/** Of the people of an account, what owners alone do, and the log that shows it. @type {Guard[]} */
 export const MEMBER_GUARDS = [
   of(
     'the last owner is not removed',
@@ -147,13 +144,6 @@ export const MEMBER_GUARDS = [
     TESTS,
   ),
   of(
-    'a link by mail counts in the browser that asked',
-    LINK_STORE,
-    ' AND (browser_hash IS NULL OR browser_hash = ${browser})',
-    '',
-    TESTS,
-  ),
-  of(
     'nobody but its member uses the key of sessions',
     'libs/accounts/src/api-keys.service.ts',
     'if (found === null || found.isSessionKey) throw noKey(id);',
@@ -173,42 +163,5 @@ export const MEMBER_GUARDS = [
     'return isOwners(scopes) ? { accountId } : { accountId, apiKeyId };',
     'return isOwners(scopes) || apiKeyId !== undefined ? { accountId } : { accountId, apiKeyId };',
     TESTS,
-  ),
-  of(
-    'a mail is kept where the mail server refuses its sender',
-    'libs/mail/src/smtp-sender.ts',
-    "code === 'EENVELOPE' && command === 'RCPT TO' && !OF_OUR_SETTINGS.test(response)",
-    "code === 'EENVELOPE' && !OF_OUR_SETTINGS.test(response)",
-    MAIL,
-  ),
-  of(
-    'a mail is kept where the mail server refuses its sender beside the recipient',
-    'libs/mail/src/smtp-sender.ts',
-    ' && !OF_OUR_SETTINGS.test(response)',
-    '',
-    MAIL,
-  ),
-  of('mail of one account does not delay that of others', OUTBOX, 'PARTITION BY account_id ', '', MAIL),
-  of(
-    'what expires first is sent first',
-    OUTBOX,
-    'PARTITION BY account_id ORDER BY expires_at, id',
-    'PARTITION BY account_id ORDER BY id',
-    MAIL,
-  ),
-  of(
-    'what is not sent is swept also where no mail is sent',
-    'libs/mail/src/composition.ts',
-    'return { loops: [sweep], close',
-    'return { loops: [], close',
-    MAIL,
-  ),
-  of('a mail is sent by one process', OUTBOX, ', due_at = now() + make_interval(secs => ${leaseSeconds})', '', MAIL),
-  of(
-    'a claim of a mail that was lost changes nothing',
-    OUTBOX,
-    'DELETE FROM mail_messages WHERE id = ${id}::uuid AND attempts = ${attempts}',
-    'DELETE FROM mail_messages WHERE id = ${id}::uuid',
-    MAIL,
   ),
 ];

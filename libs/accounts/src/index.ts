@@ -26,6 +26,7 @@ export {
   RefusalLog,
   SweepAuditLogLoop,
   actorSeenByAccount,
+  actorsSeenByAccount,
   type AccountAuditFilter,
   type Act,
   type AuditEntry,

@@ -97,6 +97,15 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       await rowOf(owner, 'Invitations', email).waitFor({ state: 'detached' });
       const eve = await browser.open(`/#${link}`);
       await eve.getByText('This invitation was used or taken back').waitFor();
+      // Who is signed in to another account reads it as well, and goes on there.
+      const other = await browser.openSignedIn(await stack.createAccount(), '/jobs');
+      await title(other, 'Jobs');
+      // The page begins anew: an address that differs behind its # alone is no other one.
+      await other.goto('about:blank');
+      await other.goto(browser.address(`/jobs#${link}`));
+      await other.getByText('This invitation was used or taken back').waitFor();
+      await press(other, 'Try again');
+      await title(other, 'Jobs');
     });
   });
 

@@ -83,6 +83,29 @@ describe('the log of an account', () => {
       expect(text).not.toMatch(/ada@|night|10\.0\.0\.7|stripes|something/);
   });
 
+  it('and of an erasure that an operator asked for: by list, by id and in the archive', async () => {
+    const id = newId();
+    const asked = { id, accountId: account.id, subject: 'label', label: 'user', value: 'ada', pseudonym: 'erased-1' };
+    await api.test.database.models.erasure.create({ data: { ...asked, requestedBy: 'operator:ada@example.com' } });
+    const own = await api
+      .client(account.key)
+      .call<{ id: string; requested_by: string }>('POST', '/platform/v1/erasures', {
+        json: { subject: 'label', label: 'user', value: 'bob' },
+      });
+    expect(own.body.requested_by).toBe(`api_key:${account.keyId}`);
+    const read = (path: string) => api.client(account.key).call<{ requested_by: string }>('GET', path);
+    expect((await read(`/platform/v1/erasures/${id}`)).body.requested_by).toBe('operator');
+    const archive = await read('/platform/v1/account/export');
+    const listed = await read('/platform/v1/erasures');
+    for (const text of [archive.text, listed.text]) {
+      expect(text).toContain(id);
+      expect(text).toContain(`api_key:${account.keyId}`);
+      expect(text).not.toContain('ada@example');
+    }
+    const { body } = await api.operator().call<{ requested_by: string }>('GET', `/admin/v1/erasures/${id}`);
+    expect(body.requested_by).toBe('operator:ada@example.com');
+  });
+
   it("has nothing of another account's, nor of none, in the list, by any filter, and in the export", async () => {
     const hidden = [await plant({ accountId: other.id }), await plant({ accountId: null })];
     for (const query of [

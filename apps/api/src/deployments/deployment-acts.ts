@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
-import { AuditLog, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
+import { AuditLog, actorSeenByAccount, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
 import { Refusal } from '@millrace/contracts';
 import { Database, type Page } from '@millrace/database';
 import {
@@ -150,6 +150,5 @@ export function presentChange({ id, at, actor, action, details }: AuditEntry): {
   action: string;
   details: Record<string, unknown>;
 } {
-  const shown = /^(api_key:|member:|self_hosted$)/.test(actor) ? actor : 'operator';
-  return { id, at: at.toISOString(), actor: shown, action, details };
+  return { id, at: at.toISOString(), actor: actorSeenByAccount(actor), action, details };
 }

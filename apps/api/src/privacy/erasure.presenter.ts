@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import { actorSeenByAccount } from '@millrace/accounts';
 import { Refusal, type ErasureSubject } from '@millrace/contracts';
 import type { Erasure } from '@millrace/privacy';
 import type { ErasureRequestSchema, ErasureSchema } from './erasure.schemas';
 
+/** As operators see it. */
 export function presentErasure(erasure: Erasure): z.output<typeof ErasureSchema> {
   return {
     id: erasure.id,
@@ -19,6 +21,11 @@ export function presentErasure(erasure: Erasure): z.output<typeof ErasureSchema>
     started_at: erasure.startedAt?.toISOString() ?? null,
     done_at: erasure.doneAt?.toISOString() ?? null,
   };
+}
+
+/** As its account sees it: which operator asked is the service's own. */
+export function presentOwnErasure(erasure: Erasure): z.output<typeof ErasureSchema> {
+  return { ...presentErasure(erasure), requested_by: actorSeenByAccount(erasure.requestedBy) };
 }
 
 /**

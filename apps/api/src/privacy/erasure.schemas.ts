@@ -69,7 +69,9 @@ export const ErasureSchema = z
     counts: z
       .partialRecord(z.enum(ERASURE_COUNTS), z.int())
       .meta({ description: 'What is gone so far, or names nobody any more.' }),
-    requested_by: z.string().meta({ description: '`api_key:<id>`, or an operator.' }),
+    requested_by: z
+      .string()
+      .meta({ description: '`api_key:<id>` or `member:<id>`, or an operator: to the account `operator`.' }),
     requested_at: TimestampSchema,
     started_at: TimestampSchema.nullable(),
     done_at: TimestampSchema.nullable(),

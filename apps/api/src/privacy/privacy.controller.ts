@@ -3,7 +3,7 @@ import { AuditLog } from '@millrace/accounts';
 import { Erasures } from '@millrace/privacy';
 import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
 import { AccountArchive } from './account-archive';
-import { erasureSubjectOf, presentErasure } from './erasure.presenter';
+import { erasureSubjectOf, presentOwnErasure } from './erasure.presenter';
 import { exportAccount, getErasure, listErasures, requestErasure } from './privacy.endpoints';
 
 /** What the account has, handed out and erased. */
@@ -29,16 +29,16 @@ export class PrivacyController {
     const subject = erasureSubjectOf(body, accountId);
     const actor = { ...actorOf(visitor.caller, request), keyId };
     const { erasure } = await this.erasures.request(actor, accountId, subject);
-    return presentErasure(erasure);
+    return presentOwnErasure(erasure);
   }
 
   @Serves(listErasures)
   async list({ visitor, query }: InputOf<typeof listErasures>): Promise<AnswerOf<typeof listErasures>> {
-    return presentPage('erasures', await this.erasures.list(visitor.caller.accountId, query), presentErasure);
+    return presentPage('erasures', await this.erasures.list(visitor.caller.accountId, query), presentOwnErasure);
   }
 
   @Serves(getErasure)
   async get({ visitor, params }: InputOf<typeof getErasure>): Promise<AnswerOf<typeof getErasure>> {
-    return presentErasure(await this.erasures.get(visitor.caller.accountId, params.id));
+    return presentOwnErasure(await this.erasures.get(visitor.caller.accountId, params.id));
   }
 }

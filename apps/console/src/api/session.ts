@@ -51,12 +51,16 @@ export const sessionQuery = queryOptions({
   retry: false,
 });
 
-/** A link works once. Where it was used in this browser, its session is still here. */
+/**
+ * A link works once. Where it was used in this browser, its session is still here. Who came with an invitation means another account than
+ * the one that they may be signed in to: that it made them no member of it is said.
+ */
 async function signInByLink(link: Link): Promise<Session> {
   try {
     return await signIn(link);
   } catch (error) {
-    const session = isUnauthorized(error) ? await currentSession() : null;
+    const mayBeHere = 'link' in link && isUnauthorized(error);
+    const session = mayBeHere ? await currentSession() : null;
     if (session === null) throw error;
     return session;
   }

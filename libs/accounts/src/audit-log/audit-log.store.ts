@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { newId } from '@millrace/contracts';
+import { lowestIdAt, newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { Act, ActDetails, AuditEntry, AuditFilter, Operator } from './audit-log';
 
@@ -15,13 +15,23 @@ export interface AccountAuditFilter {
   to?: Date | undefined;
 }
 
+/** Ids have the time of the process that wrote them; the entry that it is looked for in may have another one's. */
+const CLOCKS_DIFFER_MS = 600_000;
+
 /**
  * Who acts for an account, or for it with others, as a regular expression of PostgreSQL. All other actors are operators: which of
  * them it was, and from where, is the service's own. An actor that is not named here is kept from accounts.
  */
 const OUTSIDERS = '^((api_key|member):.*|self_hosted|sign_in_link|invitation|stripe|unauthenticated)$';
-/** The actor of an entry, as its account sees it. */
-export const actorSeenByAccount = Prisma.sql`CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE 'operator' END`;
+const IS_OUTSIDER = new RegExp(OUTSIDERS);
+/** A column of actors, as an account sees them. */
+export const actorsSeenByAccount = (column: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`CASE WHEN ${column} ~ ${OUTSIDERS} THEN ${column} ELSE 'operator' END`;
+const actorSeen = actorsSeenByAccount(Prisma.sql`actor`);
+/** An actor, as an account sees it: `operator` is any of them. */
+export function actorSeenByAccount(actor: string): string {
+  return IS_OUTSIDER.test(actor) ? actor : 'operator';
+}
 
 /** How an entry was sealed is not what it says. */
 const SEALING = { segment: true, salt: true, contentDigest: true, digest: true } as const;
@@ -35,12 +45,16 @@ export class AuditLogStore {
     await tx.models.auditEntry.create({ data, select: { id: true } });
   }
 
-  /** Whether this actor has done this to this subject within `seconds`, for the same reason. */
+  /**
+   * Whether this actor has done this to this subject within `seconds`, for the same reason. Only entries that are young by their ids are read:
+   * a subject may have any number of them.
+   */
   async hasRecent(tx: Statements, operator: Operator, act: Act, seconds: number): Promise<boolean> {
     const [row] = await tx.rows<{ found: boolean }>(Prisma.sql`
       SELECT EXISTS (
         SELECT FROM audit_log
-        WHERE subject_id = ${act.subjectId} AND action = ${act.action} AND actor = ${operator.actor}
+        WHERE subject_id = ${act.subjectId} AND id >= ${lowestIdAt(Date.now() - seconds * 1_000 - CLOCKS_DIFFER_MS)}::uuid
+          AND action = ${act.action} AND actor = ${operator.actor}
           AND reason IS NOT DISTINCT FROM ${operator.reason ?? null} AND at > now() - make_interval(secs => ${seconds})
       ) AS found`);
     return row?.found ?? false;
@@ -70,7 +84,7 @@ export class AuditLogStore {
   ): Promise<AuditEntry[]> {
     const { actor, action, subjectId, from, to } = filter;
     const conditions = [
-      actor !== undefined && Prisma.sql`${actorSeenByAccount} = ${actor}`,
+      actor !== undefined && Prisma.sql`${actorSeen} = ${actor}`,
       action !== undefined && Prisma.sql`action = ${action}`,
       subjectId !== undefined && Prisma.sql`subject_id = ${subjectId}`,
       from !== undefined && Prisma.sql`at >= ${from}`,
@@ -79,7 +93,7 @@ export class AuditLogStore {
       after !== null && Prisma.sql`id > ${after}::uuid`,
     ].filter((condition) => condition !== false);
     return tx.rows<AuditEntry>(Prisma.sql`
-      SELECT id, at, ${actorSeenByAccount} AS actor, action, subject_type, subject_id, account_id,
+      SELECT id, at, ${actorSeen} AS actor, action, subject_type, subject_id, account_id,
         CASE WHEN actor ~ ${OUTSIDERS} THEN address END AS address, details, reason
       FROM audit_log
       WHERE ${Prisma.join([Prisma.sql`account_id = ${accountId}::uuid`, ...conditions], ' AND ')}

@@ -1,8 +1,15 @@
 import type { Mail } from '@millrace/mail';
 import type { Invitation } from './invitation.store';
 
-/** No name that somebody chose adds a line, or reads as a link. */
-const plain = (name: string): string => name.replaceAll(/[^\p{L}\p{N} ._'&-]/gu, ' ').slice(0, 100);
+/**
+ * A name that somebody chose, as it stands in a mail: it adds no line, and no mail program makes a link of it, as of `evil.example` or
+ * `https://…`. A dot stays at the end of a word, as in `Acme Inc.`.
+ */
+const plain = (name: string): string =>
+  name
+    .replaceAll(/[^\p{L}\p{N} ._'&-]/gu, ' ')
+    .replaceAll(/\.(?=[^ ])/g, ' ')
+    .slice(0, 100);
 
 /** The mail that invites somebody. */
 export function invitationMail({ email, role, expiresAt }: Invitation, account: string, url: string): Mail {

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { actorSeenByAccount } from '@millrace/accounts';
+import { actorsSeenByAccount } from '@millrace/accounts';
 import type { Statements } from '@millrace/database';
 import { deploymentPools } from '@millrace/deployments';
 
@@ -152,11 +152,11 @@ const FILES = {
   usage: usageLines,
   ledger: ledgerLines,
   audit: byId(
-    Prisma.sql`x.id, x.at, ${actorSeenByAccount} AS actor, x.action, x.subject_type, x.subject_id, x.reason, x.details`,
+    Prisma.sql`x.id, x.at, ${actorsSeenByAccount(Prisma.sql`x.actor`)} AS actor, x.action, x.subject_type, x.subject_id, x.reason, x.details`,
     Prisma.sql`audit_log`,
   ),
   erasures: byId(
-    Prisma.sql`x.id, x.subject, x.job_id, x.label, x.state, x.counts, x.requested_by, x.requested_at, x.done_at`,
+    Prisma.sql`x.id, x.subject, x.job_id, x.label, x.state, x.counts, ${actorsSeenByAccount(Prisma.sql`x.requested_by`)} AS requested_by, x.requested_at, x.done_at`,
     Prisma.sql`erasures`,
   ),
 } as const satisfies Record<string, (page: PageOf) => Prisma.Sql>;

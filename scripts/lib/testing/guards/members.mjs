@@ -124,8 +124,22 @@ export const MEMBER_GUARDS = [
   of(
     'an account does not see which operator acted',
     AUDIT_STORE,
-    "CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE 'operator' END",
-    "CASE WHEN actor ~ ${OUTSIDERS} THEN actor ELSE coalesce(actor, 'operator') END",
+    "CASE WHEN ${column} ~ ${OUTSIDERS} THEN ${column} ELSE 'operator' END",
+    "CASE WHEN ${column} ~ ${OUTSIDERS} THEN ${column} ELSE coalesce(${column}, 'operator') END",
+    AUDIT,
+  ),
+  of(
+    'an account does not see which operator asked for an erasure',
+    AUDIT_STORE,
+    "return IS_OUTSIDER.test(actor) ? actor : 'operator';",
+    'return actor;',
+    AUDIT,
+  ),
+  of(
+    'an account reads in no archive which operator asked for an erasure',
+    'libs/privacy/src/export/account-export.store.ts',
+    '${actorsSeenByAccount(Prisma.sql`x.requested_by`)} AS requested_by',
+    'x.requested_by',
     AUDIT,
   ),
   of(

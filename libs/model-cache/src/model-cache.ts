@@ -10,6 +10,7 @@ import { namesIn, readText } from './files';
 import { HostLocks, type HeldLock, type LockTimes } from './host-locks';
 import { MODEL_FAULTS, ModelUnavailable } from './model-unavailable';
 import { prefetch, type PrefetchRequest, type Unfetched } from './prefetch';
+import { Room } from './room';
 import { Staging, type StageRequest, type StagingParts } from './staging';
 
 export interface ModelCacheOptions {
@@ -155,8 +156,7 @@ export class ModelCache {
 
   /** How many bytes of models this disk can have, once all that is not in use has made way: the budget at most. */
   async capacityBytes(): Promise<number> {
-    const [freeBytes, heldBytes] = await Promise.all([this.folder.freeBytes(), this.folder.heldBytes()]);
-    return Math.min(this.options.budgetBytes, freeBytes + heldBytes);
+    return new Room(this.folder, this.locks, this.options).capacityBytes();
   }
 
   /** The names by which graphs call the models that are on the disk. */

@@ -87,6 +87,12 @@ export class Room {
     return 'made';
   }
 
+  /** How many bytes the disk can have, once all that is not needed has made way: the budget at most. */
+  async capacityBytes(): Promise<number> {
+    const [freeBytes, heldBytes] = await Promise.all([this.folder.freeBytes(), this.folder.heldBytes()]);
+    return Math.min(this.parts.budgetBytes, freeBytes + heldBytes);
+  }
+
   /** Evict the model that was used least recently: the disk takes less than it seemed to. @returns false where there is none. */
   async evictOne(): Promise<boolean> {
     const unused = (await this.folder.models()).filter(({ isLinked }) => !isLinked);

@@ -230,7 +230,7 @@ describe('staging', () => {
     const { cache } = await open({ budgetBytes: 2_500 });
     const files = [library.add('a.safetensors', 2_000), library.add('b.safetensors', 1_000)];
     const fault = await faultOf(cache.stage(request(await cache.linksOfEngine(), files)));
-    expect(fault).toMatchObject({ fault: 'too_large' });
+    expect(fault).toMatchObject({ fault: 'too_large', isPassing: false });
     expect(fault.message).toContain('checkpoints/b.safetensors: 1.0 KB');
     expect(fault.neededBytes).toBe(3_000);
     expect(library.given.size).toBe(0);
@@ -256,12 +256,25 @@ describe('staging', () => {
     const [one, other] = [await cache.linksOfEngine(), await cache.linksOfEngine()];
     const [a, b] = [library.add('a.safetensors', 1_500), library.add('b.safetensors', 1_900)];
     await cache.stage(request(one, [a]));
-    expect(await faultOf(cache.stage(request(other, [b])))).toMatchObject({ fault: 'disk_full' });
+    const passing = await faultOf(cache.stage(request(other, [b])));
+    expect(passing).toMatchObject({ fault: 'disk_full', isPassing: true, neededBytes: 1_900 });
+    expect(passing.message).toContain('no room at the moment');
     await one.clear();
     jest.spyOn(CacheFolder.prototype, 'freeBytes').mockResolvedValue(100);
     const fault = await faultOf(cache.stage(request(other, [b])));
     expect(fault).toMatchObject({ fault: 'disk_full', message: expect.stringContaining('b.safetensors') as string });
+    expect(fault.isPassing).toBe(false);
     expect(await partsOnDisk()).toEqual([]);
+  });
+
+  it('waits for no room that it takes itself: models that are too large for the disk together', async () => {
+    const { cache } = await open({ budgetBytes: 9_000, waits: { lookMs: 1, roomMs: 600_000 } });
+    const links = await cache.linksOfEngine();
+    const [a, b] = [library.add('a.safetensors', 1_500), library.add('b.safetensors', 1_500)];
+    await cache.stage(request(links, [a]));
+    jest.spyOn(CacheFolder.prototype, 'freeBytes').mockResolvedValue(100);
+    const fault = await faultOf(cache.stage(request(links, [a, b])));
+    expect(fault).toMatchObject({ fault: 'disk_full', isPassing: false, neededBytes: 3_000 });
   });
 
   it('can hold what its budget says, or less where the disk with all that the cache has on it is smaller', async () => {

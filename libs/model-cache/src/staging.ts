@@ -70,7 +70,7 @@ export class Staging {
     try {
       await this.stageAll();
     } catch (error) {
-      throw isNoRoom(error) ? this.diskFull() : error;
+      throw isNoRoom(error) ? await this.diskFull() : error;
     }
   }
 
@@ -191,16 +191,21 @@ export class Staging {
     if (answer === 'made') return true;
     this.waitsForRoomSinceMs ??= performance.now();
     const waitedMs = performance.now() - this.waitsForRoomSinceMs;
-    if (answer === 'later' && waitedMs < this.parts.waits.roomMs) return false;
-    throw this.diskFull();
+    const fault = await this.diskFull();
+    if (answer === 'later' && fault.isPassing && waitedMs < this.parts.waits.roomMs) return false;
+    throw fault;
   }
 
-  private diskFull(): ModelUnavailable {
+  /** What others use will make way: it passes where there would be room without that. */
+  private async diskFull(): Promise<ModelUnavailable> {
+    const { missing, totalBytes: neededBytes } = this.models;
+    const isPassing = neededBytes <= (await this.room.capacityBytes());
+    const now = isPassing ? ' at the moment' : '';
     return new ModelUnavailable(
       'disk_full',
-      `The disk of the worker has no room for the models that the workflow names (${this.models.missing}).`,
+      `The disk of the worker has no room${now} for the models that the workflow names (${missing}).`,
       null,
-      { neededBytes: this.models.totalBytes },
+      { neededBytes, isPassing },
     );
   }
 
@@ -232,7 +237,7 @@ export class Staging {
         return await this.fetchOnce(claim, signal);
       } catch (error) {
         if (error instanceof DiskFull && (await this.evictOne())) continue;
-        if (error instanceof DiskFull) throw this.diskFull();
+        if (error instanceof DiskFull) throw await this.diskFull();
         if (!(error instanceof HashMismatch)) throw error;
         this.parts.logger.warn({ digest: wanted.file.digest }, 'the bytes of a model do not have its hash');
         await forgetPieces(folder);

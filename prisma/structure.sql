@@ -33,7 +33,7 @@ BEGIN
     END IF;
     IF since IS NULL THEN
         SELECT count(*), min(dispatched_at) INTO in_flight, oldest FROM jobs
-        WHERE pool_id = pool AND delivery IN ('dispatched', 'leased');
+        WHERE pool_id = pool AND delivery IN ('dispatched', 'leased') AND dispatched_at IS NOT NULL;
     ELSE
         SELECT count(*), min(dispatched_at) INTO in_flight, oldest FROM jobs
         WHERE pool_id = pool AND delivery IN ('dispatched', 'leased') AND dispatched_at >= since;
@@ -123,7 +123,10 @@ CREATE OR REPLACE FUNCTION public.in_flight_of(pool text)
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    RETURN (SELECT count(*) FROM jobs WHERE pool_id = pool AND delivery IN ('dispatched', 'leased'));
+    RETURN (
+        SELECT count(*) FROM jobs
+        WHERE pool_id = pool AND delivery IN ('dispatched', 'leased') AND dispatched_at IS NOT NULL
+    );
 END
 $function$;
 
@@ -154,9 +157,14 @@ BEGIN
     RETURN (
         SELECT coalesce(sum(content.size_bytes), 0) FROM (
             SELECT DISTINCT ON (meant.digest) meant.size_bytes FROM (
-                SELECT DISTINCT ON (m.folder, m.name) m.digest, m.size_bytes FROM models m
-                WHERE m.name = ANY(names) AND m.state = 'ready' AND (m.account_id = account OR m.shared)
-                ORDER BY m.folder, m.name, m.account_id <> account
+                SELECT DISTINCT ON (known.folder, known.name) known.digest, known.size_bytes FROM (
+                    SELECT m.folder, m.name, m.digest, m.size_bytes, true AS own FROM models m
+                    WHERE m.account_id = account AND m.name = ANY(names) AND m.state = 'ready'
+                    UNION ALL
+                    SELECT m.folder, m.name, m.digest, m.size_bytes, false FROM models m
+                    WHERE m.shared AND m.name = ANY(names) AND m.state = 'ready'
+                ) known
+                ORDER BY known.folder, known.name, known.own DESC
             ) meant
         ) content
     );
@@ -457,6 +465,31 @@ BEGIN
       AND at < now() - make_interval(secs => kept_seconds);
     GET DIAGNOSTICS gone = ROW_COUNT;
     RETURN gone;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.use_models(account uuid, names text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    ids uuid[];
+    known text[];
+BEGIN
+    SELECT array_agg(held.id), array_agg(held.name) INTO ids, known FROM (
+        SELECT m.id, m.name FROM models m
+        WHERE m.state = 'ready' AND m.id IN (
+            SELECT own.id FROM models own WHERE own.account_id = account AND own.name = ANY(names) AND own.state = 'ready'
+            UNION ALL SELECT lent.id FROM models lent WHERE lent.shared AND lent.name = ANY(names) AND lent.state = 'ready')
+        ORDER BY m.id FOR KEY SHARE
+    ) held;
+    IF NOT names <@ coalesce(known, '{}') THEN
+        RETURN refuse('model_gone');
+    END IF;
+    UPDATE models SET last_used_at = now() WHERE id IN (
+        SELECT m.id FROM models m WHERE m.id = ANY(ids) AND coalesce(m.last_used_at, '-infinity') < now() - interval '1 hour'
+        ORDER BY m.id FOR NO KEY UPDATE);
+    RETURN true;
 END
 $function$;
 
@@ -971,6 +1004,7 @@ CREATE TABLE jobs (
     reused_from uuid,
     cached_nodes integer,
     limited_labels text[],
+    room_bytes bigint,
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0) OR ((status = 'succeeded'::text) AND (reused_from IS NOT NULL))))),
     CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
@@ -1116,6 +1150,7 @@ CREATE TABLE models (
     import_etag text,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     last_used_at timestamp(3) with time zone,
+    ready_at timestamp(3) with time zone,
     CONSTRAINT models_pkey PRIMARY KEY (id),
     CONSTRAINT models_import_check CHECK (((state = 'importing'::text) = (import_due_at IS NOT NULL))),
     CONSTRAINT models_problem_check CHECK (((state = 'failed'::text) = (problem IS NOT NULL))),
@@ -1373,6 +1408,7 @@ CREATE TABLE workers (
     models_ms integer,
     warm_up_ms integer,
     model_cache_bytes bigint,
+    sick_since timestamp(3) with time zone,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),

@@ -44,6 +44,27 @@ describe('the workers of a pool', () => {
   });
 });
 
+describe('a worker that can run nothing', () => {
+  const sickSince = async (id: string): Promise<Date | null> =>
+    (await test.database.models.worker.findUniqueOrThrow({ where: { id } })).sickSince;
+
+  it('is sick from its first report of a problem to the next without, and not while it comes up', async () => {
+    const id = await start(1, null);
+    const report = (state: WorkerReport['state'], problem: string | null): Promise<unknown> =>
+      workers.heartbeat(test.database, id, { state, residentModels: [], problem });
+    await report('starting', null);
+    expect(await sickSince(id)).toBeNull();
+    await report('starting', 'a test');
+    const since = await sickSince(id);
+    expect(since).not.toBeNull();
+    await report('starting', 'another');
+    expect(await sickSince(id)).toEqual(since);
+    // Some of its engines are well.
+    await report('ready', 'another');
+    expect(await sickSince(id)).toBeNull();
+  });
+});
+
 describe('the pace of a pool', () => {
   it('is unknown while no worker has run anything, and nothing without workers', async () => {
     expect(await workers.pace(test.database, poolId)).toEqual({ capacity: 0, inFlight: 0, attemptMs: null });

@@ -90,7 +90,8 @@ export class WorkerStore {
 
   /**
    * Record a worker's report. A draining worker stays draining until it reports its stop. The first ready worker of a
-   * deployment makes it ready, and no longer wanted. A worker that was marked lost is back with its next report.
+   * deployment makes it ready, and no longer wanted. A worker that was marked lost is back with its next report. Since when it has been sick,
+   * PostgreSQL's clock says: from the first report that it can run nothing, with a problem, to the next without.
    *
    * @returns the state that holds now; null when the worker is not registered, or has reported its stop.
    */
@@ -101,6 +102,7 @@ export class WorkerStore {
           models_note = ${report.modelsNote ?? null},
           disk_models = coalesce(${report.diskModels ?? null}::text[], disk_models),
           model_cache_bytes = coalesce(${report.modelCacheBytes ?? null}::bigint, model_cache_bytes),
+          sick_since = CASE WHEN ${report.state} = 'starting' AND ${report.problem}::text IS NOT NULL THEN coalesce(sick_since, now()) END,
           capacity = coalesce(${report.capacity ?? null}::int, capacity),
           attempt_ms = coalesce(${report.attemptMs ?? null}::int, attempt_ms),
           boot_ms = coalesce(boot_ms, ${report.start?.bootMs ?? null}::int),

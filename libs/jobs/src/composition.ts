@@ -24,7 +24,9 @@ import {
 import {
   DispatchLoop,
   Dispatcher,
+  OfferSetAsideJobsLoop,
   RequeueMissingJobsLoop,
+  SetAsideStore,
   UnclaimedStore,
   WarmClaimStore,
   WarmClaims,
@@ -35,6 +37,7 @@ import { JobEraser, JobErasureStore } from './erasure';
 import type { JobSettings } from './job.settings';
 import { LabelRuleStore, SpendCapStore } from './labels';
 import {
+  Claims,
   EndCanceledJobsLoop,
   EndOvertimeJobsLoop,
   ExpireOverdueJobsLoop,
@@ -116,7 +119,7 @@ export interface JobSubmission extends ComposedBatches {
 /** Wire what accepts jobs and shows them. */
 export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { database, redis, assets, quota, metrics, settings } = parts;
-  const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
+  const { live, dispatcher, lifecycle, close } = composeMoves(parts);
   const stores = { queues: new AccountQueueStore(), jobs: new JobStore(), groups: new GroupStore(settings) };
   const estimates = new QueueEstimates(database, stores.queues, new WorkerStore());
   const reads = new JobReads(database, stores.jobs, estimates, new QueueRanks(database, new QueueEndsStore()));
@@ -169,7 +172,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     audit: new JobAudit(database),
     close: async () => {
       await examiner.close();
-      await lanes.close();
+      await close();
     },
   };
 }
@@ -188,16 +191,17 @@ export interface JobExecution {
 
 /** Wire what runs attempts. */
 export function composeExecution(parts: JobsParts & { secretKey: KeyRing }): JobExecution {
-  const { database, redis, settings, secretKey } = parts;
-  const { lanes, events, dispatcher, lifecycle } = composeMoves(parts);
+  const { database, redis, metrics, settings, secretKey } = parts;
+  const { events, dispatcher, lifecycle, close } = composeMoves(parts);
+  const claims = new Claims(events, metrics, settings);
   return {
-    claims: new WarmClaims(database, new WarmClaimStore(), lifecycle, dispatcher, settings),
+    claims: new WarmClaims(database, new WarmClaimStore(), new SetAsideStore(), claims, dispatcher, settings),
     lifecycle,
     outputs: new OutputRecorder(database, new OutputStore(settings), events, lifecycle, settings),
     events,
     dispatcher,
     secrets: new EphemeralSecrets(redis.producer(), secretKey),
-    close: () => lanes.close(),
+    close,
   };
 }
 
@@ -211,12 +215,13 @@ export interface JobMaintenance {
 /** Wire what looks after jobs: every loop there is. */
 export function composeMaintenance(parts: JobsParts): JobMaintenance {
   const { database, metrics, settings } = parts;
-  const { lanes, live, dispatcher, lifecycle } = composeMoves(parts);
+  const { lanes, live, dispatcher, lifecycle, close } = composeMoves(parts);
   const pools = new WorkingPoolsStore();
   return {
     loops: [
       new DispatchLoop(database, pools, dispatcher),
       new RequeueMissingJobsLoop(database, pools, dispatcher),
+      new OfferSetAsideJobsLoop(database, pools, new SetAsideStore(), lanes),
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
       new RescueLostJobsLoop(database, lifecycle),
       new ResumePausedJobsLoop(database, lifecycle),
@@ -238,7 +243,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new SweepDemoNetworksLoop(database, new AccountQueueStore()),
     ],
     eraser: new JobEraser(database, new JobErasureStore(), new LabelRuleStore(), lifecycle, live),
-    close: () => lanes.close(),
+    close,
   };
 }
 
@@ -254,6 +259,7 @@ function composeMoves({ database, redis, logger, metrics, settings }: JobsParts)
   events: JobEvents;
   dispatcher: Dispatcher;
   lifecycle: Lifecycle;
+  close(): Promise<void>;
 } {
   const producer = redis.producer();
   const lanes = new LaneProducer(producer);
@@ -267,5 +273,9 @@ function composeMoves({ database, redis, logger, metrics, settings }: JobsParts)
   const dispatcher = new Dispatcher(database, ...stores, lanes, logger, settings);
   const requestDispatch = (poolId: string): void => dispatcher.requestDispatch(poolId);
   const lifecycle = new Lifecycle(database, events, requestDispatch, metrics, settings);
-  return { lanes, live, events, dispatcher, lifecycle };
+  const close = async (): Promise<void> => {
+    await dispatcher.close();
+    await lanes.close();
+  };
+  return { lanes, live, events, dispatcher, lifecycle, close };
 }

@@ -19,12 +19,13 @@ import {
   type AttemptResult,
   type RemoteAttempt,
   type ReportedEnding,
-  type RoomLack,
 } from '@millrace/jobs';
 import { EphemeralSecrets } from '@millrace/messaging';
 import { Holder, Json, LARGE_BYTES, WorkerTokenGuard } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
+
+type Lack = Extract<GatewayEnd, { kind: 'handed_back' }>['lack'];
 
 /** What a worker says of the attempt that it holds. The statements that write compare the fence once more, as a worker's own do. */
 @Controller(`${GATEWAY_PATH}/jobs/:job/attempts/:attempt`)
@@ -107,9 +108,9 @@ export class AttemptsController {
     return { recorded: true };
   }
 
-  private async handBack(held: RemoteAttempt, lack: RoomLack | undefined): Promise<void> {
+  private async handBack(held: RemoteAttempt, lack: Lack): Promise<void> {
     if (lack === undefined) await this.lifecycle.handBack(held);
-    else await this.lifecycle.lackRoom(held, lack);
+    else await this.lifecycle.lackRoom(held, { ...lack, isPassing: lack.isPassing ?? false });
   }
 }
 

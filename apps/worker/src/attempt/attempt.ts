@@ -13,7 +13,7 @@ import { AttemptFiles } from './attempt-files';
 import { InputUnavailable, stageInputs, type InputSource, type StagedInputs } from './input-staging';
 import { LeaseKeeper } from './lease-keeper';
 import { LogSaver } from './log-saver';
-import { ModelStaging, NoRoomForModels, type EngineModels } from './model-staging';
+import { ModelStaging, NoRoomForModels, noRoomFailure, type EngineModels } from './model-staging';
 import { OutputPipeline, type OutputsEnd } from './output-pipeline';
 import { reportEnd, type EndReport } from './report-end';
 import { RunObserver } from './run-observer';
@@ -186,8 +186,10 @@ export class Attempt {
   }
 
   private withoutRoom({ lack, message: reason }: NoRoomForModels): AttemptEnd {
-    const isFree = this.claimed.attempt <= LAST_FREE_ATTEMPT;
-    return isFree ? { kind: 'no_room', lack } : { kind: 'given_up', loss: { by: 'worker', reason } };
+    if (this.claimed.attempt <= LAST_FREE_ATTEMPT) return { kind: 'no_room', lack };
+    return lack.isPassing
+      ? { kind: 'given_up', loss: { by: 'worker', reason } }
+      : finished('input_not_staged', noRoomFailure(lack));
   }
 
   private async conclude(run: EngineResult): Promise<AttemptEnd> {

@@ -82,18 +82,22 @@ function contentsOf(files: readonly { folder: string; name: string; digest: stri
 }
 
 function asEnd(
-  { fault, message, model, neededBytes }: ModelUnavailable,
+  { fault, message, model, neededBytes, isPassing }: ModelUnavailable,
   files: readonly ModelFile[],
   named: ReadonlyMap<string, string>,
 ): Error {
   if (fault === 'disk_full' || fault === 'too_large') {
     const nodeId = files.map(({ name }) => named.get(name)).find((node) => node !== undefined) ?? null;
-    return new NoRoomForModels({ message, neededBytes, nodeId });
+    return new NoRoomForModels({ message, neededBytes, nodeId, isPassing });
   }
-  const failure: JobFailure = {
-    code: 'input_unavailable',
-    message: `${message} ${resubmitAdvice('input_not_staged')}`,
-    node_id: model === null ? null : (named.get(model) ?? null),
-  };
-  return new InputUnavailable(failure);
+  return new InputUnavailable(unavailable(message, model === null ? null : (named.get(model) ?? null)));
+}
+
+/** The failure of a job that has come to too many workers without room for its models. */
+export function noRoomFailure({ message, nodeId }: RoomLack): JobFailure {
+  return unavailable(message, nodeId);
+}
+
+function unavailable(message: string, nodeId: string | null): JobFailure {
+  return { code: 'input_unavailable', message: `${message} ${resubmitAdvice('input_not_staged')}`, node_id: nodeId };
 }

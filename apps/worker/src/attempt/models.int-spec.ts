@@ -216,27 +216,52 @@ describe('an attempt whose model is in the library alone', () => {
     expect(around.ends[0]?.failure?.message).toContain('Nothing was charged');
   });
 
-  it('is left to a worker with more room where this one has too little, by disk or by budget, and says what it needs', async () => {
-    const none = await ModelCache.open({
-      dir: join(folder.path, 'small'),
-      budgetBytes: 30,
-      source: library,
-      isGone: () => false,
-      metrics: new Metrics('test'),
-      logger,
-      waits: { roomMs: 0 },
+  describe('and whose worker has no room for it', () => {
+    let none: ModelCache;
+    beforeEach(async () => {
+      none = await ModelCache.open({
+        dir: join(folder.path, randomUUID()),
+        budgetBytes: 30,
+        source: library,
+        isGone: () => false,
+        metrics: new Metrics('test'),
+        logger,
+        waits: { roomMs: 0 },
+      });
+      const other = await none.linksOfEngine();
+      await none.stage({ accountId: 'one', files: await library.find('one', [NAME]), links: other, signal: staying });
+      library.contents['large'] = Buffer.alloc(31);
     });
-    const other = await none.linksOfEngine();
-    await none.stage({ accountId: 'one', files: await library.find('one', [NAME]), links: other, signal: staying });
-    await run('other', { models: () => ({ cache: none, links }) });
-    const inUse = around.lacks[0];
-    expect(inUse).toMatchObject({ neededBytes: THEIRS.length, nodeId: '1' });
-    expect(inUse?.message).toContain(`checkpoints/${NAME}: ${THEIRS.length} bytes`);
-    library.contents['large'] = Buffer.alloc(31);
-    await run('large', { models: () => ({ cache: none, links }) });
-    expect(around.lacks[1]).toMatchObject({ neededBytes: 31, nodeId: '1' });
-    expect(around.lacks[1]?.message).toContain('the worker keeps at most 30 bytes');
-    expect([around.ends, around.losses]).toEqual([[], []]);
-    await none.close();
+    afterEach(() => none.close());
+
+    const runInNone = async (accountId: string, attempt = 1): Promise<void> => {
+      const parts = await partsOf({ models: () => ({ cache: none, links }) });
+      const claimed = { ...claimedBy(accountId), attempt };
+      await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
+    };
+
+    it('is left to one with more room, where others take the disk or its budget is too small, and says what it needs', async () => {
+      await runInNone('other');
+      const inUse = around.lacks[0];
+      expect(inUse).toMatchObject({ neededBytes: THEIRS.length, nodeId: '1', isPassing: true });
+      expect(inUse?.message).toContain(`checkpoints/${NAME}: ${THEIRS.length} bytes`);
+      await runInNone('large');
+      expect(around.lacks[1]).toMatchObject({ neededBytes: 31, nodeId: '1', isPassing: false });
+      expect(around.lacks[1]?.message).toContain('the worker keeps at most 30 bytes');
+      expect([around.ends, around.losses]).toEqual([[], []]);
+    });
+
+    it('goes round no more after ten attempts: it fails with the name of the model, or is given up where the lack passes', async () => {
+      await runInNone('large', 10);
+      expect([around.lacks.length, around.ends]).toEqual([1, []]);
+      await runInNone('large', 11);
+      expect(around.ends).toMatchObject([
+        { ending: 'input_not_staged', engineMs: 0, failure: { code: 'input_unavailable', node_id: '1' } },
+      ]);
+      expect(around.ends[0]?.failure?.message).toContain(`checkpoints/${NAME}: 31 bytes`);
+      await runInNone('other', 11);
+      expect(around.losses).toMatchObject([{ by: 'worker', reason: expect.stringContaining(NAME) as string }]);
+      expect(around.lacks).toHaveLength(1);
+    });
   });
 });

@@ -101,8 +101,6 @@ export const GatewayClaimSchema = z.object({
   lacking: modelNames.optional(),
   /** The worker makes it for each claim: the token of the lease, by which it asks again. Absent: it never does. */
   claimId: z.uuid().optional(),
-  /** The same claim was sent before, and not answered: what it took is answered again. */
-  again: z.boolean().optional(),
 });
 export type GatewayClaim = z.infer<typeof GatewayClaimSchema>;
 /** Everything that one attempt needs. `scope` is the same for all attempts of one account, and says nothing else of it. */
@@ -230,7 +228,13 @@ export const GatewayEndSchema = z.discriminatedUnion('kind', [
     kind: z.literal('handed_back'),
     /** The worker has no room for the models of the attempt; absent: it goes. */
     lack: z
-      .object({ message: z.string().max(2_000), neededBytes: z.int().min(0), nodeId: z.string().nullable() })
+      .object({
+        message: z.string().max(2_000),
+        neededBytes: z.int().min(0),
+        nodeId: z.string().nullable(),
+        /** What is in use takes the room, and will give it back; absent: false. */
+        isPassing: z.boolean().optional(),
+      })
       .optional(),
   }),
   z.object({

@@ -30,6 +30,7 @@ const TURNS_WAITED = 4;
  */
 export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
+  private readonly filling = new Set<Promise<void>>();
   private readonly rooms: LoadingCache<number>;
   private readonly watermarks = new Map<string, WatermarkCache>();
   /** By pool, what was put back and is not claimed, and in which period. */
@@ -73,7 +74,16 @@ export class Dispatcher {
     }
     const run = { again: false };
     this.active.set(poolId, run);
-    void this.runUntilQuiet(poolId, run).finally(() => this.active.delete(poolId));
+    const filling = this.runUntilQuiet(poolId, run).finally(() => {
+      this.active.delete(poolId);
+      this.filling.delete(filling);
+    });
+    this.filling.add(filling);
+  }
+
+  /** Resolves when what was requested is done: nothing is asked of the database any more. Nothing may be requested afterwards. */
+  async close(): Promise<void> {
+    await Promise.all(this.filling);
   }
 
   private async runUntilQuiet(poolId: string, run: { again: boolean }): Promise<void> {

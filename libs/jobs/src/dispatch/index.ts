@@ -1,6 +1,8 @@
 export { DispatchLoop } from './dispatch.loop';
 export { Dispatcher } from './dispatcher';
+export { OfferSetAsideJobsLoop } from './offer-set-aside-jobs.loop';
 export { RequeueMissingJobsLoop } from './requeue-missing-jobs.loop';
+export { SetAsideStore } from './set-aside.store';
 export { UnclaimedStore } from './unclaimed.store';
 export { WarmClaimStore } from './warm-claim.store';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './warm-claims.service';

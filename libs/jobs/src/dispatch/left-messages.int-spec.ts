@@ -28,6 +28,7 @@ let lanes: LaneProducer;
 let world: JobWorld;
 let dispatcher: Dispatcher;
 const consumers: LaneConsumer[] = [];
+let periods = 0;
 const ends: ((left: boolean) => void)[] = [];
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -38,7 +39,6 @@ beforeAll(async () => {
   dispatcher = new Dispatcher(test.database, ...stores, lanes, logger, { modelWaitSeconds: 10 });
 });
 afterEach(async () => {
-  jest.restoreAllMocks();
   for (const end of ends.splice(0)) end(false);
   await Promise.all(consumers.splice(0).map((consumer) => consumer.close()));
 });
@@ -73,17 +73,17 @@ async function receive(poolId: string): Promise<(left: boolean) => void> {
   consumers.push(consumer);
   consumer.setCapacity(1);
   await eventually('the message to be received', () => answer !== undefined);
+  consumer.setCapacity(0);
   const end = (left: boolean): void => answer?.(left ? (received ?? null) : null);
   ends.push(end);
   return end;
 }
 
-/** Have what maintenance puts back be put back, and let a period pass. */
+/** Have maintenance put back what is lost, each time in another period. */
 async function redeliver(poolId: string): Promise<number> {
-  const count = await dispatcher.redeliver(poolId);
-  const now = Date.now();
-  jest.spyOn(Date, 'now').mockReturnValue(now + PERIOD_MS);
-  return count;
+  periods += 1;
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + periods * PERIOD_MS);
+  return dispatcher.redeliver(poolId).finally(() => clock.mockRestore());
 }
 
 describe('a message that workers leave to others', () => {

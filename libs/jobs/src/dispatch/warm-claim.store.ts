@@ -3,7 +3,6 @@ import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { WORKER_SILENCE_SECONDS } from '@millrace/deployments';
 import { dispatchedOf, type DispatchedJob, type DispatchedRow } from '../rotation';
-import { deliveryOfOne, isForAnother } from '../state';
 
 /** How long an attempt is left to an idle worker that holds its models at most, from its dispatch on. */
 export const LEFT_FOR_SECONDS = 2;
@@ -59,18 +58,6 @@ export class WarmClaimStore {
     return { instead: row && isJob(row) ? dispatchedOf(row) : null, holder };
   }
 
-  /** Whether a worker did not get the attempt of a message because it has no room for its models, and another has. */
-  async isLeftForRoom(
-    statements: Statements,
-    { jobId, attempt }: Pick<DispatchMessage, 'jobId' | 'attempt'>,
-    workerId: string,
-  ): Promise<boolean> {
-    const rows = await statements.rows(Prisma.sql`
-      SELECT j.id FROM jobs j
-      WHERE j.id = ${jobId}::uuid AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched' AND ${isForAnother(workerId)}`);
-    return rows.length > 0;
-  }
-
   /** The statement of `choose`, whose plan a test checks: it passes once over the pool's workers and over what is in flight. */
   chooseSql({ poolId, workerId, warm, disk, lacking, waitSeconds, message }: ColdOffer): Prisma.Sql {
     const mustFetch = lacking.length > 0;
@@ -85,7 +72,7 @@ export class WarmClaimStore {
           AND w.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})
       ), in_flight AS MATERIALIZED (
         SELECT j.id, j.attempt, j.delivery, j.worker_id, j.status, j.deadline_at, j.dispatched_at, j.traceparent, j.models
-        FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased')
+        FROM jobs j WHERE j.pool_id = ${poolId} AND j.delivery IN ('dispatched', 'leased') AND j.dispatched_at IS NOT NULL
       ), busy AS MATERIALIZED (
         SELECT j.worker_id, count(*) AS attempts FROM in_flight j WHERE j.delivery = 'leased' GROUP BY j.worker_id
       ), offered AS (

@@ -8,6 +8,8 @@ import { composeExecution, type JobExecution } from '../composition';
 import { JobWorld } from '../fixtures/job-world';
 import { jobSettings } from '../job.settings';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { Claims } from '../lifecycle';
+import { SetAsideStore } from './set-aside.store';
 import { LEFT_FOR_SECONDS, WarmClaimStore } from './warm-claim.store';
 import { WarmClaims, type ClaimingWorker } from './warm-claims.service';
 
@@ -23,6 +25,8 @@ let redis: RedisConnections;
 let lanes: LaneProducer;
 let execution: JobExecution;
 let world: JobWorld;
+/** Claims themselves. */
+let plain: Claims;
 const consumers: LaneConsumer[] = [];
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -31,7 +35,9 @@ beforeAll(async () => {
   world = new JobWorld(test, { priceMicrosPerSecond: 0n, holdMicros: 0n });
   const { database } = test;
   const secretKey = KeyRing.of(Buffer.alloc(32));
-  execution = composeExecution({ database, redis, logger, metrics: new Metrics('test'), settings, secretKey });
+  const metrics = new Metrics('test');
+  execution = composeExecution({ database, redis, logger, metrics, settings, secretKey });
+  plain = new Claims(execution.events, metrics, settings);
 });
 afterAll(async () => {
   await Promise.all(consumers.map((consumer) => consumer.close()));
@@ -88,21 +94,15 @@ describe('a job that names models', () => {
 
   it('is claimed without another statement by a worker that holds them, as is one that names none', async () => {
     const choose = jest.fn();
-    const isLeftForRoom = jest.fn();
-    const claims = new WarmClaims(
-      test.database,
-      { choose, isLeftForRoom },
-      execution.lifecycle,
-      execution.dispatcher,
-      settings,
-    );
+    const aside = { isAny: jest.fn(() => Promise.resolve(false)), next: jest.fn(), put: jest.fn() };
+    const claims = new WarmClaims(test.database, { choose }, aside, plain, execution.dispatcher, settings);
     const { poolId, workers } = await makePool([SMALL, LARGE]);
     const [worker] = workers as [ClaimingWorker];
     for (const message of await messagesFor(poolId, [SMALL], [])) {
       expect(await claims.take(message, worker)).toMatchObject({ claimed: { jobId: message.jobId }, left: null });
     }
-    expect(choose).not.toHaveBeenCalled();
-    expect(isLeftForRoom).not.toHaveBeenCalled();
+    for (const statement of [choose, aside.next, aside.put]) expect(statement).not.toHaveBeenCalled();
+    expect(aside.isAny).toHaveBeenCalledTimes(1);
   });
 
   it('makes way for one in the lane whose models the worker holds, and is offered again', async () => {
@@ -245,10 +245,8 @@ describe('a job that names models', () => {
     it('waits for nobody where models are not to matter, nor makes way', async () => {
       const [worker, message] = await busyHolder();
       await dispatchedAgo(worker.poolId, -60);
-      const { lifecycle, dispatcher } = execution;
-      const claims = new WarmClaims(test.database, new WarmClaimStore(), lifecycle, dispatcher, {
-        modelWaitSeconds: 0,
-      });
+      const stores = [new WarmClaimStore(), new SetAsideStore()] as const;
+      const claims = new WarmClaims(test.database, ...stores, plain, execution.dispatcher, { modelWaitSeconds: 0 });
       expect((await claims.take(message, worker)).claimed?.jobId).toBe(message.jobId);
     });
   });

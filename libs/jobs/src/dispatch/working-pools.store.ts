@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
+import { isSetAside } from '../state';
 
 /**
  * The SQL that finds pools with work. Each statement leaps from one such pool to the next in an index, so that thousands of
@@ -16,11 +17,21 @@ export class WorkingPoolsStore {
     return idsOf(await statements.rows(this.inFlightSql));
   }
 
+  /** Pools of which jobs are set aside. */
+  async listWithSetAside(statements: Statements): Promise<string[]> {
+    return idsOf(await statements.rows(this.setAsideSql));
+  }
+
   /** The statement of `listWaiting`, whose plan a test checks. */
   readonly waitingSql = leaps(Prisma.sql`account_queues`, Prisma.sql`busy`);
 
   /** The statement of `listInFlight`, whose plan a test checks. */
   readonly inFlightSql = leaps(Prisma.sql`jobs`, Prisma.sql`delivery IN ('dispatched', 'leased')`);
+
+  /** The statement of `listWithSetAside`: one look for each pool with attempts in flight. */
+  readonly setAsideSql = Prisma.sql`
+    SELECT flying.pool_id FROM (${this.inFlightSql}) flying
+    WHERE EXISTS (SELECT FROM jobs j WHERE j.pool_id = flying.pool_id AND ${isSetAside})`;
 }
 
 /** @param where the predicate of an index of the table that begins with `pool_id`. */

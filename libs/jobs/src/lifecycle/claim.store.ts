@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { extensionMicros, type MeteredRun } from '@millrace/billing';
 import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import { BEATS_PER_LEASE } from '../job.settings';
+import { takeLateTurnPart } from '../rotation';
 import { deliveryOfOne, isForAnother, type ClaimedAttempt, type Fence } from '../state';
 
 /** An attempt that a worker wants, and the lease that it wants it with. */
@@ -10,6 +11,8 @@ export interface Claim extends Fence {
   /** The worker's pool: it takes nothing of another. Absent: of any. */
   poolId?: string | undefined;
   leaseSeconds: number;
+  /** The attempt was set aside: its account takes a turn again. */
+  isSetAside?: boolean;
 }
 
 /** A claim whose answer did not arrive: the worker asks for it by the token that it chose. */
@@ -35,13 +38,13 @@ const claimedColumns = Prisma.sql`
  */
 export async function claimAttempt(
   statements: Statements,
-  { jobId, attempt, leaseToken, workerId, poolId, leaseSeconds }: Claim,
+  { jobId, attempt, leaseToken, workerId, poolId, leaseSeconds, isSetAside = false }: Claim,
 ): Promise<Claimed | null> {
-  const job = statementPart('job')`
+  const job = statementPart<'pool_id' | 'account_id'>('job')`
     UPDATE jobs j
     SET status = 'running', delivery = 'leased', attempt = ${attempt}, worker_id = ${workerId}::uuid,
         lease_token = ${leaseToken}::uuid, lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
-        started_at = coalesce(j.started_at, now()), engine_ms = 0, updated_at = now(),
+        started_at = coalesce(j.started_at, now()), dispatched_at = coalesce(j.dispatched_at, now()), engine_ms = 0, updated_at = now(),
         seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
     FROM (SELECT id, status FROM jobs WHERE id = ${jobId}::uuid FOR UPDATE) old
     WHERE j.id = old.id AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched'
@@ -54,7 +57,14 @@ export async function claimAttempt(
     SELECT id, seq, from_status, status, attempt, 'claimed', worker_id FROM ${job} WHERE from_status = 'queued'`;
   const begun = statementPart('attempt')`
     INSERT INTO job_attempts (job_id, attempt, worker_id) SELECT id, attempt, worker_id FROM ${job}`;
-  return readClaimed(statements, [transition, begun], job, leaseSeconds);
+  const late = isSetAside ? [takeLateTurnPart(job)] : [];
+  return readClaimed(statements, [transition, begun, ...late], job, leaseSeconds);
+}
+
+/** Until the transaction ends, no other does anything for this claim of the worker. */
+export async function lockClaim(tx: Statements, workerId: string, claimId: string): Promise<void> {
+  await tx.query(Prisma.sql`
+    SELECT pg_advisory_xact_lock(hashtextextended(${`claim ${workerId} ${claimId}`}, 0))::text AS locked`);
 }
 
 /**

@@ -73,10 +73,12 @@ export const attemptsUsedUp: JobEnding = {
   },
 };
 
-/** The end of a job whose models no worker of its pool has room for. */
-export function noRoomEnding({ message, nodeId }: RoomLack): JobEnding {
+/** The end of a job whose models no worker of its pool has room for, or none had for as long as it was tried. */
+export function noRoomEnding({ message, nodeId, isPassing }: RoomLack): JobEnding {
   const charge = SETTLEMENT.input_not_staged === 'waived' ? ' Nothing was charged.' : '';
-  const advice = 'Use smaller models, or submit the job again once there is a worker with more room.';
+  const advice = isPassing
+    ? 'Submit the job again.'
+    : 'Use smaller models, or submit the job again once there is a worker with more room.';
   const failure: JobFailure = {
     code: 'input_unavailable',
     message: `${message} No other worker that this job can run on has room for them.${charge} ${advice}`,

@@ -1,21 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import type { BillingSettings } from '@millrace/billing';
-import { isTerminal, type DispatchMessage, type Progress } from '@millrace/contracts';
+import { isTerminal, type Progress } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
-import {
-  faultOf,
-  type ClaimedAttempt,
-  type EndGuard,
-  type Fence,
-  type JobLog,
-  type JobScope,
-  type MovedJob,
-  type RoomLack,
-} from '../state';
+import { faultOf, type EndGuard, type Fence, type JobLog, type JobScope, type MovedJob, type RoomLack } from '../state';
 import { requestCancel } from './cancel.store';
-import { claimAttempt, repeatClaim } from './claim.store';
 import type { LostJob } from './due-jobs.store';
 import { endJob, type WithEnd } from './end.store';
 import {
@@ -31,7 +20,14 @@ import {
 } from './job-ending';
 import type { JobEvents } from './job-events';
 import { keepLog } from './log.store';
-import { giveUpAttempt, handBackAttempt, handBackForRoom, recallFromStopped, takeBackAttempt } from './release.store';
+import {
+  giveUpAttempt,
+  giveUpForRoom,
+  handBackAttempt,
+  handBackForRoom,
+  recallFromStopped,
+  takeBackAttempt,
+} from './release.store';
 import { resumePaused, retryJob } from './retry.store';
 import { renewLease, type HeartbeatAnswer } from './renew.store';
 
@@ -81,48 +77,6 @@ export class Lifecycle {
   }
 
   /**
-   * Take an attempt from the lane.
-   *
-   * @param poolId the worker's pool: an attempt of another is not there to be taken.
-   * @param leaseToken of the lease, where the worker has chosen it to be able to ask again (`repeatClaim`).
-   * @returns null when it is no longer there to be taken; that is no error.
-   */
-  async claim(
-    message: DispatchMessage,
-    workerId: string,
-    poolId?: string,
-    leaseToken: string = randomUUID(),
-  ): Promise<ClaimedAttempt | null> {
-    crashPoint('claim:before-commit');
-    const { jobId, attempt } = message;
-    const { leaseSeconds } = this.settings;
-    const claim = { jobId, attempt, workerId, poolId, leaseToken, leaseSeconds };
-    const claimed = await claimAttempt(this.database, claim);
-    if (claimed === null) return null;
-    crashPoint('claim:after-commit');
-    if (attempt === 1) {
-      this.metrics.startDelaySeconds.observe({ pool: claimed.poolId }, claimed.waitedMs / 1000);
-      this.events.started(jobId, claimed.seq);
-      return claimed;
-    }
-    // An earlier attempt may have published more than its last heartbeat, and progress never goes back.
-    const published = await this.events.lastProgress(jobId);
-    const isNewer = published !== null && published.value > (claimed.progress?.value ?? 0);
-    return isNewer ? { ...claimed, progress: published } : claimed;
-  }
-
-  /**
-   * What an earlier claim of this worker took, whose answer did not arrive. Nothing is taken, and the lease begins again.
-   *
-   * @param leaseToken that the worker chose for the claim.
-   * @returns null where that claim took nothing, or its lease has run out.
-   */
-  async repeatClaim(workerId: string, poolId: string, leaseToken: string): Promise<ClaimedAttempt | null> {
-    const { leaseSeconds } = this.settings;
-    return repeatClaim(this.database, { workerId, poolId, leaseToken, leaseSeconds });
-  }
-
-  /**
    * Renew the lease, and the hold where it runs short.
    *
    * @param run the attempt so far: its progress, and its engine time in milliseconds.
@@ -159,10 +113,12 @@ export class Lifecycle {
 
   /**
    * Report that the worker has no room for the models of its attempt, before its engine was given it: another worker that has takes
-   * it, and none of the attempts is used up. Where there is none, the job fails with `input_unavailable`.
+   * it, and none of the attempts is used up. Where there is none, the next attempt may fare better if the lack passes, or if a worker does not
+   * say what it can hold; else the job fails with `input_unavailable`.
    */
   async lackRoom(fence: Fence, lack: RoomLack): Promise<MovedJob | null> {
-    const moved = await handBackForRoom(this.database, fence, lack);
+    const handedBack = await handBackForRoom(this.database, fence, lack);
+    const moved = handedBack ?? (await giveUpForRoom(this.database, fence, lack));
     if (moved === null) return this.retryOrEnd({ kind: 'fence', fence }, noRoomEnding(lack));
     this.requestDispatch(moved.poolId);
     return moved;

@@ -33,10 +33,25 @@ export async function handBackAttempt(statements: Statements, fence: Fence): Pro
  * @returns null where no other worker of the pool has.
  */
 export async function handBackForRoom(statements: Statements, fence: Fence, lack: RoomLack): Promise<MovedJob | null> {
-  const { message, neededBytes, nodeId } = lack;
-  const reason: JobFailure = { code: 'input_unavailable', message, node_id: nodeId };
-  const terms: ReleaseTerms = { kind: 'handed_back', outcome: 'handed_back', attemptsAdded: 1, reason };
+  const { neededBytes } = lack;
+  const terms: ReleaseTerms = { kind: 'handed_back', outcome: 'handed_back', attemptsAdded: 1, reason: reasonOf(lack) };
   return release(statements, { kind: 'fence_with_room_elsewhere', fence, neededBytes }, terms);
+}
+
+/**
+ * Give up an attempt whose worker has no room for its models, where no other is known to have: the lack passes, or another worker does not
+ * say what it can hold. Counts against the attempts, since nothing else bounds it.
+ *
+ * @returns null where another attempt would fare no better, or none is left.
+ */
+export async function giveUpForRoom(statements: Statements, fence: Fence, lack: RoomLack): Promise<MovedJob | null> {
+  const kind = lack.isPassing ? 'fence_with_attempts_left' : 'fence_with_room_unknown';
+  const terms: ReleaseTerms = { kind: 'given_up', outcome: 'lost', attemptsAdded: 0, reason: reasonOf(lack) };
+  return release(statements, { kind, fence }, terms);
+}
+
+function reasonOf({ message, nodeId }: RoomLack): JobFailure {
+  return { code: 'input_unavailable', message, node_id: nodeId };
 }
 
 /**

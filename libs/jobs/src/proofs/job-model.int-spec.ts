@@ -216,7 +216,8 @@ class RealJobs implements System {
 
   private async claim(jobId: string, stale: boolean): Promise<string | null> {
     const { attempt } = await test.database.models.job.findUniqueOrThrow({ where: { id: jobId } });
-    const claimed = await jobs.lifecycle.claim({ jobId, attempt: stale ? attempt : attempt + 1 }, newId());
+    const worker = { id: newId(), poolId: this.poolId, warm: [] };
+    const { claimed } = await jobs.claims.take({ jobId, attempt: stale ? attempt : attempt + 1 }, worker);
     if (claimed === null) return null;
     // An attempt cannot have used the engine for longer than it has been claimed.
     await this.sql(Prisma.sql`

@@ -5,11 +5,13 @@ export { DrainedDeploymentStore } from './drained-deployment.store';
 export { FollowAccountLimitsLoop } from './follow-account-limits.loop';
 export { IdleQueueStore } from './idle-queue.store';
 export { QUEUE_FULL, hasRoomPart, joinRotationPart, joinRotationsPart } from './join.store';
+export { takeLateTurnPart } from './late-turn.store';
 export { leaveRotationPart } from './leave.store';
 export { MeasureQueuesLoop } from './measure-queues.loop';
 export { PoolDemandStore } from './pool-demand.store';
 export { QueueDepthStore } from './queue-depth.store';
 export { QueueEstimates, type QueuePlace } from './queue-estimates';
+export { rejoinedPass } from './rejoined-pass.store';
 export { returnToRotationPart } from './return.store';
 export {
   TurnStore,

@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 
 /** What one turn of an account of weight 1 adds to its pass; an account of weight w pays a w-th of it. */
-const STRIDE = 1_000_000;
+export const STRIDE = 1_000_000;
 
 export interface DispatchedJob {
   jobId: string;

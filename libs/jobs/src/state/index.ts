@@ -33,5 +33,5 @@ export {
   sourceShown,
   sourceShownAsked,
 } from './job-guards.store';
-export { isForAnother } from './model-room.store';
+export { hasRoomAnywhere, isForAnother, isReady, isSetAside, lackedRoom, roomOfJob } from './model-room.store';
 export { TRANSITIONS, type Delivery } from './job-state';

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { JobMetadata, RetryCode } from '@millrace/contracts';
 import type { Fence, JobScope } from './job';
-import { hasRoomElsewhere } from './model-room.store';
+import { hasRoomElsewhere, mayHaveRoomElsewhere } from './model-room.store';
 
 /*
  * What must hold of a job for a statement to find or move it: conditions on the row `j` of `jobs`. Where one does not hold the
@@ -143,6 +143,8 @@ export type ReleaseGuard =
   | { kind: 'fence_with_room_elsewhere'; fence: Fence; neededBytes: number }
   /** The worker that holds the lease and lost its engine, while the job has attempts left. */
   | { kind: 'fence_with_attempts_left'; fence: Fence }
+  /** The same, where another worker may have room for the models though it does not say so. */
+  | { kind: 'fence_with_room_unknown'; fence: Fence }
   /** Anyone, when its worker is lost and it has attempts left. */
   | { kind: 'lost_with_attempts_left'; jobId: string };
 
@@ -157,6 +159,8 @@ export function mayRelease(guard: ReleaseGuard): Prisma.Sql {
     }
     case 'fence_with_attempts_left':
       return Prisma.sql`${holdsFence(guard.fence)} AND ${hasAttemptsLeft}`;
+    case 'fence_with_room_unknown':
+      return Prisma.sql`${holdsFence(guard.fence)} AND ${hasAttemptsLeft} AND ${mayHaveRoomElsewhere(Prisma.sql`j.worker_id`)}`;
     case 'lost_with_attempts_left':
       return Prisma.sql`${leaseOfOneIsOver(guard.jobId)} AND ${hasAttemptsLeft}`;
   }

@@ -145,6 +145,8 @@ export interface RoomLack {
   neededBytes: number;
   /** The first node that names one of them; null where that is not known. */
   nodeId: string | null;
+  /** What is in use takes the room, and will give it back. */
+  isPassing: boolean;
 }
 
 /** Time of one node within an attempt. */

@@ -323,65 +323,6 @@ describe('what a worker sends', () => {
   });
 });
 
-describe('a claim whose answer is lost', () => {
-  /** A worker, and what it sends to claim the message of a job that waits. */
-  async function claiming() {
-    const worker = await world.worker();
-    const job = await world.submit(worker.poolId);
-    const body = { message: await worker.offer(), warm: [], claimId: randomUUID() };
-    const claim = async (more: object = {}, by = worker): Promise<GatewayAttempt | null> =>
-      (await by.expect(200, 'POST', `workers/${by.id}/claims`, { ...body, ...more })).body
-        .claimed as GatewayAttempt | null;
-    return { worker, job, claim, ...body };
-  }
-
-  it('is answered again with the same attempt under the same lease, and takes no other', async () => {
-    const { worker, job, claim, claimId } = await claiming();
-    const first = await claim();
-    expect(first).toMatchObject({ jobId: job, attempt: 1, leaseToken: claimId });
-    await world.test.database.models.job.update({
-      where: { id: job },
-      data: { leaseExpiresAt: new Date(Date.now() + 1_000) },
-    });
-    const second = await world.submit(worker.poolId);
-    const message = await worker.offer();
-    expect(message.jobId).toBe(second);
-    expect(await claim({ again: true, message })).toEqual(first);
-    expect(await world.job(second)).toMatchObject({ delivery: 'dispatched' });
-    expect(await world.test.database.models.jobAttempt.count({ where: { jobId: job } })).toBe(1);
-    // The time until the answer arrived is not taken from the lease.
-    const { leaseExpiresAt } = await world.test.database.models.job.findUniqueOrThrow({ where: { id: job } });
-    expect(leaseExpiresAt?.getTime()).toBeGreaterThan(Date.now() + 60_000);
-    expect((await worker.of(first as GatewayAttempt, 'POST', 'ends', succeeded)).body).toEqual({ recorded: true });
-  });
-
-  it('takes its message where the claim itself did not arrive, and nothing twice where both requests do', async () => {
-    const { job, claim } = await claiming();
-    const answers = await Promise.all([claim(), claim({ again: true }), claim({ again: true })]);
-    expect(answers.map((attempt) => attempt?.jobId)).toEqual([job, job, job]);
-    expect(await world.job(job)).toMatchObject({ delivery: 'leased', attempt: 1 });
-    const other = await claiming();
-    expect(await other.claim({ again: true })).toMatchObject({ jobId: other.job });
-  });
-
-  it('is not answered again once its lease has run out or its attempt is over', async () => {
-    const { worker, job, claim } = await claiming();
-    const attempt = (await claim()) as GatewayAttempt;
-    await world.test.database.models.job.update({ where: { id: job }, data: { leaseExpiresAt: new Date(0) } });
-    expect(await claim({ again: true })).toBeNull();
-    await worker.of(attempt, 'POST', 'ends', succeeded);
-    expect(await claim({ again: true })).toBeNull();
-  });
-
-  it('gives nothing to another worker, of its pool or of another, that knows its id', async () => {
-    const { worker, claim } = await claiming();
-    const neighbour = await world.worker({ ...worker });
-    const stranger = await world.worker();
-    await claim();
-    for (const other of [neighbour, stranger]) expect(await claim({ again: true }, other)).toBeNull();
-  });
-});
-
 describe('a lost link', () => {
   it('leaves the message to others when the worker goes away with it', async () => {
     const worker = await world.worker();

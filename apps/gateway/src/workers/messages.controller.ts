@@ -9,7 +9,7 @@ import {
   type GatewayClaim,
 } from '@millrace/contracts';
 import { WorkerTokens, type WorkerTokenHolder } from '@millrace/deployments';
-import { WarmClaims, type ClaimResult, type ClaimedAttempt, type ClaimingWorker } from '@millrace/jobs';
+import { WarmClaims, type ClaimedAttempt } from '@millrace/jobs';
 import { KeyRing } from '@millrace/platform';
 import { Gone, Holder, IdPipe, Json, WorkerTokenGuard } from '../http';
 import { WorkerControls, WorkerLanes } from '../lanes';
@@ -22,8 +22,6 @@ import { WorkerControls, WorkerLanes } from '../lanes';
 @UseGuards(WorkerTokenGuard)
 export class MessagesController {
   private readonly scopeKey: Buffer;
-  /** Claims by worker and id. */
-  private readonly underWay = new Map<string, Promise<ClaimResult>>();
 
   constructor(
     private readonly tokens: WorkerTokens,
@@ -75,30 +73,23 @@ export class MessagesController {
     return { cancel: await this.controls.next(holder.poolId, id, gone) };
   }
 
-  /** Claim the attempt of a message, or one that suits the worker better. */
+  /** Claim the attempt of a message, or one that suits the worker better. Of several requests with one claim id, each is answered the same. */
   @Post('workers/:worker/claims')
   @HttpCode(200)
   async claim(
     @Holder() holder: WorkerTokenHolder,
     @Param('worker', IdPipe) id: string,
     @Json(GatewayClaimSchema) { message, disk = [], lacking = [], ...claim }: GatewayClaim,
+    @Gone() gone: AbortSignal,
   ): Promise<{ claimed: GatewayAttempt | null; left: DispatchMessage | null }> {
     await this.tokens.assertWorker(holder, id);
-    const { claimed, left } = await this.take(message, { id, poolId: holder.poolId, disk, lacking, ...claim });
+    const worker = { id, poolId: holder.poolId, disk, lacking, gone, ...claim };
+    const { claimed, left } = await this.claims.take(message, worker);
+    // Of one that went away, another request may be on its way here, or to another gateway.
+    if (gone.aborted) return { claimed: null, left: null };
     this.lanes.done(id, message, left);
     // What was left is offered again from here.
     return { claimed: claimed && this.present(claimed), left: null };
-  }
-
-  /** A claim that is asked for again while its first request is under way here is the same one. */
-  private take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
-    if (worker.claimId === undefined) return this.claims.take(message, worker);
-    const key = `${worker.id} ${worker.claimId}`;
-    const known = this.underWay.get(key);
-    if (known !== undefined) return known;
-    const taking = this.claims.take(message, worker).finally(() => this.underWay.delete(key));
-    this.underWay.set(key, taking);
-    return taking;
   }
 
   /** Which account it is, a worker need not know; which of its attempts are one account's, an engine with a cache must. */

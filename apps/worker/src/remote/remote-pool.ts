@@ -68,14 +68,9 @@ export class RemotePool implements PoolRegistry, Pick<WarmClaims, 'take'> {
   /** A claim whose answer is lost is asked for again by its id: what it took is run, and not left until its lease runs out. */
   async take(message: DispatchMessage, worker: ClaimingWorker): Promise<ClaimResult> {
     const { warm, disk, lacking } = worker;
-    const claimId = randomUUID();
-    let again = false;
-    const ask = (): Promise<z.output<typeof GatewayClaimAnswerSchema>> => {
-      const body = { message, warm, disk, lacking, claimId, again };
-      again = true;
-      return this.client.ask(GatewayClaimAnswerSchema, { method: 'POST', path: `workers/${worker.id}/claims`, body });
-    };
-    const { claimed, left } = await retried(ask, CLAIM_TRIES);
+    const body = { message, warm, disk, lacking, claimId: randomUUID() };
+    const request = { method: 'POST', path: `workers/${worker.id}/claims`, body } as const;
+    const { claimed, left } = await retried(() => this.client.ask(GatewayClaimAnswerSchema, request), CLAIM_TRIES);
     if (claimed === null) return { claimed, left };
     const { scope, deadlineAt, ...attempt } = claimed;
     return { claimed: { ...attempt, accountId: scope, deadlineAt: new Date(deadlineAt) }, left };

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
 import { Metrics } from '@millrace/platform';
@@ -186,6 +187,21 @@ describe('the measure of a pool', () => {
     expect(dispatched?.oldestSeconds).toBeGreaterThan(15 * 60);
     if (sent !== null) await world.claim(sent);
     expect(await depthOf(place)).toMatchObject([{ dispatched: 0, leased: 1, oldestSeconds: 0 }]);
+  });
+
+  it('counts the wait of a job that was handed back from the end of its attempt on, waiting or in the lane', async () => {
+    const place = await makeDeployment();
+    const id = await submit(place);
+    await test.database.models.job.update({ where: { id }, data: { createdAt: new Date(Date.now() - 3 * 3_600_000) } });
+    await handBackAttempt(test.database, await world.start(place));
+    await test.database.execute(Prisma.sql`
+      UPDATE job_attempts SET ended_at = now() - interval '2 min' WHERE job_id = ${id}::uuid`);
+    const waits = async (): Promise<number> => (await depthOf(place))[0]?.oldestSeconds ?? 0;
+    for (const dispatch of [() => null, () => world.dispatch(place.poolId)]) {
+      await dispatch();
+      expect(await waits()).toBeGreaterThanOrEqual(120);
+      expect(await waits()).toBeLessThan(600);
+    }
   });
 
   it('shows a pool that has lost no lease, so that its first loss counts as one more', async () => {

@@ -7,13 +7,20 @@ export interface QueueDepth {
   waiting: number;
   dispatched: number;
   leased: number;
-  /** Age of the job that has waited longest for a worker: also one that is dispatched, and no worker has claimed. 0 when none waits. */
+  /**
+   * For how long the job has waited for a worker that has waited longest, from its submission or the end of its last attempt on: also one that is
+   * dispatched, and no worker has claimed. 0 when none waits.
+   */
   oldestSeconds: number;
   /** Its deployment is stopped: nothing more is started. */
   stopped: boolean;
   /** Its deployment has no ready worker, and somebody wanted it. */
   wanted: boolean;
 }
+
+/** Since when the job `j` waits for a worker. */
+const waitsSince = Prisma.sql`CASE WHEN j.attempt = 0 THEN j.created_at ELSE coalesce((
+  SELECT a.ended_at FROM job_attempts a WHERE a.job_id = j.id AND a.attempt = j.attempt), j.created_at) END`;
 
 /** The SQL that measures queues. */
 export class QueueDepthStore {
@@ -28,9 +35,9 @@ export class QueueDepthStore {
         UNION ALL SELECT deployment_id, pool_id, wanted_at FROM deployment_versions
       ) dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
       CROSS JOIN LATERAL (
-        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.created_at) AS oldest
+        SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest
         FROM account_queues q LEFT JOIN LATERAL (
-          SELECT j.created_at FROM jobs j
+          SELECT ${waitsSince} AS since FROM jobs j
           WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
           ORDER BY j.priority DESC, j.id LIMIT 1
         ) first ON true
@@ -39,7 +46,7 @@ export class QueueDepthStore {
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,
                count(*) FILTER (WHERE j.delivery = 'leased')::int AS leased,
-               min(j.created_at) FILTER (WHERE j.delivery = 'dispatched') AS oldest
+               min(${waitsSince}) FILTER (WHERE j.delivery = 'dispatched') AS oldest
         FROM jobs j WHERE j.pool_id = p.id AND j.delivery IN ('dispatched', 'leased')
       ) flying`);
   }

@@ -1,6 +1,7 @@
 import { NEW_GROUP, type Demand } from './plan';
 import { FleetGroupStore } from './fleet-group.store';
 import { FleetWorld } from './fixtures/fleet-world';
+import { killedAfter, wasKilled } from './fixtures/killed';
 import { ServedPoolStore } from './served-pool.store';
 
 let world: FleetWorld;
@@ -102,27 +103,11 @@ describe('of two controllers', () => {
 });
 
 describe('a controller that is killed after any of its writes', () => {
-  /** Ends with an error at the write after `writes`, and does nothing from then on: its process is gone. */
-  const killedAfter = (writes: number): { act: <T>(what: () => Promise<T>) => Promise<T>; done: () => number } => {
-    let done = 0;
-    const act = async <T>(what: () => Promise<T>): Promise<T> => {
-      if (done >= writes) throw new Error('killed');
-      done += 1;
-      return what();
-    };
-    return { act, done: () => done };
-  };
-
   it('leaves what the next one finishes: nothing is started twice, nothing stays that is not wanted, no busy one stops', async () => {
     let killed = true;
     for (let writes = 1; killed; writes += 1) {
       const scene = await setScene();
-      const killer = killedAfter(writes);
-      const first = world.controller(killer.act);
-      killed = await run(first, 4).then(
-        () => false,
-        () => true,
-      );
+      killed = await wasKilled(run(world.controller(killedAfter(writes)), 4));
       await world.endLease();
       const second = world.controller();
       await run(second, 6);

@@ -1,5 +1,6 @@
 import { eventually } from '@millrace/testing';
 import { FleetWorld, type Act } from '../fixtures/fleet-world';
+import { killedAfter, wasKilled } from '../fixtures/killed';
 import { openStandIn, type StandInCluster } from '../fixtures/stand-in-cluster';
 import type { Reconciler } from '../reconcile';
 import { ApiError, KubernetesApi } from './api';
@@ -131,16 +132,6 @@ async function replace(): Promise<Scene> {
   };
 }
 
-/** Ends with an error at the write after `writes`, and does nothing from then on: its process is gone. */
-function killedAfter(writes: number): Act {
-  let done = 0;
-  return async (what) => {
-    if (done >= writes) throw new Error('killed');
-    done += 1;
-    return what();
-  };
-}
-
 /** The write after `writes` takes effect, and its answer is lost. */
 function answerLostAfter(writes: number): { act: Act; isLost: () => boolean } {
   let done = 0;
@@ -166,10 +157,7 @@ describe.each(SCENES)('while %s in Kubernetes', (_what, setScene) => {
       while (killed) {
         writes += 1;
         const scene = await setScene();
-        killed = await run(controller(killedAfter(writes))).then(
-          () => false,
-          () => true,
-        );
+        killed = await wasKilled(run(controller(killedAfter(writes))));
         await world.endLease();
         await settle();
         await run(controller());

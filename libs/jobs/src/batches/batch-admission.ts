@@ -1,10 +1,10 @@
 import { Refusal, type BatchAdmission, type BatchFault, type JobMetadata } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
+import { withOwnLabels } from '../labels';
 import {
   ITEM_FAULTS,
   inputAssetsOf,
   itemFaultOf,
-  withOwnLabels,
   type ExaminedItem,
   type FoundReferences,
 } from '../submission';

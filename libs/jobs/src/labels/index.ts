@@ -11,3 +11,4 @@ export { SpendMailStore, type DueWarning } from './spend-mail.store';
 export { SpendCaps, type SpendCapDraft } from './spend-caps.service';
 export { mostUsed, showsStanding, type SpendStanding } from './spend-standing';
 export { noteCapReached, noteCapsReached } from './note-cap-reached';
+export { withOwnLabels } from './own-labels';

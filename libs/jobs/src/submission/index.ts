@@ -19,5 +19,4 @@ export {
   refusalOf,
 } from './refusals';
 export { type JobDraft } from './submission';
-export { withOwnLabels } from './own-labels';
 export { inputAssetsOf, type FoundReferences, type ModelNames } from './submission-checks';

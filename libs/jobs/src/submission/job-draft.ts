@@ -4,11 +4,11 @@ import type { BillingSettings } from '@millrace/billing';
 import type { RetryPolicy } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
+import { withOwnLabels } from '../labels';
 import type { JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
 import type { JobDraft } from './submission';
 import { termsOf } from './terms';
-import { withOwnLabels } from './own-labels';
 import { workKeyOf } from './work-key';
 
 /** Who submits, from where, and on which policy. */

@@ -22,6 +22,7 @@ import {
   type ComposedBatches,
 } from './batches';
 import {
+  Claims,
   DispatchLoop,
   Dispatcher,
   OfferSetAsideJobsLoop,
@@ -37,7 +38,6 @@ import { JobEraser, JobErasureStore } from './erasure';
 import type { JobSettings } from './job.settings';
 import { LabelRuleStore, SpendCapStore } from './labels';
 import {
-  Claims,
   EndCanceledJobsLoop,
   EndOvertimeJobsLoop,
   ExpireOverdueJobsLoop,

@@ -1,3 +1,4 @@
+export { Claims } from './claims.service';
 export { DispatchLoop } from './dispatch.loop';
 export { Dispatcher } from './dispatcher';
 export { OfferSetAsideJobsLoop } from './offer-set-aside-jobs.loop';

@@ -8,7 +8,7 @@ import { composeExecution, type JobExecution } from '../composition';
 import { JobWorld } from '../fixtures/job-world';
 import { jobSettings } from '../job.settings';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
-import { Claims } from '../lifecycle';
+import { Claims } from './claims.service';
 import { SetAsideStore } from './set-aside.store';
 import { LEFT_FOR_SECONDS, WarmClaimStore } from './warm-claim.store';
 import { WarmClaims, type ClaimingWorker } from './warm-claims.service';

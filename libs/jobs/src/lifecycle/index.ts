@@ -1,5 +1,4 @@
-export type { Claimed } from './claim.store';
-export { Claims, type Claimant } from './claims.service';
+export { claimAttempt, lockClaim, repeatClaim, type Claimed } from './claim.store';
 export type { RunColumn, WithEnd } from './end.store';
 export { EndCanceledJobsLoop } from './end-canceled-jobs.loop';
 export { EndOvertimeJobsLoop } from './end-overtime-jobs.loop';

@@ -3,9 +3,8 @@ import type { DispatchMessage } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Metrics } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
+import { claimAttempt, lockClaim, repeatClaim, type Claimed, type JobEvents } from '../lifecycle';
 import type { ClaimedAttempt } from '../state';
-import { claimAttempt, lockClaim, repeatClaim, type Claimed } from './claim.store';
-import type { JobEvents } from './job-events';
 
 /** Who claims. */
 export interface Claimant {

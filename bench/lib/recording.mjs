@@ -100,6 +100,7 @@ function draftOf(accountId, poolId) {
     workKey: 0n,
     reuseKey: null,
     inputAssetIds: [],
+    libraryModels: [],
     metadata: METADATA,
     idempotencyKey: randomUUID(),
     weight: 1,

@@ -119,7 +119,10 @@ describe('a claim whose answer is lost', () => {
     const worker = await world.worker();
     const accountId = await world.account();
     const names = ['cold.safetensors', 'warm.safetensors'];
-    for (const model of names) await world.submit(worker.poolId, { accountId, model });
+    for (const model of names) {
+      await world.model(accountId, model, model);
+      await world.submit(worker.poolId, { accountId, model });
+    }
     const offered = await worker.offer();
     const [cold = '', warm = ''] = names;
     const message = { ...offered, models: [cold] };

@@ -1,13 +1,7 @@
 import { Refusal, type BatchAdmission, type BatchFault, type JobMetadata } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
 import { withOwnLabels } from '../labels';
-import {
-  ITEM_FAULTS,
-  inputAssetsOf,
-  itemFaultOf,
-  type ExaminedItem,
-  type FoundReferences,
-} from '../submission';
+import { ITEM_FAULTS, inputAssetsOf, itemFaultOf, type ExaminedItem, type FoundReferences } from '../submission';
 
 /** A job of a batch that can be recorded. */
 export interface AdmittedItem extends ExaminedItem {
@@ -26,6 +20,12 @@ export class BatchContents {
   readonly faults: BatchFault[] = [];
   faultCount = 0;
   graphBytes = 0;
+
+  /** As it is known so far: what is refused in the copy, is not here. */
+  copy(): BatchContents {
+    const copy = Object.assign(new BatchContents(), this, { items: [...this.items] });
+    return Object.assign(copy, { faults: [...this.faults] });
+  }
 
   /** Keep the jobs that have the labels of the sub-key that submits them, or can have them. @param own null: no sub-key. */
   withLabels(own: JobMetadata | null): void {

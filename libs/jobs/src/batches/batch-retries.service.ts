@@ -12,6 +12,7 @@ import type { SpendStanding } from '../labels';
 import type { JobScope } from '../state';
 import {
   draftOf,
+  isModelGone,
   keyReused,
   type ExaminedItem,
   type GroupStore,
@@ -115,9 +116,13 @@ export class BatchRetries {
     if (contents.itemCount === 0) return this.record(request, target, retried, []);
     const submitter = await this.submitterOf(request);
     const termsOf = (item: AdmittedItem): JobDraft => this.draftFor(submitter, target, item, '');
-    return this.fitter.recordFitting({ scope: request.scope, target, contents, termsOf }, ({ accepted }) =>
-      this.record(request, target, retried, accepted, submitter),
-    );
+    try {
+      return await this.fitter.recordFitting({ scope: request.scope, target, contents, termsOf }, ({ accepted }) =>
+        this.record(request, target, retried, accepted, submitter),
+      );
+    } catch (error) {
+      throw isModelGone(error) ? new ChangedMeanwhile() : error;
+    }
   }
 
   /** Graphs are not kept: they are read again where they are recorded, some at a time. */

@@ -18,6 +18,7 @@ import {
   type JobDraft,
   type SubmissionExaminer,
   type Submitter,
+  whileModelsGo,
 } from '../submission';
 import type { BatchRecord } from './batch';
 import { BatchContents, type AdmittedItem } from './batch-admission';
@@ -93,7 +94,8 @@ export class BatchSubmissions {
       const target = await submission.target();
       const contents = await this.examine(submission, target);
       const retry = await retryOf(submission, this.defaults);
-      return await this.recordFitting({ ...submission, retry }, target, contents, requestHash);
+      const submitter = { ...submission, retry };
+      return await whileModelsGo(() => this.recordFitting(submitter, target, contents.copy(), requestHash));
     } catch (error) {
       this.metrics.submissions.inc({ outcome: error instanceof Refusal ? error.code : 'upstream_error' });
       throw error;

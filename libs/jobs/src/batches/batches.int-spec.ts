@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { BatchWorld } from '../fixtures/batch-world';
+import { addModel } from '../fixtures/models';
 import { cloudScope } from '../fixtures/job-world';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
 import { Lifecycle } from '../lifecycle';
@@ -111,4 +112,37 @@ it('the counts of a batch are read by its index', async () => {
   const plan = row?.['QUERY PLAN'][0]?.Plan;
   const reads = (plan === undefined ? [] : nodesOf(plan)).flatMap((node) => node['Index Name'] ?? []);
   expect(reads.filter((index) => index.startsWith('jobs'))).toEqual(['jobs_batch_key']);
+});
+
+describe('a batch of which one job names a model that is deleted after it was looked up', () => {
+  const NAME = 'mine.safetensors';
+  let world: BatchWorld;
+  let looks: number;
+  beforeEach(async () => {
+    world = await BatchWorld.open(test);
+    looks = 0;
+    await addModel(test.database, world.accountId, NAME);
+    world.model = NAME;
+    world.lookUp = async () => {
+      looks += 1;
+      if (looks > 1) return [];
+      await test.database.models.libraryModel.deleteMany({ where: { accountId: world.accountId } });
+      return [NAME];
+    };
+  });
+
+  it('is refused as one that names none, and counts that once', async () => {
+    const refused = world.submissions().submit(world.submission(3));
+    await expect(refused).rejects.toMatchObject({ code: 'batch_refused', details: { refused: 1 } });
+    await expect(refused).rejects.toThrow(/Job 0: .*The model library has none of this name/);
+    expect(looks).toBe(2);
+    expect(await world.left()).toMatchObject({ batches: 0, jobs: 0 });
+  });
+
+  it('is recorded without that job where each is accepted by itself', async () => {
+    const body = Buffer.from(JSON.stringify({ jobs: [{}, {}, {}], admission: 'each' }));
+    const { batch } = await world.submissions().submit({ ...world.submission(3), body });
+    expect(batch).toMatchObject({ jobCount: 2, refused: [{ index: 0, code: 'invalid_workflow' }] });
+    expect(await world.left()).toMatchObject({ batches: 1, jobs: 2 });
+  });
 });

@@ -12,6 +12,7 @@ import {
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts } from '../labels';
 import { joinRotationsPart } from '../rotation';
+import { useModelsOfAllPart } from './library-models';
 import type { JobDraft } from './submission';
 import type { RecordedJob } from './submission.store';
 
@@ -29,7 +30,8 @@ type DraftColumn =
   | 'queue_limit'
   | 'hold_id'
   | 'hold_micros'
-  | 'metadata';
+  | 'metadata'
+  | 'library_models';
 
 /** The SQL that records a group of submissions. */
 export class GroupStore {
@@ -39,7 +41,7 @@ export class GroupStore {
    * Record jobs in one statement, all or none: what `SubmissionStore.record` would leave of them one after the other. Its
    * refusals are those of that statement, in any order: who gets one cannot know whose it is.
    *
-   * Two such statements, or one and that of a single submission, never wait for each other in a circle: keys, then queues, then
+   * Two such statements, or one and that of a single submission, never wait for each other in a circle: keys, then models, then queues, then
    * labels, then balances are locked, each of them in the order of their primary keys. Other statements that lock several queues do so in any
    * order. A wait of at most `lockWaitMs` ends a circle with one of those before PostgreSQL would (`deadlock_timeout`), and here.
    *
@@ -61,9 +63,10 @@ export class GroupStore {
     const draft = draftsPart(drafts, lockWaitMs);
     const lifetimeSeconds = this.settings.idempotencySeconds;
     const storages = storagesNotFullPart(draft, claimKeysPart({ operation: 'postJobs', lifetimeSeconds }, draft));
+    const library = useModelsOfAllPart(drafts, draft, storages);
     const graphs = statementPart('graphs')`
       INSERT INTO job_graphs (job_id, workflow, node_count, work_key, reuse_key)
-      SELECT d.id, d.workflow, d.node_count, d.work_key, d.reuse_key FROM ${draft} d, (SELECT count(*) FROM ${storages}) AS done RETURNING 1`;
+      SELECT d.id, d.workflow, d.node_count, d.work_key, d.reuse_key FROM ${draft} d, (SELECT count(*) FROM ${library}) AS done RETURNING 1`;
     const joined = joinRotationsPart(draft, graphs);
     const labels = countLabelsParts(draft, joined);
     const jobs = this.jobsPart(draft, joined, labels);
@@ -110,7 +113,7 @@ function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): StatementP
   const given = statementPart('given')`
     SELECT g.* FROM ${timeout}, json_to_recordset(${JSON.stringify(drafts.map(rowOf))}::json) AS g (
       place int, given_id uuid, account_id uuid, api_key_id uuid, pool_id text, surface text, deployment_id uuid,
-      workflow text, node_count int, work_key bigint, reuse_key bytea, input_asset_ids uuid[], metadata jsonb, models text[], has_secrets boolean,
+      workflow text, node_count int, work_key bigint, reuse_key bytea, input_asset_ids uuid[], metadata jsonb, models text[], library_models text[], has_secrets boolean,
       traceparent text, idempotency_key text, weight int, running_limit int, queue_limit int, storage_bytes float8,
       retention_seconds float8, price_micros_per_second bigint, hold_micros bigint, hold_id uuid, spend_limit_micros bigint,
       batch_id uuid, batch_index int, retry_max int, retry_codes text[], retry_pause_seconds int)`;
@@ -148,6 +151,7 @@ function rowOf(draft: JobDraft, index: number): Record<string, unknown> {
     spend_limit_micros: draft.spendLimitMicros === null ? null : String(draft.spendLimitMicros),
     has_secrets: draft.hasSecrets,
     models: draft.models.length > 0 ? draft.models : null,
+    library_models: draft.libraryModels.length > 0 ? draft.libraryModels : null,
     traceparent: draft.traceparent,
     batch_id: draft.batch?.id ?? null,
     batch_index: draft.batch?.index ?? null,

@@ -66,6 +66,7 @@ export function draftOf(
     spendLimitMicros,
     hasSecrets: false,
     models,
+    libraryModels: [...new Set(job.unlistedModels.map(({ name }) => name))],
     traceparent,
     batch: null,
     retry,

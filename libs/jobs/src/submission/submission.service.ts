@@ -14,6 +14,7 @@ import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
 import { draftOf, retryOf } from './job-draft';
+import { whileModelsGo } from './library-models';
 import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
@@ -106,6 +107,11 @@ export class SubmissionService {
     const asked = within === undefined ? submission.reuse : null;
     const forReuse = await this.reuse.isWanted(scope.accountId, asked);
     const { job, target } = await this.examiner.examine(body, submission.target, forReuse);
+    return whileModelsGo(() => this.acceptExamined(submission, job, target));
+  }
+
+  private async acceptExamined(submission: Submission, job: ExaminedJob, target: Target): Promise<AcceptedJob> {
+    const { scope } = submission;
     const inputAssetIds = await this.checks.inputAssets(scope, job);
     const draft = await this.draftOf(submission, target, job, inputAssetIds);
     const search = await this.reuse.search({ ...target, scope }, job.exact);

@@ -5,6 +5,7 @@ import { claimKeyPart, composeStatement, statementPart, type StatementPart, type
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts, type SpendStanding } from '../labels';
 import { hasRoomPart, joinRotationPart } from '../rotation';
+import { useModelsPart } from './library-models';
 import type { JobDraft } from './submission';
 
 /** The constraint that a submission meets when an asset went between its check and its commit. */
@@ -36,16 +37,16 @@ export class SubmissionStore {
   /**
    * Record a job in one statement: its key, its place in the account's queue, its hold, the job, the graph, the inputs and
    * the first transition, all or nothing. One statement commits at two to three times the rate of the same five in a
-   * transaction. The parts form a chain, so that locks are always taken in one order (key, queue, labels, balance) and the first
+   * transaction. The parts form a chain, so that locks are always taken in one order (key, models, queue, labels, balance) and the first
    * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for, and
    * after a look at what would refuse it.
    *
-   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
+   * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, MODEL_GONE, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
   async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
     const room = hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id)));
-    const graph = graphPart(draft, id, this.coveredPart(draft, room));
+    const graph = graphPart(draft, id, useModelsPart(draft, this.coveredPart(draft, room)));
     const queue = joinRotationPart(draft, graph);
     const { counted, standing, allowed } = labelParts(draft, queue);
     const job = this.jobPart(draft, id, this.holdPart(draft, id, allowed), counted);

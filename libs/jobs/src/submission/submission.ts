@@ -32,6 +32,8 @@ export interface JobDraft extends JobPlace {
   hasSecrets: boolean;
   /** Files of weights that it loads. */
   models: string[];
+  /** Files of weights that only the library of its account has, each once: adapters among them. */
+  libraryModels: string[];
   /** Finds earlier jobs that asked for the same work; see `workKeyOf`. */
   workKey: bigint;
   /** Finds earlier jobs that asked for exactly the same; null where they do not count. See `reuseKeyOf`. */

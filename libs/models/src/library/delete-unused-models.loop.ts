@@ -7,11 +7,11 @@ import type { IdleModel, UnusedModelStore } from './unused-model.store';
 
 const PAGE = 100;
 
-/** Deletes models that no job has used for long, where the operator wants that, and says so to their accounts. */
+/** Deletes models that no job has used for long, where the operator wants that, and says so to their accounts. One account after the other. */
 export class DeleteUnusedModelsLoop implements Loop {
   readonly name = 'delete-unused-models';
-  readonly everyMs = 600_000;
-  private readonly sweep: ItemSweep<IdleModel>;
+  readonly everyMs = 3_600_000;
+  private readonly sweep: ItemSweep<string>;
 
   constructor(
     private readonly database: Database,
@@ -19,16 +19,25 @@ export class DeleteUnusedModelsLoop implements Loop {
     private readonly assets: Pick<AssetService, 'removeIn'>,
     private readonly settings: Pick<ModelSettings, 'modelsUnusedDays'>,
   ) {
-    this.sweep = new ItemSweep<IdleModel>({
+    this.sweep = new ItemSweep<string>({
       limit: PAGE,
-      page: (after, limit) => store.list(database, settings.modelsUnusedDays, after, limit),
-      keyOf: ({ id }) => id,
-      work: (model) => keepingSharedBytes((keepsBytes) => this.remove(model, keepsBytes)),
+      page: (after, limit) => store.listAccounts(database, settings.modelsUnusedDays, after, limit),
+      keyOf: (accountId) => accountId,
+      work: (accountId) => this.removeUnused(accountId),
     });
   }
 
   async runOnce(report?: LoopReport): Promise<number> {
     return this.settings.modelsUnusedDays === 0 ? 0 : this.sweep.run(report);
+  }
+
+  private async removeUnused(accountId: string): Promise<boolean> {
+    let hasRemoved = false;
+    for (const model of await this.store.listOf(this.database, accountId, this.settings.modelsUnusedDays)) {
+      const isRemoved = await keepingSharedBytes((keepsBytes) => this.remove(model, keepsBytes));
+      hasRemoved ||= isRemoved;
+    }
+    return hasRemoved;
   }
 
   private remove(model: IdleModel, keepsBytes: boolean): Promise<boolean> {

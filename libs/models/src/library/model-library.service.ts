@@ -65,7 +65,7 @@ export class ModelLibrary {
    * @throws ConstraintError `foreign_key` while something else refers to its bytes: then `keepsBytes` deletes it.
    */
   private async remove(tx: Statements, accountId: string, id: string, { keepsBytes = false } = {}): Promise<Model> {
-    const known = found(isUuid(id) ? await this.store.findOwn(tx, accountId, id) : null, id);
+    const known = found(isUuid(id) ? await this.store.findOwnLocked(tx, accountId, id) : null, id);
     const model = await this.store.removeUnused(tx, known);
     if (model === null) throw inUse(known, await this.store.deploymentOf(tx, known));
     if (model.assetId !== null && !keepsBytes) await this.assets.removeIn(tx, wholeAccount(accountId), model.assetId);

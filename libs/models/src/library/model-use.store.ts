@@ -9,10 +9,13 @@ const NOTED_EVERY = '1 hour';
 export class ModelUseStore {
   /** The models that an account means by names: in each folder its own before the shared one. */
   async find(tx: Statements, accountId: string, names: readonly string[]): Promise<(ModelFile & { id: string })[]> {
+    const isMeant = Prisma.sql`m.name = ANY(${[...names]}::text[]) AND m.state = 'ready'`;
     return tx.rows(Prisma.sql`
-      SELECT DISTINCT ON (m.folder, m.name) m.id, m.folder, m.name, m.digest, m.size_bytes::float8 FROM models m
-      WHERE m.name = ANY(${names}::text[]) AND m.state = 'ready' AND (m.account_id = ${accountId}::uuid OR m.shared)
-      ORDER BY m.folder, m.name, m.account_id <> ${accountId}::uuid`);
+      SELECT DISTINCT ON (m.folder, m.name) m.id, m.folder, m.name, m.digest, m.size_bytes::float8 FROM (
+        SELECT m.*, true AS own FROM models m WHERE m.account_id = ${accountId}::uuid AND ${isMeant}
+        UNION ALL SELECT m.*, false FROM models m WHERE m.shared AND ${isMeant}
+      ) m
+      ORDER BY m.folder, m.name, m.own DESC`);
   }
 
   async noteUse(tx: Statements, ids: readonly string[]): Promise<void> {

@@ -19,7 +19,7 @@ export const isOwn = (accountId: string, id: string): Prisma.Sql =>
  *
  * @param spellings of the name as JSON; JSON may have `/` escaped as well, and escapes in either case.
  */
-export const inUse = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EXISTS (
+const inUse = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EXISTS (
   SELECT FROM jobs j WHERE j.delivery <> 'done' AND j.account_id = m.account_id
     AND (m.name = ANY(j.models) OR EXISTS (
       SELECT FROM job_graphs g, unnest(${[...spellings]}::text[]) spelling
@@ -121,7 +121,19 @@ export class ModelStore {
     return row ?? null;
   }
 
-  /** A model that nothing uses is deleted. @returns null where there is none, it is in use or shared, or a deployment names it. */
+  /** The same, which nobody uses for a job until the transaction ends; who does so now is waited for. */
+  async findOwnLocked(tx: Statements, accountId: string, id: string): Promise<Model | null> {
+    const [row] = await tx.rows<Model>(Prisma.sql`
+      SELECT ${modelColumns} FROM models m WHERE ${isOwn(accountId, id)} FOR UPDATE`);
+    return row ?? null;
+  }
+
+  /**
+   * A model that nothing uses is deleted. Lock it before, by a statement of its own: what a submission that was waited for has recorded, a statement
+   * sees that begins after it.
+   *
+   * @returns null where there is none, it is in use or shared, or a deployment names it.
+   */
   async removeUnused(
     tx: Statements,
     { accountId, id, name }: Pick<Model, 'accountId' | 'id' | 'name'>,
@@ -153,7 +165,7 @@ export class ModelStore {
   async settle(tx: Statements, model: Model, { assetId, digest, sizeBytes, header }: ModelContent): Promise<boolean> {
     const { kind = null, architecture = null, parameters = null } = header ?? {};
     const count = await tx.execute(Prisma.sql`
-      UPDATE models SET state = 'ready', asset_id = ${assetId}::uuid, digest = ${digest}, size_bytes = ${sizeBytes},
+      UPDATE models SET state = 'ready', ready_at = now(), asset_id = ${assetId}::uuid, digest = ${digest}, size_bytes = ${sizeBytes},
         received_bytes = ${sizeBytes}, kind = ${kind}, architecture = ${architecture}, parameters = ${parameters}, import_due_at = NULL
       WHERE id = ${model.id}::uuid AND state = ${model.state}`);
     return count > 0;

@@ -1,11 +1,19 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
 import type { Model } from './model';
-import { inUse, isOfDeployment, isOwn, isSpelledIn, modelColumns, spellingsOf } from './model.store';
+import { isOfDeployment, isOwn, isSpelledIn, modelColumns, spellingsOf } from './model.store';
 
-/** Nothing has used it for so many days. A worker notes a use whenever it looks for the models of a job. */
+/** How often a use is noted at most, as `use_models` and `ModelUseStore.noteUse` do. */
+const NOTED_EVERY = Prisma.sql`interval '1 hour'`;
+
+/**
+ * Nothing has used it for so many days: neither a submission that named it, of what only the library has, nor a worker that looked for the models
+ * of a job. Its bytes may have taken a day to arrive.
+ */
 const isIdle = (days: number): Prisma.Sql =>
-  Prisma.sql`greatest(m.created_at, m.last_used_at) < now() - make_interval(days => ${days}::int)`;
+  Prisma.sql`greatest(m.created_at, m.ready_at, m.last_used_at) < now() - make_interval(days => ${days}::int)`;
+
+const mayGo = (days: number): Prisma.Sql => Prisma.sql`(m.state = 'ready' AND NOT m.shared AND ${isIdle(days)})`;
 
 /** A deployment of its account, or a version of it that takes jobs, names it in the graph with which its workers warm up. */
 const isForDeployment = (spellings: readonly string[]): Prisma.Sql => Prisma.sql`EXISTS (
@@ -18,25 +26,48 @@ export type IdleModel = Pick<Model, 'id' | 'accountId' | 'name'>;
 
 /** The SQL of models that nobody uses. */
 export class UnusedModelStore {
-  /** Of all accounts, by id. Whether something names one, `remove` asks. */
-  async list(tx: Statements, days: number, after: string | null, limit: number): Promise<IdleModel[]> {
-    return tx.rows(Prisma.sql`
-      SELECT m.id, m.account_id, m.name FROM models m
-      WHERE m.state = 'ready' AND NOT m.shared AND ${isIdle(days)} AND (${after}::uuid IS NULL OR m.id > ${after}::uuid)
-      ORDER BY m.id LIMIT ${limit}`);
+  /** Accounts that have some, by id. */
+  async listAccounts(tx: Statements, days: number, after: string | null, limit: number): Promise<string[]> {
+    const rows = await tx.rows<{ accountId: string }>(Prisma.sql`
+      SELECT DISTINCT m.account_id FROM models m
+      WHERE ${mayGo(days)} AND (${after}::uuid IS NULL OR m.account_id > ${after}::uuid)
+      ORDER BY m.account_id LIMIT ${limit}`);
+    return rows.map(({ accountId }) => accountId);
+  }
+
+  /**
+   * Those of an account which no job names that has not ended: two statements, however many there are. A submission notes the use of what only the
+   * library has, so graphs are read of those jobs alone that came before all of these were used last: with the usual deadline of jobs there are none.
+   */
+  async listOf(tx: Statements, accountId: string, days: number): Promise<IdleModel[]> {
+    const idle = await tx.rows<IdleModel>(Prisma.sql`
+      SELECT m.id, m.account_id, m.name FROM models m WHERE m.account_id = ${accountId}::uuid AND ${mayGo(days)} ORDER BY m.id`);
+    if (idle.length === 0) return [];
+    const spelled = idle.flatMap(({ id, name }) => spellingsOf(name).map((spelling) => ({ id, name, spelling })));
+    const named = await tx.rows<{ id: string }>(Prisma.sql`
+      WITH idle AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(${JSON.stringify(spelled)}::json) AS i (id uuid, name text, spelling text)
+      ), unfinished AS MATERIALIZED (
+        SELECT j.id, j.models, j.created_at FROM jobs j WHERE j.account_id = ${accountId}::uuid AND j.delivery <> 'done'
+      ), graphs AS (
+        SELECT g.workflow FROM unfinished u JOIN job_graphs g ON g.job_id = u.id
+        WHERE u.created_at < now() - make_interval(days => ${days}::int) + ${NOTED_EVERY}
+      )
+      SELECT idle.id FROM idle WHERE idle.name IN (SELECT unnest(u.models) FROM unfinished u)
+      UNION SELECT idle.id FROM graphs g JOIN idle ON ${isSpelledIn(Prisma.sql`g.workflow`)}`);
+    const ids = new Set(named.map(({ id }) => id));
+    return idle.filter(({ id }) => !ids.has(id));
   }
 
   /**
    * Delete a model that nothing has used for so many days, and record the notice of it for its account.
    *
-   * @returns null where it was used meanwhile, is shared, or something names it.
+   * @returns null where a submission or a worker has used it meanwhile, it is shared, or a deployment names it.
    */
   async remove(tx: Statements, { id, accountId, name }: IdleModel, days: number): Promise<Model | null> {
-    const spellings = spellingsOf(name);
     const [removed] = await tx.rows<Model>(Prisma.sql`
       DELETE FROM models m
-      WHERE ${isOwn(accountId, id)} AND m.state = 'ready' AND NOT m.shared AND ${isIdle(days)}
-        AND NOT ${inUse(spellings)} AND NOT ${isForDeployment(spellings)} AND NOT ${isOfDeployment}
+      WHERE ${isOwn(accountId, id)} AND ${mayGo(days)} AND NOT ${isForDeployment(spellingsOf(name))} AND NOT ${isOfDeployment}
       RETURNING ${modelColumns}`);
     if (removed === undefined) return null;
     const { folder, sizeBytes: size_bytes, lastUsedAt } = removed;

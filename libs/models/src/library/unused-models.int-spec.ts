@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
-import { makePool } from '@millrace/testing';
+import { RefusedError, type Statements } from '@millrace/database';
+import { eventually, makePool } from '@millrace/testing';
 import { safetensorsFile } from '../fixtures/model-files';
 import { ModelWorld, type LibraryProcess } from '../fixtures/model-world';
 import type { Model } from './model';
@@ -8,6 +9,8 @@ import { UnusedModelStore } from './unused-model.store';
 
 const DAYS = 30;
 const LOOP = 'delete-unused-models';
+
+const store = new UnusedModelStore();
 
 let world: ModelWorld;
 let here: LibraryProcess;
@@ -24,11 +27,15 @@ beforeEach(async () => {
 /** A model that was uploaded so many days ago, and used by a job so many days ago; null: by none. */
 async function modelOf(uploadedDays: number, usedDays: number | null, name = 'a.safetensors'): Promise<Model> {
   const model = await world.upload(here, world.draft(accountId, { name }), safetensorsFile());
+  await age(model, uploadedDays, usedDays);
+  return model;
+}
+
+async function age({ id }: Model, uploadedDays: number, usedDays: number | null): Promise<void> {
   await world.test.database.execute(Prisma.sql`
     UPDATE models SET created_at = now() - make_interval(days => ${uploadedDays}::int),
-      last_used_at = now() - make_interval(days => ${usedDays}::int)
-    WHERE id = ${model.id}::uuid`);
-  return model;
+      ready_at = now() - make_interval(days => ${uploadedDays}::int), last_used_at = now() - make_interval(days => ${usedDays}::int)
+    WHERE id = ${id}::uuid`);
 }
 
 const isThere = async ({ id }: Model): Promise<boolean> =>
@@ -87,8 +94,27 @@ describe('a model that no job has used for long', () => {
     await world.jobNaming(accountId, named.name);
     await world.run(here, LOOP);
     expect([await isThere(shared), await isThere(named)]).toEqual([true, true]);
-    const store = new UnusedModelStore();
     expect(await store.remove(world.test.database, shared, DAYS)).toBeNull();
+  });
+
+  it('stays while a job that waits for longer than that names it anywhere in its graph', async () => {
+    const names = ['old.safetensors', 'none.safetensors'];
+    const models = [await modelOf(DAYS + 9, DAYS + 2, names[0]), await modelOf(DAYS + 9, DAYS + 2, names[1])];
+    const graph = JSON.stringify({ '1': { inputs: { lora_name: names[0] } } });
+    const job = await world.jobNaming(accountId, null, graph);
+    await world.test.database.execute(Prisma.sql`
+      UPDATE jobs SET created_at = now() - make_interval(days => ${DAYS + 2}) WHERE id = ${job}::uuid`);
+    await world.run(here, LOOP);
+    expect(await Promise.all(models.map(isThere))).toEqual([true, false]);
+  });
+
+  it('is looked for in no graph of a job that came since: its submission has noted the use', async () => {
+    const [noted, other] = [await modelOf(DAYS + 9, DAYS + 2), await modelOf(DAYS + 9, DAYS + 2, 'b.safetensors')];
+    const graph = JSON.stringify({ '1': { inputs: { lora_name: noted.name, other: other.name } } });
+    await world.jobNaming(accountId, null, graph);
+    await submit(world.test.database, [noted.name]);
+    await world.run(here, LOOP);
+    expect([await isThere(noted), await isThere(other)]).toEqual([true, false]);
   });
 
   it('stays while a deployment, or a version of one that takes jobs, names it for its warm-up', async () => {
@@ -129,9 +155,108 @@ describe('a model that no job has used for long', () => {
   it('stays where a job has used it meanwhile', async () => {
     const model = await modelOf(DAYS + 1, DAYS + 1);
     await here.source.find(accountId, [model.name]);
-    const store = new UnusedModelStore();
     expect(await store.remove(world.test.database, model, DAYS)).toBeNull();
     expect(await world.run(here, LOOP)).toBe(0);
     expect(await isThere(model)).toBe(true);
+  });
+
+  it('stays while fewer days have passed since its bytes were there, however long they took', async () => {
+    const model = await world.begin(here, world.draft(accountId), safetensorsFile().length);
+    await world.test.database.execute(Prisma.sql`
+      UPDATE models SET created_at = now() - make_interval(days => ${DAYS + 1}) WHERE id = ${model.id}::uuid`);
+    await world.send(here, model, safetensorsFile());
+    await here.uploads.complete(accountId, model.id, { uploadBytesPerDay: null, storageBytes: null });
+    expect(await world.run(here, LOOP)).toBe(0);
+    expect(await isThere(model)).toBe(true);
+    await age(model, DAYS + 1, null);
+    expect(await world.run(here, LOOP)).toBe(1);
+  });
+});
+
+/** What the statement of a submission does that names these models. */
+const submit = (tx: Statements, names: string[]): Promise<unknown> =>
+  tx.query(Prisma.sql`SELECT use_models(${accountId}::uuid, ${names}::text[]) AS used`);
+
+/** Work in a transaction that stays open until it is let go. */
+async function open(work: (tx: Statements) => Promise<unknown>): Promise<() => Promise<void>> {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const over = world.test.database.transaction(async (tx) => {
+    await work(tx);
+    begin();
+    await held;
+  });
+  await begun;
+  return () => {
+    letGo();
+    return over;
+  };
+}
+
+const untilOneWaits = (): Promise<unknown> =>
+  eventually('a statement to wait for a row', async () => {
+    const [row] = await world.test.database.query<{ waiting: number }>(Prisma.sql`
+      SELECT count(DISTINCT l.pid)::int AS waiting FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+      WHERE NOT l.granted AND a.datname = current_database()`);
+    return row?.waiting === 1;
+  });
+
+describe('a model that is deleted while a job is submitted that names it', () => {
+  it('stays where the submission comes first, though it commits after the sweep has looked', async () => {
+    const model = await modelOf(DAYS + 1, null);
+    expect(await store.listOf(world.test.database, accountId, DAYS)).toHaveLength(1);
+    const commit = await open((tx) => submit(tx, [model.name]));
+    const removing = store.remove(world.test.database, model, DAYS);
+    await untilOneWaits();
+    await commit();
+    expect(await removing).toBeNull();
+    expect(await isThere(model)).toBe(true);
+  });
+
+  it('refuses the submission where the sweep comes first', async () => {
+    const model = await modelOf(DAYS + 1, null);
+    const commit = await open((tx) => store.remove(tx, model, DAYS));
+    const submitting = expect(submit(world.test.database, [model.name])).rejects.toEqual(
+      new RefusedError('model_gone'),
+    );
+    await untilOneWaits();
+    await commit();
+    await submitting;
+  });
+
+  it('stays where its owner deletes it, too: the submission is waited for, and its job names the model', async () => {
+    // Used a minute ago: nothing of it is written.
+    const model = await modelOf(1, 0);
+    const commit = await open((tx) => submit(tx, [model.name]));
+    const removing = expect(world.remove(here, model)).rejects.toMatchObject({ code: 'model_in_use' });
+    await untilOneWaits();
+    await world.jobNaming(accountId, model.name);
+    await commit();
+    await removing;
+    expect(await isThere(model)).toBe(true);
+  });
+
+  it('is noted once an hour at most, and only where all are there that a submission names', async () => {
+    const model = await modelOf(1, null);
+    await expect(submit(world.test.database, [model.name, 'none.safetensors'])).rejects.toThrow('model_gone');
+    const used = async (): Promise<Date | null> =>
+      (await world.test.database.models.libraryModel.findUniqueOrThrow({ where: { id: model.id } })).lastUsedAt;
+    expect(await used()).toBeNull();
+    await submit(world.test.database, [model.name]);
+    const first = await used();
+    expect(first).not.toBeNull();
+    await submit(world.test.database, [model.name]);
+    expect(await used()).toEqual(first);
+  });
+
+  it('is one of the account itself, or one that is shared: no other is there', async () => {
+    const stranger = await world.account();
+    const name = `${newId()}.safetensors`;
+    const lent = await world.upload(here, world.draft(stranger, { name }), safetensorsFile());
+    await expect(submit(world.test.database, [name])).rejects.toThrow('model_gone');
+    await world.share(here, lent);
+    await submit(world.test.database, [name]);
   });
 });

@@ -1,0 +1,173 @@
+import { Prisma } from '@prisma/client';
+import type { Caller } from '@millrace/accounts';
+import { LedgerStore, billingSettings } from '@millrace/billing';
+import { NO_SUBMISSION_DEFAULTS, type NodeCatalogue } from '@millrace/contracts';
+import { RefusedError } from '@millrace/database';
+import { Metrics, readSettings } from '@millrace/platform';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
+import { JobWorld } from '../fixtures/job-world';
+import { addModel } from '../fixtures/models';
+import { NO_REUSE } from '../fixtures/no-reuse';
+import { jobSettings } from '../job.settings';
+import { GroupStore } from './group.store';
+import { SubmissionChecks } from './submission-checks';
+import { SubmissionExaminer } from './submission-examiner';
+import { SubmissionGroups } from './submission-groups';
+import { SubmissionService, type Submission } from './submission.service';
+import { SubmissionStore } from './submission.store';
+
+const NAME = 'mine.safetensors';
+const LOCK_WAIT_MS = 1_000;
+const settings = {
+  ...readSettings(jobSettings, {}),
+  ...readSettings(billingSettings, {}),
+  storageBytesPerAccount: 1_000,
+};
+
+const examiner = new SubmissionExaminer();
+let test: TestDatabase;
+let world: JobWorld;
+let accountId: string;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  world = new JobWorld(test);
+});
+afterAll(async () => {
+  await examiner.close();
+  await test.drop();
+});
+beforeEach(async () => {
+  accountId = await makeAccount(test.database, { micros: 1_000_000_000n });
+  await addModel(test.database, accountId, NAME);
+});
+
+const usedAt = async (): Promise<Date | null | undefined> =>
+  (await test.database.models.libraryModel.findFirst({ where: { accountId } }))?.lastUsedAt;
+const forget = (): Promise<unknown> =>
+  test.database.execute(Prisma.sql`DELETE FROM models WHERE account_id = ${accountId}::uuid`);
+const jobs = (): Promise<number> => test.database.models.job.count({ where: { accountId } });
+const groups = new GroupStore(settings);
+
+describe('the statement that records a job which names a model of the library', () => {
+  it.each(['alone', 'in a group'] as const)('notes the use, %s', async (how) => {
+    const named = await world.draft({ accountId, libraryModels: [NAME] });
+    if (how === 'alone') await world.submissions.record(test.database, named);
+    else await groups.record(test.database, [await world.draft(), named], LOCK_WAIT_MS);
+    expect(await usedAt()).toBeInstanceOf(Date);
+    expect(await jobs()).toBe(1);
+  });
+
+  it.each(['alone', 'in a group'] as const)('records nothing where it is gone, %s', async (how) => {
+    const named = await world.draft({ accountId, libraryModels: [NAME], idempotencyKey: 'key' });
+    const plain = await world.draft();
+    await forget();
+    const recording =
+      how === 'alone'
+        ? world.submissions.record(test.database, named)
+        : groups.record(test.database, [plain, named], LOCK_WAIT_MS);
+    await expect(recording).rejects.toEqual(new RefusedError('model_gone'));
+    expect(await jobs()).toBe(0);
+    expect(await test.database.models.job.count({ where: { accountId: plain.accountId } })).toBe(0);
+    expect(await test.database.models.idempotencyKey.count({ where: { accountId } })).toBe(0);
+  });
+
+  it('is not the statement of a job that names none', async () => {
+    const drafts = [await world.draft({ accountId }), await world.draft()];
+    expect(groups.recordSql(drafts, LOCK_WAIT_MS).sql).not.toContain('use_models');
+    await world.submissions.record(test.database, drafts[0] ?? (await world.draft()));
+    expect(await usedAt()).toBeNull();
+  });
+});
+
+describe('a submission whose model is deleted after it was looked up', () => {
+  const catalogue: NodeCatalogue = {
+    Load: {
+      displayName: 'Load',
+      category: '',
+      description: '',
+      inputs: { name: { type: 'COMBO', required: true, options: [], libraryModels: true } },
+      outputs: [],
+      outputNode: true,
+    },
+  };
+
+  /** @param around called before and after each look into the library, with its number. */
+  function serviceWith(around: Partial<Record<'before' | 'after', (look: number) => unknown>>): SubmissionService {
+    let look = 0;
+    const known = async (owner: string, names: readonly string[]): Promise<Set<string>> => {
+      look += 1;
+      await around.before?.(look);
+      const found = await test.database.models.libraryModel.findMany({
+        where: { accountId: owner, name: { in: [...names] } },
+      });
+      await around.after?.(look);
+      return new Set(found.map(({ name }) => name));
+    };
+    const estimates = {
+      waiting: () => Promise.resolve(0),
+      place: () => Promise.resolve({ position: 1, waitMs: null }),
+    };
+    const store = new SubmissionStore(settings);
+    return new SubmissionService(
+      test.database,
+      store,
+      new SubmissionGroups(test.database, store, groups),
+      new LedgerStore(),
+      new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, { known }, estimates, settings),
+      { put: () => Promise.resolve(), delete: () => Promise.resolve() },
+      estimates,
+      { expectDispatch: () => undefined, requestDispatch: () => undefined },
+      examiner,
+      { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
+      NO_REUSE,
+      new Metrics('test'),
+      settings,
+    );
+  }
+
+  async function submission(): Promise<Submission> {
+    const { poolId } = await makePool(test.database);
+    const caller = { accountId, apiKeyId: null, limits: { weight: 1 }, retentionSeconds: null } as unknown as Caller;
+    return {
+      caller,
+      scope: { accountId, surface: 'cloud', deploymentId: null, labels: null },
+      body: Buffer.from(JSON.stringify({ workflow: { '7': { class_type: 'Load', inputs: { name: NAME } } } })),
+      target: () =>
+        Promise.resolve({ poolId, catalogue, catalogueDigest: 'test', queueLimit: null, priceMicrosPerSecond: 1_000n }),
+      idempotencyKey: undefined,
+      traceparent: null,
+    };
+  }
+
+  it('is refused as one that names no model, with the node', async () => {
+    const service = serviceWith({ after: (look) => (look === 1 ? forget() : null) });
+    const refused = service.submit(await submission());
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_workflow' });
+    await expect(refused).rejects.toThrow(/Node 7: .*The model library has none of this name/);
+    expect(await jobs()).toBe(0);
+  });
+
+  it('is recorded where there is another of the name by then', async () => {
+    const service = serviceWith({
+      before: (look) => (look === 2 ? addModel(test.database, accountId, NAME) : null),
+      after: (look) => (look === 1 ? forget() : null),
+    });
+    await service.submit(await submission());
+    expect(await jobs()).toBe(1);
+    expect(await usedAt()).toBeInstanceOf(Date);
+  });
+
+  it('is refused also where that happens each time', async () => {
+    let looks = 0;
+    const service = serviceWith({
+      before: (look) => (look > 1 ? addModel(test.database, accountId, NAME) : null),
+      after: (look) => {
+        looks = look;
+        return forget();
+      },
+    });
+    const refused = service.submit(await submission());
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_workflow' });
+    expect([looks, await jobs()]).toEqual([3, 0]);
+  });
+});

@@ -239,6 +239,15 @@ export class Metrics {
     this.readConnections = read;
   }
 
+  /** Drop what was counted of a pool that is gone: it would stay for as long as this process runs, and each deployment has a pool. */
+  async forgetPool(pool: string): Promise<void> {
+    const { values } = await this.jobsFinished.get();
+    for (const { labels } of values) if (labels.pool === pool) this.jobsFinished.remove(labels);
+    const { engineSeconds, jobRetries, jobsReused, leaseLosses, startDelaySeconds } = this;
+    for (const metric of [engineSeconds, jobRetries, jobsReused, leaseLosses, startDelaySeconds])
+      metric.remove({ pool });
+  }
+
   constructor(role: string) {
     this.registry.setDefaultLabels({ role });
     collectDefaultMetrics({ register: this.registry });

@@ -217,6 +217,26 @@ describe('the measure of a pool', () => {
     expect(await metrics.registry.metrics()).toContain(line(1));
   });
 
+  it('shows nothing of a pool any more whose deployment is deleted, once its jobs are over', async () => {
+    const place = await makeDeployment();
+    const metrics = new Metrics('maintenance');
+    const measure = new MeasureQueuesLoop(test.database, depths, metrics);
+    const shown = async (): Promise<boolean> => {
+      await measure.runOnce();
+      return (await metrics.registry.metrics()).includes(`pool="${place.poolId}"`);
+    };
+    const id = await submit(place);
+    metrics.jobsFinished.inc({ pool: place.poolId, status: 'failed', fault: 'service' });
+    metrics.startDelaySeconds.observe({ pool: place.poolId }, 1);
+    await test.database.models.deployment.update({
+      where: { id: place.deploymentId },
+      data: { deletedAt: new Date() },
+    });
+    expect(await shown()).toBe(true);
+    await cancel(place, id);
+    expect(await shown()).toBe(false);
+  });
+
   it('asks for a worker where an idle deployment is wanted, and only for what runs where it is stopped', async () => {
     const place = await makeDeployment();
     const pending = async (): Promise<number[]> => (await depthOf(place)).map(pendingJobs);

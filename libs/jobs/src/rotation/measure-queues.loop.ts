@@ -21,7 +21,9 @@ export class MeasureQueuesLoop implements Loop {
     const depths = await this.store.measure(this.database).finally(() => {
       for (const gauge of [poolPendingJobs, queueDepth, queueOldestSeconds]) gauge.reset();
     });
-    for (const depth of depths) {
+    // Every deployment that there ever was has a pool.
+    const living = depths.filter((depth) => !depth.over || depth.waiting + depth.dispatched + depth.leased > 0);
+    for (const depth of living) {
       const pool = depth.poolId;
       for (const delivery of ['waiting', 'dispatched', 'leased'] as const) {
         queueDepth.set({ pool, delivery }, depth[delivery]);
@@ -31,8 +33,8 @@ export class MeasureQueuesLoop implements Loop {
       // A counter that begins at 1 hides its first loss: `increase` sees only what is added between two readings.
       leaseLosses.inc({ pool }, 0);
     }
-    const pools = depths.map(({ poolId }) => poolId);
-    for (const pool of this.pools) if (!pools.includes(pool)) leaseLosses.remove({ pool });
+    const pools = living.map(({ poolId }) => poolId);
+    for (const pool of this.pools) if (!pools.includes(pool)) await this.metrics.forgetPool(pool);
     this.pools = pools;
     return 0;
   }

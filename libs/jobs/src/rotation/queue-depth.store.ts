@@ -16,6 +16,8 @@ export interface QueueDepth {
   stopped: boolean;
   /** Its deployment has no ready worker, and somebody wanted it. */
   wanted: boolean;
+  /** Its deployment is deleted, or was a version that has ended; its pool is kept for its jobs, of which there may be some yet. */
+  over: boolean;
 }
 
 /** Since when the job `j` waits for a worker. */
@@ -29,10 +31,11 @@ export class QueueDepthStore {
     return statements.rows(Prisma.sql`
       SELECT p.id AS pool_id, queued.waiting, flying.dispatched, flying.leased,
              coalesce(extract(epoch FROM now() - least(queued.oldest, flying.oldest)), 0)::float8 AS oldest_seconds,
-             coalesce(d.desired_state = 'stopped', false) AS stopped, dp.wanted_at IS NOT NULL AS wanted
+             coalesce(d.desired_state = 'stopped', false) AS stopped, dp.wanted_at IS NOT NULL AS wanted,
+             coalesce(d.deleted_at, dp.ended_at) IS NOT NULL AS over
       FROM pools p LEFT JOIN (
-        SELECT id AS deployment_id, pool_id, wanted_at FROM deployments
-        UNION ALL SELECT deployment_id, pool_id, wanted_at FROM deployment_versions
+        SELECT id AS deployment_id, pool_id, wanted_at, NULL AS ended_at FROM deployments
+        UNION ALL SELECT deployment_id, pool_id, wanted_at, ended_at FROM deployment_versions
       ) dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
       CROSS JOIN LATERAL (
         SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest

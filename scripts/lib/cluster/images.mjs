@@ -76,7 +76,11 @@ async function saySizes(scope) {
   const names = [baseImage(), ...TARGETS.map(nameOf)];
   const lines = (await buildah(scope, ['images', '--format', '{{.Name}}:{{.Tag}} {{.Size}}'])).trim().split('\n');
   for (const name of names) {
-    const size = lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? 'unknown';
+    const size =
+      lines
+        .find((line) => line.startsWith(`${name} `))
+        ?.slice(name.length)
+        .trim() ?? 'unknown';
     say(`    ${name}: ${size}`);
     noteFound(`size of ${name.replace(/^.*\//, '')}`, size);
   }

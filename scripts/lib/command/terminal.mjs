@@ -26,7 +26,7 @@ export function complain(line) {
 }
 
 /**
- * Be told of each task that has been done, with how long it took.
+ * Call a function after each task, with how long that took.
  *
  * @param {TaskListener} listener
  */

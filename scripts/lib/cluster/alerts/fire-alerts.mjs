@@ -61,9 +61,12 @@ export async function fireAlerts(site, service, { fleet, plane }, only = '') {
 async function fire(scope, prometheus, tools, { raises, mayRaise = [], prepare, bring }) {
   tools.lastFailure = '';
   const allowed = [...raises, ...mayRaise];
-  let undo = await prepare?.(tools);
-  await prometheus.restart();
+  /** @type {import('./tools.mjs').Undo | undefined} */
+  let undo;
   try {
+    await tools.allAreReady();
+    undo = await prepare?.(tools);
+    await prometheus.restart();
     if (bring) {
       await prometheus.settle(QUIET_MS);
       undo = await bring(tools);

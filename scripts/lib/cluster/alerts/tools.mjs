@@ -133,6 +133,27 @@ export class AlertTools {
     });
   }
 
+  /** All processes of the release are ready, and Services lead to them. */
+  async allAreReady() {
+    const selector = encodeURIComponent(`app.kubernetes.io/instance=${RELEASE}`);
+    await until(this.scope, 'All processes of the release to be ready', async () => {
+      const deployments = await this.client.list(`${DEPLOYMENTS}?labelSelector=${selector}`);
+      const faults = deployments.filter(({ spec, status }) => {
+        const wanted = /** @type {{ replicas?: number }} */ (spec).replicas ?? 1;
+        return (status?.readyReplicas ?? 0) !== wanted;
+      });
+      if (faults.length > 0) throw new Failure(`not so ${faults.map(({ metadata }) => metadata.name).join(', ')}`);
+      return true;
+    });
+    for (const origin of [this.service.publicUrl, this.service.opsUrl]) {
+      // By a connection of its own: one that is kept leads to a process without its Service.
+      await until(this.scope, `${origin} to answer`, async () => {
+        await fetch(origin, { headers: { connection: 'close' }, signal: AbortSignal.timeout(2_000) });
+        return true;
+      });
+    }
+  }
+
   /** Replace the maintenance process: every loop runs at once. */
   async restartMaintenance() {
     const selector = 'app.kubernetes.io/component=maintenance';

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { Prisma } from '@prisma/client';
 import { JobAudit } from '@millrace/jobs';
 import { CRASH_POINTS, type CrashPoint, type Finding } from '@millrace/platform';
-import { ApiClient, TestStack, eventually, type TestProcess } from '@millrace/testing';
+import { ApiClient, TestStack, eventually, testS3, type TestProcess } from '@millrace/testing';
 
 const KILLED = 137;
 const WORKER_POINTS = [
@@ -15,6 +17,7 @@ const WORKER_POINTS = [
 const RETRY_POINT = 'retry:after-commit';
 const SUBMIT_POINTS = ['submission:before-commit', 'submission:after-commit'] as const;
 const DISPATCH_POINT = 'dispatch:before-lane';
+const ARCHIVE_POINT = 'archive:after-object';
 const LIMIT_MS = 300_000;
 
 /** Two outputs: the first is recorded by itself, the last with the end of its job. */
@@ -108,10 +111,38 @@ async function crashWorkers(): Promise<void> {
   await stack.addWorker();
 }
 
+/** Maintenance dies when a segment of the audit log is in the bucket, and before that is noted. */
+async function crashArchive(): Promise<void> {
+  await stack.maintenance.end();
+  await stack.test.database.execute(Prisma.sql`SELECT seal_audit_log(1000, 0)`);
+  await doom('maintenance', ARCHIVE_POINT);
+  await eventually('maintenance to die', () => hasDied(ARCHIVE_POINT), 60_000);
+  stack.maintenance = await stack.spawn('maintenance');
+}
+
+/** A bucket in which an object is locked: it can be written once. @returns the settings. */
+async function makeArchive(): Promise<Record<string, string>> {
+  const { endpoint, region, accessKeyId, secretAccessKey } = testS3();
+  const bucket = `millrace-${randomUUID()}`;
+  const s3 = new S3Client({ endpoint, region, credentials: { accessKeyId, secretAccessKey }, forcePathStyle: true });
+  await s3.send(new CreateBucketCommand({ Bucket: bucket, ObjectLockEnabledForBucket: true }));
+  s3.destroy();
+  return {
+    MILLRACE_AUDIT_BUCKET: bucket,
+    MILLRACE_AUDIT_LOCK_DAYS: '1',
+    S3_ENDPOINT: endpoint,
+    S3_REGION: region,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+  };
+}
+
 beforeAll(async () => {
-  stack = await TestStack.start({ settings: { MILLRACE_LEASE_SECONDS: '2', MILLRACE_MAX_ATTEMPTS: '50' } });
+  const settings = { MILLRACE_LEASE_SECONDS: '2', MILLRACE_MAX_ATTEMPTS: '50', ...(await makeArchive()) };
+  stack = await TestStack.start({ settings });
   ({ apiKey } = await stack.createAccount());
   client = new ApiClient(stack.publicUrl, apiKey);
+  await crashArchive();
   await crashInRetry();
   await crashApis();
   await crashWorkers();
@@ -133,6 +164,14 @@ describe('a process that dies', () => {
     expect(await again('submission:after-commit')).toMatchObject({
       body: { error: { code: 'idempotency_key_reuse' } },
     });
+  });
+
+  it('between an object and the note of it leaves the object, and the next process notes it', async () => {
+    await eventually('the segment to be noted', async () => {
+      return (await stack.test.database.models.auditSegment.count({ where: { exportedAt: null } })) === 0;
+    });
+    const { findings } = await stack.admin<{ findings: { audit: string }[] }>('GET', '/audit');
+    expect(findings.filter(({ audit }) => audit === 'audit log')).toEqual([]);
   });
 
   it(

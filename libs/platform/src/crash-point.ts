@@ -14,6 +14,7 @@ export const CRASH_POINTS = [
   'cancel:after-request',
   'rescue:after-take-back',
   'retry:after-commit',
+  'archive:after-object',
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 

@@ -30,15 +30,18 @@ export async function* archivedLines(
     for (const { facts, content } of filed.entries) {
       const salt = salts.get(facts.id);
       const said = salt === undefined || content === null ? null : openContent(salt, facts.id, content);
-      const { operatorAddress, ...rest } = facts;
-      const address = operatorAddress ?? said?.address ?? null;
-      const details = said === null ? null : (JSON.parse(said.details) as unknown);
       yield JSON.stringify({
         object: name,
-        ...rest,
-        address,
+        id: facts.id,
+        at: facts.at,
+        actor: facts.actor,
+        action: facts.action,
+        subject_type: facts.subjectType,
+        subject_id: facts.subjectId,
+        account_id: facts.accountId,
+        address: facts.operatorAddress ?? said?.address ?? null,
         reason: said?.reason ?? null,
-        details,
+        details: said === null ? null : (JSON.parse(said.details) as unknown),
         readable: said !== null,
       });
     }

@@ -1,5 +1,5 @@
 import type { Statements } from '@millrace/database';
-import type { Loop, LoopReport } from '@millrace/platform';
+import { crashPoint, type Loop, type LoopReport } from '@millrace/platform';
 import { isSegmentOf, readSegmentFile, segmentFile } from './segment-file';
 import type { SegmentArchive } from './segment-archive';
 import { faultsOfSegment } from './segment-faults';
@@ -62,6 +62,7 @@ export class ExportAuditLogLoop implements Loop {
         );
       }
     }
+    crashPoint('archive:after-object');
     await this.segments.recordExport(this.database, segment.no, name);
   }
 }

@@ -1,4 +1,5 @@
 import { ACCESS_GUARDS } from './access.mjs';
+import { AUDIT_LOG_GUARDS } from './audit-log.mjs';
 import { BATCH_GUARDS } from './batches.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
@@ -44,5 +45,6 @@ export const GUARDS = [
   ...EXPORT_GUARDS,
   ...BATCH_GUARDS,
   ...PRIVACY_GUARDS,
+  ...AUDIT_LOG_GUARDS,
   ...DATABASE_GUARDS,
 ];

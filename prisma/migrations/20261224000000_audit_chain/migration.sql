@@ -49,7 +49,7 @@ CREATE TRIGGER audit_log_unsealed_trigger BEFORE INSERT ON audit_log FOR EACH RO
     EXECUTE FUNCTION refuse_change('an entry is sealed after it was appended');
 
 -- Fields as bytes, each behind its length in four bytes; -1 is null. No two lists of fields have the same bytes. What verifies the
--- chain has the same encoding (libs/accounts/src/audit-chain/encoding.ts).
+-- chain has the same encoding (libs/accounts/src/audit-chain/format/encoding.ts).
 CREATE FUNCTION audit_encoded(VARIADIC fields text[]) RETURNS bytea LANGUAGE sql STABLE AS $$
     SELECT string_agg(
         CASE WHEN field IS NULL THEN int4send(-1) ELSE int4send(length(convert_to(field, 'UTF8'))) || convert_to(field, 'UTF8') END,

@@ -1,8 +1,8 @@
 import type { Finding } from '@millrace/platform';
-import { isSegmentOf, readSegmentFile, type FiledSegment } from './segment-file';
+import { isSegmentOf, readSegmentFile, type FiledSegment } from './format/segment-file';
 import type { SegmentArchive } from './segment-archive';
 import { nameOf, nameOfEntry } from './segment-faults';
-import { objectKeyOf, objectStem, type Segment } from './segment';
+import { objectKeyOf, objectStem, type Segment } from './format/segment';
 import type { LoadedSegment } from './segment.store';
 
 /** Objects of one number that are looked at; there is one. */

@@ -1,8 +1,8 @@
 import type { Statements } from '@millrace/database';
-import { openContent } from './sealed-content';
-import { readSegmentFile } from './segment-file';
+import { openContent } from './format/sealed-content';
+import { readSegmentFile } from './format/segment-file';
 import type { ArchivePlace } from './archive-faults';
-import { objectStem } from './segment';
+import { objectStem } from './format/segment';
 import type { SegmentStore } from './segment.store';
 
 /** Objects of one number that are looked for. */

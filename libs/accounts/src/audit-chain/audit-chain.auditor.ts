@@ -1,7 +1,7 @@
 import type { Statements } from '@millrace/database';
 import type { Auditor, Finding } from '@millrace/platform';
 import { faultsOfArchived, faultsOfEnd, type ArchivePlace } from './archive-faults';
-import { isStruckOut } from './sealed-entry';
+import { isStruckOut } from './format/sealed-entry';
 import { faultsOfPlace, faultsOfSegment, nameOf, nameOfEntry } from './segment-faults';
 import type { LoadedSegment, SegmentStore } from './segment.store';
 
@@ -14,6 +14,13 @@ const COMPARED = 20;
 export interface ComparedArchive extends ArchivePlace {
   /** The newest segments, or all. */
   compared?: 'newest' | 'all';
+}
+
+/** What is still to be compared: segments behind one. */
+interface Comparison {
+  after: bigint;
+  /** Null: nothing, or no more. */
+  archive: ArchivePlace | null;
 }
 
 /** How much of the log was looked at. */
@@ -44,22 +51,17 @@ export class AuditChainAuditor implements Auditor {
   /** @param seen counts what was looked at. */
   async *findings(seen: Partial<Record<string, number>> = {}): AsyncGenerator<Finding> {
     const counts: AuditedLog = Object.assign(seen, { segments: 0, entries: 0, 'struck out': 0, compared: 0 });
-    const compared = await this.comparison();
+    const comparison = await this.comparison();
     let before: LoadedSegment | null = null;
-    let wasSwept = true;
     for (;;) {
       const page: LoadedSegment[] = await this.segments.page(this.database, before?.no ?? null);
       if (page.length === 0) break;
       for (const segment of page) {
-        // What stood before it was deleted at the end of its retention meanwhile.
-        if (before !== null && segment.no > before.no + 1n) wasSwept = await this.isSwept(before.no);
-        else wasSwept = before === null;
-        yield* faultsOfPlace(segment, wasSwept ? null : before);
-        if (segment.no - 1n !== before?.no) yield* this.strays(before?.no ?? null, segment.no);
+        yield* this.place(segment, before);
         yield* faultsOfSegment(segment, segment.found);
-        if (compared !== null && segment.no > compared.after) {
-          yield* this.compare(() => faultsOfArchived(segment, compared.archive));
-          counts.compared += 1;
+        if (segment.no > comparison.after) {
+          yield* this.compare(comparison, (archive) => faultsOfArchived(segment, archive));
+          counts.compared += comparison.archive === null ? 0 : 1;
         }
         counts.segments += 1;
         counts.entries += segment.found.length;
@@ -68,14 +70,20 @@ export class AuditChainAuditor implements Auditor {
       yield* this.struckOut(page, counts);
     }
     yield* this.strays(before?.no ?? null, null);
-    if (compared !== null && !(await this.hasMore(before)))
-      yield* this.compare(() => faultsOfEnd(before, compared.archive));
+    if (!(await this.hasMore(before))) yield* this.compare(comparison, (archive) => faultsOfEnd(before, archive));
   }
 
-  private async comparison(): Promise<{ after: bigint; archive: ArchivePlace } | null> {
-    if (this.archive === null) return null;
+  private async comparison(): Promise<Comparison> {
     const newest = (await this.segments.ends(this.database))?.newest ?? 0n;
-    return { after: this.archive.compared === 'all' ? 0n : newest - BigInt(COMPARED), archive: this.archive };
+    return { after: this.archive?.compared === 'all' ? 0n : newest - BigInt(COMPARED), archive: this.archive };
+  }
+
+  private async *place(segment: LoadedSegment, before: LoadedSegment | null): AsyncGenerator<Finding> {
+    const isNext = segment.no - 1n === before?.no;
+    // What stood before it may have been deleted at the end of its retention meanwhile.
+    const isOldest = before === null || (!isNext && (await this.isSwept(before.no)));
+    yield* faultsOfPlace(segment, isOldest ? null : before);
+    if (!isNext) yield* this.strays(before?.no ?? null, segment.no);
   }
 
   /** Whether a segment was deleted with all before it. */
@@ -111,11 +119,16 @@ export class AuditChainAuditor implements Auditor {
     }
   }
 
-  /** A bucket that does not answer hides nothing of what the database shows. */
-  private async *compare(faults: () => Promise<Finding[]>): AsyncGenerator<Finding> {
+  /** A bucket that does not answer hides nothing of what the database shows, and is not asked again. */
+  private async *compare(
+    comparison: Comparison,
+    faultsOf: (archive: ArchivePlace) => Promise<Finding[]>,
+  ): AsyncGenerator<Finding> {
+    if (comparison.archive === null) return;
     try {
-      yield* await faults();
+      yield* await faultsOf(comparison.archive);
     } catch (error) {
+      comparison.archive = null;
       const detail = error instanceof Error ? error.message : String(error);
       yield { check: 'archive-can-be-read', subject: 'the bucket of the audit log', detail };
     }

@@ -18,7 +18,7 @@ interface AuditChainParts {
 }
 
 /** An archive, and what names of its objects begin with; null where nothing is exported. */
-export interface AuditArchive extends ArchivePlace {
+interface AuditArchive extends ArchivePlace {
   archive: SegmentArchive;
 }
 

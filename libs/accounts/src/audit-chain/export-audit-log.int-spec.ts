@@ -4,7 +4,7 @@ import { archivedLines } from './archived-segment';
 import { ExportAuditLogLoop } from './export-audit-log.loop';
 import { AuditWorld } from './fixtures/audit-world';
 import { MemoryArchive } from './fixtures/memory-archive';
-import { isSegmentOf, readSegmentFile } from './segment-file';
+import { isSegmentOf, readSegmentFile } from './format/segment-file';
 
 let world: AuditWorld;
 let archive: MemoryArchive;
@@ -221,15 +221,16 @@ describe('held against the archive', () => {
     expect(await found('all')).toHaveLength(1);
   });
 
-  it('an archive that does not answer is said, and hides nothing of what the log shows', async () => {
+  it('an archive that does not answer is said once, and hides nothing of what the log shows', async () => {
     const [id] = await world.sealed(1);
+    await world.sealed(1);
     await loopOf().runOnce();
     await world.asOwner(Prisma.sql`UPDATE audit_log SET actor = 'eve' WHERE id = ${id}::uuid`);
     archive.fault = new Error('The bucket audit: There is no such bucket.');
     const lines = await found();
     expect(lines[0]).toContain(`entry ${id} of segment 1 is not what was sealed`);
-    expect(lines).toContain(
+    expect(lines.slice(1)).toEqual([
       'archive-can-be-read: the bucket of the audit log The bucket audit: There is no such bucket.',
-    );
+    ]);
   });
 });

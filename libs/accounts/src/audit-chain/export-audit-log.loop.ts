@@ -1,9 +1,9 @@
 import type { Statements } from '@millrace/database';
 import { crashPoint, type Loop, type LoopReport } from '@millrace/platform';
-import { isSegmentOf, readSegmentFile, segmentFile } from './segment-file';
+import { isSegmentOf, readSegmentFile, segmentFile } from './format/segment-file';
 import type { SegmentArchive } from './segment-archive';
 import { faultsOfSegment } from './segment-faults';
-import { objectKeyOf, type Segment } from './segment';
+import { objectKeyOf, type Segment } from './format/segment';
 import type { SegmentStore } from './segment.store';
 
 /** Segments of a run at most. */

@@ -1,4 +1,4 @@
 export { archivedLines } from './archived-segment';
 export { auditArchiveSettings } from './audit-archive.settings';
-export { composeAuditChain, composeAuditChainAuditor, openAuditArchive, type AuditArchive } from './composition';
+export { composeAuditChain, composeAuditChainAuditor, openAuditArchive } from './composition';
 export { SegmentStore } from './segment.store';

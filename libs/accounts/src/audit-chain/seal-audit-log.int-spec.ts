@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { eventually } from '@millrace/testing';
 import { AUDIT_LOG_FLOOR_SECONDS } from '../accounts.settings';
 import { AuditLogStore } from '../audit-log';
-import { contentDigestOf, entryDigestOf, segmentHashOf } from './digests';
-import { encoded } from './encoding';
+import { contentDigestOf, entryDigestOf, segmentHashOf } from './format/digests';
+import { encoded } from './format/encoding';
 import { AuditWorld, BEFORE_ALL } from './fixtures/audit-world';
 import { SealAuditLogLoop } from './seal-audit-log.loop';
-import { addressStays } from './sealed-entry';
-import { NO_HASH } from './segment';
+import { addressStays } from './format/sealed-entry';
+import { NO_HASH } from './format/segment';
 
 const DAY_SECONDS = 86_400;
 /** Waits for nothing but the moment at which it is let go. */

@@ -1,7 +1,7 @@
 import type { Finding } from '@millrace/platform';
-import { contentDigestOf, entryDigestOf, segmentHashOf } from './digests';
-import { isStruckOut, type SealedEntry } from './sealed-entry';
-import { NO_HASH, type Segment } from './segment';
+import { contentDigestOf, entryDigestOf, segmentHashOf } from './format/digests';
+import { isStruckOut, type SealedEntry } from './format/sealed-entry';
+import { NO_HASH, type Segment } from './format/segment';
 
 export const nameOf = (no: bigint): string => `segment ${no}`;
 export const nameOfEntry = (id: string, no: bigint): string => `entry ${id} of segment ${no}`;

@@ -1,7 +1,7 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import { sealedEntryOf, type EntryRow, type SealedEntry } from './sealed-entry';
-import type { Segment } from './segment';
+import { sealedEntryOf, type EntryRow, type SealedEntry } from './format/sealed-entry';
+import type { Segment } from './format/segment';
 
 /** Entries of a segment at most, and so of an object, and of what is in memory. */
 const SEGMENT_ENTRIES = 1_000;

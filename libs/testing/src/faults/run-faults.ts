@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { composeAuditChainAuditor } from '@millrace/accounts';
 import { StorageAuditor, composeAssets, openBlobStore, assetSettings } from '@millrace/assets';
 import { billingSettings, composeBilling } from '@millrace/billing';
 import { Database } from '@millrace/database';
@@ -204,7 +205,7 @@ async function openAuditors(stack: FaultyStack): Promise<{ auditors: Auditor[]; 
   const billing = composeBilling({ database, logger, metrics, settings });
   const storage = new StorageAuditor(assets.audit, true);
   return {
-    auditors: [audits.jobs, audits.lanes, billing.audit, storage],
+    auditors: [audits.jobs, audits.lanes, billing.audit, composeAuditChainAuditor(database, null), storage],
     close: async () => {
       await audits.close();
       await redis.close();

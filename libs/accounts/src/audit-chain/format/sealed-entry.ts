@@ -34,7 +34,7 @@ export interface SealedEntry {
 }
 
 /** What stands in place of details that were struck out. */
-export const STRUCK_OUT = '{"erased": true}';
+const STRUCK_OUT = '{"erased": true}';
 
 /** Whether an entry says nothing any more but that it was struck out. */
 export const isStruckOut = ({ content }: Pick<SealedEntry, 'content'>): boolean =>

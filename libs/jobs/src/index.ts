@@ -67,6 +67,12 @@ export {
   type NodeTiming,
   type RoomLack,
 } from './state';
-export { SMALL_SUBMISSION_BYTES, SubmissionEstimates, SubmissionService, type SubmissionEstimate } from './submission';
+export {
+  SMALL_SUBMISSION_BYTES,
+  SubmissionEstimates,
+  SubmissionService,
+  type AcceptedJob,
+  type SubmissionEstimate,
+} from './submission';
 export { RetiredJobs } from './retired';
 export { composeWebhookReaders } from './webhook-readers';

@@ -74,11 +74,14 @@ export class BatchesController {
     params,
     body,
     idempotencyKey,
+    response,
   }: InputOf<typeof retryBatch>): Promise<AnswerOf<typeof retryBatch>> {
     const { caller, scope, surface } = visitor;
     const target = (): Promise<Target> => this.destinations.of(surface);
     const asked = { ...body, batchId: params.id, idempotencyKey, traceparent: currentTraceparent() };
-    await this.retries.retry({ ...asked, caller, scope, target });
+    const { spend } = await this.retries.retry({ ...asked, caller, scope, target });
+    const warning = spendWarning(spend);
+    if (warning !== null) response.setHeader(...warning);
     return presentBatch(surface, await this.batches.get(scope, params.id));
   }
 

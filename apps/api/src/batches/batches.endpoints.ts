@@ -191,7 +191,13 @@ export const retryBatch = defineEndpoint({
   idempotencyKey: 'accepts-repeats',
   body: BatchRetrySchema,
   example: { statuses: ['failed', 'canceled'] },
-  answers: { 200: { description: 'The batch. Where no job ended so, it is as it was.', schema: BatchSchema } },
+  answers: {
+    200: {
+      description: 'The batch. Where no job ended so, it is as it was.',
+      schema: BatchSchema,
+      headers: { 'Millrace-Spend-Warning': SPEND_WARNING },
+    },
+  },
   errors: [
     'invalid_field',
     'batch_busy',

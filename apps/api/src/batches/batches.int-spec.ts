@@ -178,6 +178,35 @@ describe('the limits of an account', () => {
   });
 });
 
+describe('rules of labels and caps', () => {
+  const rule = (json: object): Promise<{ status: number }> => client.call('PUT', '/platform/v1/label-rules', { json });
+  const jobs = ['ada', 'bob', 'ada', 'bob', 'cy'].map((user) => ({ workflow: GRAPH, metadata: { user } }));
+
+  it('refuse single jobs of a batch where each counts by itself, and else all of them', async () => {
+    expect((await rule({ label: 'user', max_jobs: 1 })).status).toBe(200);
+    const [status, { error }] = await refusalOf({ jobs });
+    expect([status, error.code, await waiting()]).toEqual([429, 'label_limit', 0]);
+    const { status: accepted, body } = await submit({ jobs, admission: 'each' });
+    expect([accepted, body.job_count, body.refused_count]).toEqual([201, 3, 2]);
+    expect(body.refused).toMatchObject([
+      { index: 2, code: 'label_limit', details: { label: 'user', value: 'ada', limit: 'max_jobs' } },
+      { index: 3, code: 'label_limit', details: { value: 'bob' } },
+    ]);
+    expect((await jobsOf(body.id)).jobs.map((job) => job.batch_index)).toEqual([0, 1, 4]);
+    const [full] = await refusalOf({ jobs, admission: 'each' });
+    expect(full).toBe(429);
+  });
+
+  it('of the account leave the first jobs that fit', async () => {
+    const json = { scope: 'account', daily_micros: 1_500_000 };
+    expect((await client.call('PUT', '/platform/v1/spend/caps', { json })).status).toBe(200);
+    const [status, { error }] = await refusalOf({ jobs });
+    expect([status, error.code]).toEqual([402, 'spend_cap']);
+    const { body } = await submit({ jobs, admission: 'each' });
+    expect(body.refused.map(({ index, code }) => [index, code])).toEqual([2, 3, 4].map((at) => [at, 'spend_cap']));
+  });
+});
+
 describe('a limit of what a job may cost', () => {
   const limit = (micros: number): Record<string, string> => ({ 'Millrace-Spend-Limit-Micros': String(micros) });
 
@@ -272,6 +301,19 @@ describe('a batch', () => {
     expect([reused.status, reused.body.error.code]).toEqual([422, 'idempotency_key_reuse']);
     const wrong = await again({ statuses: ['succeeded'] });
     expect([wrong.status, wrong.body.error.code]).toEqual([422, 'invalid_request']);
+  });
+
+  it('that is tried again is told of the caps that are used, as a new one is', async () => {
+    const { body, headers } = await submit(colors(2));
+    expect(headers['millrace-spend-warning']).toBeUndefined();
+    await client.call('POST', `${PATH}/${body.id}/cancel`);
+    const json = { scope: 'account', daily_micros: 2_000_000 };
+    expect((await client.call('PUT', '/platform/v1/spend/caps', { json })).status).toBe(200);
+    const key = { 'Idempotency-Key': randomUUID() };
+    const again = (): Promise<Answer<BatchView>> =>
+      client.call('POST', `${PATH}/${body.id}/retry`, { json: { statuses: ['canceled'] }, headers: key });
+    expect((await again()).headers['millrace-spend-warning']).toBe('account;day=50');
+    expect((await again()).headers['millrace-spend-warning']).toBeUndefined();
   });
 
   it('is one stream of events: each job that ends, the counts, and its end last', async () => {

@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Target } from '@millrace/deployments';
 import { SubmissionEstimates } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
-import { Serves, reuseOf, type AnswerOf, type InputOf } from '../endpoints';
+import { Serves, reuseOf, spendLimitOf, type AnswerOf, type InputOf } from '../endpoints';
 import { inTurn, readBytes } from '../http';
 import { Destinations } from './destinations';
 import { presentEstimate } from './estimate.presenter';
@@ -21,10 +21,10 @@ export class EstimatesController {
   async estimate({ visitor, request }: InputOf<typeof postEstimates>): Promise<AnswerOf<typeof postEstimates>> {
     const { caller, scope, surface, demo } = visitor;
     const reuse = demo ? null : reuseOf(request);
+    const spendLimitMicros = spendLimitOf(request);
     const body = await readBytes(request, this.settings.maxWorkflowBytes);
     const target = (): Promise<Target> => this.destinations.of(surface, { wake: false });
-    return presentEstimate(
-      await inTurn(request, body, () => this.estimates.estimate({ caller, scope, body, target, reuse })),
-    );
+    const asked = { caller, scope, body, target, reuse, spendLimitMicros };
+    return presentEstimate(await inTurn(request, body, () => this.estimates.estimate(asked)));
   }
 }

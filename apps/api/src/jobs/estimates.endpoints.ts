@@ -1,5 +1,5 @@
 import { EstimateSchema, JobSubmissionSchema } from '@millrace/contracts';
-import { REUSE_HEADER, defineEndpoint } from '../endpoints';
+import { REUSE_HEADER, SPEND_LIMIT_HEADER, defineEndpoint } from '../endpoints';
 import { EXAMPLE_SUBMISSION } from './jobs.endpoints';
 
 /** The graph's own text is examined, so the handler reads the body as it came. */
@@ -17,10 +17,10 @@ export const postEstimates = defineEndpoint({
     'Earlier jobs count when they are of the same account and ran the same graph there: the same nodes, links, models, sizes and ' +
     'steps. Texts, seeds, files and fractions may differ.\n\n' +
     'For a deployment, send it to the address of the deployment: `/deployment/<id>/platform/v1/estimates`.',
-  parameters: [REUSE_HEADER],
+  parameters: [REUSE_HEADER, SPEND_LIMIT_HEADER],
   quota: 'estimates',
   rawBody: { contentType: 'application/json', schema: JobSubmissionSchema },
   example: EXAMPLE_SUBMISSION,
   answers: { 200: { description: 'The estimate.', schema: EstimateSchema } },
-  errors: ['payload_too_large', 'unsupported_media_type', 'late_body'],
+  errors: ['invalid_field', 'payload_too_large', 'unsupported_media_type', 'late_body'],
 });

@@ -30,6 +30,23 @@ describe('POST /platform/v1/estimates', () => {
     expect(body.hold_micros).toBeGreaterThan(body.price_micros_per_second ?? 0);
   });
 
+  it('is refused by a spend limit as the submission would be', async () => {
+    const { key } = await api.account();
+    const ask = (limit: string): Promise<{ status: number; body: Estimate }> =>
+      api.client(key).call<Estimate>('POST', PATH, {
+        json: { workflow: GRAPH },
+        headers: { 'Millrace-Spend-Limit-Micros': limit },
+      });
+    expect((await ask('600000')).body).toMatchObject({ accepted: true, error: null });
+    const { body } = await ask('599999');
+    expect(body).toMatchObject({
+      accepted: false,
+      hold_micros: 600_000,
+      error: { code: 'invalid_request', details: { fields: [{ field: 'spend_limit_micros' }] } },
+    });
+    expect((await ask('much')).status).toBe(422);
+  });
+
   it('says of a body that is no submission what a submission would be answered', async () => {
     const { key } = await api.account();
     const { status, body } = await api.client(key).call<Estimate>('POST', PATH, { json: { graph: {} } });

@@ -103,6 +103,15 @@ describe('an estimate', () => {
     expect(await jobsOf(await api.account())).toEqual([]);
   });
 
+  it('is refused by the limit of the connection, or of the call, as the job would be', async () => {
+    const limited = await connect(account.key, { headers: { 'Millrace-Spend-Limit-Micros': '599999' } });
+    const refused = { accepted: false, error: { details: { fields: [{ field: 'spend_limit_micros' }] } } };
+    const { value } = await limited.call('estimate_job', { workflow: GRAPH });
+    expect(value).toMatchObject({ ...refused, spend_limit_micros: 599_999 });
+    const ask = { workflow: GRAPH, spend_limit_micros: 599_998 };
+    expect((await client.call('estimate_job', ask)).value).toMatchObject({ ...refused, spend_limit_micros: 599_998 });
+  });
+
   it('names every fault of a graph', async () => {
     const { value } = await client.call('estimate_job', { workflow: { '1': { class_type: 'Unheard', inputs: {} } } });
     expect(value).toMatchObject({ accepted: false, error: { code: 'invalid_workflow' } });
@@ -138,6 +147,16 @@ describe('what a job may cost', () => {
     const again = await api.operator().call<{ id: string }>('POST', `/admin/v1/jobs/${job.id}/redrive`);
     const redriven = await api.test.database.models.job.findUniqueOrThrow({ where: { id: again.body.id } });
     expect(redriven.spendLimitMicros).toBe(700_000n);
+  });
+
+  it('is warned of in the answer, once half of a cap is used', async () => {
+    const { key } = await api.account();
+    const json = { scope: 'account', daily_micros: 2_000_000 };
+    expect((await api.client(key).call('PUT', '/platform/v1/spend/caps', { json })).status).toBe(200);
+    const own = await connect(key);
+    const run = async (): Promise<unknown> =>
+      (await own.call('run_job', { workflow: GRAPH, wait_seconds: 0 })).value.spend_warning;
+    expect([await run(), await run()]).toEqual([undefined, 'account;day=50']);
   });
 
   it('is a number in the header', async () => {

@@ -22,16 +22,20 @@ export interface NodeTime {
   ms: number | null;
 }
 
-/** What a submission says beside its body. */
-export interface SubmitOptions {
-  /** The `Idempotency-Key`. */
-  key: string;
-  /** The header `Millrace-Retry`. */
-  retry?: string | undefined;
+/** What a submission, and an estimate of it, says of the terms of its job. */
+interface SubmissionTerms {
   /** The header `Millrace-Reuse`. */
   reuse?: string | undefined;
   /** The header `Millrace-Spend-Limit-Micros`. */
   spendLimitMicros?: number | undefined;
+}
+
+/** What a submission says beside its body. */
+export interface SubmitOptions extends SubmissionTerms {
+  /** The `Idempotency-Key`. */
+  key: string;
+  /** The header `Millrace-Retry`. */
+  retry?: string | undefined;
 }
 
 export interface JobLogText {
@@ -53,16 +57,15 @@ export class JobsClient {
   async submit(body: string, { key, retry, reuse, spendLimitMicros }: SubmitOptions): Promise<Job> {
     const options = {
       ...(retry === undefined ? {} : { 'millrace-retry': retry }),
-      ...reuseHeader(reuse),
-      ...(spendLimitMicros === undefined ? {} : { 'millrace-spend-limit-micros': String(spendLimitMicros) }),
+      ...termHeaders({ reuse, spendLimitMicros }),
     };
     const headers = { 'content-type': 'application/json', 'idempotency-key': key, ...options };
     return readAs(JobView, await this.api.json(this.api.api('/jobs'), { method: 'POST', headers, body }), 'job');
   }
 
   /** What a submission of this body would come to. */
-  async estimate(body: string, reuse?: string, signal?: AbortSignal): Promise<Estimate> {
-    const headers = { 'content-type': 'application/json', ...reuseHeader(reuse) };
+  async estimate(body: string, terms: SubmissionTerms = {}, signal?: AbortSignal): Promise<Estimate> {
+    const headers = { 'content-type': 'application/json', ...termHeaders(terms) };
     const url = this.api.platformHere('/estimates');
     return readAs(EstimateSchema, await this.api.json(url, { method: 'POST', headers, body, signal }), 'estimate');
   }
@@ -139,8 +142,11 @@ export class JobsClient {
   }
 }
 
-function reuseHeader(reuse: string | undefined): Record<string, string> {
-  return reuse === undefined ? {} : { 'millrace-reuse': reuse };
+function termHeaders({ reuse, spendLimitMicros }: SubmissionTerms): Record<string, string> {
+  return {
+    ...(reuse === undefined ? {} : { 'millrace-reuse': reuse }),
+    ...(spendLimitMicros === undefined ? {} : { 'millrace-spend-limit-micros': String(spendLimitMicros) }),
+  };
 }
 
 function nullWhenAbsent(error: unknown): null {

@@ -6,12 +6,13 @@ import { EXIT, type ExitCode, ServiceRefusal } from '../process';
 import { count, credits, duration, failureLines, type Palette, plainLine, tableLines } from '../terminal';
 import type { Bind, CommandContext } from './command-context';
 import { guardFor } from './interrupt-option';
-import { graphFlags, reuseOption } from './run.command';
+import { graphFlags, reuseOption, spendLimitOption } from './run.command';
 import { type GraphFlags, submissionOf } from './submit-graph';
 
 export function addEstimate(program: Command, bind: Bind): void {
   graphFlags(program.command('estimate'))
     .addOption(reuseOption())
+    .addOption(spendLimitOption())
     .description(
       'what a graph would cost, and how long it would run and wait; submits nothing, but uploads what --input names',
     )
@@ -22,7 +23,7 @@ export function addEstimate(program: Command, bind: Bind): void {
 async function estimate(
   context: CommandContext,
   path: string,
-  flags: GraphFlags & { reuse?: string },
+  flags: GraphFlags & { reuse?: string; spendLimit?: number },
 ): Promise<ExitCode> {
   const { host, printer } = context;
   const clients = await context.clients();
@@ -33,7 +34,8 @@ async function estimate(
     const prepare = (): Promise<void> => Promise.resolve();
     const tools = { host, clients, guard, paint: printer.paintNote, note, prepare };
     const { body, graph } = await submissionOf(path, flags, tools);
-    const found = await clients.jobs.estimate(body, flags.reuse, guard.signal);
+    const { reuse, spendLimit: spendLimitMicros } = flags;
+    const found = await clients.jobs.estimate(body, { reuse, spendLimitMicros }, guard.signal);
     context.print(found, (shown) => estimateLines(shown, graph, printer.paint));
     return found.accepted ? EXIT.succeeded : EXIT.refused;
   } finally {

@@ -74,7 +74,7 @@ function submissionFlags(command: Command): Command {
       'which failures are tried again, such as "max=2, on=(engine_error worker_lost), pause=30"',
     )
     .addOption(reuseOption())
-    .option('--spend-limit <credits>', 'the most that the job may cost, such as 0.5', SPEND_LIMIT)
+    .addOption(spendLimitOption())
     .option(
       '--max-wait <seconds>',
       'retry for this long while the service asks to retry later (429)',
@@ -88,6 +88,11 @@ export function reuseOption(): Option {
   return new Option('--reuse [mode]', 'take the outputs of an earlier job that asked for exactly the same')
     .choices([...REUSE_MODES, 'off'])
     .preset('exact');
+}
+
+/** In credits. */
+export function spendLimitOption(): Option {
+  return new Option('--spend-limit <credits>', 'the most that the job may cost, such as 0.5').argParser(SPEND_LIMIT);
 }
 
 /** What makes the body of a submission. */

@@ -39,7 +39,10 @@ export function insufficientCredits(
 }
 
 /** A job may not hold more than it may cost. @throws Refusal `invalid_request`, before anything is recorded. */
-export function assertWithinSpendLimit({ holdMicros, spendLimitMicros: limit }: JobDraft): void {
+export function assertWithinSpendLimit({
+  holdMicros,
+  spendLimitMicros: limit,
+}: Pick<JobDraft, 'holdMicros' | 'spendLimitMicros'>): void {
   if (limit === null || holdMicros <= limit) return;
   const reason =
     `is ${limit} (${creditsText(limit)} credits), and a job holds ${holdMicros} micro-credits ` +

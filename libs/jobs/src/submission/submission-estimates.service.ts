@@ -10,7 +10,7 @@ import type { JobReuse, ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
-import { accountQueueFull, insufficientCredits } from './refusals';
+import { accountQueueFull, assertWithinSpendLimit, insufficientCredits } from './refusals';
 import type { RunTimes, RunTimesStore } from './run-times.store';
 import type { SubmissionChecks } from './submission-checks';
 import type { SubmissionExaminer } from './submission-examiner';
@@ -27,6 +27,8 @@ export interface EstimateRequest {
   target: () => Promise<Target>;
   /** As of a submission. */
   reuse?: Reuse | null | undefined;
+  /** As of a submission: the most that the job may cost, in micro-credits. */
+  spendLimitMicros?: bigint | undefined;
 }
 
 /** What the same submission would come to now. */
@@ -117,7 +119,7 @@ export class SubmissionEstimates {
 
   /** The first reason to refuse it, in the order in which a submission finds them. */
   private async refusalOf(
-    { scope, caller }: EstimateRequest,
+    { scope, caller, spendLimitMicros }: EstimateRequest,
     target: Target,
     terms: SubmissionTerms,
     job: ExaminedJob,
@@ -127,6 +129,7 @@ export class SubmissionEstimates {
     const found = await refusalOr(async () => {
       await this.checks.inputAssets(scope, job);
       await this.checks.assertRoom(target);
+      assertWithinSpendLimit({ holdMicros: terms.holdMicros, spendLimitMicros: spendLimitMicros ?? null });
       return withOwnLabels(scope.labels, job.metadata);
     });
     if (found instanceof Refusal) return found;

@@ -5,6 +5,7 @@ import { RequestLimits } from '../../endpoints';
 import { inTurn } from '../../http';
 import { Destinations, presentEstimate } from '../../jobs';
 import { graphBody, graphInput } from '../graph-body';
+import { spendLimitInput, spendLimitOfCall } from '../spend-limit';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
 const definition = {
@@ -15,7 +16,7 @@ const definition = {
     'what is held at once (hold_micros); from earlier jobs the probable cost and run time; and the wait. One credit is 1,000,000 ' +
     'micro-credits. spend_limit_micros is the most that run_job lets a job of this connection cost.',
   scope: 'jobs:write',
-  input: z.object({ workflow: graphInput }),
+  input: z.object({ workflow: graphInput, spend_limit_micros: spendLimitInput }),
   annotations: { readOnlyHint: true },
 } as const;
 
@@ -30,12 +31,14 @@ export class EstimateJobTool implements Tool<typeof definition> {
     private readonly limits: RequestLimits,
   ) {}
 
-  async run(_: z.output<typeof definition.input>, call: ToolCall): Promise<ToolAnswer> {
+  async run(input: z.output<typeof definition.input>, call: ToolCall): Promise<ToolAnswer> {
     const { caller, scope, surface } = call.visitor;
     this.limits.takeQuota(call.request, call.visitor, 'estimates');
     const body = graphBody(call);
     const target = () => this.destinations.of(surface, { wake: false });
-    const estimate = await inTurn(call.request, body, () => this.estimates.estimate({ caller, scope, body, target }));
-    return { value: { ...presentEstimate(estimate), spend_limit_micros: Number(call.spendLimitMicros) } };
+    const spendLimitMicros = spendLimitOfCall(call, input.spend_limit_micros);
+    const asked = { caller, scope, body, target, spendLimitMicros };
+    const estimate = await inTurn(call.request, body, () => this.estimates.estimate(asked));
+    return { value: { ...presentEstimate(estimate), spend_limit_micros: Number(spendLimitMicros) } };
   }
 }

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { REUSE_MODES, isTerminal } from '@millrace/contracts';
-import { SubmissionService, type JobRecord } from '@millrace/jobs';
+import { SubmissionService, type AcceptedJob } from '@millrace/jobs';
 import { currentTraceparent } from '@millrace/platform';
-import { claimedKey } from '../../endpoints';
+import { claimedKey, spendWarning } from '../../endpoints';
 import { inTurn } from '../../http';
 import { Destinations } from '../../jobs';
 import { graphBody, graphInput, metadataInput } from '../graph-body';
 import { JobViews } from '../job-views';
 import { JobWatch, waitSeconds } from '../job-watch';
 import { OutputContent } from '../output-content';
+import { spendLimitInput, spendLimitOfCall } from '../spend-limit';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
 const definition = {
@@ -18,19 +19,13 @@ const definition = {
   description:
     'Submits a graph as a job, which costs credits, and waits for it with progress. Answers with the job; when it has succeeded, with its ' +
     'outputs as read_outputs does. If it has not ended, go on with wait_for_job. The job runs on when the connection breaks: its id ' +
-    'is in the first progress notification and in list_jobs. Each call makes a job, unless idempotency_key says which one is meant.',
+    'is in the first progress notification and in list_jobs. Each call makes a job, unless idempotency_key says which one is meant. ' +
+    'spend_warning of the answer names the caps of which half or more is used, in percent: ask before you submit more.',
   scope: 'jobs:write',
   input: z.object({
     workflow: graphInput,
     metadata: metadataInput.optional().describe('Labels of the job, by which list_jobs finds it.'),
-    spend_limit_micros: z
-      .int()
-      .min(0)
-      .optional()
-      .describe(
-        'The most that the job may cost, in micro-credits. It is refused when more than that is held for it (hold_micros of ' +
-          'estimate_job), and stopped when it reaches it. Only lowers the limit of this connection.',
-      ),
+    spend_limit_micros: spendLimitInput,
     idempotency_key: z
       .string()
       .regex(/^[\x21-\x7e]{1,255}$/)
@@ -66,19 +61,21 @@ export class RunJobTool implements Tool<typeof definition> {
   ) {}
 
   async run(input: Input, call: ToolCall): Promise<ToolAnswer> {
-    const { id } = await this.submit(input, call);
+    const { job, spend } = await this.submit(input, call);
+    const { id } = job;
     await call.progress.report(0, `Job ${id} is recorded, and runs on if this connection breaks.`, true);
     await this.watch.wait(call, id, input.wait_seconds);
     const { view } = await this.views.read(call.visitor, id);
-    if (!isTerminal(view.status)) return { value: view };
-    return { value: view, content: await this.content.blocksOf(call, view.outputs) };
+    const [, warning] = spendWarning(spend) ?? [];
+    const value = warning === undefined ? view : { ...view, spend_warning: warning };
+    if (!isTerminal(view.status)) return { value };
+    return { value, content: await this.content.blocksOf(call, view.outputs) };
   }
 
-  private async submit(input: Input, call: ToolCall): Promise<JobRecord> {
+  private async submit(input: Input, call: ToolCall): Promise<AcceptedJob> {
     const { caller, scope, surface } = call.visitor;
-    const { spend_limit_micros: wanted, idempotency_key: key, reuse } = input;
+    const { idempotency_key: key, reuse } = input;
     const body = graphBody(call, input.metadata);
-    const most = call.spendLimitMicros;
     const submission = {
       caller,
       scope,
@@ -86,9 +83,9 @@ export class RunJobTool implements Tool<typeof definition> {
       idempotencyKey: claimedKey(caller, key),
       traceparent: currentTraceparent(),
       reuse: reuse === 'off' ? null : reuse,
-      spendLimitMicros: wanted === undefined || BigInt(wanted) > most ? most : BigInt(wanted),
+      spendLimitMicros: spendLimitOfCall(call, input.spend_limit_micros),
       target: () => this.destinations.of(surface),
     };
-    return (await inTurn(call.request, body, () => this.submissions.submit(submission))).job;
+    return inTurn(call.request, body, () => this.submissions.submit(submission));
   }
 }

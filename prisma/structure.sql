@@ -665,6 +665,8 @@ CREATE TABLE blobs (
     size_bytes bigint NOT NULL,
     created_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
     orphaned_at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP,
+    lost_at timestamp(3) with time zone,
+    damaged_at timestamp(3) with time zone,
     CONSTRAINT blobs_pkey PRIMARY KEY (account_id, hash),
     CONSTRAINT blobs_hash_check CHECK ((hash ~ '^blake3:[0-9a-f]{64}$'::text)),
     CONSTRAINT blobs_size_check CHECK ((size_bytes >= 0))

@@ -103,6 +103,26 @@ describe('a worker outside the cluster', () => {
     }
   });
 
+  it('says which bytes an input must have, and is believed only as far as they are damaged where they lie', async () => {
+    const worker = await world.worker();
+    const accountId = await world.account();
+    const [input, other] = [await world.upload(accountId, 'input'), await world.upload(accountId, 'other')];
+    await world.submit(worker.poolId, { accountId, input });
+    const attempt = await worker.take();
+    const path = `inputs/${input}`;
+    expect((await worker.of(attempt, 'GET', path)).body).toMatchObject({ hash: hashOf(Buffer.from('input')) });
+    expect((await worker.of(attempt, 'POST', `${path}/doubts`, {})).body).toEqual({ damaged: false });
+    expect((await worker.of(attempt, 'GET', `${path}/content`)).text).toBe('input');
+    expect((await worker.of(attempt, 'POST', `inputs/${other}/doubts`, {})).status).toBe(404);
+
+    await world.damage(input, 'INPUT');
+    expect((await worker.of(attempt, 'POST', `${path}/doubts`, {})).body).toEqual({ damaged: true });
+    for (const asked of [path, `${path}/content`]) {
+      const answer = await worker.of(attempt, 'GET', asked);
+      expect([answer.status, codeOf(answer)]).toEqual([410, 'content_lost']);
+    }
+  });
+
   it('receives that its job is to be canceled, and nothing of jobs of others', async () => {
     const worker = await world.worker();
     const other = await world.worker({ ...worker });
@@ -219,6 +239,7 @@ describe('a worker of another pool', () => {
       ['GET', 'credentials'],
       ['GET', `inputs/${input}`],
       ['GET', `inputs/${input}/content`],
+      ['POST', `inputs/${input}/doubts`],
       ['POST', 'uploads', { upload: null, number: 1, sizeBytes: 1 }],
     ];
     for (const [method, path, body] of requests) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Prisma } from '@prisma/client';
 import { DEFAULT_LIMITS } from '@millrace/accounts';
-import { BlobStoreError, assetSettings, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
+import { BlobStoreError, assetSettings, blobKey, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
 import { NO_SUBMISSION_DEFAULTS, newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
@@ -196,7 +196,7 @@ async function deliveryOf(id: string): Promise<string> {
 class World {
   constructor(
     readonly worker: PoolWorker,
-    private readonly message: DispatchMessage,
+    readonly message: DispatchMessage,
     private readonly scope: JobScope,
     /** Submit another job, for the same worker. */
     readonly another: () => Promise<World>,
@@ -321,6 +321,36 @@ describe('a job that is canceled', () => {
       attempts: ['canceled'],
       held: false,
     });
+  });
+});
+
+describe('an input whose bytes are not what they were', () => {
+  it('never reaches the engine: the job fails with an error that names it, is free, and its owner is told from then on', async () => {
+    const entered = jest.fn(succeeds);
+    const world = await openWorld(entered, { withInput: true });
+    const { jobId } = world.message;
+    const { assetId, asset } = await test.database.models.jobInput.findFirstOrThrow({
+      where: { jobId },
+      include: { asset: true },
+    });
+    const { hash, createdAt: bornAt } = await test.database.models.blob.findFirstOrThrow({
+      where: { accountId: asset.accountId, hash: asset.hash },
+    });
+    await writeFile(join(folder, 'blobs', 'blobs', blobKey({ accountId: asset.accountId, hash, bornAt })), 'INPUT');
+    await world.run();
+    expect(await world.outcome()).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'input_unavailable',
+        node_id: '1',
+        message: expect.stringContaining(`${assetId} could`) as string,
+      },
+      charged: 0n,
+      held: false,
+    });
+    expect(entered).not.toHaveBeenCalled();
+    const asked = assets.content.openInput(asset.accountId, assetId);
+    await expect(asked).rejects.toMatchObject({ code: 'content_lost' });
   });
 });
 

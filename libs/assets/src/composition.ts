@@ -4,6 +4,8 @@ import {
   AssetListStore,
   AssetService,
   AssetStore,
+  BlobDamages,
+  BlobDamageStore,
   BlobRecordStore,
   BlobService,
   StorageQuota,
@@ -65,7 +67,8 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
   const uploadDays = new UploadDayStore();
   const storage = new StorageStore();
   const quota = new StorageQuota(database, storage, settings);
-  const blobs = new BlobService(database, records, storage, store);
+  const damages = new BlobDamages(database, new BlobDamageStore(), store);
+  const blobs = new BlobService(database, records, storage, store, damages);
   const assets = new AssetService(database, assetStore, new AssetListStore(), records, blobs);
   const resumables = new ResumableUploadStore();
   const uploads = new UploadService(database, assetStore, records, uploadDays, resumables, blobs, quota, settings);
@@ -77,7 +80,7 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
     outputUploads: new OutputUploads(store.parts, blobs, settings),
     quota,
     eraser: new AssetEraser(database, new AssetErasureStore(), resumable, blobs),
-    content: new ContentService(database, assets, assetStore, blobs, settings),
+    content: new ContentService(database, assets, assetStore, blobs, damages, settings),
     loops: [
       new ExpireAssetsLoop(database, assetStore, records),
       new SweepBlobsLoop(blobs, settings.blobGraceSeconds),
@@ -87,7 +90,7 @@ export function composeAssets({ database, store, settings }: AssetsParts): Asset
       new SweepReservationsLoop(database, storage),
       new RecountStorageLoop(database, storage),
     ],
-    audit: new StorageAudit(database, records, store),
+    audit: new StorageAudit(database, records, store, damages),
     countAuditor: new StorageCountAuditor(database, storage),
   };
 }

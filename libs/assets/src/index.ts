@@ -35,7 +35,14 @@ export {
   type ResumableUpload,
 } from './upload';
 export { assetSettings, type AssetSettings } from './assets.settings';
-export { BlobStoreError, composeArchiveBucket, composeNamedBuckets, openBlobStore, type BlobStoreFault } from './store';
+export {
+  BlobStoreError,
+  ByteMeter,
+  composeArchiveBucket,
+  composeNamedBuckets,
+  openBlobStore,
+  type BlobStoreFault,
+} from './store';
 export { AssetEraser } from './erasure';
 export { composeAssets, type Assets } from './composition';
 export { ContentLinks, ContentService, type LinkBase } from './content';

@@ -80,6 +80,7 @@ export {
   type GatewayClaim,
   GatewayControlsSchema,
   GatewayCredentialsSchema,
+  GatewayDoubtSchema,
   GatewayEndAnswerSchema,
   GatewayEndSchema,
   GatewayEventSchema,

@@ -8,7 +8,7 @@ export interface Finding {
   detail: string;
 }
 
-/** Checks that the invariants of a lib hold for its data. For operators and for tests; reads only. */
+/** Checks that the invariants of a lib hold for its data. For operators and for tests; changes nothing but notes of what it found. */
 export interface Auditor {
   /** What is audited, e.g. `jobs`. */
   readonly name: string;

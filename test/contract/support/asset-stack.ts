@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CreateBucketCommand, ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { blobKey } from '@millrace/assets';
 import { ApiClient, TestStack, testS3, type TestAccount } from '@millrace/testing';
 
 export const STORES = ['a folder', 'a bucket'] as const;
@@ -21,6 +29,8 @@ export interface AssetStack {
   deployment(): Promise<string>;
   /** How much lies in the store that no key names yet. */
   stagedObjects(): Promise<number>;
+  /** Let other bytes lie where those of an asset do; null: none. */
+  replaceBytes(assetId: string, bytes: Buffer | null): Promise<void>;
 }
 
 export async function startAssetStack(
@@ -37,8 +47,13 @@ export async function startAssetStack(
     const other = new ApiClient(stack.publicUrl, stranger.apiKey);
     const stagedObjects = (): Promise<number> =>
       store === 'a bucket' ? countInBucket(place.S3_BUCKET ?? '') : countInFolder(stack.env.MILLRACE_BLOB_DIR ?? '');
+    const replaceBytes = async (assetId: string, bytes: Buffer | null): Promise<void> => {
+      const key = `blobs/${await keyOf(stack, assetId)}`;
+      if (store === 'a bucket') await putIntoBucket({ Bucket: place.S3_BUCKET ?? '', Key: key }, bytes);
+      else await putIntoFolder(join(stack.env.MILLRACE_BLOB_DIR ?? '', key), bytes);
+    };
     const deployment = once(() => recordDeployment(stack, account.id));
-    return { stack, selfHosted: self.publicUrl, account, client, other, deployment, stagedObjects };
+    return { stack, selfHosted: self.publicUrl, account, client, other, deployment, stagedObjects, replaceBytes };
   } catch (error) {
     await stack.stop();
     throw error;
@@ -57,6 +72,24 @@ async function recordDeployment({ test }: TestStack, accountId: string): Promise
   await test.database.models.pool.create({ data: { id: poolId, engine: 'cpu' } });
   await test.database.models.deployment.create({ data: { id, accountId, poolId, name: 'of a test' } });
   return id;
+}
+
+async function keyOf({ test }: TestStack, assetId: string): Promise<string> {
+  const { asset, blob } = test.database.models;
+  const { accountId, hash } = await asset.findUniqueOrThrow({ where: { id: assetId } });
+  const { createdAt: bornAt } = await blob.findFirstOrThrow({ where: { accountId, hash } });
+  return blobKey({ accountId, hash, bornAt });
+}
+
+async function putIntoFolder(path: string, bytes: Buffer | null): Promise<void> {
+  await (bytes === null ? rm(path) : writeFile(path, bytes));
+}
+
+async function putIntoBucket(object: { Bucket: string; Key: string }, bytes: Buffer | null): Promise<void> {
+  const put = (): PutObjectCommand => new PutObjectCommand({ ...object, Body: bytes ?? '' });
+  await withS3(async (client) => {
+    await (bytes === null ? client.send(new DeleteObjectCommand(object)) : client.send(put()));
+  });
 }
 
 async function withS3<T>(use: (client: S3Client) => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ import {
 } from '@millrace/contracts';
 import { type WorkerTokenHolder } from '@millrace/deployments';
 import { OutputRecorder, RemoteAttempts, type RemoteAttempt } from '@millrace/jobs';
-import { Metrics } from '@millrace/platform';
+import { Metrics, Turns } from '@millrace/platform';
 import { Holder, IdPipe, Json, WorkerTokenGuard } from '../http';
 import { Fenced, HeldAttempts, type NamedFence } from './held-attempts';
 import { OutputReceipts } from './output-receipts';
@@ -22,6 +22,7 @@ interface InputView {
   filePath: string | null;
   contentType: string;
   sizeBytes: number;
+  hash: string;
   url: string | null;
 }
 
@@ -29,6 +30,9 @@ interface InputView {
 @Controller(`${GATEWAY_PATH}/jobs/:job/attempts/:attempt`)
 @UseGuards(WorkerTokenGuard)
 export class BytesController {
+  /** All of an input is read for one. */
+  private readonly doubts = new Turns(1, 'doubts of inputs');
+
   constructor(
     private readonly held: HeldAttempts,
     private readonly attempts: RemoteAttempts,
@@ -48,7 +52,8 @@ export class BytesController {
   ): Promise<InputView> {
     const { accountId } = await this.readerOf(fence, holder, id);
     const { asset, url } = await this.content.locateInput(accountId, id);
-    return { filePath: asset.filePath, contentType: asset.contentType, sizeBytes: asset.blob.sizeBytes, url };
+    const { hash, sizeBytes } = asset.blob;
+    return { filePath: asset.filePath, contentType: asset.contentType, sizeBytes, hash, url };
   }
 
   /** The bytes of an input, where the store has no links. */
@@ -64,6 +69,18 @@ export class BytesController {
     response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': asset.blob.sizeBytes });
     this.metrics.remoteBytes.inc({ direction: 'out' }, asset.blob.sizeBytes);
     await pipeline(body, response);
+  }
+
+  /** A worker got bytes of an input with another hash: they are read where they lie, whatever it says. */
+  @Post('inputs/:asset/doubts')
+  @HttpCode(200)
+  async doubt(
+    @Holder() holder: WorkerTokenHolder,
+    @Fenced() fence: NamedFence,
+    @Param('asset', IdPipe) id: string,
+  ): Promise<{ damaged: boolean }> {
+    const { accountId } = await this.readerOf(fence, holder, id);
+    return { damaged: await this.doubts.run(accountId, () => this.content.doubtInput(accountId, id)) };
   }
 
   /** Begin an upload, or go on with one: the answer says where the part is to be put. */

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { BlobStoreError, type AssetRecord } from '@millrace/assets';
+import { BlobStoreError, ByteMeter, type AssetRecord } from '@millrace/assets';
 import { Refusal } from '@millrace/contracts';
 import type { InputFile } from '@millrace/engines';
 import type { JobFailure } from '@millrace/jobs';
@@ -16,12 +16,25 @@ const RETRY_CAP_MS = 4_000;
 
 /** Where the bytes of inputs come from. */
 export interface InputSource {
-  /** @throws Refusal `not_found`; BlobStoreError. */
-  openInput(
-    accountId: string,
-    id: string,
-  ): Promise<{ asset: Pick<AssetRecord, 'filePath' | 'contentType'>; body: Readable }>;
+  /** @throws Refusal `not_found`, `content_lost`; BlobStoreError. */
+  openInput(accountId: string, id: string): Promise<{ asset: InputAsset; body: Readable }>;
+  /**
+   * The bytes that came have another hash: look where they lie.
+   *
+   * @returns whether they are damaged there, and their owner is told so from now on.
+   * @throws Refusal `not_found`; BlobStoreError.
+   */
+  doubtInput(accountId: string, id: string): Promise<boolean>;
 }
+
+/** What is to be known of an input to bring its bytes. */
+export interface InputAsset extends Pick<AssetRecord, 'filePath' | 'contentType'> {
+  /** `hash`: `blake3:<hex>`; null where a gateway of another version does not say it. */
+  blob: { hash: string | null };
+}
+
+/** Bytes that are sound where they lie arrived as others. */
+class Garbled extends Error {}
 
 /** A workflow as the engine takes it: its inputs on disk, its asset references replaced by their names. */
 export interface StagedInputs {
@@ -41,7 +54,7 @@ export class InputUnavailable extends Error {
  * Bring every asset that a graph refers to into the folder that `makeFolder` makes, where there is any. Numbers, key order and escapes of the graph stay as submitted.
  *
  * @param signal aborting ends the staging with an error.
- * @throws InputUnavailable when an asset is gone or the blob store stays away.
+ * @throws InputUnavailable when an asset is gone, its bytes are lost or damaged, or the blob store stays away.
  */
 export async function stageInputs(
   content: InputSource,
@@ -75,14 +88,33 @@ async function stageOne(
       const { asset, body } = await content.openInput(accountId, id);
       const name = `${id}${extensionOf(asset.filePath)}`;
       const path = join(folder, name);
-      await pipeline(body, createWriteStream(path), { signal });
+      const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
+      await pipeline(body, measured(meter), createWriteStream(path), { signal });
+      const { hash } = asset.blob;
+      if (hash !== null && meter.finish().hash !== hash) await doubted(content, accountId, id);
       return { name, path, contentType: asset.contentType };
     } catch (error) {
-      const passing = error instanceof BlobStoreError && error.fault === 'unreachable';
+      const passing = error instanceof Garbled || (error instanceof BlobStoreError && error.fault === 'unreachable');
       if (!passing || signal.aborted || attempt + 1 >= TRIES) throw unavailable(id, nodeId, error);
       await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRY_BASE_MS, RETRY_CAP_MS)));
     }
   }
+}
+
+/** Lets bytes pass, counted and hashed. */
+function measured(meter: ByteMeter): (source: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
+  return async function* (source) {
+    for await (const chunk of source) {
+      meter.add(chunk);
+      yield chunk;
+    }
+  };
+}
+
+/** @throws Refusal `content_lost` when the bytes are damaged where they lie, else Garbled. */
+async function doubted(content: InputSource, accountId: string, id: string): Promise<never> {
+  if (!(await content.doubtInput(accountId, id))) throw new Garbled('the bytes arrived damaged');
+  throw new Refusal('content_lost', `The bytes of asset ${id} are damaged.`);
 }
 
 /** Engines go by extensions; anything unusual in one is left out. */
@@ -92,8 +124,17 @@ function extensionOf(filePath: string | null): string {
 }
 
 function unavailable(id: string, nodeId: string, error: unknown): unknown {
-  if (!(error instanceof BlobStoreError) && !(error instanceof Refusal)) return error;
-  const reason = error instanceof Refusal ? 'it does not exist any more' : storeReasonOf(error);
+  const reason = reasonOf(error);
+  if (reason === null) return error;
   const message = `The input asset ${id} could not be read: ${reason}.`;
   return new InputUnavailable({ code: 'input_unavailable', message, node_id: nodeId });
+}
+
+/** @returns null for what is no fault of the input or the store. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof Garbled) return 'its bytes arrived damaged';
+  if (error instanceof BlobStoreError) return storeReasonOf(error);
+  if (!(error instanceof Refusal)) return null;
+  if (error.code !== 'content_lost') return 'it does not exist any more';
+  return 'its bytes are lost or damaged; upload the file again, or run the job again that made it';
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { BlobStoreError, type StoredOutput } from '@millrace/assets';
 import {
   GatewayCredentialsSchema,
+  GatewayDoubtSchema,
   GatewayEndAnswerSchema,
   GatewayHeartbeatAnswerSchema,
   GatewayInputSchema,
@@ -71,7 +72,10 @@ export class RemoteAttempt {
       },
       assets: {
         assets: { storeOutput: (_accountId, source, { name }) => this.storeOutput(source, name) },
-        content: { openInput: (_accountId, id) => this.openInput(id) },
+        content: {
+          openInput: (_accountId, id) => this.openInput(id),
+          doubtInput: (_accountId, id) => this.doubtInput(id),
+        },
       },
     };
   }
@@ -145,10 +149,17 @@ export class RemoteAttempt {
         asset.url === null
           ? await this.client.download({ method: 'GET', path: `inputs/${id}/content`, fence: this.claimed })
           : await readFromStore(asset.url);
-      return { asset, body };
+      return { asset: { ...asset, blob: { hash: asset.hash ?? null } }, body };
     } catch (error) {
-      if (!(error instanceof GatewayUnreachable)) throw error;
-      throw new BlobStoreError('unreachable', error.message, { cause: error });
+      throw asStoreFault(error);
+    }
+  }
+
+  private async doubtInput(id: string): Promise<boolean> {
+    try {
+      return (await this.ask(GatewayDoubtSchema, 'POST', `inputs/${id}/doubts`, {}, 'bytes')).damaged;
+    } catch (error) {
+      throw asStoreFault(error);
     }
   }
 
@@ -157,9 +168,16 @@ export class RemoteAttempt {
     method: GatewayRequest['method'],
     path: string,
     body?: object,
+    takes: GatewayRequest['takes'] = 'short',
   ): Promise<z.output<T>> {
-    return this.client.ask(schema, { method, path, fence: this.claimed, ...(body && { body }) });
+    return this.client.ask(schema, { method, path, fence: this.claimed, takes, ...(body && { body }) });
   }
+}
+
+/** To who stages inputs, a gateway that does not answer is a store that does not. */
+function asStoreFault(error: unknown): unknown {
+  if (!(error instanceof GatewayUnreachable)) return error;
+  return new BlobStoreError('unreachable', error.message, { cause: error });
 }
 
 function wireOf({ blob, ...draft }: OutputDraft): GatewayOutput {

@@ -15,6 +15,7 @@ function asset(overrides: Partial<AssetRecord> = {}, sizeBytes = 10): AssetRecor
     createdAt: new Date(),
     expiresAt: null,
     blob: { accountId: '0199aaaa-0000-7000-8000-000000000002', hash, bornAt: new Date(), sizeBytes },
+    damage: null,
     ...overrides,
   };
 }

@@ -7,6 +7,7 @@ import {
   type AssetScope,
   type AssetService,
   type AssetStore,
+  type BlobDamages,
   type BlobService,
 } from '../records';
 import { BlobStoreError, type ByteRange } from '../store';
@@ -25,17 +26,18 @@ export class ContentService {
     private readonly assets: Pick<AssetService, 'get'>,
     private readonly store: AssetStore,
     private readonly blobs: BlobService,
+    private readonly damages: Pick<BlobDamages, 'doubt' | 'isBack' | 'noteLost'>,
     private readonly settings: Pick<AssetSettings, 'signedUrlSeconds'>,
   ) {}
 
   /**
    * Answer a request for an asset's content, bytes included. The caller must read or destroy the body.
    *
-   * @throws Refusal `not_found`, `content_lost` when the store has nothing of it, or `invalid_request` with status 416; BlobStoreError.
+   * @throws Refusal `not_found`, `content_lost` when its bytes are lost or known to be damaged, or `invalid_request` with status 416; BlobStoreError.
    */
   async open(scope: AssetScope, id: string, request: ContentRequest): Promise<ContentAnswer> {
     const asset = await this.assets.get(scope, id);
-    return withContentOf(asset, async () => {
+    return this.withContentOf(asset, async () => {
       const { status, headers, bytes } = planContent(asset, await this.sniffed(asset), request);
       return { status, headers, body: bytes === null ? null : await this.blobs.open(asset.blob, bytes) };
     });
@@ -45,7 +47,7 @@ export class ContentService {
    * Where the store itself serves an asset's content, for the one method given; null when it does not, and `open` must.
    *
    * @param until the store's link works no longer than this: the end of our own link, where one led here.
-   * @throws Refusal `not_found`, `content_lost` as far as it is noticed: most links are made without asking the store.
+   * @throws Refusal `not_found`, `content_lost` as far as it is known: most links are made without asking the store.
    */
   async location(scope: AssetScope, id: string, method: 'GET' | 'HEAD', until?: Date): Promise<string | null> {
     if (!this.blobs.presigns) return null;
@@ -53,7 +55,7 @@ export class ContentService {
     return this.blobs.presign(asset.blob, {
       method,
       contentType: asset.contentType,
-      disposition: dispositionOf(asset, await withContentOf(asset, () => this.sniffed(asset))),
+      disposition: dispositionOf(asset, await this.withContentOf(asset, () => this.sniffed(asset))),
       expiresSeconds: this.secondsUntil(until),
     });
   }
@@ -73,39 +75,70 @@ export class ContentService {
   /**
    * Open an asset that a job refers to, whether it has expired or not.
    *
-   * @throws Refusal `not_found`; BlobStoreError.
+   * @throws Refusal `not_found`, `content_lost`; BlobStoreError.
    */
   async openInput(accountId: string, id: string): Promise<{ asset: AssetRecord; body: Readable }> {
-    const [asset] = isUuid(id) ? await this.store.findMany(this.database, accountId, [id]) : [];
-    if (asset === undefined) throw noAsset(id);
-    return { asset, body: await this.blobs.open(asset.blob) };
+    const asset = await this.referred(accountId, id);
+    return { asset, body: await this.withContentOf(asset, () => this.blobs.open(asset.blob)) };
   }
 
   /**
    * Open a part of an asset that something refers to, whether it has expired or not.
    *
    * @param range positions of the first and the last byte, inside the content.
-   * @throws Refusal `not_found`; BlobStoreError.
+   * @throws Refusal `not_found`, `content_lost`; BlobStoreError.
    */
   async openPart(accountId: string, id: string, range: ByteRange): Promise<Readable> {
-    const [asset] = await this.store.findMany(this.database, accountId, [id]);
-    if (asset === undefined) throw noAsset(id);
-    return this.blobs.open(asset.blob, range);
+    const asset = await this.referred(accountId, id);
+    return this.withContentOf(asset, () => this.blobs.open(asset.blob, range));
   }
 
   /**
    * An asset that a job refers to, and where the store itself serves its bytes; null where `openInput` must.
    *
-   * @throws Refusal `not_found`.
+   * @throws Refusal `not_found`, `content_lost` as far as it is known.
    */
   async locateInput(accountId: string, id: string): Promise<{ asset: AssetRecord; url: string | null }> {
-    const [asset] = isUuid(id) ? await this.store.findMany(this.database, accountId, [id]) : [];
-    if (asset === undefined) throw noAsset(id);
+    const asset = await this.referred(accountId, id);
+    await this.assertServed(asset);
     if (!this.blobs.presigns) return { asset, url: null };
     const { contentType } = asset;
     const { signedUrlSeconds: expiresSeconds } = this.settings;
     const link = { method: 'GET', contentType, disposition: 'attachment', expiresSeconds } as const;
     return { asset, url: await this.blobs.presign(asset.blob, link) };
+  }
+
+  /**
+   * Whoever read an asset that a job refers to got bytes with another hash: read them where they lie, and note it if they are damaged.
+   *
+   * @returns whether they are; false: they were damaged on their way.
+   * @throws Refusal `not_found`; BlobStoreError.
+   */
+  async doubtInput(accountId: string, id: string): Promise<boolean> {
+    return this.damages.doubt((await this.referred(accountId, id)).blob);
+  }
+
+  private async referred(accountId: string, id: string): Promise<AssetRecord> {
+    const [asset] = isUuid(id) ? await this.store.findMany(this.database, accountId, [id]) : [];
+    if (asset === undefined) throw noAsset(id);
+    return asset;
+  }
+
+  /** Do what reads an asset's bytes. @throws Refusal `content_lost` when they are lost or known to be damaged; what reading throws. */
+  private async withContentOf<T>(asset: AssetRecord, read: () => Promise<T>): Promise<T> {
+    await this.assertServed(asset);
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof BlobStoreError && error.fault === 'missing')) throw error;
+      await this.damages.noteLost(asset.blob);
+      throw contentLost(asset);
+    }
+  }
+
+  /** Asks nobody about bytes of which nothing bad is known. @throws Refusal `content_lost`. */
+  private async assertServed(asset: AssetRecord): Promise<void> {
+    if (asset.damage !== null && !(await this.damages.isBack(asset.blob, asset.damage))) throw contentLost(asset);
   }
 
   /** The type of the bytes. For a job's output it was found when it was stored; for an upload only the declared type is known. */
@@ -115,15 +148,7 @@ export class ContentService {
   }
 }
 
-/** Do what reads an asset's bytes. @throws Refusal `content_lost` when its record promises bytes that the store does not have. */
-async function withContentOf<T>({ id }: AssetRecord, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof BlobStoreError && error.fault === 'missing')) throw error;
-    throw new Refusal(
-      'content_lost',
-      `The bytes of asset ${id} are lost. Upload the file again, or run the job again.`,
-    );
-  }
+function contentLost({ id, damage }: AssetRecord): Refusal {
+  const what = damage === 'rotten' ? 'are damaged' : 'are lost';
+  return new Refusal('content_lost', `The bytes of asset ${id} ${what}. Upload the file again, or run the job again.`);
 }

@@ -3,7 +3,7 @@ import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { AssetRecord } from './asset';
 import { isInScope, type AssetScope } from './asset-scope.store';
-import type { BlobRef, StoredBlob } from './blob';
+import { damageOf, type BlobMarks, type BlobRef, type StoredBlob } from './blob';
 import { isThis } from './blob-record.store';
 
 /** An asset about to be recorded. */
@@ -32,11 +32,13 @@ export interface ExpiredAsset extends Pick<BlobRef, 'accountId' | 'hash'> {
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** An asset and what a blob adds to it, in one row. */
-export type AssetRow = Omit<AssetRecord, 'blob'> & Pick<StoredBlob, 'hash' | 'bornAt' | 'sizeBytes'>;
+export type AssetRow = Omit<AssetRecord, 'blob' | 'damage'> &
+  Pick<StoredBlob, 'hash' | 'bornAt' | 'sizeBytes'> &
+  BlobMarks;
 
 export const assetColumns = Prisma.sql`
   a.id, a.account_id, a.job_id, a.hash, b.created_at AS born_at, a.size_bytes::float8, a.content_type, a.file_path, a.tags,
-  a.created_at, a.expires_at`;
+  a.created_at, a.expires_at, b.lost_at, b.damaged_at`;
 const assetsAndBlobs = Prisma.sql`assets a JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash`;
 export const unexpired = Prisma.sql`(a.expires_at IS NULL OR a.expires_at > now())`;
 const unreferenced = Prisma.sql`
@@ -170,6 +172,7 @@ export class AssetStore {
   }
 }
 
-export function recordOf({ hash, bornAt, sizeBytes, ...asset }: AssetRow): AssetRecord {
-  return { ...asset, blob: { accountId: asset.accountId, hash, bornAt, sizeBytes } };
+export function recordOf({ hash, bornAt, sizeBytes, lostAt, damagedAt, ...asset }: AssetRow): AssetRecord {
+  const blob = { accountId: asset.accountId, hash, bornAt, sizeBytes };
+  return { ...asset, blob, damage: damageOf({ lostAt, damagedAt }) };
 }

@@ -1,5 +1,5 @@
 import type { JobMetadata } from '@millrace/contracts';
-import type { StoredBlob } from './blob';
+import type { BlobDamage, StoredBlob } from './blob';
 
 /** A record over a blob, which customers refer to by its id. */
 export interface AssetRecord {
@@ -14,6 +14,8 @@ export interface AssetRecord {
   /** Null: never. */
   expiresAt: Date | null;
   blob: StoredBlob;
+  /** What is known to be wrong with its bytes; null: nothing. */
+  damage: BlobDamage | null;
 }
 
 /** The fields of a request for an asset, as `readAssetFields` checked them. */

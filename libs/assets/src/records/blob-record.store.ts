@@ -1,9 +1,9 @@
 import { Prisma } from '@prisma/client';
 import type { Statements } from '@millrace/database';
-import type { BlobRef, BlobState } from './blob';
+import type { BlobMarks, BlobRef, BlobState } from './blob';
 
 /** A blob as recorded, whether or not its bytes are there. */
-export interface BlobRecord extends BlobRef {
+export interface BlobRecord extends BlobRef, BlobMarks {
   sizeBytes: number;
   state: BlobState;
 }
@@ -18,7 +18,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 const CONDEMNED = Prisma.sql`'-infinity'::timestamptz`;
 
 const columns = Prisma.sql`
-  b.account_id, b.hash, b.created_at AS born_at, b.size_bytes::float8,
+  b.account_id, b.hash, b.created_at AS born_at, b.size_bytes::float8, b.lost_at, b.damaged_at,
   CASE WHEN b.orphaned_at IS NULL THEN 'live' WHEN b.orphaned_at = ${CONDEMNED} THEN 'condemned' ELSE 'orphaned' END AS state`;
 
 /** The SQL of blobs. Every statement that changes a blob's state, or mints an asset from it takes its row lock first. */
@@ -94,7 +94,7 @@ export class BlobRecordStore {
         WHERE b.account_id = due.account_id AND b.hash = due.hash
         RETURNING ${columns}, due.orphaned_at AS due_since
       )
-      SELECT c.account_id, c.hash, c.born_at, c.size_bytes, c.state,
+      SELECT c.account_id, c.hash, c.born_at, c.size_bytes, c.lost_at, c.damaged_at, c.state,
         concat_ws(' ', replace(due_since::text, ' ', 'T'), c.account_id, c.hash) AS turn
       FROM condemned c ORDER BY c.due_since, c.account_id, c.hash`);
   }

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Database } from '@millrace/database';
-import { blobKey, type BlobRef, type StoredBlob } from './blob';
+import { blobKey, damageOf, type BlobRef, type StoredBlob } from './blob';
+import type { BlobDamages } from './blob-damages.service';
 import type { BlobRecord, BlobRecordStore, CondemnedBlob } from './blob-record.store';
 import {
   BlobStoreError,
@@ -25,6 +26,7 @@ export class BlobService {
     private readonly records: BlobRecordStore,
     private readonly storage: Pick<StorageStore, 'release'>,
     private readonly store: BlobStore,
+    private readonly damages: Pick<BlobDamages, 'hasBytes' | 'noteLost' | 'noteMended'>,
   ) {}
 
   /** Memory that one stream takes at most while it is staged. */
@@ -39,7 +41,7 @@ export class BlobService {
 
   /**
    * Make staged bytes a blob of the account. Bytes that are there are not written again, and what was staged is left to the
-   * caller to discard; a record whose bytes were lost gets them back.
+   * caller to discard; a record whose bytes were lost, or are damaged, gets them back.
    *
    * @param reservationId room that was reserved for them: it ends as the blob begins to count. Absent: there was none.
    */
@@ -55,16 +57,20 @@ export class BlobService {
         await this.remove(record);
         continue;
       }
-      const isThere = record.state === 'live' && (await this.hasBytes(record, staged.sizeBytes));
-      if (!isThere) await staged.place(blobKey(record));
+      const isSound = record.state === 'live' && damageOf(record) === null && (await this.damages.hasBytes(record));
+      if (!isSound) await staged.place(blobKey(record));
+      await this.damages.noteMended(record, record);
       return { accountId, hash: staged.hash, bornAt: record.bornAt, sizeBytes: staged.sizeBytes };
     }
   }
 
-  /** The account's blob of this content, if its bytes are there. An asset can be minted from it for the length of the grace. */
+  /** The account's blob of this content, if its bytes are there and nothing bad is known of them. An asset can be minted from it for the length of the grace. */
   async find(accountId: string, hash: string): Promise<StoredBlob | null> {
     const record = await this.records.touch(this.database, accountId, hash);
-    return record !== null && (await this.hasBytes(record, record.sizeBytes)) ? record : null;
+    if (record === null || damageOf(record) === 'rotten') return null;
+    if (await this.damages.hasBytes(record)) return record;
+    await this.damages.noteLost(record);
+    return null;
   }
 
   /** Delete the bytes of a condemned blob, then its record. Safe to repeat, to break off, and to do twice at once. */
@@ -121,10 +127,6 @@ export class BlobService {
       if (record.state !== 'condemned') await this.storage.release(tx, reservationId);
       return record;
     });
-  }
-
-  private async hasBytes(blob: BlobRef, sizeBytes: number): Promise<boolean> {
-    return (await this.store.stat(blobKey(blob)))?.sizeBytes === sizeBytes;
   }
 }
 

@@ -15,6 +15,24 @@ export interface StoredBlob extends BlobRef {
   sizeBytes: number;
 }
 
+/**
+ * What is wrong with a blob's bytes, as far as anyone has looked. `lost`: none of its size lie under its key; that heals when they are
+ * there again. `rotten`: they have another hash.
+ */
+export type BlobDamage = 'lost' | 'rotten';
+
+/** Since when each is known; null: it is not. */
+export interface BlobMarks {
+  lostAt: Date | null;
+  damagedAt: Date | null;
+}
+
+/** @returns null for bytes of which nothing bad is known. */
+export function damageOf({ lostAt, damagedAt }: BlobMarks): BlobDamage | null {
+  if (damagedAt !== null) return 'rotten';
+  return lostAt === null ? null : 'lost';
+}
+
 /** `live`: assets refer to it. `orphaned`: none does. `condemned`: its bytes are being deleted, and no asset is minted from it. */
 export type BlobState = 'live' | 'orphaned' | 'condemned';
 

@@ -5,7 +5,9 @@ export { AssetStore, type ExpiredAsset, type InputContent } from './asset.store'
 export { type AssetFields, type AssetRecord, type MintedAsset, type UploadFields } from './asset';
 export { BlobRecordStore, type BlobRecord, type CondemnedBlob } from './blob-record.store';
 export { blobGone, BlobService } from './blob.service';
-export { blobKey, blobOfKey, type BlobRef, type StoredBlob } from './blob';
+export { BlobDamages } from './blob-damages.service';
+export { BlobDamageStore } from './blob-damage.store';
+export { blobKey, blobOfKey, damageOf, type BlobDamage, type BlobRef, type StoredBlob } from './blob';
 export { baseName, isPlainText, readFilePath } from './file-path';
 export { storageFull, StorageQuota, type Reservation } from './storage-quota.service';
 export { STORAGE_FULL, storageNotFullPart, storagesNotFullPart, StorageStore } from './storage.store';

@@ -1,6 +1,15 @@
 import type { Statements } from '@millrace/database';
-import { blobKey, blobOfKey, type BlobRecord, type BlobRecordStore, type BlobRef } from '../records';
-import { ByteMeter, type BlobStore } from '../store';
+import {
+  blobKey,
+  blobOfKey,
+  damageOf,
+  type BlobDamage,
+  type BlobDamages,
+  type BlobRecord,
+  type BlobRecordStore,
+  type BlobRef,
+} from '../records';
+import type { BlobStore } from '../store';
 
 const BATCH = 500;
 
@@ -12,16 +21,20 @@ export interface StorageFindings {
   strayKeys: string[];
   /** Live blobs without bytes, or with bytes of another size. */
   lostBlobs: BlobRef[];
-  /** Live blobs whose bytes have another hash; found only by `readAll`. */
+  /** Live blobs whose bytes have another hash: those of which that is known, and with `readAll` all of them. */
   corruptBlobs: BlobRef[];
 }
 
-/** Compares every object of the store with the records, and every live record with the store. For operators and tests. */
+/**
+ * Compares every object of the store with the records, and every live record with the store. What it finds of bytes it notes beside their
+ * record, so that their owners are told; what was noted and is not so any more, it takes back.
+ */
 export class StorageAudit {
   constructor(
     private readonly database: Statements,
     private readonly records: BlobRecordStore,
     private readonly store: BlobStore,
+    private readonly damages: BlobDamages,
   ) {}
 
   /** @param readAll also read every byte and compare hashes. */
@@ -34,12 +47,30 @@ export class StorageAudit {
     };
     for await (const blob of this.liveBlobs()) {
       findings.checkedBlobs += 1;
-      if (!(await this.hasBytes(blob))) {
-        // It may have been swept since it was listed.
-        if (await this.isLive(blob)) findings.lostBlobs.push(blob);
-      } else if (readAll && !(await this.hasHash(blob))) findings.corruptBlobs.push(blob);
+      const damage = await this.check(blob, readAll);
+      if (damage === 'lost') findings.lostBlobs.push(blob);
+      if (damage === 'rotten') findings.corruptBlobs.push(blob);
     }
     return findings;
+  }
+
+  private async check(blob: BlobRecord, readAll: boolean): Promise<BlobDamage | null> {
+    if (!(await this.damages.hasBytes(blob))) {
+      // It may have been swept since it was listed.
+      if (!(await this.isLive(blob))) return null;
+      await this.damages.noteLost(blob);
+      return 'lost';
+    }
+    if (!readAll) return (await this.isBack(blob)) ? null : 'rotten';
+    if (!(await this.damages.isSound(blob))) return (await this.damages.doubt(blob)) ? 'rotten' : null;
+    await this.damages.noteSound(blob, blob);
+    return null;
+  }
+
+  /** Without reading: bytes that were lost are there again, and what is known to be damaged stays so. */
+  private async isBack(blob: BlobRecord): Promise<boolean> {
+    const damage = damageOf(blob);
+    return damage === null || this.damages.isBack(blob, damage);
   }
 
   /** Delete objects that `run` found without a record. Safe at any time: see the lives of a blob in the README. */
@@ -80,15 +111,5 @@ export class StorageAudit {
   private async isLive(blob: BlobRecord): Promise<boolean> {
     const [now] = await this.records.findMany(this.database, [blob]);
     return now?.state === 'live' && now.bornAt.getTime() === blob.bornAt.getTime();
-  }
-
-  private async hasBytes(blob: BlobRecord): Promise<boolean> {
-    return (await this.store.stat(blobKey(blob)))?.sizeBytes === blob.sizeBytes;
-  }
-
-  private async hasHash(blob: BlobRecord): Promise<boolean> {
-    const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
-    for await (const chunk of (await this.store.open(blobKey(blob))) as AsyncIterable<Buffer>) meter.add(chunk);
-    return meter.finish().hash === blob.hash;
   }
 }

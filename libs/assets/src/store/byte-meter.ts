@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Blake3Hasher } from '@napi-rs/blake-hash';
 import { Refusal } from '@millrace/contracts';
 import type { BytesDigest } from './blob-store';
@@ -38,6 +39,13 @@ export class ByteMeter {
     const hash = `blake3:${this.hasher.digest('hex')}`;
     return { hash, sizeBytes: this.countedBytes, head: Buffer.concat(this.headParts) };
   }
+}
+
+/** Read a stream to its end. @returns `blake3:<hex>`. @throws what the stream fails with. */
+export async function hashOf(bytes: Readable): Promise<string> {
+  const meter = new ByteMeter(Number.MAX_SAFE_INTEGER);
+  for await (const chunk of bytes as AsyncIterable<Buffer>) meter.add(chunk);
+  return meter.finish().hash;
 }
 
 export function fileTooLarge(maxBytes: number): Refusal {

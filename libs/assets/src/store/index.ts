@@ -8,7 +8,7 @@ export {
   type StagedLeftover,
   type StageOptions,
 } from './blob-store';
-export { ByteMeter, fileTooLarge, HEAD_BYTES } from './byte-meter';
+export { ByteMeter, fileTooLarge, hashOf, HEAD_BYTES } from './byte-meter';
 export { composeArchiveBucket, composeNamedBuckets, openBlobStore } from './open-blob-store';
 export { type PartSpec, type PartStore } from './part-store';
 export { takeSource } from './staging-source';

@@ -149,8 +149,12 @@ export const GatewayInputSchema = z.object({
   filePath: z.string().nullable(),
   contentType: z.string(),
   sizeBytes: z.int(),
+  /** What its bytes must have; a gateway of a version before does not say it. */
+  hash: z.string().optional(),
   url: z.url().nullable(),
 });
+/** Whether bytes that arrived with another hash are damaged where they lie. */
+export const GatewayDoubtSchema = z.object({ damaged: z.boolean() });
 
 /** What the pool's deployment names for its workers to have before they are ready. */
 export const GatewayPoolModelsSchema = z.object({

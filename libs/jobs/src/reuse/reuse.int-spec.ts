@@ -261,6 +261,17 @@ describe('an earlier job', () => {
     await mark(test.database, Prisma.sql`NULL`);
     expect((await record(source)).reusedFrom).toBe(source);
   });
+
+  it.each(['lost_at', 'damaged_at'])('whose bytes are no good is not taken: %s', async (column) => {
+    const source = await made('one');
+    const mark = (at: Prisma.Sql): Promise<unknown> =>
+      test.database.execute(Prisma.sql`
+        UPDATE blobs SET ${Prisma.raw(column)} = ${at} WHERE account_id = ${world.jobs.accountId}::uuid`);
+    await mark(Prisma.sql`now()`);
+    await expect(record(source)).rejects.toMatchObject(GONE);
+    await mark(Prisma.sql`NULL`);
+    expect((await record(source)).reusedFrom).toBe(source);
+  });
 });
 
 describe('the search for an earlier job', () => {

@@ -164,7 +164,7 @@ function madePart({ accountId }: ReusedDraft, source: StatementPart<'id'>): Stat
     JOIN assets a ON a.id = o.asset_id AND a.account_id = ${accountId}::uuid`;
 }
 
-/** The job that ran, when the earlier one and all its blobs are there; locks the blobs: no sweep orphans one before the new assets refer to it. */
+/** The job that ran, when the earlier one and all its blobs are there, and nothing bad is known of their bytes; locks the blobs: no sweep orphans one before the new assets refer to it. */
 function wholePart(
   { accountId }: ReusedDraft,
   source: StatementPart<'reused_from'>,
@@ -172,7 +172,7 @@ function wholePart(
 ): StatementPart<'reused_from'> {
   const locked = statementPart<'hash'>('locked')`
     SELECT b.hash FROM blobs b WHERE b.account_id = ${accountId}::uuid AND b.hash IN (SELECT hash FROM ${made})
-      AND b.orphaned_at IS NULL
+      AND b.orphaned_at IS NULL AND b.lost_at IS NULL AND b.damaged_at IS NULL
     ORDER BY b.hash FOR NO KEY UPDATE`;
   return statementPart<'reused_from'>('whole')`
     SELECT (SELECT reused_from FROM ${source}) AS reused_from WHERE (

@@ -1,6 +1,7 @@
 import { ACCESS_GUARDS } from './access.mjs';
 import { AUDIT_LOG_GUARDS } from './audit-log.mjs';
 import { BATCH_GUARDS } from './batches.mjs';
+import { DAMAGE_GUARDS } from './damage.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
 import { GATEWAY_GUARDS } from './gateway.mjs';
@@ -33,6 +34,7 @@ export const GUARDS = [
   ...FLEET_GUARDS,
   ...GATEWAY_GUARDS,
   ...UPLOAD_GUARDS,
+  ...DAMAGE_GUARDS,
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,
   ...ACCESS_GUARDS,

@@ -19,7 +19,8 @@ export const REUSE_GUARDS = [
   of('only what has succeeded is reused', STORE, "j.status = 'succeeded' AND j.expires_at", 'j.expires_at', TESTS),
   of('nothing past its retention is reused', STORE, ' AND j.expires_at > now()`', '`', TESTS),
   of('an earlier job stays until its outputs are the new ones, too', STORE, ' FOR KEY SHARE OF j', '', TESTS),
-  of('blobs that are swept are not reused', STORE, '\n      AND b.orphaned_at IS NULL', '', TESTS),
+  of('blobs that are swept are not reused', STORE, 'b.orphaned_at IS NULL AND b.lost_at', 'b.lost_at', TESTS),
+  of('damaged outputs are not reused', STORE, ' AND b.lost_at IS NULL AND b.damaged_at IS NULL', '', TESTS),
   of('blobs stay until the new assets refer to them', STORE, '\n    ORDER BY b.hash FOR NO KEY UPDATE', '', TESTS),
   of(
     'an earlier job that is gone is noticed',

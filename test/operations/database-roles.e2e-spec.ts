@@ -112,6 +112,7 @@ it(
     s3.destroy();
     const stack = await TestStack.start({
       settings: {
+        ...mails.settings,
         MILLRACE_AUDIT_BUCKET: bucket,
         S3_ENDPOINT: endpoint,
         S3_REGION: region,
@@ -124,7 +125,6 @@ it(
         database = url;
       },
       databaseAt: (url, role) => ({ DATABASE_URL: asUser(url, role) }),
-      settings: mails.settings,
     });
     try {
       const account = await stack.createAccount();

@@ -52,10 +52,14 @@ export class BatchResultsController {
       response.end();
       return;
     }
-    await this.open.sending(response, holderOf(visitor.caller, visitor.scope.deploymentId), () => {
-      begin();
-      return send();
-    });
+    await this.open.sending(
+      response,
+      holderOf(visitor.caller, visitor.scope.deploymentId, getBatchResults.access.scope),
+      () => {
+        begin();
+        return send();
+      },
+    );
   }
 
   private async *lines(visitor: Visitor, id: string): AsyncGenerator<string> {

@@ -1,6 +1,33 @@
 -- The database as the migrations leave it, for reading and for reviewing what a migration changes.
 -- Written by: node scripts/structure.mjs --write
 
+CREATE OR REPLACE FUNCTION public.audit_address_stays(actor text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    SELECT actor = 'admin' OR starts_with(actor, 'token:') OR starts_with(actor, 'operator:')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.audit_encoded(VARIADIC fields text[])
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT string_agg(
+        CASE WHEN field IS NULL THEN int4send(-1) ELSE int4send(length(convert_to(field, 'UTF8'))) || convert_to(field, 'UTF8') END,
+        ''::bytea ORDER BY place)
+    FROM unnest(fields) WITH ORDINALITY AS given (field, place)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.audit_micros(at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    SELECT ((extract(epoch FROM at) * 1000000)::bigint)::text
+$function$;
+
 CREATE OR REPLACE FUNCTION public.bequeath_member()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -190,10 +217,17 @@ DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
     day_before smallint := 0;
     month_before smallint := 0;
+    -- Whether a mail about a former cap was taken back: what is true of the cap as it is now is noted again, at any level.
+    is_day_renewed boolean := false;
+    is_month_renewed boolean := false;
     rule record;
     in_day bigint;
     in_month bigint;
 BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        is_day_renewed := OLD.day_mail > 0 AND NEW.day_mail = 0 AND NEW.day_warned = 0;
+        is_month_renewed := OLD.month_mail > 0 AND NEW.month_mail = 0 AND NEW.month_warned = 0;
+    END IF;
     IF NEW.warned_on IS DISTINCT FROM today THEN
         NEW.day_warned := 0;
         IF date_trunc('month', NEW.warned_on) IS DISTINCT FROM date_trunc('month', today) THEN
@@ -225,16 +259,18 @@ BEGIN
     END IF;
     IF starts_with(NEW.label, '@') AND (NEW.day_warned > 0 OR NEW.month_warned > 0) THEN
         IF TG_OP = 'UPDATE' THEN
-            IF OLD.warned_on = today THEN day_before := OLD.day_warned; END IF;
-            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) THEN month_before := OLD.month_warned; END IF;
+            IF OLD.warned_on = today AND NOT is_day_renewed THEN day_before := OLD.day_warned; END IF;
+            IF date_trunc('month', OLD.warned_on) = date_trunc('month', today) AND NOT is_month_renewed THEN
+                month_before := OLD.month_warned;
+            END IF;
         END IF;
         IF NEW.day_warned > day_before THEN
             NEW.day_mail := NEW.day_warned;
-            NEW.mail_on := today;
+            NEW.day_mail_on := today;
         END IF;
         IF NEW.month_warned > month_before THEN
             NEW.month_mail := NEW.month_warned;
-            NEW.mail_on := today;
+            NEW.month_mail_on := today;
         END IF;
     END IF;
     RETURN NEW;
@@ -248,6 +284,21 @@ AS $function$
 BEGIN
     NEW.alerted_at := CASE WHEN NEW.available_micros + NEW.held_micros < NEW.alert_below_micros THEN now() END;
     RETURN NEW;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.read_audit_segment(wanted bigint)
+ RETURNS TABLE(id uuid, at timestamp with time zone, actor text, action text, subject_type text, subject_id text, account_id uuid, address text, details text, reason text, salt bytea, content_digest bytea, digest bytea)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+BEGIN
+    RETURN QUERY SELECT e.id, e.at, e.actor, e.action, e.subject_type, e.subject_id, e.account_id, e.address, e.details::text, e.reason, e.salt,
+        e.content_digest, e.digest
+    FROM public.audit_segments s JOIN public.audit_log e ON e.segment = s.no
+    WHERE s.no = wanted AND s.exported_at IS NULL
+    ORDER BY e.id LIMIT 10000;
 END
 $function$;
 
@@ -368,8 +419,9 @@ BEGIN
     ) page ORDER BY id DESC LIMIT 1;
     UPDATE public.audit_log
     SET details = '{"erased": true}',
-        address = CASE WHEN actor LIKE 'api\_key:%' OR actor LIKE 'session:%' THEN NULL ELSE address END,
-        reason = NULL
+        address = CASE WHEN public.audit_address_stays(actor) THEN address END,
+        reason = NULL,
+        salt = NULL
     WHERE account_id = account AND id > after AND id <= last AND action NOT LIKE 'erasure.%'
       AND (details <> '{}' OR address IS NOT NULL OR reason IS NOT NULL)
       AND (texts IS NULL OR EXISTS (
@@ -392,13 +444,20 @@ CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    IF NEW.details = '{"erased": true}' AND (NEW.address IS NULL OR NEW.address = OLD.address) AND (NEW.reason IS NULL OR NEW.reason = OLD.reason) THEN
+    IF OLD.segment IS NULL AND NEW.segment IS NOT NULL AND NEW.salt IS NOT NULL AND NEW.content_digest IS NOT NULL AND NEW.digest IS NOT NULL THEN
+        OLD.segment := NEW.segment;
+        OLD.salt := NEW.salt;
+        OLD.content_digest := NEW.content_digest;
+        OLD.digest := NEW.digest;
+    ELSIF NEW.details = '{"erased": true}' AND (NEW.address IS NULL OR NEW.address = OLD.address) AND (NEW.reason IS NULL OR NEW.reason = OLD.reason)
+        AND NEW.salt IS NULL THEN
         OLD.details := NEW.details;
         OLD.address := NEW.address;
         OLD.reason := NEW.reason;
-        IF NEW IS NOT DISTINCT FROM OLD THEN
-            RETURN NEW;
-        END IF;
+        OLD.salt := NULL;
+    END IF;
+    IF NEW IS NOT DISTINCT FROM OLD THEN
+        RETURN NEW;
     END IF;
     RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
 END
@@ -443,6 +502,60 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.seal_audit_log(batch integer, wait_seconds integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+DECLARE
+    waiting uuid[];
+    since timestamptz;
+    newest record;
+    made record;
+    number bigint;
+    previous bytea;
+    sealed timestamptz := date_trunc('milliseconds', clock_timestamp());
+BEGIN
+    -- One segment follows another: who seals is alone.
+    LOCK TABLE public.audit_segments IN SHARE ROW EXCLUSIVE MODE;
+    -- Locked first, and read by the next statement: what was struck out a moment ago is sealed as it is now.
+    SELECT array_agg(w.id), min(w.at) INTO waiting, since FROM (
+        SELECT id, at FROM public.audit_log WHERE segment IS NULL ORDER BY segment, id LIMIT least(batch, 10000) FOR UPDATE SKIP LOCKED
+    ) w;
+    IF waiting IS NULL OR (cardinality(waiting) < batch AND since > now() - make_interval(secs => wait_seconds)) THEN
+        RETURN NULL;
+    END IF;
+    SELECT no, hash INTO newest FROM public.audit_segments ORDER BY no DESC LIMIT 1;
+    number := coalesce(newest.no, 0) + 1;
+    previous := coalesce(newest.hash, decode(repeat('00', 32), 'hex'));
+
+    WITH salted AS MATERIALIZED (
+        SELECT w.id, uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) AS salt FROM unnest(waiting) AS w (id)
+    ), content AS MATERIALIZED (
+        SELECT s.id, s.salt, sha256(public.audit_encoded('millrace audit content 1', encode(s.salt, 'hex'), e.details::text, e.reason,
+            CASE WHEN NOT public.audit_address_stays(e.actor) THEN e.address END)) AS content_digest
+        FROM salted s JOIN public.audit_log e ON e.id = s.id
+    )
+    UPDATE public.audit_log e
+    SET segment = number, salt = c.salt, content_digest = c.content_digest,
+        digest = sha256(public.audit_encoded('millrace audit entry 1', e.id::text, public.audit_micros(e.at), e.actor, e.action,
+            e.subject_type, e.subject_id, e.account_id::text,
+            CASE WHEN public.audit_address_stays(e.actor) THEN e.address END, encode(c.content_digest, 'hex')))
+    FROM content c WHERE e.id = c.id;
+
+    SELECT string_agg(digest, ''::bytea ORDER BY id) AS digests, count(*)::integer AS entries, min(at) AS first_at, max(at) AS last_at,
+        (array_agg(id ORDER BY id))[1] AS first_id, (array_agg(id ORDER BY id DESC))[1] AS last_id
+    INTO made FROM public.audit_log WHERE segment = number;
+    INSERT INTO public.audit_segments (no, previous_hash, hash, entries, first_id, last_id, first_at, last_at, sealed_at)
+    VALUES (number, previous,
+        sha256(public.audit_encoded('millrace audit segment 1', encode(previous, 'hex'), number::text, made.entries::text,
+            public.audit_micros(sealed)) || made.digests),
+        made.entries, made.first_id, made.last_id, made.first_at, made.last_at, sealed);
+    RETURN number;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.spend_level(used bigint, cap bigint)
  RETURNS smallint
  LANGUAGE sql
@@ -458,12 +571,19 @@ CREATE OR REPLACE FUNCTION public.sweep_audit_log(kept_seconds bigint, batch int
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 DECLARE
-    gone bigint;
+    oldest record;
+    swept bigint;
+    gone bigint := 0;
 BEGIN
-    DELETE FROM public.audit_log
-    WHERE id IN (SELECT id FROM public.audit_log ORDER BY id LIMIT batch)
-      AND at < now() - make_interval(secs => kept_seconds);
-    GET DIAGNOSTICS gone = ROW_COUNT;
+    WHILE gone < batch LOOP
+        SELECT no, last_at INTO oldest FROM public.audit_segments ORDER BY no LIMIT 1;
+        EXIT WHEN oldest.no IS NULL OR oldest.last_at >= now() - make_interval(secs => kept_seconds)
+            OR NOT EXISTS (SELECT FROM public.audit_segments WHERE no > oldest.no);
+        DELETE FROM public.audit_log WHERE segment = oldest.no;
+        GET DIAGNOSTICS swept = ROW_COUNT;
+        DELETE FROM public.audit_segments WHERE no = oldest.no;
+        gone := gone + swept;
+    END LOOP;
     RETURN gone;
 END
 $function$;
@@ -520,6 +640,7 @@ CREATE TABLE account_queues (
     running_limit integer NOT NULL,
     pass bigint DEFAULT 0 NOT NULL,
     eligible boolean GENERATED ALWAYS AS (((waiting > 0) AND (in_flight < running_limit))) STORED NOT NULL,
+    busy boolean GENERATED ALWAYS AS ((waiting > 0)) STORED NOT NULL,
     CONSTRAINT account_queues_pkey PRIMARY KEY (pool_id, account_id),
     CONSTRAINT account_queues_counters_check CHECK (((waiting >= 0) AND (in_flight >= 0))),
     CONSTRAINT account_queues_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -611,7 +732,30 @@ CREATE TABLE audit_log (
     address text,
     details jsonb DEFAULT '{}'::jsonb NOT NULL,
     reason text,
+    segment bigint,
+    salt bytea,
+    content_digest bytea,
+    digest bytea,
     CONSTRAINT audit_log_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE audit_segments (
+    no bigint NOT NULL,
+    previous_hash bytea NOT NULL,
+    hash bytea NOT NULL,
+    entries integer NOT NULL,
+    first_id uuid NOT NULL,
+    last_id uuid NOT NULL,
+    first_at timestamp(3) with time zone NOT NULL,
+    last_at timestamp(3) with time zone NOT NULL,
+    sealed_at timestamp(3) with time zone NOT NULL,
+    exported_at timestamp(3) with time zone,
+    object_key text,
+    CONSTRAINT audit_segments_pkey PRIMARY KEY (no),
+    CONSTRAINT audit_segments_entries_check CHECK (((entries >= 1) AND (entries <= 10000))),
+    CONSTRAINT audit_segments_exported_check CHECK (((exported_at IS NULL) = (object_key IS NULL))),
+    CONSTRAINT audit_segments_hash_check CHECK (((length(hash) = 32) AND (length(previous_hash) = 32))),
+    CONSTRAINT audit_segments_no_check CHECK ((no > 0))
 );
 
 CREATE TABLE balances (
@@ -624,6 +768,7 @@ CREATE TABLE balances (
     alert_below_micros bigint DEFAULT 5000000 NOT NULL,
     alerted_at timestamp(3) with time zone,
     anomaly_hour timestamp(3) with time zone,
+    spend_mail_at timestamp(3) with time zone,
     CONSTRAINT balances_pkey PRIMARY KEY (account_id),
     CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
@@ -716,6 +861,7 @@ CREATE TABLE deployment_versions (
     wanted_at timestamp(3) with time zone,
     created_at timestamp(3) with time zone DEFAULT now() NOT NULL,
     ended_at timestamp(3) with time zone,
+    models jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT deployment_versions_pkey PRIMARY KEY (deployment_id, number),
     CONSTRAINT deployment_versions_weight_check CHECK (((weight >= 0) AND (weight <= 100)))
 );
@@ -740,6 +886,7 @@ CREATE TABLE deployments (
     deleting_at timestamp(3) with time zone,
     deleted_at timestamp(3) with time zone,
     warm_up text,
+    models jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT deployments_pkey PRIMARY KEY (id),
     CONSTRAINT deployments_desired_state_check CHECK ((desired_state = ANY (ARRAY['running'::text, 'stopped'::text]))),
     CONSTRAINT deployments_price_check CHECK ((price_micros_per_second >= 0)),
@@ -1056,8 +1203,9 @@ CREATE TABLE label_use (
     day_stopped_on date,
     month_stopped_on date,
     day_mail smallint DEFAULT 0 NOT NULL,
+    day_mail_on date,
     month_mail smallint DEFAULT 0 NOT NULL,
-    mail_on date,
+    month_mail_on date,
     CONSTRAINT label_use_pkey PRIMARY KEY (account_id, label, value),
     CONSTRAINT label_use_counts_check CHECK (((live >= 0) AND (held_micros >= 0) AND (day_micros >= 0) AND (month_micros >= 0)))
 ) WITH (fillfactor=70);
@@ -1411,11 +1559,12 @@ CREATE TABLE workers (
     warm_up_ms integer,
     model_cache_bytes bigint,
     sick_since timestamp(3) with time zone,
+    models_note text,
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_capacity_check CHECK ((capacity > 0)),
     CONSTRAINT workers_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'stopped'::text]))),
     CONSTRAINT workers_stopped_check CHECK (((state = 'stopped'::text) = (stopped_at IS NOT NULL)))
-);
+) WITH (fillfactor=50);
 
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1481,7 +1630,7 @@ ALTER TABLE worker_tokens ADD CONSTRAINT worker_tokens_pool_id_fkey FOREIGN KEY 
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
-CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE (waiting > 0);
+CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE busy;
 CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass, account_id) WHERE eligible;
 CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHERE (kind = 'demo_network'::text);
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
@@ -1495,7 +1644,9 @@ CREATE INDEX assets_labels_idx ON public.assets USING gin (labels jsonb_path_ops
 CREATE INDEX assets_outputs_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NOT NULL);
 CREATE INDEX assets_uploads_idx ON public.assets USING btree (account_id, created_at, id) WHERE (job_id IS NULL);
 CREATE INDEX audit_log_account_id_id_idx ON public.audit_log USING btree (account_id, id);
+CREATE INDEX audit_log_segment_idx ON public.audit_log USING btree (segment, id);
 CREATE INDEX audit_log_subject_id_id_idx ON public.audit_log USING btree (subject_id, id);
+CREATE INDEX audit_segments_unexported_idx ON public.audit_segments USING btree (no) WHERE (exported_at IS NULL);
 CREATE INDEX batches_account_idx ON public.batches USING btree (account_id, id DESC);
 CREATE INDEX batches_active_idx ON public.batches USING btree (id) WHERE (completed_at IS NULL);
 CREATE INDEX batches_canceling_idx ON public.batches USING btree (id) WHERE canceling;
@@ -1543,7 +1694,6 @@ CREATE INDEX jobs_deployment_idx ON public.jobs USING btree (deployment_id, id D
 CREATE INDEX jobs_expiry_idx ON public.jobs USING btree (expires_at) WHERE (delivery = 'done'::text);
 CREATE INDEX jobs_failed_idx ON public.jobs USING btree (id DESC) WHERE (status = 'failed'::text);
 CREATE INDEX jobs_in_flight_idx ON public.jobs USING btree (pool_id, dispatched_at) WHERE (delivery = ANY (ARRAY['dispatched'::text, 'leased'::text]));
-CREATE INDEX jobs_lease_idx ON public.jobs USING btree (lease_expires_at) WHERE (delivery = 'leased'::text);
 CREATE INDEX jobs_metadata_idx ON public.jobs USING gin (metadata jsonb_path_ops) WHERE (metadata <> '{}'::jsonb);
 CREATE INDEX jobs_paused_idx ON public.jobs USING btree (retry_at) WHERE (delivery = 'paused'::text);
 CREATE INDEX jobs_queue_idx ON public.jobs USING btree (account_id, pool_id);
@@ -1595,13 +1745,16 @@ CREATE INDEX webhook_messages_log_idx ON public.webhook_messages USING btree (en
 CREATE INDEX webhook_secrets_endpoint_id_idx ON public.webhook_secrets USING btree (endpoint_id);
 CREATE UNIQUE INDEX worker_tokens_hash_key ON public.worker_tokens USING btree (hash);
 CREATE INDEX worker_tokens_pool_id_idx ON public.worker_tokens USING btree (pool_id);
-CREATE INDEX workers_alive_idx ON public.workers USING btree (pool_id, last_seen_at) WHERE (state <> 'stopped'::text);
+CREATE INDEX workers_pool_idx ON public.workers USING btree (pool_id) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 
 CREATE TRIGGER api_keys_bequeath_member_trigger AFTER UPDATE OF rotated_to ON public.api_keys FOR EACH ROW WHEN (((new.member_id IS NOT NULL) AND (new.rotated_to IS NOT NULL))) EXECUTE FUNCTION bequeath_member();
 CREATE TRIGGER api_keys_inherit_member_trigger BEFORE INSERT ON public.api_keys FOR EACH ROW WHEN (((new.member_id IS NULL) AND (new.parent_id IS NOT NULL))) EXECUTE FUNCTION inherit_member();
 CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change('the audit log is only appended to');
 CREATE TRIGGER audit_log_keep_trigger BEFORE DELETE ON public.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
+CREATE TRIGGER audit_log_unsealed_trigger BEFORE INSERT ON public.audit_log FOR EACH ROW WHEN (((new.segment IS NOT NULL) OR (new.salt IS NOT NULL) OR (new.content_digest IS NOT NULL) OR (new.digest IS NOT NULL))) EXECUTE FUNCTION refuse_change('an entry is sealed after it was appended');
+CREATE TRIGGER audit_segments_append_trigger BEFORE UPDATE ON public.audit_segments FOR EACH ROW WHEN (((old.exported_at IS NOT NULL) OR (new.exported_at IS NULL) OR (((((((((old.no IS DISTINCT FROM new.no) OR (old.previous_hash IS DISTINCT FROM new.previous_hash)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.entries IS DISTINCT FROM new.entries)) OR (old.first_id IS DISTINCT FROM new.first_id)) OR (old.last_id IS DISTINCT FROM new.last_id)) OR (old.first_at IS DISTINCT FROM new.first_at)) OR (old.last_at IS DISTINCT FROM new.last_at)) OR (old.sealed_at IS DISTINCT FROM new.sealed_at)))) EXECUTE FUNCTION refuse_change('a sealed segment stays as it is, but that it was exported is noted once');
+CREATE TRIGGER audit_segments_keep_trigger BEFORE DELETE ON public.audit_segments FOR EACH ROW WHEN ((old.last_at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
 CREATE TRIGGER balances_low_event_trigger AFTER UPDATE ON public.balances FOR EACH ROW WHEN (((old.alerted_at IS NULL) AND (new.alerted_at IS NOT NULL))) EXECUTE FUNCTION record_low_credits();
 CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW WHEN ((((new.alerted_at IS NULL) AND ((new.available_micros + new.held_micros) < new.alert_below_micros) AND ((new.available_micros + new.held_micros) < (old.available_micros + old.held_micros))) OR ((new.alerted_at IS NOT NULL) AND ((new.available_micros + new.held_micros) >= new.alert_below_micros) AND (((new.available_micros + new.held_micros) > (old.available_micros + old.held_micros)) OR (new.alert_below_micros <> old.alert_below_micros))))) EXECUTE FUNCTION note_low_credits();
 CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();

@@ -6,9 +6,8 @@ import { Prisma } from '@prisma/client';
 import { DEFAULT_LIMITS } from '@millrace/accounts';
 import { BlobStoreError, assetSettings, blobKey, composeAssets, openBlobStore, type Assets } from '@millrace/assets';
 import { billingSettings } from '@millrace/billing';
-import { NO_SUBMISSION_DEFAULTS, newId, type DispatchMessage, type NodeCatalogue } from '@millrace/contracts';
+import { NO_SUBMISSION_DEFAULTS, newId, type DispatchMessage } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
-import type { Engine, EngineResult, EngineRunContext, EngineWork } from '@millrace/engines';
 import {
   composeExecution,
   composeSubmission,
@@ -20,22 +19,13 @@ import {
 import { RedisConnections } from '@millrace/messaging';
 import { KeyRing, Metrics, createLogger, readSettings } from '@millrace/platform';
 import { createTestDatabase, eventually, makeAccount, testRedisUrl, type TestDatabase } from '@millrace/testing';
+import { catalogue, engineThat, gate, lasts, makesFile, succeeds, type Run } from './fixtures/engines';
 import { DatabaseRegistry } from './pool-registry';
 import { WorkFolder } from './work-files';
 import { PoolWorker } from './worker';
 
 const DRAIN_MS = 100;
 const PRICE = 1_000n;
-const catalogue: NodeCatalogue = {
-  Show: {
-    displayName: 'Show',
-    category: '',
-    description: '',
-    inputs: { image: { type: 'COMBO', required: false, file: 'image' } },
-    outputs: [],
-    outputNode: true,
-  },
-};
 const logger = createLogger('test', 'fatal');
 /** Longer than any test, also on a busy machine. */
 const LEASE_SECONDS = 600;
@@ -89,40 +79,6 @@ beforeEach(() => {
   store.open = () => Promise.resolve();
   store.stage = () => Promise.resolve();
 });
-
-type Run = (work: EngineWork, context: EngineRunContext) => Promise<EngineResult>;
-
-const succeeds: Run = (_work, context) => {
-  context.onEvent({ type: 'started' });
-  return Promise.resolve({ status: 'succeeded' });
-};
-
-/** Reports one file, and succeeds. */
-const makesFile: Run = async (work, context) => {
-  context.onEvent({ type: 'started' });
-  const path = join(work.outputDir, 'a.txt');
-  await writeFile(path, 'made');
-  context.onEvent({ type: 'output', output: { nodeId: '1', index: 0, kind: 'file', name: 'a.txt', path } });
-  return { status: 'succeeded' };
-};
-
-/** Runs until it is interrupted. */
-const lasts: Run = (_work, context) => {
-  context.onEvent({ type: 'started' });
-  return new Promise((resolve) => context.signal.addEventListener('abort', () => resolve({ status: 'interrupted' })));
-};
-
-function engineThat(run: Run): Engine {
-  return {
-    kind: 'cpu',
-    start: () => Promise.resolve(),
-    close: () => Promise.resolve(),
-    reset: () => Promise.resolve(),
-    catalogue: () => Promise.resolve(catalogue),
-    health: () => Promise.resolve({ ready: true, problem: null, version: 'test', residentModels: [] }),
-    run,
-  };
-}
 
 /** A worker of a pool of its own, and a job of its own that was dispatched to it. */
 async function openWorld(run: Run, { withInput = false } = {}): Promise<World> {
@@ -262,19 +218,6 @@ class World {
 }
 
 const away = (): Promise<void> => Promise.reject(new BlobStoreError('unreachable', 'the bucket does not answer'));
-
-/** Something that has been reached, and goes on when it is opened. */
-function gate(): { reached: Promise<void>; open: () => void; pass: () => Promise<void> } {
-  let reach: () => void = () => undefined;
-  let open: () => void = () => undefined;
-  const reached = new Promise<void>((resolve) => (reach = resolve));
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  const pass = (): Promise<void> => {
-    reach();
-    return opened;
-  };
-  return { reached, open, pass };
-}
 
 describe('a job that is canceled', () => {
   it('while its inputs are staged never enters the engine, and is free', async () => {

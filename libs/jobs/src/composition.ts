@@ -259,7 +259,7 @@ function composeMoves({ database, redis, logger, metrics, settings }: JobsParts)
   events: JobEvents;
   dispatcher: Dispatcher;
   lifecycle: Lifecycle;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 } {
   const producer = redis.producer();
   const lanes = new LaneProducer(producer);

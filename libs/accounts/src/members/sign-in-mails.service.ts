@@ -8,7 +8,7 @@ import type { SignInRequestStore } from './sign-in-request.store';
 import { SignInSeal } from './sign-in-seal';
 
 /** A link counts as long as the browser keeps what it asked with. */
-export const SIGN_IN_SECONDS = 900;
+const SIGN_IN_SECONDS = 900;
 /** In a minute from a network. */
 const FROM_A_NETWORK = 10;
 /** In a minute for an address, from one network: a stranger elsewhere takes nothing of it. */

@@ -36,7 +36,7 @@ export type LabelledJobs = StatementPart<'place' | 'account_id' | 'api_key_id' |
  * What a job is counted by, as pairs `m` of key and value: its labels, its account and its key. Caps of accounts and keys are rules of
  * labels that no job can have (`limited_value` in the database says the same of a job that was recorded).
  */
-export const countedBy = (metadata: Prisma.Sql, apiKeyId: Prisma.Sql): Prisma.Sql => Prisma.sql`
+const countedBy = (metadata: Prisma.Sql, apiKeyId: Prisma.Sql): Prisma.Sql => Prisma.sql`
   jsonb_each_text(jsonb_strip_nulls(${metadata} || jsonb_build_object(${ACCOUNT_LABEL}::text, '', ${KEY_LABEL}::text, ${apiKeyId})))`;
 
 /**

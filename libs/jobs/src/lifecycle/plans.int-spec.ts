@@ -82,7 +82,7 @@ it('finds jobs whose lease has run out among those in flight, past all that wait
   };
   await listLostJobs({ query: rows, rows, execute: () => Promise.resolve(0), models: test.database.models }, null, 100);
   const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-    Prisma.sql`EXPLAIN (FORMAT JSON) ${sent[0] as Prisma.Sql}`,
+    Prisma.sql`EXPLAIN (FORMAT JSON) ${sent[0]}`,
   );
   const readings = (row?.['QUERY PLAN'] ?? [])
     .flatMap(({ Plan }) => nodesOf(Plan))

@@ -11,7 +11,7 @@ import { BatchWorld } from '../fixtures/batch-world';
 import { JobWorld } from '../fixtures/job-world';
 import { composeLabelRules, composeSpendCaps, type SpendCapDraft } from '../labels';
 import type { LabelRuleDraft } from '../labels/label-rule';
-import { GroupStore, refusalOf } from '../submission';
+import { refusalOf, type GroupStore } from '../submission';
 
 /** What each job of the world holds. */
 const HOLD_MICROS = 60_000n;

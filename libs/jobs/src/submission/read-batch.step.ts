@@ -35,7 +35,7 @@ export interface RequestedBatch {
   /** Where each of listed jobs stands in the body; null where there is a table. */
   places: ListedPlaces | null;
   /** @throws Refusal of this one job, or status 400 where the text is no JSON. */
-  jobAt(index: number): RequestedBatchJob;
+  readonly jobAt: (index: number) => RequestedBatchJob;
 }
 
 /**

@@ -10,6 +10,8 @@ import { SweepExpiredJobsLoop } from './sweep-expired-jobs.loop';
 /** Of that many jobs of one batch, these cannot be done. */
 const COUNT = 25;
 const POISON = [0, 7, 8, 24];
+/** More than it takes, also on a busy machine. */
+const RUNS = 5;
 
 let test: TestDatabase;
 let world: JobWorld;
@@ -75,10 +77,13 @@ describe.each(chores)('%s', (_what, makeDue, makeLoop, list) => {
     const ids = await makeDue();
     const bad = POISON.map((index) => ids[index] ?? '');
     await poison(bad);
-    const failed: string[] = [];
-    const report = { failed: (item: string) => void failed.push(item), resting: () => undefined };
+    const failed = new Set<string>();
+    const report = { failed: (item: string) => void failed.add(item), resting: () => undefined };
     const loop = makeLoop(test.database);
-    expect(await loop.runOnce(report)).toBe(COUNT - POISON.length);
+    let done = 0;
+    // PostgreSQL tells of a failure before it lets the rows go: those that the next statement passes over have the next run.
+    for (let runs = 0; runs < RUNS && done < COUNT - POISON.length; runs += 1) done += await loop.runOnce(report);
+    expect(done).toBe(COUNT - POISON.length);
     expect([...failed].sort()).toEqual([...bad].sort());
     expect((await due()).map(({ id }) => id).sort()).toEqual([...bad].sort());
   });

@@ -60,7 +60,7 @@ describe.each(STORES)('bytes that were damaged in %s', (store) => {
     );
   };
 
-  it('are found when a job takes them: it fails and names the asset, its owner is told, and an upload mends it', async () => {
+  it('are found when a job takes them: it fails and names the asset, its owner is answered 410, and an upload mends it', async () => {
     const bytes = await picture();
     const asset = await upload(bytes);
     await world.replaceBytes(asset.id, other(bytes));

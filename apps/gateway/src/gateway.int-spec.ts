@@ -103,7 +103,7 @@ describe('a worker outside the cluster', () => {
     }
   });
 
-  it('says which bytes an input must have, and is believed only as far as they are damaged where they lie', async () => {
+  it('says which bytes an input must have, and a report that they are damaged counts only if they are, where they lie', async () => {
     const worker = await world.worker();
     const accountId = await world.account();
     const [input, other] = [await world.upload(accountId, 'input'), await world.upload(accountId, 'other')];

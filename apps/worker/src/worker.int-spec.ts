@@ -268,7 +268,7 @@ describe('a job that is canceled', () => {
 });
 
 describe('an input whose bytes are not what they were', () => {
-  it('never reaches the engine: the job fails with an error that names it, is free, and its owner is told from then on', async () => {
+  it('never reaches the engine: the job fails with an error that names it, is free, and its owner is answered so from then on', async () => {
     const entered = jest.fn(succeeds);
     const world = await openWorld(entered, { withInput: true });
     const { jobId } = world.message;

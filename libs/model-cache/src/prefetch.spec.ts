@@ -122,7 +122,7 @@ describe('a prefetch', () => {
     expect(library.given.get(model.digest)).toBe(5_000);
   });
 
-  it('ends when it is told to, and leaves what came for the next', async () => {
+  it('ends when it is stopped, and leaves what came for the next', async () => {
     const { cache } = await open();
     const model = library.add('a.safetensors', 5_000);
     const leaving = new AbortController();

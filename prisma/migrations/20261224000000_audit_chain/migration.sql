@@ -28,9 +28,15 @@ CREATE INDEX audit_segments_unexported_idx ON audit_segments (no) WHERE exported
 
 CREATE TRIGGER audit_segments_append_trigger BEFORE UPDATE ON audit_segments FOR EACH ROW
     WHEN (OLD.exported_at IS NOT NULL OR NEW.exported_at IS NULL
-        OR (OLD.no, OLD.previous_hash, OLD.hash, OLD.entries, OLD.first_id, OLD.last_id, OLD.first_at, OLD.last_at, OLD.sealed_at)
-            IS DISTINCT FROM
-           (NEW.no, NEW.previous_hash, NEW.hash, NEW.entries, NEW.first_id, NEW.last_id, NEW.first_at, NEW.last_at, NEW.sealed_at))
+        OR OLD.no IS DISTINCT FROM NEW.no
+        OR OLD.previous_hash IS DISTINCT FROM NEW.previous_hash
+        OR OLD.hash IS DISTINCT FROM NEW.hash
+        OR OLD.entries IS DISTINCT FROM NEW.entries
+        OR OLD.first_id IS DISTINCT FROM NEW.first_id
+        OR OLD.last_id IS DISTINCT FROM NEW.last_id
+        OR OLD.first_at IS DISTINCT FROM NEW.first_at
+        OR OLD.last_at IS DISTINCT FROM NEW.last_at
+        OR OLD.sealed_at IS DISTINCT FROM NEW.sealed_at)
     EXECUTE FUNCTION refuse_change('a sealed segment stays as it is, but that it was exported is noted once');
 CREATE TRIGGER audit_segments_keep_trigger BEFORE DELETE ON audit_segments FOR EACH ROW
     WHEN (OLD.last_at > now() - interval '90 days')

@@ -100,7 +100,7 @@ export function members(shared: ConsoleStack, mails: TestMails): void {
       // Who is signed in to another account reads it as well, and goes on there.
       const other = await browser.openSignedIn(await stack.createAccount(), '/jobs');
       await title(other, 'Jobs');
-      // The page begins anew: an address that differs behind its # alone is no other one.
+      // The page loads again: an address that differs behind its # alone is no other one.
       await other.goto('about:blank');
       await other.goto(browser.address(`/jobs#${link}`));
       await other.getByText('This invitation was used or taken back').waitFor();

@@ -303,7 +303,7 @@ describe('a batch', () => {
     expect([wrong.status, wrong.body.error.code]).toEqual([422, 'invalid_request']);
   });
 
-  it('that is tried again is told of the caps that are used, as a new one is', async () => {
+  it('that is tried again is answered with the caps that are used, as a new one is', async () => {
     const { body, headers } = await submit(colors(2));
     expect(headers['millrace-spend-warning']).toBeUndefined();
     await client.call('POST', `${PATH}/${body.id}/cancel`);

@@ -71,7 +71,7 @@ export class BytesController {
     await pipeline(body, response);
   }
 
-  /** A worker got bytes of an input with another hash: they are read where they lie, whatever it says. */
+  /** A worker got bytes of an input with another hash: they are read where they lie. What it says does not count. */
   @Post('inputs/:asset/doubts')
   @HttpCode(200)
   async doubt(

@@ -69,7 +69,7 @@ it('that they arrive damaged each time is said', async () => {
   expect(failure.message).toContain('arrived damaged');
 });
 
-it('a gateway that does not say the hash is believed', async () => {
+it('bytes of a gateway that says no hash are taken as they are', async () => {
   const { inputs } = await stage(sourceOf(['anything'], null, new Error('not asked')));
   expect(readFileSync(inputs[0]?.path ?? '', 'utf8')).toBe('anything');
 });
@@ -77,7 +77,7 @@ it('a gateway that does not say the hash is believed', async () => {
 it.each([
   [new Refusal('content_lost', 'lost'), 'lost or damaged'],
   [new Refusal('not_found', 'none'), 'does not exist any more'],
-])('a refusal of the service is told: %s', async (error, said) => {
+])('a refusal of the service is reported: %s', async (error, said) => {
   const source = { ...sourceOf([], null, false), openInput: () => Promise.reject(error) };
   expect((await failureOf(source)).message).toContain(said);
 });

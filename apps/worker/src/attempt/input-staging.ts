@@ -21,7 +21,7 @@ export interface InputSource {
   /**
    * The bytes that came have another hash: look where they lie.
    *
-   * @returns whether they are damaged there, and their owner is told so from now on.
+   * @returns whether they are damaged there, and their owner is answered so from now on.
    * @throws Refusal `not_found`; BlobStoreError.
    */
   doubtInput(accountId: string, id: string): Promise<boolean>;

@@ -109,7 +109,7 @@ export class ContentService {
   }
 
   /**
-   * Whoever read an asset that a job refers to got bytes with another hash: read them where they lie, and note it if they are damaged.
+   * A worker that read an asset that a job refers to got bytes with another hash: read them where they lie, and note it if they are damaged.
    *
    * @returns whether they are; false: they were damaged on their way.
    * @throws Refusal `not_found`; BlobStoreError.

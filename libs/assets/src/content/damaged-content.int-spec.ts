@@ -87,7 +87,7 @@ describe.each([
     expect(await marks()).toEqual([false, false]);
   });
 
-  it('that are sound stay so, whoever doubts them', async () => {
+  it('that are sound stay so, no matter who doubts them', async () => {
     const { asset } = await here.upload(accountId, randomBytes(1_000));
     expect(await here.content.doubtInput(accountId, asset.id)).toBe(false);
     expect([await answers(asset), await marks()]).toEqual([['served'], [false, false]]);

@@ -30,7 +30,7 @@ export class BlobDamageStore {
       UPDATE blobs b SET lost_at = NULL WHERE ${isThis(blob)} AND b.lost_at IS NOT NULL`);
   }
 
-  /** Bytes were placed anew. */
+  /** Bytes were placed again. */
   async clear(statements: Statements, blob: BlobRef): Promise<void> {
     await statements.execute(Prisma.sql`UPDATE blobs b SET lost_at = NULL, damaged_at = NULL WHERE ${isThis(blob)}`);
   }

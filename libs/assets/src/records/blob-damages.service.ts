@@ -4,9 +4,9 @@ import { blobKey, damageOf, type BlobDamage, type BlobMarks, type StoredBlob } f
 import type { BlobDamageStore } from './blob-damage.store';
 
 /**
- * Notes what is wrong with bytes, so that their owner is told instead of served them. A mark that stays was confirmed by reading that began
- * after it was set: bytes that were placed anew before it are seen by that reading, and placing them after it clears the mark. So no mark
- * outlives the damage, whatever runs at the same time.
+ * Notes what is wrong with bytes, so that their owner gets an error instead of them. A mark that stays was confirmed by reading that began
+ * after it was set: bytes that were placed again before it are seen by that reading, and placing them after it clears the mark. So no mark
+ * outlives the damage, no matter what runs at the same time.
  */
 export class BlobDamages {
   constructor(
@@ -19,7 +19,7 @@ export class BlobDamages {
    * Somebody read bytes that are not what their record says: see for ourselves, and note it. Reads them twice if they are, in flat memory.
    *
    * @returns whether they are damaged or lost; false: they are sound where they lie.
-   * @throws BlobStoreError where that cannot be told.
+   * @throws BlobStoreError where that cannot be found out.
    */
   async doubt(blob: StoredBlob): Promise<boolean> {
     if (await this.isSound(blob)) return false;
@@ -53,7 +53,7 @@ export class BlobDamages {
     if (lostAt !== null) await this.marks.clearLost(this.database, blob);
   }
 
-  /** Sound bytes were placed anew. Without a mark there is nothing to say. */
+  /** Sound bytes were placed again. Without a mark there is nothing to say. */
   async noteMended(blob: StoredBlob, marks: BlobMarks): Promise<void> {
     if (damageOf(marks) !== null) await this.marks.clear(this.database, blob);
   }

@@ -27,7 +27,7 @@ export interface StorageFindings {
 
 /**
  * Compares every object of the store with the records, and every live record with the store. What it finds of bytes it notes beside their
- * record, so that their owners are told; what was noted and is not so any more, it takes back.
+ * record, so that their owners get an error; what was noted and is not so any more, it takes back.
  */
 export class StorageAudit {
   constructor(

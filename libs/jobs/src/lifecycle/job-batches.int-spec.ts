@@ -81,7 +81,7 @@ describe.each(chores)('%s', (_what, makeDue, makeLoop, list) => {
     const report = { failed: (item: string) => void failed.add(item), resting: () => undefined };
     const loop = makeLoop(test.database);
     let done = 0;
-    // PostgreSQL tells of a failure before it lets the rows go: those that the next statement passes over have the next run.
+    // PostgreSQL reports a failure before it lets the rows go: those that the next statement passes over have the next run.
     for (let runs = 0; runs < RUNS && done < COUNT - POISON.length; runs += 1) done += await loop.runOnce(report);
     expect(done).toBe(COUNT - POISON.length);
     expect([...failed].sort()).toEqual([...bad].sort());

@@ -12,7 +12,7 @@ import {
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts } from '../labels';
 import { joinRotationsPart } from '../rotation';
-import { useModelsOfAllPart } from './library-models';
+import { useModelsOfAllPart } from './library-models.store';
 import type { JobDraft } from './submission';
 import type { RecordedJob } from './submission.store';
 

@@ -10,7 +10,8 @@ export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
 export { graphTextOf, type ExaminedItem } from './examine-batch.step';
 export { ITEM_FAULTS, itemFaultOf } from './item-fault';
 export { draftOf, retryOf, type Submitter } from './job-draft';
-export { isModelGone, whileModelsGo } from './library-models';
+export { isModelGone } from './library-models.store';
+export { whileModelsGo } from './while-models-go';
 export {
   accountQueueFull,
   assertWithinSpendLimit,

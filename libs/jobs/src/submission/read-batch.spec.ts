@@ -13,7 +13,7 @@ const messageAt = (read: () => unknown): string => {
 };
 
 describe('listed jobs', () => {
-  it('are those that the first reading found, in whatever characters and spaces they are written', () => {
+  it('are those that the first reading found, in any characters and spaces', () => {
     // Well-formed text: a body is UTF-8.
     const texts = fc.string({ unit: 'binary', maxLength: 12 });
     const space = fc.constantFrom('', ' ', '\n\t');

@@ -14,13 +14,13 @@ import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
 import type { ExaminedJob } from './examine-submission.step';
 import { draftOf, retryOf } from './job-draft';
-import { whileModelsGo } from './library-models';
 import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { RecordedJob, SubmissionStore } from './submission.store';
 import type { SubmissionExaminer } from './submission-examiner';
 import type { SubmissionGroups } from './submission-groups';
+import { whileModelsGo } from './while-models-go';
 
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {

@@ -5,7 +5,7 @@ import { claimKeyPart, composeStatement, statementPart, type StatementPart, type
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts, type SpendStanding } from '../labels';
 import { hasRoomPart, joinRotationPart } from '../rotation';
-import { useModelsPart } from './library-models';
+import { useModelsPart } from './library-models.store';
 import type { JobDraft } from './submission';
 
 /** The constraint that a submission meets when an asset went between its check and its commit. */

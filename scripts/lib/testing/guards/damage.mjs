@@ -25,7 +25,7 @@ export const DAMAGE_GUARDS = [
   ),
   of('damaged bytes do not come back by themselves', DAMAGES, "damage !== 'lost' || ", '', CONTENT),
   of(
-    'an upload places the bytes of a damaged blob anew',
+    'an upload places the bytes of a damaged blob again',
     'libs/assets/src/records/blob.service.ts',
     ' && damageOf(record) === null',
     '',

@@ -1,4 +1,3 @@
-import { ACCESS_GUARDS } from './access.mjs';
 import { AUDIT_LOG_GUARDS } from './audit-log.mjs';
 import { BATCH_GUARDS } from './batches.mjs';
 import { DAMAGE_GUARDS } from './damage.mjs';
@@ -37,7 +36,6 @@ export const GUARDS = [
   ...DAMAGE_GUARDS,
   ...SESSION_GUARDS,
   ...SUB_KEY_GUARDS,
-  ...ACCESS_GUARDS,
   ...MAIL_GUARDS,
   ...MEMBER_GUARDS,
   ...LABEL_GUARDS,

@@ -31,8 +31,8 @@ export const LOOP_GUARDS = [
   of(
     'what the lane does not take is no work done',
     DISPATCHER,
-    '? this.lanes.add(poolId, job)',
-    '? this.deliver(poolId, job)',
+    "return state === 'held' ? this.lanes.addAgain(poolId, job, period) : this.lanes.add(poolId, job);",
+    "return this.send(job, state === 'held' ? this.lanes.addAgain(poolId, job, period) : this.lanes.add(poolId, job));",
     DISPATCHES,
   ),
   of(

@@ -3,6 +3,7 @@ import { of, without } from './guard.mjs';
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
 const TESTS = ['apps/api/src/members/members.int-spec'];
+const ACCESS = ['apps/api/src/accounts/access-rules.int-spec'];
 const OWNERS = ['apps/api/src/members/owner-rights.int-spec'];
 const MEMBER_KEYS = ['apps/api/src/members/member-keys.int-spec'];
 const OWNER_RIGHTS = 'libs/accounts/src/owner-rights.ts';
@@ -11,7 +12,7 @@ const AUDIT_STORE = 'libs/accounts/src/audit-log/audit-log.store.ts';
 const MEMBER_STORE = 'libs/accounts/src/members/member.store.ts';
 const INVITATION_STORE = 'libs/accounts/src/members/invitation.store.ts';
 
-/** Of the people of an account, what owners alone do, and the log that shows it. @type {Guard[]} */
+/** Of the people of an account, what owners alone do, from where keys may be used, and the log that shows it. @type {Guard[]} */
 export const MEMBER_GUARDS = [
   of(
     'the last owner is not removed',
@@ -177,5 +178,40 @@ export const MEMBER_GUARDS = [
     'return isOwners(scopes) ? { accountId } : { accountId, apiKeyId };',
     'return isOwners(scopes) || apiKeyId !== undefined ? { accountId } : { accountId, apiKeyId };',
     TESTS,
+  ),
+  of(
+    'a request by a key or a session is compared with the allow-lists',
+    'apps/api/src/endpoints/callers/callers.ts',
+    '    await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));\n    return caller;',
+    '    return caller;',
+    ACCESS,
+  ),
+  of(
+    'signing in is compared with the allow-lists',
+    'apps/api/src/sessions/sign-in.service.ts',
+    'await this.gate.assertAllowed(caller, addressOf(request), networkOf(request));',
+    '',
+    ACCESS,
+  ),
+  of(
+    'a key gives away no network that it has not',
+    'libs/accounts/src/key-parent.ts',
+    'if (acting === null || isWithinList(allowed, acting.allowedAddresses)) return;',
+    'if (acting !== undefined) return;',
+    ACCESS,
+  ),
+  of(
+    'a maximum age that would end the acting key is refused',
+    'libs/accounts/src/access/access-rules.service.ts',
+    'if (keyId !== null && ended.includes(keyId)) throw tooOld();',
+    '',
+    ACCESS,
+  ),
+  of(
+    'a key that has ended stays so when the maximum age is taken back',
+    'libs/accounts/src/access/access-rules.store.ts',
+    'AND (k.expires_at IS NULL OR k.expires_at > now())',
+    '',
+    ACCESS,
   ),
 ];

@@ -81,15 +81,15 @@ export const MODEL_CACHE_GUARDS = [
   of(
     'a job waits only for a worker that can hold its models',
     MODEL_ROOM,
-    'AND other.model_cache_bytes >= ${bytes} AND',
-    'AND',
+    'another(workerId, Prisma.sql`other.model_cache_bytes >= ${bytes}`)',
+    'another(workerId, Prisma.sql`${bytes} IS NOT NULL`)',
     ROOM_FOR_MODELS,
   ),
   of(
     'a job waits for no worker that has gone',
     MODEL_ROOM,
-    "AND other.state IN ('starting', 'ready')\n      AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})",
-    '',
+    "(other.state IN ('starting', 'ready')\n    AND other.last_seen_at > now() - make_interval(secs => ${WORKER_SILENCE_SECONDS})\n    AND (",
+    '((',
     ROOM_FOR_MODELS,
   ),
   of(

@@ -1,11 +1,8 @@
-import { Refusal } from '@millrace/contracts';
 import { RefusedError, statementPart, type StatementPart } from '@millrace/database';
 import type { JobDraft } from './submission';
 
 /** The reason with which a statement refuses itself when the library has a model no more that the job names. */
 const MODEL_GONE = 'model_gone';
-/** Each look finds what the one before named and is gone; more looks than this meet somebody who deletes and uploads all the time. */
-const LOOKS = 3;
 
 /**
  * The models that only the library has are used by the job, and none of them is deleted until it is recorded: then the job itself keeps them. Costs
@@ -37,21 +34,4 @@ export function useModelsOfAllPart(
 /** Whether a statement has recorded nothing because a model was deleted since it was looked up. */
 export function isModelGone(error: unknown): boolean {
   return error instanceof RefusedError && error.reason === MODEL_GONE;
-}
-
-/**
- * Look up what a job names and record it, and where a model was deleted in between, once more: the next look misses it, and says so.
- *
- * @throws what `work` does; Refusal `invalid_workflow` where that goes on.
- */
-export async function whileModelsGo<T>(work: () => Promise<T>): Promise<T> {
-  for (let looks = 1; ; looks += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isModelGone(error)) throw error;
-      if (looks === LOOKS)
-        throw new Refusal('invalid_workflow', 'A model that the workflow names was deleted meanwhile.');
-    }
-  }
 }

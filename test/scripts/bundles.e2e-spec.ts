@@ -52,7 +52,7 @@ describe('the bundles that processes are started from', () => {
     ['api', 'apps/api/src/open-listeners.ts', 'export async function openListeners('],
     ['worker', 'apps/worker/src/worker.ts', 'export class PoolWorker '],
     ['maintenance', 'libs/database/src/database.ts', 'export class Database '],
-    ['examination.thread', 'libs/jobs/src/submission/examination.thread.ts', 'export function examineInThread('],
+    ['examination.thread', 'libs/jobs/src/examination/examination.thread.ts', 'export function examineInThread('],
   ])('a stack trace of %s names %s and its line', (name, source, text) => {
     const built = readFileSync(join(ROOT, 'dist', 'bin', `${name}.js`), 'utf8').split('\n');
     const map = new SourceMap(
@@ -70,7 +70,7 @@ describe('the bundles that processes are started from', () => {
     ['libs/platform/src/boot.ts', ['api', 'worker', 'maintenance', 'fleet', 'gateway']],
     ['apps/api/src/main.ts', ['api']],
     ['apps/worker/src/main.ts', ['worker']],
-    ['libs/jobs/src/submission/examination.thread.ts', ['examination.thread']],
+    ['libs/jobs/src/examination/examination.thread.ts', ['examination.thread']],
     ['libs/cpu-engine/src/process/process-entry.ts', ['process-entry']],
   ])('a change of %s makes the bundles %j again, and no other', (source, names) => {
     const { bundles } = JSON.parse(readFileSync(join(ROOT, 'dist', 'bin', '.bundles.json'), 'utf8')) as {

@@ -33,6 +33,7 @@ import {
   WarmClaims,
   WorkingPoolsStore,
 } from './dispatch';
+import { SubmissionExaminer } from './examination';
 import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
 import { JobEraser, JobErasureStore } from './erasure';
 import type { JobSettings } from './job.settings';
@@ -72,7 +73,6 @@ import {
   RunTimesStore,
   SubmissionChecks,
   SubmissionEstimates,
-  SubmissionExaminer,
   SubmissionGroups,
   SubmissionService,
   SubmissionStore,

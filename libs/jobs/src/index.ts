@@ -17,6 +17,7 @@ export {
 } from './composition';
 export { WarmClaims, isWarm, type ClaimResult, type ClaimingWorker } from './dispatch';
 export { JobEraser, JobErasureStore } from './erasure';
+export { SMALL_SUBMISSION_BYTES } from './examination';
 export {
   JobPolls,
   JobPresenter,
@@ -67,12 +68,6 @@ export {
   type NodeTiming,
   type RoomLack,
 } from './state';
-export {
-  SMALL_SUBMISSION_BYTES,
-  SubmissionEstimates,
-  SubmissionService,
-  type AcceptedJob,
-  type SubmissionEstimate,
-} from './submission';
+export { SubmissionEstimates, SubmissionService, type AcceptedJob, type SubmissionEstimate } from './submission';
 export { RetiredJobs } from './retired';
 export { composeWebhookReaders } from './webhook-readers';

@@ -8,7 +8,7 @@ export const PROCESSES = {
 };
 /** What a process starts by the name of a file beside its own. Each is complete in itself: a thread needs few packages. */
 export const THREADS = {
-  'examination.thread': 'libs/jobs/src/submission/examination.thread.js',
+  'examination.thread': 'libs/jobs/src/examination/examination.thread.js',
   'process-entry': 'libs/cpu-engine/src/process/process-entry.js',
   'thread-entry': 'libs/cpu-engine/src/process/thread-entry.js',
 };

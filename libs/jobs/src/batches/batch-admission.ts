@@ -1,7 +1,8 @@
 import { Refusal, type BatchAdmission, type BatchFault, type JobMetadata } from '@millrace/contracts';
 import type { GraphTemplate } from '@millrace/workflow';
+import { ITEM_FAULTS, itemFaultOf, type ExaminedItem } from '../examination';
 import { withOwnLabels } from '../labels';
-import { ITEM_FAULTS, inputAssetsOf, itemFaultOf, type ExaminedItem, type FoundReferences } from '../submission';
+import { inputAssetsOf, type FoundReferences } from '../submission';
 
 /** A job of a batch that can be recorded. */
 export interface AdmittedItem extends ExaminedItem {

@@ -1,13 +1,7 @@
 import { Refusal, type BatchFault } from '@millrace/contracts';
+import { ITEM_FAULTS, itemFaultOf } from '../examination';
 import type { LabelRooms } from '../labels';
-import {
-  ITEM_FAULTS,
-  accountQueueFull,
-  insufficientCredits,
-  itemFaultOf,
-  poolQueueFull,
-  type JobDraft,
-} from '../submission';
+import { accountQueueFull, insufficientCredits, poolQueueFull, type JobDraft } from '../submission';
 import { batchRefused, type AdmittedItem, type BatchContents } from './batch-admission';
 
 /** What there is room for. */

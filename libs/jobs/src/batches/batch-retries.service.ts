@@ -8,18 +8,10 @@ import type { Target } from '@millrace/deployments';
 import { Turns } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
+import { type ExaminedItem, type SubmissionExaminer } from '../examination';
 import type { SpendStanding } from '../labels';
 import type { JobScope } from '../state';
-import {
-  draftOf,
-  isModelGone,
-  keyReused,
-  type ExaminedItem,
-  type GroupStore,
-  type JobDraft,
-  type SubmissionExaminer,
-  type Submitter,
-} from '../submission';
+import { draftOf, isModelGone, keyReused, type GroupStore, type JobDraft, type Submitter } from '../submission';
 import { BatchContents, type AdmittedItem } from './batch-admission';
 import type { BatchFitter } from './batch-fitter';
 import { LOCK_WAIT_MS, TRANSACTION_TIMEOUT_MS, groupsOf, standingsFor } from './batch-groups';

@@ -8,15 +8,14 @@ import type { Target } from '@millrace/deployments';
 import { Turns, type Metrics } from '@millrace/platform';
 import type { Dispatcher } from '../dispatch';
 import type { JobSettings } from '../job.settings';
+import { graphTextOf, type SubmissionExaminer } from '../examination';
 import type { SpendStanding } from '../labels';
 import {
   draftOf,
-  graphTextOf,
   keyReused,
   retryOf,
   type GroupStore,
   type JobDraft,
-  type SubmissionExaminer,
   type Submitter,
   whileModelsGo,
 } from '../submission';

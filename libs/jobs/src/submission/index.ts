@@ -1,5 +1,4 @@
 export { GroupStore } from './group.store';
-export { SMALL_SUBMISSION_BYTES, SubmissionExaminer } from './submission-examiner';
 export { SubmissionGroups } from './submission-groups';
 export { SubmissionService, type AcceptedJob, type RecordWithin } from './submission.service';
 export { RunTimesStore } from './run-times.store';
@@ -7,8 +6,6 @@ export { SubmissionChecks } from './submission-checks';
 export { SubmissionEstimates, type SubmissionEstimate } from './submission-estimates.service';
 export { SubmissionStore } from './submission.store';
 export { SweepIdempotencyKeysLoop } from './sweep-idempotency-keys.loop';
-export { graphTextOf, type ExaminedItem } from './examine-batch.step';
-export { ITEM_FAULTS, itemFaultOf } from './item-fault';
 export { draftOf, retryOf, type Submitter } from './job-draft';
 export { isModelGone } from './library-models.store';
 export { whileModelsGo } from './while-models-go';

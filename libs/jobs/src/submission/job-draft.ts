@@ -6,10 +6,10 @@ import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import { withOwnLabels } from '../labels';
 import type { JobScope } from '../state';
-import type { ExaminedJob } from './examine-submission.step';
+import type { ExaminedJob } from '../examination';
 import type { JobDraft } from './submission';
 import { termsOf } from './terms';
-import { workKeyOf } from './work-key';
+import { workKeyOf } from '../examination';
 
 /** Who submits, from where, and on which policy. */
 export interface Submitter {

@@ -11,7 +11,7 @@ import { NO_REUSE } from '../fixtures/no-reuse';
 import { jobSettings } from '../job.settings';
 import { GroupStore } from './group.store';
 import { SubmissionChecks } from './submission-checks';
-import { SubmissionExaminer } from './submission-examiner';
+import { SubmissionExaminer } from '../examination';
 import { SubmissionGroups } from './submission-groups';
 import { SubmissionService, type Submission } from './submission.service';
 import { SubmissionStore } from './submission.store';

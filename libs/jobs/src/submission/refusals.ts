@@ -4,7 +4,7 @@ import { Refusal } from '@millrace/contracts';
 import { ConstraintError, KEY_REUSED, RefusedError } from '@millrace/database';
 import { labelRefusal } from '../labels';
 import { QUEUE_FULL } from '../rotation';
-import type { AssetPlace } from './examine-submission.step';
+import type { AssetPlace } from '../examination';
 import type { JobDraft } from './submission';
 import { INPUT_ASSET_CONSTRAINT } from './submission.store';
 

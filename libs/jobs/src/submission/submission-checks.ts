@@ -3,9 +3,9 @@ import type { NodeError, NodeErrors } from '@millrace/contracts';
 import type { Target } from '@millrace/deployments';
 import type { JobSettings } from '../job.settings';
 import type { QueueEstimates } from '../rotation';
-import type { ExaminedJob, ReferredAssets } from './examine-submission.step';
+import type { ExaminedJob, ReferredAssets } from '../examination';
 import { missingAssets, poolQueueFull } from './refusals';
-import { invalidWorkflow } from './validate-workflow.step';
+import { invalidWorkflow } from '../examination';
 
 /** As many as one graph may refer to. */
 const ASSETS_AT_A_TIME = 1_000;

@@ -15,9 +15,9 @@ import { QueueEstimates } from '../rotation/queue-estimates';
 import { RunTimesStore } from './run-times.store';
 import { SubmissionChecks } from './submission-checks';
 import { SubmissionEstimates, type SubmissionEstimate } from './submission-estimates.service';
-import { SubmissionExaminer } from './submission-examiner';
+import { SubmissionExaminer } from '../examination';
 import { NO_REUSE } from '../fixtures/no-reuse';
-import { workKeyOf } from './work-key';
+import { workKeyOf } from '../examination';
 
 const noModels = { known: () => Promise.resolve(new Set<string>()) };
 

@@ -9,13 +9,13 @@ import { labelOutlook, withOwnLabels } from '../labels';
 import type { JobReuse, ReuseOutcome } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobScope } from '../state';
-import type { ExaminedJob } from './examine-submission.step';
+import type { ExaminedJob } from '../examination';
 import { accountQueueFull, assertWithinSpendLimit, insufficientCredits } from './refusals';
 import type { RunTimes, RunTimesStore } from './run-times.store';
 import type { SubmissionChecks } from './submission-checks';
-import type { SubmissionExaminer } from './submission-examiner';
+import type { SubmissionExaminer } from '../examination';
 import { termsOf, type SubmissionTerms } from './terms';
-import { workKeyOf } from './work-key';
+import { workKeyOf } from '../examination';
 
 /** What a submission is asked about: who, where to, and the body. */
 export interface EstimateRequest {

@@ -11,7 +11,7 @@ import { AccountQueueStore, QueueEstimates, TurnStore } from '../rotation';
 import { ONE_TURN } from '../rotation/turn.store';
 import type { JobScope } from '../state';
 import { SubmissionChecks } from './submission-checks';
-import { SubmissionExaminer } from './submission-examiner';
+import { SubmissionExaminer } from '../examination';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
 import { SubmissionService } from './submission.service';

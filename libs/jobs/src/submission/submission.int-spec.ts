@@ -11,7 +11,7 @@ import { jobSettings } from '../job.settings';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
 import { SubmissionChecks } from './submission-checks';
-import { SubmissionExaminer } from './submission-examiner';
+import { SubmissionExaminer } from '../examination';
 import { SubmissionService, type Submission } from './submission.service';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';

@@ -12,13 +12,13 @@ import { noteCapReached, showsStanding, type SpendStanding } from '../labels';
 import { notFound, type JobReuse, type ReuseOutcome, type ReuseSource } from '../reuse';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
-import type { ExaminedJob } from './examine-submission.step';
+import type { ExaminedJob } from '../examination';
 import { draftOf, retryOf } from './job-draft';
 import { assertWithinSpendLimit, insufficientCredits, keyReused, refusalOf } from './refusals';
 import type { JobDraft } from './submission';
 import type { SubmissionChecks } from './submission-checks';
 import type { RecordedJob, SubmissionStore } from './submission.store';
-import type { SubmissionExaminer } from './submission-examiner';
+import type { SubmissionExaminer } from '../examination';
 import type { SubmissionGroups } from './submission-groups';
 import { whileModelsGo } from './while-models-go';
 

@@ -46,7 +46,7 @@ import {
   type AccountQueues,
 } from '@millrace/jobs';
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
-import { composeModelNames, composeModels, type ModelNames } from '@millrace/models';
+import { composeLibraryNames, composeModelNames, composeModels, type ModelNames } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
 import { composeAccountExports, composeErasures } from '@millrace/privacy';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
@@ -168,6 +168,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.queues,
     jobs.streams,
     ...Object.values(composeModels({ database, assets, settings })),
+    composeLibraryNames(database),
     ...Object.values(composeWebhookEndpoints({ database, secretKey, settings })),
     composeStatus(settings, logger),
   ];

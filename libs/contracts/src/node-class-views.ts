@@ -22,6 +22,10 @@ const InputViewSchema = z
       description:
         "True where names of models in the account's library, or shared with it, are accepted besides the options.",
     }),
+    library_options: z.array(z.string()).optional().meta({
+      description:
+        'Those of the options that are models of the library: the account has them, or they are shared with it.',
+    }),
     tooltip,
   })
   .meta({ id: 'NodeInput' });

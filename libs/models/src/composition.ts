@@ -4,6 +4,7 @@ import { AddressGuard, type Loop, type ResolveHost } from '@millrace/platform';
 import { ImportModelsLoop, ImportOrigins, ImportStore, ModelImporter, OriginClient } from './import';
 import {
   DeleteUnusedModelsLoop,
+  LibraryNames,
   ModelContents,
   ModelLibrary,
   ModelLibrarySource,
@@ -61,6 +62,11 @@ export function composeModelChores(parts: ModelParts, resolve?: ResolveHost): Mo
 /** Wire what says which models submissions may name. */
 export function composeModelNames(database: Database): ModelNames {
   return new ModelNames(database, new ModelUseStore());
+}
+
+/** Wire what says which models an account may choose from. */
+export function composeLibraryNames(database: Database): LibraryNames {
+  return new LibraryNames(database, new ModelUseStore());
 }
 
 /** Wire what workers read models from. */

@@ -25,6 +25,7 @@ export {
   modelFilesIn,
   modelFilesOfNode,
   isModelFile,
+  modelFolderOf,
   modelsOf,
   neededNodes,
   outputNodes,

@@ -2,5 +2,5 @@ export { Destinations } from './destinations';
 export { presentEstimate } from './estimate.presenter';
 export { jobQuery, readMetadataFilter } from './job-query';
 export { JobsAdminModule, JobsModule } from './jobs.module';
-export { presentNodeClass } from './node-class.presenter';
+export { ShownNodeClasses } from './shown-classes';
 export { statusEventOf } from './status-event';

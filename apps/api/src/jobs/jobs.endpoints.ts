@@ -16,6 +16,7 @@ import {
   defineEndpoint,
   recordId,
 } from '../endpoints';
+import { IF_NONE_MATCH } from './if-none-match';
 import { jobQuery, metadataFilter } from './job-query';
 
 const reads = { method: 'get', tag: 'jobs', access: { by: 'surface', scope: 'jobs:read' } } as const;
@@ -92,13 +93,6 @@ export const listJobs = defineEndpoint({
   errors: ['invalid_cursor', 'invalid_metadata_filter'],
 });
 
-const IF_NONE_MATCH = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of an answer that you have, or several, comma-separated.',
-  schema: { type: 'string' },
-} as const;
 const POLL_HEADERS = {
   ETag: {
     description: 'Names what the answer shows, for a part of the time for which its links work.',

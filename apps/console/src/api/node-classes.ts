@@ -2,7 +2,8 @@ import { queryOptions } from '@tanstack/react-query';
 import type { NodeClasses } from '@millrace/contracts';
 import { sendForJson, surfaceOf } from './client';
 
-const STALE_MS = 300_000;
+/** Long enough for a form that is filled in: models may be uploaded meanwhile. An answer that has not changed costs no bytes. */
+const STALE_MS = 30_000;
 
 /** The node classes that graphs can be made of on a surface. */
 export const nodeClassesQuery = (deployment: string | undefined) =>

@@ -43,16 +43,13 @@ function Control({ name, spec, json, onChange, ids }: ControlProps): ReactNode {
     );
   }
   if (type === 'COMBO' && options !== undefined) {
-    const choices = options.map((option) => JSON.stringify(option));
     const value = json ?? fallback;
     return (
       <select {...ids} className="input" value={value} title={title} onChange={(event) => onChange(event.target.value)}>
-        {!choices.includes(value) && <option value={value}>{value === '' ? 'Choose' : textOf(value)}</option>}
-        {choices.map((choice) => (
-          <option key={choice} value={choice}>
-            {textOf(choice)}
-          </option>
-        ))}
+        {!options.some((option) => JSON.stringify(option) === value) && (
+          <option value={value}>{value === '' ? 'Choose' : textOf(value)}</option>
+        )}
+        <Choices options={options} ofLibrary={spec?.library_options ?? []} />
       </select>
     );
   }
@@ -91,6 +88,32 @@ function Control({ name, spec, json, onChange, ids }: ControlProps): ReactNode {
         />
       )}
     </span>
+  );
+}
+
+interface ChoicesProps {
+  options: NonNullable<NodeInputView['options']>;
+  ofLibrary: readonly string[];
+}
+
+/** What can be chosen: models of the library stand before those that the engine has by itself. */
+function Choices({ options, ofLibrary }: ChoicesProps): ReactNode {
+  const own = new Set<unknown>(ofLibrary);
+  const shown = (option: ChoicesProps['options'][number]): ReactNode => {
+    const choice = JSON.stringify(option);
+    return (
+      <option key={choice} value={choice}>
+        {textOf(choice)}
+      </option>
+    );
+  };
+  const others = options.filter((option) => !own.has(option));
+  if (own.size === 0) return options.map(shown);
+  return (
+    <>
+      <optgroup label="Model library">{options.filter((option) => own.has(option)).map(shown)}</optgroup>
+      {others.length > 0 && <optgroup label="Of the engine">{others.map(shown)}</optgroup>}
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 export { MODEL_STATES, type Model, type Transact } from './model';
+export { LibraryNames, type ListedModel } from './library-names';
 export { ModelContents } from './model-content';
 export { ModelLibrary } from './model-library.service';
 export { ModelLibrarySource } from './model-library-source';

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { ModelFile } from '@millrace/contracts';
+import type { ModelFile, ModelName } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 
 /** How often a use is noted at most: a model may be found a thousand times a second. */
@@ -16,6 +16,14 @@ export class ModelUseStore {
         UNION ALL SELECT m.*, false FROM models m WHERE m.shared AND ${isMeant}
       ) m
       ORDER BY m.folder, m.name, m.own DESC`);
+  }
+
+  /** What an account may use, by its names: its own first. */
+  async listNames(tx: Statements, accountId: string, limit: number): Promise<(ModelName & { shared: boolean })[]> {
+    return tx.rows(Prisma.sql`
+      SELECT m.folder, m.name, bool_or(m.shared) AS shared FROM models m
+      WHERE m.state = 'ready' AND (m.account_id = ${accountId}::uuid OR m.shared)
+      GROUP BY m.folder, m.name ORDER BY bool_or(m.account_id = ${accountId}::uuid) DESC, m.folder, m.name LIMIT ${limit}`);
   }
 
   async noteUse(tx: Statements, ids: readonly string[]): Promise<void> {

@@ -1,3 +1,4 @@
+export { modelFolderOf } from './model-folders';
 export { isAssetObject } from './asset-object';
 export { assetReferences } from './asset-reference';
 export { replaceAssetReferences } from './asset-replacement';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { NodeClassView, NodeInputView } from '@millrace/contracts';
-import { Destinations, presentNodeClass } from '../../jobs';
+import { ShownNodeClasses } from '../../jobs';
 import type { Tool, ToolAnswer, ToolCall } from '../tool';
 
 const MAX_CLASSES = 10;
@@ -13,7 +13,8 @@ const definition = {
   title: 'Describe node classes',
   description:
     'The inputs of node classes, with types, bounds, choices and defaults, and their outputs by number. Long lists of choices are cut; ' +
-    'options_left_out says by how much, and options_like finds the others.',
+    'options_left_out says by how much, and options_like finds the others. library_options are those choices that are models of the ' +
+    "account's library, or shared with it.",
   scope: 'jobs:read',
   input: z.object({
     class_types: z.array(z.string().max(200)).min(1).max(MAX_CLASSES).describe('Names as search_nodes answers them.'),
@@ -31,15 +32,13 @@ const definition = {
 export class DescribeNodesTool implements Tool<typeof definition> {
   readonly definition = definition;
 
-  constructor(private readonly destinations: Destinations) {}
+  constructor(private readonly classes: ShownNodeClasses) {}
 
   async run(input: z.output<typeof definition.input>, { visitor }: ToolCall): Promise<ToolAnswer> {
-    const { catalogue } = await this.destinations.of(visitor.surface, { wake: false });
+    const { present } = await this.classes.of(visitor, { wake: false });
     const known = input.class_types.flatMap((name) => {
-      const nodeClass = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
-      return nodeClass === undefined
-        ? []
-        : [[name, shortened(presentNodeClass(nodeClass), input.options_like)] as const];
+      const nodeClass = present(name);
+      return nodeClass === undefined ? [] : [[name, shortened(nodeClass, input.options_like)] as const];
     });
     const names = new Set(known.map(([name]) => name));
     const unknown = input.class_types.filter((name) => !names.has(name));
@@ -52,10 +51,21 @@ function shortened({ inputs, ...rest }: NodeClassView, like: string | undefined)
   return { ...rest, inputs: Object.fromEntries(short) as object };
 }
 
-function withFewOptions({ options, ...rest }: NodeInputView, like = ''): object {
+/** What is of the library comes first, so that it is not what is left out. */
+function withFewOptions({ options, library_options: ofLibrary = [], ...rest }: NodeInputView, like = ''): object {
   if (options === undefined) return rest;
-  const wanted = options.filter((option) => String(option).toLowerCase().includes(like.toLowerCase()));
+  const own = new Set<unknown>(ofLibrary);
+  const wanted = [
+    ...options.filter((option) => own.has(option)),
+    ...options.filter((option) => !own.has(option)),
+  ].filter((option) => String(option).toLowerCase().includes(like.toLowerCase()));
   const kept = wanted.slice(0, MAX_OPTIONS);
   const leftOut = options.length - kept.length;
-  return { ...rest, options: kept, ...(leftOut > 0 ? { options_left_out: leftOut } : {}) };
+  const keptOfLibrary = kept.filter((option) => own.has(option));
+  return {
+    ...rest,
+    options: kept,
+    ...(keptOfLibrary.length > 0 ? { library_options: keptOfLibrary } : {}),
+    ...(leftOut > 0 ? { options_left_out: leftOut } : {}),
+  };
 }

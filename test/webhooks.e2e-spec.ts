@@ -1,7 +1,10 @@
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import type { Job } from '@millrace/contracts';
+import { newId, type BatchView, type Job } from '@millrace/contracts';
 import { ApiClient, eventually, TestStack, type TestAccount } from '@millrace/testing';
 
 interface Message {
@@ -15,6 +18,8 @@ let stack: TestStack;
 let account: TestAccount;
 let client: ApiClient;
 let server: Server;
+/** Where mail is written. */
+let mailFolder: string;
 const received: { headers: IncomingHttpHeaders; body: string }[] = [];
 /** Whether the receiver answers. */
 let isSilent = false;
@@ -23,17 +28,21 @@ beforeAll(async () => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
+      if (request.url === '/gone') return response.writeHead(410).end();
       received.push({ headers: request.headers, body });
       if (!isSilent) response.writeHead(204).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  stack = await TestStack.start({ settings: { MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  mailFolder = await mkdtemp(join(tmpdir(), 'millrace-mail-'));
+  const settings = { MILLRACE_MAIL_FOLDER: mailFolder, MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
+  stack = await TestStack.start({ settings });
   account = await stack.createAccount();
   client = new ApiClient(stack.publicUrl, account.apiKey);
 });
 afterAll(async () => {
   await stack.stop();
+  await rm(mailFolder, { recursive: true });
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
@@ -44,8 +53,8 @@ const GRAPH = {
   '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
   '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
 };
-const makeEndpoint = async (json: object = {}): Promise<{ id: string; secret: string }> => {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+const makeEndpoint = async (json: object = {}, path = '/hook'): Promise<{ id: string; secret: string }> => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   const { status, body } = await client.call<{ id: string; secret: string }>('POST', ENDPOINTS, {
     json: { url, ...json },
   });
@@ -132,6 +141,49 @@ it('what happens to the account is sent: low credits, a key that expires, a depl
   const types = received.slice(from).map((message) => (JSON.parse(message.body) as Message).type);
   expect(types.sort()).toEqual(['credits.low', 'deployment.stopped', 'key.expiring']);
   await client.call('DELETE', `${ENDPOINTS}/${id}`);
+});
+
+it('the end of a batch is sent as a poll answers it, signed, once', async () => {
+  const { id, secret } = await makeEndpoint({ events: ['batch.completed'] });
+  const from = received.length;
+  const table = { '1.color': [1, 2, 3] };
+  const made = await client.call<BatchView>('POST', '/api/v2/batches', { json: { workflow: GRAPH, table } });
+  expect(made.status).toBe(201);
+  const { id: batchId } = made.body;
+  const { headers, body } = await messageOf(batchId, from);
+  const message = new Webhook(secret).verify(body, headers) as { type: string; data: BatchView };
+  expect([headers['webhook-id'], message.type]).toEqual([expect.any(String), 'batch.completed']);
+  const { body: batch } = await client.call<BatchView>('GET', `/api/v2/batches/${batchId}`);
+  expect(message.data).toEqual(batch);
+  expect(batch).toMatchObject({ status: 'completed', counts: { succeeded: 3 } });
+  expect(received.slice(from)).toHaveLength(1);
+  await client.call('DELETE', `${ENDPOINTS}/${id}`);
+});
+
+it('an endpoint that is gone is disabled, and the others and the developers are told', async () => {
+  const member = { email: 'dev@example.com', role: 'developer' };
+  await stack.test.database.models.member.create({ data: { id: newId(), accountId: account.id, ...member } });
+  const other = await makeEndpoint({ events: ['webhook.disabled'] });
+  const gone = await makeEndpoint({ events: ['job.canceled', 'job.succeeded'] }, '/gone');
+  const from = received.length;
+  await client.run(GRAPH);
+  const { headers, body } = await messageOf(gone.id, from);
+  expect(new Webhook(other.secret).verify(body, headers)).toMatchObject({
+    type: 'webhook.disabled',
+    data: { id: gone.id, reason: 'gone' },
+  });
+  const mail = await eventually('the mail', async () => {
+    const [file] = await readdir(mailFolder);
+    return file === undefined ? null : readFile(join(mailFolder, file), 'utf8');
+  });
+  // Quoted-printable folds long lines (RFC 2045, 6.7).
+  expect(mail.replaceAll(/=\r?\n/g, '')).toContain(`The webhook endpoint ${gone.id} at 127.0.0.1`);
+  expect(mail).toContain(`To: ${member.email}`);
+  const { body: list } = await client.call<{ webhook_endpoints: object[] }>('GET', ENDPOINTS);
+  expect(list.webhook_endpoints).toContainEqual(
+    expect.objectContaining({ id: gone.id, enabled: false, disabled_reason: 'gone' }),
+  );
+  for (const { id } of [other, gone]) await client.call('DELETE', `${ENDPOINTS}/${id}`);
 });
 
 it('an endpoint at an address that is not public is refused', async () => {

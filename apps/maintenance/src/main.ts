@@ -3,6 +3,7 @@ import {
   AuditLogStore,
   InvitationMailStore,
   InvitationStore,
+  MemberDeveloperMails,
   MemberMoneyMails,
   MemberStore,
   NoteExpiringKeysLoop,
@@ -73,11 +74,12 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
 
   const { secretKey } = settings;
   const readers = composeWebhookReaders(database, new ContentLinks(secretKey, settings.signedUrlSeconds));
-  const webhooks = composeWebhookDelivery({ database, secretKey, settings, metrics, logger }, readers);
+  const outbox = composeMailOutbox(secretKey, settings);
+  const mails = new MemberDeveloperMails(new MemberStore(), outbox);
+  const webhooks = composeWebhookDelivery({ database, secretKey, settings, mails, metrics, logger }, readers);
   shutdown.add('webhooks', () => webhooks.close());
 
   const models = composeModelChores({ database, assets, settings });
-  const outbox = composeMailOutbox(secretKey, settings);
   const moneyMails = new MemberMoneyMails(new MemberStore(), outbox);
   const billing = composeBilling({ database, logger, metrics, settings, moneyMails });
   const { writer, ownBucket } = composeNamedBuckets(settings, new AddressGuard(settings.exportAllowedNetworks));

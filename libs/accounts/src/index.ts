@@ -41,6 +41,7 @@ export {
   InvitationMailStore,
   InvitationStore,
   InvitationsService,
+  MemberDeveloperMails,
   MemberMoneyMails,
   MemberStore,
   MembersService,

@@ -14,5 +14,6 @@ export const WEBHOOK_EVENTS = [
   'deployment.stopped',
   'exports.disabled',
   'model.deleted',
+  'webhook.disabled',
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];

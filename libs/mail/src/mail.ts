@@ -23,8 +23,21 @@ export interface MailSender {
   close(): void;
 }
 
+/** What a mail to several people says. */
+export interface MailNotice {
+  subject: string;
+  /** Of the text, each a line. */
+  lines: readonly string[];
+}
+
 /** Mail to those of an account who answer for its money: the port of who notices what is spent. */
 export interface MoneyMails {
-  /** Have it sent, with the transaction that notes it. @param notice.lines of the text, each a line. */
-  add(tx: Statements, accountId: string, notice: { subject: string; lines: readonly string[] }): Promise<void>;
+  /** Have it sent, with the transaction that notes it. */
+  add(tx: Statements, accountId: string, notice: MailNotice): Promise<void>;
+}
+
+/** Mail to those of an account who look after what is built on it: the port of who notices that something of theirs does not work. */
+export interface DeveloperMails {
+  /** Have it sent, with the transaction that notes it. */
+  add(tx: Statements, accountId: string, notice: MailNotice): Promise<void>;
 }

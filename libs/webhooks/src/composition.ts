@@ -1,4 +1,5 @@
 import type { Database } from '@millrace/database';
+import type { DeveloperMails } from '@millrace/mail';
 import { AddressGuard, type KeyRing, type Logger, type Loop, type Metrics, type ResolveHost } from '@millrace/platform';
 import { DeliverWebhooksLoop, Deliverer, Lanes, type MessageReaders } from './delivery';
 import { EndpointSecrets, EndpointStore, ResealWebhookSecretsLoop, WebhookEndpoints } from './endpoints';
@@ -36,9 +37,16 @@ export interface WebhookDelivery {
   close(): Promise<void>;
 }
 
+/** What sends messages is built on, beside that. */
+interface DeliveryParts extends WebhookParts {
+  mails: DeveloperMails;
+  metrics: Metrics;
+  logger: Logger;
+}
+
 /** Wire what sends messages. @param resolve how hosts are looked up, where a test decides that. */
 export function composeWebhookDelivery(
-  { database, secretKey, settings, metrics, logger }: WebhookParts & { metrics: Metrics; logger: Logger },
+  { database, secretKey, settings, mails, metrics, logger }: DeliveryParts,
   readers: MessageReaders,
   resolve?: ResolveHost,
 ): WebhookDelivery {
@@ -52,6 +60,7 @@ export function composeWebhookDelivery(
     client,
     new Lanes(),
     readers,
+    mails,
     metrics,
     logger,
     webhookTimeoutSeconds,

@@ -14,6 +14,7 @@ export const EVENT_TEXTS: Record<WebhookEvent, string> = {
   'key.expiring': 'An API key expires in a week, or in a day',
   'deployment.stopped': 'A deployment takes no more jobs',
   'model.deleted': 'A model was deleted because no job used it for long',
+  'webhook.disabled': 'Another endpoint was disabled, because it failed for days or is gone',
 };
 
 export const ALL_EVENTS = Object.keys(EVENT_TEXTS) as WebhookEvent[];

@@ -1,4 +1,5 @@
 export { composeMemberChores } from './composition';
+export { MemberDeveloperMails } from './developer-mails';
 export { InvitationMailStore } from './invitation-mail.store';
 export { InvitationStore, type Invitation } from './invitation.store';
 export { InvitationsService } from './invitations.service';

@@ -1,4 +1,4 @@
-import type { Mail } from '@millrace/mail';
+import type { Mail, MailNotice } from '@millrace/mail';
 import type { Invitation } from './invitation.store';
 
 /**
@@ -47,6 +47,19 @@ export function spendMail(email: string, account: string, notice: { subject: str
     ...notice.lines,
     '',
     'Owners and finance members get this mail. Caps are on the page Account of the console, and in "millrace spend".',
+    '',
+  ].join('\n');
+  return { to: email, subject: `${notice.subject}: ${plain(account)}`, text };
+}
+
+/** The mail that says that something of an account does not work any more. */
+export function developerMail(email: string, account: string, notice: MailNotice): Mail {
+  const text = [
+    `Of the account "${plain(account)}":`,
+    '',
+    ...notice.lines,
+    '',
+    'Owners and developers get this mail.',
     '',
   ].join('\n');
   return { to: email, subject: `${notice.subject}: ${plain(account)}`, text };

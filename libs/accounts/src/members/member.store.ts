@@ -111,11 +111,24 @@ export class MemberStore {
         ORDER BY removed_at LIMIT ${batch})`);
   }
 
+  /** Those who look after what is built on an account that is active: its owners and developers. */
+  async developersOf(tx: Statements, accountId: string): Promise<{ email: string; accountName: string }[]> {
+    return this.ofRoles(tx, accountId, ['owner', 'developer']);
+  }
+
   /** Those who answer for the money of an account that is active: its owners and finance members. */
   async payersOf(tx: Statements, accountId: string): Promise<{ email: string; accountName: string }[]> {
+    return this.ofRoles(tx, accountId, ['owner', 'finance']);
+  }
+
+  private async ofRoles(
+    tx: Statements,
+    accountId: string,
+    roles: readonly MemberRole[],
+  ): Promise<{ email: string; accountName: string }[]> {
     return tx.rows(Prisma.sql`
       SELECT m.email, a.name AS account_name FROM members m JOIN accounts a ON a.id = m.account_id
-      WHERE m.account_id = ${accountId}::uuid AND m.removed_at IS NULL AND m.role IN ('owner', 'finance') AND a.status = 'active'
+      WHERE m.account_id = ${accountId}::uuid AND m.removed_at IS NULL AND m.role = ANY (${roles}::text[]) AND a.status = 'active'
       ORDER BY m.id`);
   }
 }

@@ -1,9 +1,11 @@
-import type { Statements } from '@millrace/database';
+import type { Database, Statements } from '@millrace/database';
+import type { DeveloperMails } from '@millrace/mail';
 import type { Logger, Metrics } from '@millrace/platform';
 import { liveSecrets, type EndpointSecrets } from '../endpoints';
 import { claimMessages, pauseSeconds, recordOutcome, type ClaimedMessage, type Outcome } from '../messages';
 import type { ReceiverClient, SendResult } from '../receivers';
 import type { Lanes } from './lanes';
+import { disabledNotice } from './disabled-notice';
 import { bodyOf, readData, type MessageReaders } from './message-body';
 import { signedHeaders } from './signature';
 
@@ -29,11 +31,12 @@ export class Deliverer {
   private isClosing = false;
 
   constructor(
-    private readonly database: Statements,
+    private readonly database: Pick<Database, 'transaction'> & Statements,
     private readonly secrets: EndpointSecrets,
     private readonly client: ReceiverClient,
     private readonly lanes: Lanes,
     private readonly readers: MessageReaders,
+    private readonly mails: DeveloperMails,
     private readonly metrics: Pick<Metrics, 'webhookAttempts'>,
     private readonly logger: Pick<Logger, 'warn'>,
     private readonly timeoutSeconds: number,
@@ -112,8 +115,17 @@ export class Deliverer {
   }
 
   private async record(message: ClaimedMessage, result: SendResult, outcome: Outcome): Promise<void> {
-    await recordOutcome(this.database, message, result, outcome);
+    if (outcome.kind === 'failed') await this.recordFailed(message, result, outcome);
+    else await recordOutcome(this.database, message, result, outcome);
     this.metrics.webhookAttempts.inc({ outcome: outcome.kind });
+  }
+
+  /** The attempt may have been the one that disables its endpoint: then those who look after it are told with it. */
+  private async recordFailed(message: ClaimedMessage, result: SendResult, outcome: Outcome): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      const { disabled = null } = (await recordOutcome(tx, message, result, outcome)) ?? {};
+      if (disabled !== null) await this.mails.add(tx, disabled.accountId, disabledNotice(disabled));
+    });
   }
 
   /** Wait for what is under way, for some seconds, and cut the rest off. */

@@ -232,8 +232,9 @@ describe('a claim', () => {
     const [second] = await claimMessages(test.database, ROOM, 60);
     expect(second).toMatchObject({ id: first.id, attempt: 2 });
     const failed = { kind: 'failed', pauseSeconds: null, isGone: true } as const;
-    expect(await recordOutcome(test.database, first, { ...SENT, status: 410 }, failed)).toBe(false);
-    expect(await recordOutcome(test.database, second ?? first, SENT, { kind: 'delivered' })).toBe(true);
+    expect(await recordOutcome(test.database, first, { ...SENT, status: 410 }, failed)).toBeNull();
+    const delivered = await recordOutcome(test.database, second ?? first, SENT, { kind: 'delivered' });
+    expect(delivered).toEqual({ disabled: null });
     expect(await world.messages(endpointId)).toMatchObject([{ state: 'delivered' }]);
     expect(await test.database.models.webhookAttempt.count({ where: { messageId: first.id } })).toBe(1);
   });

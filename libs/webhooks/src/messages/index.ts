@@ -2,7 +2,7 @@ export { claimMessages, type ClaimedMessage, type ClaimRoom } from './claim.stor
 export { WebhookMessages } from './message-log.service';
 export { MESSAGE_STATES, MessageLogStore, type LoggedMessage } from './message-log.store';
 export { recordBatchEndPart, recordJobEndPart } from './outbox.store';
-export { recordOutcome, type Outcome } from './outcome.store';
+export { recordOutcome, type DisabledEndpoint, type Outcome } from './outcome.store';
 export { MeasureWebhooksLoop } from './measure-webhooks.loop';
 export { pauseSeconds } from './retry-schedule';
 export { WebhookSweepStore } from './sweep.store';

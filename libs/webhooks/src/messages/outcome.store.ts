@@ -1,6 +1,7 @@
 import { Prisma } from '@prisma/client';
 import { composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { SendResult } from '../receivers';
+import type { DisabledReason } from '../endpoints';
 import type { ClaimedMessage } from './claim.store';
 import { FAILING_LIMIT_SECONDS } from './retry-schedule';
 
@@ -12,20 +13,36 @@ export type Outcome =
   /** There is nothing to send any more, which says nothing of the endpoint. */
   | { kind: 'dropped' };
 
+/** An endpoint that gets nothing any more, as of the attempt that it failed. */
+export interface DisabledEndpoint {
+  id: string;
+  accountId: string;
+  url: string;
+  reason: Exclude<DisabledReason, 'by_owner'>;
+  failingSince: Date;
+}
+
+/** What was recorded. */
+export interface RecordedOutcome {
+  /** The endpoint, where the attempt disabled it; null where it did not. */
+  disabled: DisabledEndpoint | null;
+}
+
 type EndpointOutcome = Exclude<Outcome, { kind: 'dropped' }>;
 type SentMessage = Pick<ClaimedMessage, 'id' | 'attempt'>;
 
 /**
- * Record what came of an attempt, with what follows from it for its message and its endpoint: one statement.
+ * Record what came of an attempt, with what follows from it for its message and its endpoint, and for the other endpoints of the account
+ * where this one is disabled by it: one statement.
  *
- * @returns false when another attempt has begun since, or the message was replayed: nothing is recorded then.
+ * @returns null when another attempt has begun since, or the message was replayed: nothing is recorded then.
  */
 export async function recordOutcome(
   statements: Statements,
   { id, attempt }: SentMessage,
   { status, error, durationMs, answer }: SendResult,
   outcome: Outcome,
-): Promise<boolean> {
+): Promise<RecordedOutcome | null> {
   const pause = outcome.kind === 'failed' ? outcome.pauseSeconds : null;
   const state = outcome.kind === 'delivered' ? 'delivered' : pause === null ? 'failed' : 'pending';
   const message = statementPart<'id' | 'endpoint_id'>('message')`
@@ -37,16 +54,48 @@ export async function recordOutcome(
   const log = statementPart('log')`
     INSERT INTO webhook_attempts (message_id, attempt, status, error, duration_ms, answer)
     SELECT id, ${attempt}, ${status}::int, ${error}, ${durationMs}, ${answer} FROM ${message}`;
-  const parts = outcome.kind === 'dropped' ? [log] : [log, endpointPart(message, outcome)];
-  const rows = await statements.rows(composeStatement(parts)`SELECT id FROM ${message}`);
-  return rows.length > 0;
+  const endpoint = outcome.kind === 'dropped' ? null : endpointPart(message, outcome);
+  if (endpoint === null || outcome.kind === 'delivered') {
+    const parts = endpoint === null ? [log] : [log, endpoint];
+    const rows = await statements.rows(composeStatement(parts)`SELECT id FROM ${message}`);
+    return rows.length === 0 ? null : { disabled: null };
+  }
+  const [row] = await statements.rows<{ disabled: boolean } & DisabledEndpoint>(
+    composeStatement([log, noticesPart(endpoint)])`
+      SELECT e.id IS NOT NULL AS disabled, e.id, e.account_id, e.url, e.disabled_reason AS reason, e.failing_since
+      FROM ${message} message LEFT JOIN ${endpoint} e ON e.disabled_at IS NOT NULL AND e.deleted_at IS NULL`,
+  );
+  if (row === undefined) return null;
+  const { disabled, ...found } = row;
+  return { disabled: disabled ? found : null };
 }
 
+type EndpointColumn =
+  'id' | 'account_id' | 'url' | 'description' | 'failing_since' | 'disabled_at' | 'disabled_reason' | 'deleted_at';
+type ChangedEndpoint = StatementPart<EndpointColumn>;
+
 /** Its row changes with the standing of an endpoint, not with each of its messages. */
-function endpointPart(message: StatementPart<'endpoint_id'>, outcome: EndpointOutcome): StatementPart {
-  return statementPart('endpoint')`
+function endpointPart(message: StatementPart<'endpoint_id'>, outcome: EndpointOutcome): ChangedEndpoint {
+  return statementPart<EndpointColumn>('endpoint')`
     UPDATE webhook_endpoints e SET ${standing(outcome)} FROM ${message} message
-    WHERE e.id = message.endpoint_id AND e.disabled_at IS NULL AND ${changesStanding(outcome)}`;
+    WHERE e.id = message.endpoint_id AND e.disabled_at IS NULL AND ${changesStanding(outcome)}
+    RETURNING e.id, e.account_id, e.url, e.description, e.failing_since, e.disabled_at, e.disabled_reason, e.deleted_at`;
+}
+
+/**
+ * Tell the other endpoints of the account of one that is disabled by this statement: it was not before. Of its URL they get the host: what
+ * else is in it may be a secret of its receiver.
+ */
+function noticesPart(endpoint: ChangedEndpoint): StatementPart {
+  return statementPart('notices')`
+    INSERT INTO webhook_messages (endpoint_id, type, data)
+    SELECT other.id, 'webhook.disabled', jsonb_build_object('id', e.id, 'host', substring(e.url FROM '^[a-z]+://([^/?#]*)'),
+      'description', e.description, 'reason', e.disabled_reason,
+      'failing_since', to_char(e.failing_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    FROM ${endpoint} e
+    JOIN webhook_endpoints other ON other.account_id = e.account_id AND other.id <> e.id AND other.deleted_at IS NULL
+      AND 'webhook.disabled' = ANY (other.event_types)
+    WHERE e.disabled_at IS NOT NULL AND e.deleted_at IS NULL`;
 }
 
 const failsTooLong = Prisma.sql`e.failing_since < now() - make_interval(secs => ${FAILING_LIMIT_SECONDS})`;

@@ -94,7 +94,7 @@ const ROOMS = {
   'libs/models/src': [['headers'], ['library', 'erasure'], ['import']],
   'libs/webhooks/src': [['receivers'], ['endpoints'], ['messages', 'erasure'], ['delivery']],
   'libs/engines/src/comfyui': [['protocol'], ['files'], ['graph', 'server'], ['run']],
-  'libs/privacy/src': [['erasure', 'export']],
+  'libs/privacy/src': [['erasure', 'export'], ['notes']],
   'libs/workflow/src': [['json'], ['graph'], ['validation', 'progress']],
   'scripts/lib': [
     ['command'],

@@ -48,7 +48,7 @@ import {
 import { RedisConnections, SharedCounters, SharedSlots } from '@millrace/messaging';
 import { composeLibraryNames, composeModelNames, composeModels, type ModelNames } from '@millrace/models';
 import { Metrics, type Logger, type Shutdown } from '@millrace/platform';
-import { composeAccountExports, composeErasures } from '@millrace/privacy';
+import { composeAccountExports, composeErasureAudit, composeErasures } from '@millrace/privacy';
 import { composeWebhookEndpoints } from '@millrace/webhooks';
 import { API_SETTINGS, assertMailLinksLead, type ApiSettings } from './api.config';
 import { composeAccounts } from './compose-accounts';
@@ -183,6 +183,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
         composeAuditChainAuditor(database, archive),
         new StorageAuditor(assets.audit, false),
         assets.countAuditor,
+        composeErasureAudit(database, store.notes),
       ],
     },
   ];

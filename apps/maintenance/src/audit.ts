@@ -10,6 +10,7 @@ import { composeBilling } from '@millrace/billing';
 import { Database, assertSchema, databaseSettings } from '@millrace/database';
 import { JobAudit, jobSettings } from '@millrace/jobs';
 import { BootError, Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
+import { composeErasureAudit } from '@millrace/privacy';
 
 /** A whole ledger is read at once; that may take longer than anything a customer waits for. */
 const TIMEOUT_MS = 600_000;
@@ -54,7 +55,11 @@ export async function openAudit(env: NodeJS.ProcessEnv, archived: 'newest' | 'al
     if (settings.blobDir === undefined && settings.s3Bucket === undefined) return { auditors, archivedSegment, close };
     const store = await openBlobStore(settings);
     const assets = composeAssets({ database, store, settings });
-    auditors.push(new StorageAuditor(assets.audit, false), assets.countAuditor);
+    auditors.push(
+      new StorageAuditor(assets.audit, false),
+      assets.countAuditor,
+      composeErasureAudit(database, store.notes),
+    );
     return {
       auditors,
       archivedSegment,

@@ -86,7 +86,14 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   const delivered = { database, secretKey, exports: billing.exports, ownBucket, logger };
   const exportDelivery = composeExportDelivery(delivered, writer);
   shutdown.add('export delivery', () => exportDelivery.close());
-  const erasures = composeErasureChores({ database, jobs: jobs.eraser, assets: assets.eraser, settings });
+  const erasures = composeErasureChores({
+    database,
+    jobs: jobs.eraser,
+    assets: assets.eraser,
+    notes: store.notes,
+    secretKey,
+    settings,
+  });
   const mail = composeMailDelivery({ database, secretKey, logger, settings });
   shutdown.add('mail', () => mail.close());
   const archive = openAuditArchive(settings, (bucket, lockDays) => composeArchiveBucket(settings, bucket, lockDays));

@@ -42,6 +42,7 @@ export {
   composeNamedBuckets,
   openBlobStore,
   type BlobStoreFault,
+  type NoteStore,
 } from './store';
 export { AssetEraser } from './erasure';
 export { composeAssets, type Assets } from './composition';

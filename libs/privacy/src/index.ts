@@ -1,4 +1,10 @@
-export { composeErasures, composeErasureChores, composeAccountExports } from './composition';
+export {
+  composeAccountExports,
+  composeErasureAudit,
+  composeErasureChores,
+  composeErasures,
+  composeReappliedErasures,
+} from './composition';
 export { ERASURE_COUNTS, Erasures, type Erasure } from './erasure';
 export { AccountExports } from './export';
 export { privacySettings } from './privacy.settings';

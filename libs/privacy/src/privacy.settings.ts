@@ -6,5 +6,10 @@ export const privacySettings = {
     'How long after its request an erasure of a label or an account goes on looking for jobs, in seconds: longer than a process caches keys, and a submission that was under way takes.',
     integer({ min: 0 }).default(60),
   ),
+  backupRetentionDays: setting(
+    'BACKUP_RETENTION_DAYS',
+    'For how long backups of the database are kept, in days: as long a note of each erasure is kept, by which it is done again after a restore.',
+    integer({ min: 1, max: 3_650 }).default(90),
+  ),
 };
 export type PrivacySettings = SettingsOf<typeof privacySettings>;

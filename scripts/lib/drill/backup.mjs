@@ -43,6 +43,7 @@ export const PLACES = {
   label: 'backup_label',
   wal: 'wal/',
   blobs: 'blobs/',
+  notes: 'notes/',
   secrets: 'secrets.json',
 };
 
@@ -136,7 +137,7 @@ export class Backup {
       await this.buckets.putFile(this.to, `${PLACES.wal}${name}`, join(archive, name));
       this.#shipped.add(name);
     }
-    await this.buckets.copyMissing(this.from, this.to, PLACES.blobs);
+    for (const place of [PLACES.blobs, PLACES.notes]) await this.buckets.copyMissing(this.from, this.to, place);
     this.#point = point;
   }
 

@@ -97,7 +97,7 @@ export class Buckets {
   }
 
   /**
-   * Copy the objects below a prefix that the other bucket lacks. What a key names never changes: it is a hash.
+   * Copy the objects below a prefix that the other bucket lacks. What a key names never changes: it is a hash, or an id.
    *
    * @param {string} from
    * @param {string} to

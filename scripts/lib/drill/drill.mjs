@@ -37,7 +37,8 @@ import { restoreDatabase } from './restore.mjs';
 /**
  * What a drill showed. `missing`: jobs that were acknowledged before the restore point and are not there afterwards. `gone`: those
  * acknowledged after it. `rpoMs`: from the restore point to the disaster; `rtoMs`: from the begin of the restore until a new
- * job had succeeded. `findings`: what the audit found. `storage`: the last line of `verify-storage`.
+ * job had succeeded. `erased`: what became of a job that was erased after the restore
+ * point, in a sentence; null: none was. `findings`: what the audit found. `storage`: the last line of `verify-storage`.
  *
  * @typedef {{
  *   acknowledged: number,
@@ -45,6 +46,7 @@ import { restoreDatabase } from './restore.mjs';
  *   gone: number,
  *   missing: string[],
  *   unfinished: number,
+ *   erased: string | null,
  *   rpoMs: number,
  *   rtoMs: number,
  *   findings: string[],
@@ -55,6 +57,7 @@ import { restoreDatabase } from './restore.mjs';
 
 /** The audit's name for bytes that came after the restore point: they cost room, and nothing else. */
 const STRAY = 'object-has-its-record';
+export const ERASED_AGAIN = 'What was erased after the restore point was erased again.';
 const END_LIMIT_MS = 180_000;
 const POLL_MS = 100;
 
@@ -115,12 +118,20 @@ async function restoreStack(scope, path, store, { point }) {
   const url = await task(scope, `Restoring the database to ${point.at}`, () =>
     restoreDatabase(fleet, { buckets, from: backups, point, password }),
   );
-  await task(scope, 'Restoring the bytes', () => buckets.copyMissing(backups, bucket, PLACES.blobs));
+  await task(scope, 'Restoring the bytes', async () => {
+    for (const place of [PLACES.blobs, PLACES.notes]) await buckets.copyMissing(backups, bucket, place);
+  });
   const ports = await choosePorts(folder, { port: 0, opsPort: 0 });
   const settings = { ...store.settings, DATABASE_URL: url(DATABASE) };
-  const run = await startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings }, fleet);
   const { secretKey } = readSecrets(folder.at('secrets.json'));
-  return { run, settings: { ...settings, REDIS_URL: run.redisUrl, MILLRACE_SECRET_KEY: secretKey } };
+  const whole = { ...settings, MILLRACE_SECRET_KEY: secretKey };
+  // Before anyone is served: nothing of who was erased is shown again.
+  await task(scope, 'Asking again for what was erased', async () => {
+    const { code, output } = await runProgram(scope, 'reapply-erasures', { ...whole, REDIS_URL: 'redis://unused' });
+    if (code !== 0) throw new Failure(`Erasures could not be asked for again: ${output.trim()}`);
+  });
+  const run = await startStack(scope, folder, { ...ports, surface: 'cloud', workers: 1, settings }, fleet);
+  return { run, settings: { ...whole, REDIS_URL: run.redisUrl } };
 }
 
 /** @param {RunFile} run */
@@ -157,21 +168,39 @@ async function untilAllEnded({ databaseUrl }) {
  * @param {Record<string, string>} settings
  * @param {Loss} loss
  */
-async function check(scope, run, settings, { acknowledged, point }) {
+async function check(scope, run, settings, { acknowledged, point, erasedId }) {
   /** @type {string[]} */
   const missing = [];
   let kept = 0;
   await task(scope, 'Asking for every job that was acknowledged', async () => {
     for (const { id, atMs } of acknowledged) {
       const { status } = await call(run, `/api/v2/jobs/${id}`);
+      if (id === erasedId) continue;
       if (status === 200) kept += 1;
       else if (atMs < point.atMs) missing.push(`${id} (answered with ${status})`);
     }
   });
   const findings = await task(scope, 'Auditing credits, jobs and bytes', () => auditOf(scope, settings));
   const { storage, isSound } = await task(scope, 'Reading every byte', () => verifyStorage(scope, settings));
-  const gone = acknowledged.length - kept - missing.length;
-  return { acknowledged: acknowledged.length, kept, gone, missing, findings, storage, isSound };
+  const erased = erasedId === null ? null : await task(scope, 'Erasing again', () => whatIsLeftOf(run, erasedId));
+  const gone = acknowledged.length - kept - missing.length - (erasedId === null ? 0 : 1);
+  return { acknowledged: acknowledged.length, kept, gone, missing, erased, findings, storage, isSound };
+}
+
+/**
+ * @param {RunFile} run
+ * @param {string} jobId that was erased before the database was restored
+ * @returns {Promise<string>} a sentence
+ */
+async function whatIsLeftOf(run, jobId) {
+  const query = "SELECT count(*)::int AS open FROM erasures WHERE job_id = $1 AND state <> 'done'";
+  for (const until = Date.now() + END_LIMIT_MS; Date.now() < until; await sleep(POLL_MS)) {
+    /** @type {import('pg').QueryResult<{ open: number }>} */
+    const { rows } = await onDatabase(run.databaseUrl, (client) => client.query(query, [jobId]));
+    if (rows[0]?.open === 0) break;
+  }
+  const { status } = await call(run, `/api/v2/jobs/${jobId}`);
+  return status === 404 ? ERASED_AGAIN : `The job ${jobId}, which had been erased, came back with the restore.`;
 }
 
 /**
@@ -198,8 +227,19 @@ async function auditOf(scope, settings) {
  * @param {Record<string, string>} settings
  */
 async function verifyStorage(scope, settings) {
-  const program = join(DIST, 'apps', 'maintenance', 'src', 'verify-storage.js');
-  if (!existsSync(program)) throw new Failure(`${program} is missing: it comes with the build.`);
-  const { code, output } = await runTool(scope, process.execPath, [program], { env: { ...process.env, ...settings } });
+  const { code, output } = await runProgram(scope, 'verify-storage', settings);
   return { storage: output.trim().split('\n').at(-1) ?? '', isSound: code === 0 };
+}
+
+/**
+ * Run a program of the image maintenance.
+ *
+ * @param {Scope} scope
+ * @param {string} name
+ * @param {Record<string, string>} settings
+ */
+async function runProgram(scope, name, settings) {
+  const program = join(DIST, 'apps', 'maintenance', 'src', `${name}.js`);
+  if (!existsSync(program)) throw new Failure(`${program} is missing: it comes with the build.`);
+  return runTool(scope, process.execPath, [program], { env: { ...process.env, ...settings } });
 }

@@ -1,1 +1,1 @@
-export { runDrill } from './drill.mjs';
+export { ERASED_AGAIN, runDrill } from './drill.mjs';

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { NoteStore } from './note-store';
 import type { PartStore } from './part-store';
 import type { StagedBytes } from './staged-bytes';
 
@@ -72,6 +73,8 @@ export interface BlobStore {
   readonly stagingBytes: number;
   /** Large files that arrive in parts. */
   readonly parts: PartStore;
+  /** What has to outlive the database. */
+  readonly notes: NoteStore;
   /** Resolves when the store can be used. @throws BlobStoreError with a sentence for an operator. */
   check(): Promise<void>;
   /**

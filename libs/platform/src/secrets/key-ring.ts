@@ -22,6 +22,7 @@ export const KEY_USES = [
   'operator tokens',
   'webhook secrets',
   'export destinations',
+  'erasure notes',
   'remote outputs',
   'remote scopes',
 ] as const;

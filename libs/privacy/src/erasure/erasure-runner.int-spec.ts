@@ -80,7 +80,7 @@ it('a step that is interrupted has done nothing, and is done again from the same
     seen = lease;
     return Promise.resolve({ next: 'over' });
   }).runOnce();
-  expect(seen).toMatchObject({ step: 'jobs', place: 'half', counts: { jobs: 1 } });
+  expect(seen).toMatchObject({ step: STEPS[0], place: 'half', counts: { jobs: 1 } });
 });
 
 it('a process that lost its lease in the middle of a step writes nothing', async () => {
@@ -129,7 +129,7 @@ it('waits for what has to end first, and does what else is due meanwhile', async
     return Promise.resolve({ next: 'again' });
   }).runOnce();
   expect([first.id, second.id]).toContain(taken);
-  expect(await read(first.id)).toMatchObject({ state: 'running', step: 'jobs' });
+  expect(await read(first.id)).toMatchObject({ state: 'running', step: STEPS[0] });
 });
 
 describe('the database', () => {

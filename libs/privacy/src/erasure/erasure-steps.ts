@@ -37,16 +37,19 @@ export interface Erasers {
   deployments: DeploymentLifeStore;
   books: BookErasureStore;
   accounts: AccountErasureStore;
+  /** Where what is erased is remembered, whatever happens to the database. Keeping it twice is keeping it once. */
+  notes: { keep(erasure: ErasureLease): Promise<void> };
 }
 
 /**
- * The steps of each kind, in their order: first what makes more (jobs, uploads), then what names others, then the books and the log, and at
+ * The steps of each kind, in their order: first the note by which it is done again after a restore, then what makes more (jobs, uploads), then what names others, then the books and the log, and at
  * last the bytes, whose records say what is left to remove.
  */
 const ORDER = {
-  job: ['jobs', 'usage', 'bytes'],
-  label: ['jobs', 'uploads', 'assets', 'batches', 'labels', 'usage', 'notices', 'log', 'keys', 'bytes'],
+  job: ['note', 'jobs', 'usage', 'bytes'],
+  label: ['note', 'jobs', 'uploads', 'assets', 'batches', 'labels', 'usage', 'notices', 'log', 'keys', 'bytes'],
   account: [
+    'note',
     'close',
     'jobs',
     'uploads',
@@ -78,6 +81,9 @@ export class ErasureSteps {
     const { accountId, subject, pseudonym, place } = lease;
     const { assets, books, accounts, deployments, jobs, models, webhooks } = this.erasers;
     switch (step) {
+      case 'note':
+        await this.erasers.notes.keep(lease);
+        return { next: 'over' };
       case 'close':
         return async (tx) => {
           await webhooks.closeEndpoints(tx, accountId);

@@ -29,9 +29,23 @@ export class ErasureStore {
     const [row] = await tx.rows<Erasure>(Prisma.sql`
       INSERT INTO erasures AS e (id, account_id, subject, job_id, label, value, pseudonym, requested_by)
       VALUES (${id}::uuid, ${accountId}::uuid, ${subject.kind}, ${jobId}::uuid, ${label}, ${value}, ${pseudonym}, ${requestedBy})
-      ON CONFLICT (account_id, subject, job_id, label, value) WHERE state <> 'done' DO NOTHING
+      ON CONFLICT DO NOTHING
       RETURNING ${columns}`);
     return row ?? null;
+  }
+
+  /** Those of the erasures, by their ids, that there are no records of, of accounts that there are. */
+  async unknownOf<Named extends Pick<Erasure, 'id' | 'accountId'>>(
+    statements: Statements,
+    named: readonly Named[],
+  ): Promise<Named[]> {
+    if (named.length === 0) return [];
+    const rows = await statements.rows<{ id: string }>(Prisma.sql`
+      SELECT n.id FROM unnest(${named.map(({ id }) => id)}::uuid[], ${named.map(({ accountId }) => accountId)}::uuid[]) AS n (id, account_id)
+      JOIN accounts a ON a.id = n.account_id
+      WHERE NOT EXISTS (SELECT FROM erasures e WHERE e.id = n.id)`);
+    const unknown = new Set(rows.map(({ id }) => id));
+    return named.filter(({ id }) => unknown.has(id));
   }
 
   /** The request for the same that is not done. */

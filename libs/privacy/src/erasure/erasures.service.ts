@@ -50,6 +50,32 @@ export class Erasures {
     return requested;
   }
 
+  /**
+   * Ask for an erasure that was carried out already, and that the database has forgotten with what it was restored from. What could make
+   * more of its subject ends at once, as with a request.
+   *
+   * @returns false when the same is being carried out.
+   */
+  async askAgain(
+    operator: Operator,
+    {
+      id,
+      accountId,
+      subject,
+      pseudonym,
+    }: Pick<Erasure, 'id' | 'accountId' | 'pseudonym'> & { subject: ErasureSubject },
+  ): Promise<boolean> {
+    const isAsked = await this.audit.record(operator, async (tx, note) => {
+      await this.endSources(tx, accountId, subject);
+      const made = await this.store.insert(tx, { id, accountId, subject, pseudonym, requestedBy: operator.actor });
+      const details = { subject: subject.kind, isNew: made !== null };
+      note({ action: 'erasure.reapply', subjectType: 'erasure', subjectId: id, accountId, details });
+      return made !== null;
+    });
+    if (subject.kind !== 'job') this.onClose();
+    return isAsked;
+  }
+
   /** @param accountId null: of any account. @throws Refusal `not_found`. */
   async get(accountId: string | null, id: string): Promise<Erasure> {
     const erasure = await this.store.find(this.database, accountId, id);
@@ -68,13 +94,16 @@ export class Erasures {
   }
 
   private async prepare(tx: Statements, accountId: string, subject: ErasureSubject): Promise<void> {
-    if (subject.kind === 'label') {
-      await this.accounts.revokeSubKeys(tx, accountId, subject);
-    } else if (subject.kind === 'account') {
-      if (await this.accounts.close(tx, accountId)) return;
-      throw new Refusal('invalid_request', `${accountId} is no account of a customer; only such accounts are erased.`);
-    } else if (!(await this.isJobKnown(tx, accountId, subject.jobId))) {
+    if (subject.kind === 'job' && !(await this.isJobKnown(tx, accountId, subject.jobId))) {
       throw new Refusal('not_found', `There is no job ${subject.jobId} of this account.`);
     }
+    if (await this.endSources(tx, accountId, subject)) return;
+    throw new Refusal('invalid_request', `${accountId} is no account of a customer; only such accounts are erased.`);
+  }
+
+  /** End what could make more of what is erased. @returns false when it is an account that cannot be closed. */
+  private async endSources(tx: Statements, accountId: string, subject: ErasureSubject): Promise<boolean> {
+    if (subject.kind === 'label') await this.accounts.revokeSubKeys(tx, accountId, subject);
+    return subject.kind !== 'account' || (await this.accounts.close(tx, accountId));
   }
 }

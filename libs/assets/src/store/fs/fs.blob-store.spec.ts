@@ -6,6 +6,7 @@ import { createTestFolder, type TestFolder } from '@millrace/testing';
 import { describeBlobStore } from '../blob-store.conformance';
 import { fsFaultOf } from './fs-fault';
 import { FsBlobStore } from './fs.blob-store';
+import { describeNoteStore } from '../note-store.conformance';
 import { describePartStore } from '../part-store.conformance';
 
 let folder: TestFolder;
@@ -16,6 +17,7 @@ afterAll(() => folder.drop());
 
 describeBlobStore('a folder of blobs', async () => new FsBlobStore(folder.path));
 describePartStore('a folder', async () => new FsBlobStore(join(folder.path, 'of-parts')));
+describeNoteStore('a folder', async () => new FsBlobStore(join(folder.path, 'of-notes')));
 
 describe('a folder of blobs', () => {
   it('needs no folders made before its first upload', async () => {

@@ -6,6 +6,7 @@ import { BlobStoreError, type BlobStore, type ByteRange, type StageOptions } fro
 import type { StagedBytes, StagedLeftover, StoredObject } from '../blob-store';
 import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults, fsFaultOf } from './fs-fault';
+import { FsNoteStore } from './fs.note-store';
 import { FsPartStore } from './fs.part-store';
 import { HELD_BYTES, writeAll, writeMetered } from './fs-writer';
 import { takeSource } from '../staging-source';
@@ -22,10 +23,12 @@ export class FsBlobStore implements BlobStore {
   private readonly stagingDir: string;
   private readonly blobsDir: string;
   readonly parts: FsPartStore;
+  readonly notes: FsNoteStore;
 
   constructor(dir: string) {
     this.stagingDir = join(dir, 'staging');
     this.blobsDir = join(dir, 'blobs');
+    this.notes = new FsNoteStore(join(dir, 'notes'));
     this.parts = new FsPartStore(this.stagingDir, (source, options) => this.stage(source, options));
   }
 

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { testS3 } from '@millrace/testing';
 import { describeBlobStore } from '../blob-store.conformance';
 import { createTestBucket } from '../../fixtures/test-bucket';
+import { describeNoteStore } from '../note-store.conformance';
 import { describePartStore } from '../part-store.conformance';
 import { DEFAULT_REQUEST_POLICY, s3FaultOf, type S3Address } from './s3-client';
 import { S3BlobStore } from './s3.blob-store';
@@ -17,6 +18,7 @@ beforeAll(async () => {
 
 describeBlobStore('a bucket of blobs', async () => new S3BlobStore(address));
 describePartStore('a bucket', async () => new S3BlobStore(await createTestBucket()));
+describeNoteStore('a bucket', async () => new S3BlobStore(await createTestBucket()));
 
 describe('a copy in a bucket', () => {
   const MIB = 1024 * 1024;

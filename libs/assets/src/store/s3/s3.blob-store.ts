@@ -12,6 +12,7 @@ import { BlobStoreError, type BlobStore, type ByteRange, type PresignOptions } f
 import type { StageOptions, StagedBytes, StagedLeftover, StoredObject } from '../blob-store';
 import { DEFAULT_REQUEST_POLICY, createS3Client, s3FaultOf, type S3Address, type S3RequestPolicy } from './s3-client';
 import { openUploads } from './s3-open-uploads';
+import { S3NoteStore } from './s3.note-store';
 import { S3PartStore } from './s3.part-store';
 import { STAGING_BYTES, STAGING_PREFIX, withS3Faults, stageInBucket, type Bucket } from './s3-staging';
 
@@ -26,6 +27,7 @@ export class S3BlobStore implements BlobStore {
   /** Signs links; sends no requests. */
   private readonly signer: S3Client;
   readonly parts: S3PartStore;
+  readonly notes: S3NoteStore;
 
   /** @param publicEndpoint where customers reach the server, if they reach it elsewhere than we do. */
   constructor(address: S3Address, publicEndpoint?: string, policy: S3RequestPolicy = DEFAULT_REQUEST_POLICY) {
@@ -33,6 +35,7 @@ export class S3BlobStore implements BlobStore {
     const { bucket: name, encryption } = address;
     this.bucket = { name, client: this.client, encryption, objectOf: (key) => BLOBS_PREFIX + key };
     this.signer = createS3Client({ ...address, endpoint: publicEndpoint ?? address.endpoint }, policy);
+    this.notes = new S3NoteStore(this.client, name, encryption);
     this.parts = new S3PartStore(this.bucket, this.signer);
   }
 

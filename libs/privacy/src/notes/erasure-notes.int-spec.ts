@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Prisma } from '@prisma/client';
+import { AccountErasureStore, AuditLog, AuditLogStore } from '@millrace/accounts';
+import { openBlobStore, assetSettings, type NoteStore } from '@millrace/assets';
+import { lowestIdAt, newId, type ErasureSubject } from '@millrace/contracts';
+import { KeyRing, readSettings } from '@millrace/platform';
+import {
+  createTestDatabase,
+  createTestFolder,
+  makeAccount,
+  type TestDatabase,
+  type TestFolder,
+} from '@millrace/testing';
+import { Erasures, ErasureStore } from '../erasure';
+import { ErasureAuditor } from './erasure-auditor';
+import { ErasureNotes } from './erasure-notes';
+import { ReappliedErasures, type Reapplied } from './reapplied-erasures.service';
+import { SweepErasureNotesLoop } from './sweep-erasure-notes.loop';
+import { UnknownErasures } from './unknown-erasures';
+
+const operator = { actor: 'restore', address: null };
+const ring = KeyRing.of(randomBytes(32));
+const label = { kind: 'label', label: 'user', value: 'ada@example.com' } as const;
+const store = new ErasureStore();
+
+let test: TestDatabase;
+let folder: TestFolder;
+let files: NoteStore;
+let notes: ErasureNotes;
+let erasures: Erasures;
+let accountId: string;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+beforeEach(async () => {
+  folder = await createTestFolder();
+  files = (await openBlobStore({ ...readSettings(assetSettings, {}), blobDir: folder.path })).notes;
+  notes = new ErasureNotes(files, ring);
+  const audit = new AuditLog(test.database, new AuditLogStore());
+  const known = (): Promise<boolean> => Promise.resolve(true);
+  erasures = new Erasures(test.database, store, new AccountErasureStore(), known, audit, () => undefined);
+  await test.database.execute(Prisma.sql`DELETE FROM erasures`);
+  accountId = await makeAccount(test.database);
+});
+afterEach(() => folder.drop());
+
+const unknown = (): UnknownErasures => new UnknownErasures(test.database, store, files);
+const reapply = (by = notes): Promise<Reapplied> => new ReappliedErasures(unknown(), by, erasures).run(operator);
+const found = async (): Promise<string[]> => {
+  const subjects: string[] = [];
+  for await (const { subject } of new ErasureAuditor(unknown()).findings()) subjects.push(subject);
+  return subjects;
+};
+/** An erasure that was asked for and noted, as the database had it. @returns its id. */
+async function noted(subject: ErasureSubject, of = accountId): Promise<string> {
+  const { erasure } = await erasures.request(operator, of, subject);
+  await notes.keep({ ...erasure, subject });
+  return erasure.id;
+}
+/** As a backup from before has it. */
+const forget = (): Promise<number> => test.database.execute(Prisma.sql`DELETE FROM erasures`);
+
+it('what was erased since the backup is asked for again after the restore, once, under its id and its pseudonym', async () => {
+  const jobId = newId();
+  const ids = [await noted(label), await noted({ kind: 'job', jobId })];
+  const before = await Promise.all(ids.map((id) => store.find(test.database, null, id)));
+  expect([await reapply(), await found()]).toEqual([{ asked: [], unreadable: [] }, []]);
+  await forget();
+  expect((await found()).sort()).toEqual([...ids].sort());
+  expect((await reapply()).asked.sort()).toEqual([...ids].sort());
+  const after = await Promise.all(ids.map((id) => store.find(test.database, null, id)));
+  const told = after.map((erasure) => ({ ...erasure, requestedAt: 'another' }));
+  expect(told).toEqual(before.map((erasure) => ({ ...erasure, requestedAt: 'another' })));
+  expect([await reapply(), await found()]).toEqual([{ asked: [], unreadable: [] }, []]);
+  const logged = await test.database.models.auditEntry.findMany({ where: { accountId, action: 'erasure.reapply' } });
+  expect(logged.map(({ subjectId, actor }) => [subjectId, actor]).sort()).toEqual(
+    ids.map((id) => [id, 'restore']).sort(),
+  );
+});
+
+it('an account that was closed is closed again at once, and its note stands for all others of it', async () => {
+  await noted(label);
+  const id = await noted({ kind: 'account' });
+  await forget();
+  const { account, apiKey } = test.database.models;
+  await test.database.execute(
+    Prisma.sql`UPDATE accounts SET closed_at = NULL, status = 'active' WHERE id = ${accountId}::uuid`,
+  );
+  await apiKey.updateMany({ where: { accountId }, data: { revokedAt: null } });
+  expect(await reapply()).toEqual({ asked: [id], unreadable: [] });
+  expect(await account.findUniqueOrThrow({ where: { id: accountId } })).toMatchObject({
+    status: 'suspended',
+    closedAt: expect.any(Date) as Date,
+  });
+});
+
+it('an account that the backup does not have has nothing to erase', async () => {
+  const id = newId();
+  await notes.keep({ id, accountId: newId(), pseudonym: 'erased-1', subject: label });
+  expect([await reapply(), await found()]).toEqual([{ asked: [], unreadable: [] }, []]);
+});
+
+it('a note names nobody to whom the keys of the service do not open it', async () => {
+  const id = await noted(label);
+  const text = await readFile(join(folder.path, 'notes', 'erasures', accountId, id), 'utf8');
+  expect(text).not.toMatch(/ada|user/);
+  await forget();
+  const other = new ErasureNotes(files, KeyRing.of(randomBytes(32)));
+  const { asked, unreadable } = await reapply(other);
+  expect([asked, unreadable]).toEqual([[], [{ id, reason: expect.stringContaining('not in the ring') as string }]]);
+  // Nor is it opened as that of another account.
+  const stranger = await makeAccount(test.database);
+  await files.put(`erasures/${stranger}/${id}`, text);
+  await expect(notes.read({ accountId: stranger, id })).rejects.toThrow();
+});
+
+it('goes when no backup can be from before it, and not sooner', async () => {
+  const days = (count: number): string => lowestIdAt(Date.now() - count * 86_400_000);
+  for (const id of [days(31), days(29)]) await notes.keep({ id, accountId, pseudonym: 'erased-1', subject: label });
+  expect(await new SweepErasureNotesLoop(notes, 30).runOnce()).toBe(1);
+  expect(await notes.read({ accountId, id: days(31) })).toBeNull();
+  expect(await notes.sweep(30)).toBe(0);
+  expect(await reapply()).toMatchObject({ asked: [expect.any(String)] });
+});

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { NoteStore } from '@millrace/assets';
+import { createdAtOf, isUuid, type ErasureSubject } from '@millrace/contracts';
+import { Sealer, type KeyRing } from '@millrace/platform';
+import type { Erasure } from '../erasure';
+
+const FOLDER = 'erasures/';
+const DAY_MS = 86_400_000;
+
+/** What has to be known of an erasure to carry it out again. */
+export interface NotedErasure extends Pick<Erasure, 'id' | 'accountId' | 'pseudonym'> {
+  subject: ErasureSubject;
+}
+
+/** The name of a note: whose erasure, and which. */
+export interface NoteName {
+  accountId: string;
+  id: string;
+}
+
+/** A label and its value name somebody, and are sealed; ids name nobody any more. */
+const NoteSchema = z.discriminatedUnion('subject', [
+  z.object({ subject: z.literal('account'), pseudonym: z.string() }),
+  z.object({ subject: z.literal('job'), pseudonym: z.string(), job_id: z.uuid() }),
+  z.object({ subject: z.literal('label'), pseudonym: z.string(), sealed: z.base64() }),
+]);
+const LabelSchema = z.object({ label: z.string(), value: z.string() });
+
+/**
+ * Notes of erasures beside the bytes, where no restore of the database takes them back: what was erased since a backup is erased again by
+ * them. A note is there before anything of its erasure is deleted, and as long as there may be a backup from before.
+ */
+export class ErasureNotes {
+  private readonly sealer: Sealer;
+
+  constructor(
+    private readonly notes: NoteStore,
+    ring: KeyRing,
+  ) {
+    this.sealer = new Sealer(ring, 'erasure notes');
+  }
+
+  /** Keep the note of an erasure; that of an account stands for all others of the account. @throws BlobStoreError. */
+  async keep({ id, accountId, pseudonym, subject }: NotedErasure): Promise<void> {
+    const note = { subject: subject.kind, pseudonym, ...this.partsOf({ id, accountId }, subject) };
+    await this.notes.put(nameOf({ accountId, id }), JSON.stringify(note));
+    if (subject.kind !== 'account') return;
+    for await (const other of noteNames(this.notes, accountId)) {
+      if (other.id !== id) await this.notes.delete(nameOf(other));
+    }
+  }
+
+  /**
+   * @returns null when it is gone.
+   * @throws when it cannot be read: its key is no longer in the ring, or it was altered; BlobStoreError.
+   */
+  async read({ accountId, id }: NoteName): Promise<NotedErasure | null> {
+    const text = await this.notes.get(nameOf({ accountId, id }));
+    if (text === null) return null;
+    const note = NoteSchema.parse(JSON.parse(text));
+    return { id, accountId, pseudonym: note.pseudonym, subject: this.subjectOf({ accountId, id }, note) };
+  }
+
+  /** Delete notes that no backup can be older than. @param keptDays how long backups of the database are kept. @returns how many. */
+  async sweep(keptDays: number): Promise<number> {
+    const before = Date.now() - keptDays * DAY_MS;
+    let gone = 0;
+    for await (const name of noteNames(this.notes)) {
+      if (createdAtOf(name.id) >= before) continue;
+      await this.notes.delete(nameOf(name));
+      gone += 1;
+    }
+    return gone;
+  }
+
+  private partsOf({ accountId, id }: NoteName, subject: ErasureSubject): object {
+    if (subject.kind === 'job') return { job_id: subject.jobId };
+    if (subject.kind === 'account') return {};
+    const { label, value } = subject;
+    return { sealed: this.sealer.seal(JSON.stringify({ label, value }), [accountId, id]).toString('base64') };
+  }
+
+  private subjectOf({ accountId, id }: NoteName, note: z.output<typeof NoteSchema>): ErasureSubject {
+    if (note.subject === 'job') return { kind: 'job', jobId: note.job_id };
+    if (note.subject === 'account') return { kind: 'account' };
+    const text = this.sealer.open(Buffer.from(note.sealed, 'base64'), [accountId, id], '');
+    return { kind: 'label', ...LabelSchema.parse(JSON.parse(text)) };
+  }
+}
+
+/** The names of all notes, or of those of an account, in no particular order. @throws BlobStoreError. */
+export async function* noteNames(notes: NoteStore, ofAccount?: string): AsyncGenerator<NoteName> {
+  for await (const { name } of notes.list(ofAccount === undefined ? FOLDER : `${FOLDER}${ofAccount}/`)) {
+    const [accountId = '', id = ''] = name.slice(FOLDER.length).split('/');
+    // Somebody else's file says nothing here.
+    if (isUuid(accountId) && isUuid(id)) yield { accountId, id };
+  }
+}
+
+const nameOf = ({ accountId, id }: NoteName): string => `${FOLDER}${accountId}/${id}`;

@@ -1,0 +1,5 @@
+export { ErasureAuditor } from './erasure-auditor';
+export { ErasureNotes } from './erasure-notes';
+export { ReappliedErasures } from './reapplied-erasures.service';
+export { SweepErasureNotesLoop } from './sweep-erasure-notes.loop';
+export { UnknownErasures } from './unknown-erasures';

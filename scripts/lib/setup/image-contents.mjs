@@ -17,7 +17,7 @@ export const PROCESS_IMAGES = /** @type {Process[]} */ (Object.keys(PROCESSES));
  */
 const TOOLS = {
   api: ['apps/cli/src/main.js'],
-  maintenance: ['apps/maintenance/src/verify-storage.js'],
+  maintenance: ['apps/maintenance/src/verify-storage.js', 'apps/maintenance/src/reapply-erasures.js'],
 };
 /** @type {Partial<Record<Process, string[]>>} */
 const PAGES = { api: [CONSOLE, OPS_CONSOLE] };

@@ -127,7 +127,7 @@ export class SegmentStore {
       SELECT g.id
       FROM unnest(${struckOut.map(({ id }) => id)}::uuid[], ${struckOut.map(({ accountId }) => accountId)}::uuid[],
         ${struckOut.map(({ at }) => at)}::timestamptz[]) AS g (id, account_id, at)
-      WHERE NOT EXISTS (SELECT FROM audit_log e WHERE e.account_id = g.account_id AND e.action = 'erasure.request')
+      WHERE NOT EXISTS (SELECT FROM audit_log e WHERE e.account_id = g.account_id AND e.action IN ('erasure.request', 'erasure.reapply'))
         AND NOT EXISTS (
           SELECT FROM erasures r, (SELECT first_at FROM audit_segments ORDER BY no LIMIT 1) oldest
           WHERE r.account_id = g.account_id AND r.requested_at < oldest.first_at

@@ -37,13 +37,13 @@ export interface Erasers {
   deployments: DeploymentLifeStore;
   books: BookErasureStore;
   accounts: AccountErasureStore;
-  /** Where what is erased is remembered, whatever happens to the database. Keeping it twice is keeping it once. */
+  /** Where it is noted what was erased, out of reach of a restore of the database. Keeping it twice is keeping it once. */
   notes: { keep(erasure: ErasureLease): Promise<void> };
 }
 
 /**
- * The steps of each kind, in their order: first the note by which it is done again after a restore, then what makes more (jobs, uploads), then what names others, then the books and the log, and at
- * last the bytes, whose records say what is left to remove.
+ * The steps of each kind, in their order: first the note by which it is done again after a restore, then what makes more (jobs, uploads),
+ * then what names others, then the books and the log, and at last the bytes, whose records say what is left to remove.
  */
 const ORDER = {
   job: ['note', 'jobs', 'usage', 'bytes'],

@@ -1,4 +1,4 @@
-import type { AccountErasureStore, AuditLog, Owner, OwnerRights } from '@millrace/accounts';
+import type { AccountErasureStore, AuditLog, Operator, Owner, OwnerRights } from '@millrace/accounts';
 import { Refusal, isUuid, newId, type ErasureSubject } from '@millrace/contracts';
 import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
 import type { Erasure } from './erasure';

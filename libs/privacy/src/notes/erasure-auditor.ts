@@ -1,7 +1,7 @@
 import type { Auditor, Finding } from '@millrace/platform';
 import type { UnknownErasures } from './unknown-erasures';
 
-/** What was erased has to stay so, whatever is restored. */
+/** What was erased has to stay so, no matter what is restored. */
 export class ErasureAuditor implements Auditor {
   readonly name = 'erasures';
 

@@ -21,6 +21,7 @@ import { SweepErasureNotesLoop } from './sweep-erasure-notes.loop';
 import { UnknownErasures } from './unknown-erasures';
 
 const operator = { actor: 'restore', address: null };
+const owner = { ...operator, keyId: null };
 const ring = KeyRing.of(randomBytes(32));
 const label = { kind: 'label', label: 'user', value: 'ada@example.com' } as const;
 const store = new ErasureStore();
@@ -41,7 +42,8 @@ beforeEach(async () => {
   notes = new ErasureNotes(files, ring);
   const audit = new AuditLog(test.database, new AuditLogStore());
   const known = (): Promise<boolean> => Promise.resolve(true);
-  erasures = new Erasures(test.database, store, new AccountErasureStore(), known, audit, () => undefined);
+  const owners = { hold: () => Promise.reject(new Error('an operator asks')) };
+  erasures = new Erasures(test.database, store, new AccountErasureStore(), known, audit, owners, () => undefined);
   await test.database.execute(Prisma.sql`DELETE FROM erasures`);
   accountId = await makeAccount(test.database);
 });
@@ -56,7 +58,7 @@ const found = async (): Promise<string[]> => {
 };
 /** An erasure that was asked for and noted, as the database had it. @returns its id. */
 async function noted(subject: ErasureSubject, of = accountId): Promise<string> {
-  const { erasure } = await erasures.request(operator, of, subject);
+  const { erasure } = await erasures.request(owner, of, subject);
   await notes.keep({ ...erasure, subject });
   return erasure.id;
 }
@@ -72,8 +74,8 @@ it('what was erased since the backup is asked for again after the restore, once,
   expect((await found()).sort()).toEqual([...ids].sort());
   expect((await reapply()).asked.sort()).toEqual([...ids].sort());
   const after = await Promise.all(ids.map((id) => store.find(test.database, null, id)));
-  const told = after.map((erasure) => ({ ...erasure, requestedAt: 'another' }));
-  expect(told).toEqual(before.map((erasure) => ({ ...erasure, requestedAt: 'another' })));
+  const shown = after.map((erasure) => ({ ...erasure, requestedAt: 'another' }));
+  expect(shown).toEqual(before.map((erasure) => ({ ...erasure, requestedAt: 'another' })));
   expect([await reapply(), await found()]).toEqual([{ asked: [], unreadable: [] }, []]);
   const logged = await test.database.models.auditEntry.findMany({ where: { accountId, action: 'erasure.reapply' } });
   expect(logged.map(({ subjectId, actor }) => [subjectId, actor]).sort()).toEqual(

@@ -50,16 +50,16 @@ async function send(accountId: string, sick: WebhookEndpoint, isDisabled: boolea
 }
 
 describe('an endpoint that is disabled', () => {
-  it('is told of to the other endpoints of its account that want to know, and to those who look after it', async () => {
+  it('is made known to the other endpoints of its account that want to know, and to those who look after it', async () => {
     const [accountId, otherId] = [await world.account(), await world.account()];
     const sick = await endpoint(accountId, 500, ['job.succeeded', DISABLED]);
-    const told = await endpoint(accountId, 204, [DISABLED]);
+    const informed = await endpoint(accountId, 204, [DISABLED]);
     const silent = await endpoint(accountId, 204, ['job.failed']);
     const foreign = await endpoint(otherId, 204, [DISABLED]);
     await failing(sick.id);
     await send(accountId, sick, true);
     const { host } = new URL(sick.url);
-    expect(await noticesOf(told)).toEqual([
+    expect(await noticesOf(informed)).toEqual([
       {
         ...{ id: sick.id, host, description: '', reason: 'failing' },
         failing_since: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
@@ -75,39 +75,39 @@ describe('an endpoint that is disabled', () => {
   it('because it is gone, says so', async () => {
     const accountId = await world.account();
     const gone = await endpoint(accountId, 410, ['job.succeeded']);
-    const told = await endpoint(accountId, 204, [DISABLED]);
+    const informed = await endpoint(accountId, 204, [DISABLED]);
     await send(accountId, gone, true);
-    expect(await noticesOf(told)).toMatchObject([{ id: gone.id, reason: 'gone' }]);
+    expect(await noticesOf(informed)).toMatchObject([{ id: gone.id, reason: 'gone' }]);
     expect(world.mails[0]?.lines[0]).toContain('It answered 410');
   });
 
   it('was not disabled before: one that fails, or that its owner disables, is no news', async () => {
     const accountId = await world.account();
     const sick = await endpoint(accountId, 500, ['job.succeeded']);
-    const told = await endpoint(accountId, 204, [DISABLED]);
+    const informed = await endpoint(accountId, 204, [DISABLED]);
     await send(accountId, sick, false);
     const change = { origin: 'https://api.example.com', enabled: false };
     await world.endpoints.change(accountId, sick.id, change);
-    expect([await noticesOf(told), world.mails]).toEqual([[], []]);
+    expect([await noticesOf(informed), world.mails]).toEqual([[], []]);
   });
 
   it('stays as it was when the mail is not recorded, and the attempt is made again', async () => {
     const accountId = await world.account();
     const gone = await endpoint(accountId, 410, ['job.succeeded']);
-    const told = await endpoint(accountId, 204, [DISABLED]);
+    const informed = await endpoint(accountId, 204, [DISABLED]);
     world.mailing = () => Promise.reject(new Error('the process dies here'));
     await world.endJob(accountId);
     const { send: sendDue, close } = world.delivery();
     await sendDue();
     await close();
     expect(await world.endpoints.get(accountId, gone.id)).toMatchObject({ disabledAt: null });
-    expect([await noticesOf(told), (await world.messages(gone.id)).map(({ state }) => state)]).toEqual([
+    expect([await noticesOf(informed), (await world.messages(gone.id)).map(({ state }) => state)]).toEqual([
       [],
       ['pending'],
     ]);
     world.mailing = () => Promise.resolve();
     await world.makeDue(gone.id);
     await send(accountId, gone, true);
-    expect([(await noticesOf(told)).length, world.mails.length]).toEqual([1, 1]);
+    expect([(await noticesOf(informed)).length, world.mails.length]).toEqual([1, 1]);
   });
 });

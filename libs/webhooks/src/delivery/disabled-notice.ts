@@ -1,7 +1,7 @@
 import type { MailNotice } from '@millrace/mail';
 import type { DisabledEndpoint } from '../messages';
 
-/** What people are told of an endpoint that gets nothing any more. Of its URL the host: the rest may be a secret of its receiver. */
+/** What people read of an endpoint that gets nothing any more. Of its URL the host: the rest may be a secret of its receiver. */
 export function disabledNotice({ id, url, reason, failingSince }: DisabledEndpoint): MailNotice {
   const why =
     reason === 'gone'

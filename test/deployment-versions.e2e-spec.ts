@@ -51,6 +51,8 @@ async function act<T = { versions: Version[] }>(method: string, path: string, js
 }
 const versionsOf = async (id: string): Promise<Version[]> => (await act('GET', `/${id}/versions`)).versions;
 const isReady = (version: Version | undefined): boolean => version?.state === 'ready' && version.ready_workers > 0;
+/** Long enough for a rollback and the loop that moves jobs after it, also on a busy machine. */
+const LONG_STEPS = 60_000;
 const graph = (steps = 5): object => ({
   '1': {
     class_type: 'MillraceReactionDiffusion',
@@ -141,7 +143,7 @@ it('jobs that wait for the newer version run on the older one after a rollback; 
   await act('POST', `/${id}/versions`, { weight: 100 });
   await eventually('the new version to be ready', async () => isReady((await versionsOf(id))[0]), 120_000);
   const running = await eventually('a long job on the new version', async () => {
-    const job = await submit(id, graph(6_000));
+    const job = await submit(id, graph(LONG_STEPS));
     return (await poolOf(job)) === `${id}-v2` && job;
   });
   await eventually('it to run', async () => (await at(id).job(running)).status === 'running');

@@ -160,7 +160,7 @@ it('the end of a batch is sent as a poll answers it, signed, once', async () => 
   await client.call('DELETE', `${ENDPOINTS}/${id}`);
 });
 
-it('an endpoint that is gone is disabled, and the others and the developers are told', async () => {
+it('an endpoint that is gone is disabled, and the others and the developers learn of it', async () => {
   const member = { email: 'dev@example.com', role: 'developer' };
   await stack.test.database.models.member.create({ data: { id: newId(), accountId: account.id, ...member } });
   const other = await makeEndpoint({ events: ['webhook.disabled'] });

@@ -17,7 +17,7 @@ export interface ShownClasses {
   /** Names what is shown: another one where the workers, or the models that the visitor may use, have changed. */
   etag: string;
   /** A class of the catalogue on the wire. */
-  present(name: string): NodeClassView | undefined;
+  readonly present: (name: string) => NodeClassView | undefined;
 }
 
 /** Node classes as visitors see them: what the workers can run, and the names of the library in the inputs that take them. */

@@ -10,6 +10,6 @@ export {
 } from './blob-store';
 export { ByteMeter, fileTooLarge, hashOf, HEAD_BYTES } from './byte-meter';
 export { composeArchiveBucket, composeNamedBuckets, openBlobStore } from './open-blob-store';
-export { type NoteStore, type StoredNote } from './note-store';
+export { type NoteStore } from './note-store';
 export { type PartSpec, type PartStore } from './part-store';
 export { takeSource } from './staging-source';

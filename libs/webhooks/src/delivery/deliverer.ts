@@ -120,7 +120,7 @@ export class Deliverer {
     this.metrics.webhookAttempts.inc({ outcome: outcome.kind });
   }
 
-  /** The attempt may have been the one that disables its endpoint: then those who look after it are told with it. */
+  /** The attempt may have been the one that disables its endpoint: then those who look after it get a mail in the same transaction. */
   private async recordFailed(message: ClaimedMessage, result: SendResult, outcome: Outcome): Promise<void> {
     await this.database.transaction(async (tx) => {
       const { disabled = null } = (await recordOutcome(tx, message, result, outcome)) ?? {};

@@ -83,7 +83,7 @@ function endpointPart(message: StatementPart<'endpoint_id'>, outcome: EndpointOu
 }
 
 /**
- * Tell the other endpoints of the account of one that is disabled by this statement: it was not before. Of its URL they get the host: what
+ * Send the other endpoints of the account a notice of one that is disabled by this statement: it was not before. Of its URL they get the host: what
  * else is in it may be a secret of its receiver.
  */
 function noticesPart(endpoint: ChangedEndpoint): StatementPart {

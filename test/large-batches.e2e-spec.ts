@@ -13,6 +13,8 @@ const OUTPUT_BYTES = MIB / 4;
 /** Some 50 MiB of lines, and several times as much as objects. */
 const LISTED_JOBS = 5_000;
 const OUTPUTS_OF_EACH = 20;
+/** Jobs that one statement plants. */
+const PLANTED_AT_ONCE = 250;
 /** Of either, memory holds pieces. */
 const ALLOWED_BYTES = 64 * MIB;
 const SAMPLE_MS = 20;
@@ -188,26 +190,30 @@ describe('what a large batch has made', () => {
     const jobId = found.jobs[0]?.id ?? '';
     const same = (rows: string, changes: Prisma.Sql): Prisma.Sql =>
       Prisma.sql`SELECT (jsonb_populate_record(r, jsonb_build_object(${changes}))).* FROM ${Prisma.raw(rows)} r`;
-    await stack.test.database.execute(Prisma.sql`
-      WITH made AS MATERIALIZED (
-        SELECT n, gen_random_uuid() AS job_id FROM generate_series(0, ${jobs - 1}) AS n
-      ), made_output AS MATERIALIZED (
-        SELECT made.job_id, o, gen_random_uuid() AS asset_id FROM made, generate_series(1, ${outputs}) AS o
-      ), batch AS (
-        INSERT INTO batches ${same('batches', Prisma.sql`'id', ${id}::uuid, 'job_count', ${jobs}::int, 'item_count', ${jobs}::int`)}
-        WHERE r.id = ${batchId}::uuid
-      ), jobs_made AS (
-        INSERT INTO jobs ${same('made, jobs', Prisma.sql`'id', made.job_id, 'batch_id', ${id}::uuid, 'batch_index', made.n`)}
-        WHERE r.id = ${jobId}::uuid
-      ), assets_made AS (
-        INSERT INTO assets ${same('made_output m, assets', Prisma.sql`'id', m.asset_id, 'job_id', m.job_id`)}
-        WHERE r.id = ${asset.id}::uuid
-      )
-      INSERT INTO job_outputs ${same(
-        'made_output m, job_outputs',
-        Prisma.sql`'job_id', m.job_id, 'asset_id', m.asset_id, 'node_index', m.o, 'ordinal', m.o, 'name', m.o || '.bin'`,
-      )}
-      WHERE r.job_id = ${jobId}::uuid`);
+    const { database } = stack.test;
+    await database.execute(Prisma.sql`
+      INSERT INTO batches ${same('batches', Prisma.sql`'id', ${id}::uuid, 'job_count', ${jobs}::int, 'item_count', ${jobs}::int`)}
+      WHERE r.id = ${batchId}::uuid`);
+    for (let first = 0; first < jobs; first += PLANTED_AT_ONCE) {
+      const last = Math.min(jobs, first + PLANTED_AT_ONCE) - 1;
+      await database.execute(Prisma.sql`
+        WITH made AS MATERIALIZED (
+          SELECT n, gen_random_uuid() AS job_id FROM generate_series(${first}::int, ${last}::int) AS n
+        ), made_output AS MATERIALIZED (
+          SELECT made.job_id, o, gen_random_uuid() AS asset_id FROM made, generate_series(1, ${outputs}::int) AS o
+        ), jobs_made AS (
+          INSERT INTO jobs ${same('made, jobs', Prisma.sql`'id', made.job_id, 'batch_id', ${id}::uuid, 'batch_index', made.n`)}
+          WHERE r.id = ${jobId}::uuid
+        ), assets_made AS (
+          INSERT INTO assets ${same('made_output m, assets', Prisma.sql`'id', m.asset_id, 'job_id', m.job_id`)}
+          WHERE r.id = ${asset.id}::uuid
+        )
+        INSERT INTO job_outputs ${same(
+          'made_output m, job_outputs',
+          Prisma.sql`'job_id', m.job_id, 'asset_id', m.asset_id, 'node_index', m.o, 'ordinal', m.o, 'name', m.o || '.bin'`,
+        )}
+        WHERE r.job_id = ${jobId}::uuid`);
+    }
     return id;
   }
 });

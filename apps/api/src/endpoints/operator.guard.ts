@@ -32,7 +32,7 @@ export class OperatorGuard implements CanActivate {
 
   /**
    * @throws Refusal 401 `unauthorized`; 429 `rate_limited` after too many wrong credentials; 403 `forbidden` for another role, for
-   * a session that another page made the browser send, and where no admin token is configured; 400 `invalid_request` where the
+   * a session that another page made the browser send, and for an admin token where none is configured; 400 `invalid_request` where the
    * reason is missing or malformed.
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -60,8 +60,7 @@ export class OperatorGuard implements CanActivate {
   private async ofToken(request: Request): Promise<NamedOperator | null> {
     const { adminToken } = this.settings;
     const { authorization } = request.headers;
-    if (adminToken === undefined && authorization === undefined) throw off();
-    const text = bearerOf(authorization, 'admin token');
+    const text = bearerOf(authorization, adminToken === undefined ? 'operator token' : 'admin token');
     if (this.tokens.isOne(text)) {
       const { id, name, role } = await this.tokens.authenticate(text, networkOf(request));
       return { actor: `token:${name}`, role, tokenId: id };

@@ -122,6 +122,15 @@ describe('signing in by the provider', () => {
     expect((await api.operator(made.body.token).call('GET', '/admin/v1/workers')).status).toBe(200);
   });
 
+  it('is what a browser without a session is asked for: its request is not signed in, and no more', async () => {
+    const { status, body } = await api
+      .operator(null)
+      .call<{ error: { code: string; message: string } }>('GET', '/admin/v1/session');
+    expect([status, body.error.code]).toEqual([401, 'unauthorized']);
+    expect(body.error.message).toContain('Bearer <operator token>');
+    expect((await api.operator('a-shared-token').call('GET', '/admin/v1/session')).status).toBe(403);
+  });
+
   it('refuses who has no group with a role', async () => {
     const browser = new Browser();
     expect(await browser.signIn('cleo')).toBe('/console/ops/#sign-in=no-role');

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { describeFinding, tableOf } from '../bench/lib/finding.mjs';
+import { describeFinding, missesGate, nameOf, tableOf } from '../bench/lib/finding.mjs';
 import { startLoad } from '../bench/lib/load.mjs';
 import { machineFacts } from '../bench/lib/machine.mjs';
 import {
@@ -42,7 +42,7 @@ const HELP = `npm run bench [-- NAME …] [flags]    the ratios of this service 
   --quick     ${QUICK_PAIRS} pairs and smaller amounts: whether something is far off, in minutes; not a figure to report
   --url URL   engine, peers: a running ComfyUI with the test nodes, in place of the simulator
 
-Each writes bench/results/NAME.json.`;
+Each writes bench/results/NAME.json. The command fails where the median of a measure misses its gate; with --quick it only says so.`;
 
 /** @param {Scope} scope */
 async function main(scope) {
@@ -64,6 +64,8 @@ async function main(scope) {
   }
   if (benches.length > 1) say(`\n${tableOf(findings)}`);
   if (failed.length > 0) throw new Failure(`not measured, for the reasons above: ${failed.join(', ')}`);
+  const missed = flags.quick ? [] : findings.filter(missesGate).map(nameOf);
+  if (missed.length > 0) throw new Failure(`the gate is missed: ${missed.join(', ')}`);
 }
 
 /** @returns {{ flags: BenchFlags, names: string[] }} */

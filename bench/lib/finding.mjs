@@ -22,7 +22,7 @@ export function describeFinding({ measure, unit, sideUnit, isHigherBetter, gate,
  */
 export function tableOf(findings) {
   const rows = findings.map((finding) => [
-    finding.measure.split(':')[0] ?? '',
+    nameOf(finding),
     `${short(finding.value.median)} ${finding.unit}`,
     finding.gate === null ? '' : String(finding.gate),
     String(finding.goal),
@@ -35,12 +35,39 @@ export function tableOf(findings) {
     .join('\n');
 }
 
+/**
+ * What a measure is called: its text up to the colon.
+ *
+ * @param {Pick<Finding, 'measure'>} finding
+ */
+export function nameOf({ measure }) {
+  return measure.split(':')[0] ?? '';
+}
+
+/**
+ * Whether the median is on the wrong side of the gate.
+ *
+ * @param {Pick<Finding, 'isHigherBetter' | 'gate' | 'value'>} finding
+ */
+export function missesGate({ gate, ...finding }) {
+  return gate !== null && !meets(finding, gate);
+}
+
 /** @param {Pick<Finding, 'isHigherBetter' | 'gate' | 'goal' | 'value'>} finding */
-function verdictOf({ isHigherBetter, gate, goal, value }) {
-  const meets = (/** @type {number} */ bound) => (isHigherBetter ? value.median >= bound : value.median <= bound);
-  if (meets(goal)) return 'meets the goal';
-  if (gate === null) return 'MISSES THE GOAL';
-  return meets(gate) ? 'within the gate' : 'MISSES THE GATE';
+function verdictOf(finding) {
+  if (meets(finding, finding.goal)) return 'meets the goal';
+  if (finding.gate === null) return 'MISSES THE GOAL';
+  return missesGate(finding) ? 'MISSES THE GATE' : 'within the gate';
+}
+
+/**
+ * A median that is no number meets nothing.
+ *
+ * @param {Pick<Finding, 'isHigherBetter' | 'value'>} finding
+ * @param {number} bound
+ */
+function meets({ isHigherBetter, value: { median } }, bound) {
+  return isHigherBetter ? median >= bound : median <= bound;
 }
 
 /** @param {number} number */

@@ -673,6 +673,8 @@ CREATE TABLE accounts (
     closed_at timestamp(3) with time zone,
     allowed_addresses text[] DEFAULT '{}'::text[] NOT NULL,
     key_max_age_seconds integer,
+    developer_mails_on date,
+    developer_mails integer DEFAULT 0 NOT NULL,
     CONSTRAINT accounts_pkey PRIMARY KEY (id),
     CONSTRAINT accounts_closed_check CHECK (((closed_at IS NULL) OR (status = 'suspended'::text))),
     CONSTRAINT accounts_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'demo'::text, 'demo_network'::text, 'self_hosted'::text]))),

@@ -21,8 +21,9 @@ const NOTHING = '';
 const NOTE_EXPIRY =
   'SELECT (id, account_id, name, last_four, labels, created_at, expires_at, revoked_at, expiry_notice_days, member_id, is_session_key), ' +
   'UPDATE (expiry_notice_days, name, labels, key_hash)';
-/** To delete those of networks, and to take its name from one that is erased. */
-const FORGET_ACCOUNT = 'SELECT, UPDATE (name, submission_defaults, updated_at), DELETE';
+/** To delete those of networks, to take its name from one that is erased, and to count what its developers are mailed. */
+const FORGET_ACCOUNT =
+  'SELECT, UPDATE (name, submission_defaults, updated_at, developer_mails_on, developer_mails), DELETE';
 /** To take the address from who was a member long ago, or of an account that is erased. */
 const FORGET_MEMBER = 'SELECT, UPDATE (email)';
 /** An entry is appended as it is known; it is sealed by a function of the owner. */

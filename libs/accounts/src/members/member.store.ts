@@ -116,6 +116,17 @@ export class MemberStore {
     return this.ofRoles(tx, accountId, ['owner', 'developer']);
   }
 
+  /** Count a notice to them. @returns the how manieth of the day (UTC) it is; null: they had as many as the limit. */
+  async takeDeveloperNotice(tx: Statements, accountId: string, limit: number): Promise<number | null> {
+    const today = Prisma.sql`(now() AT TIME ZONE 'UTC')::date`;
+    const [row] = await tx.rows<{ nth: number }>(Prisma.sql`
+      UPDATE accounts SET developer_mails_on = ${today},
+        developer_mails = CASE WHEN developer_mails_on = ${today} THEN developer_mails + 1 ELSE 1 END
+      WHERE id = ${accountId}::uuid AND (developer_mails_on IS DISTINCT FROM ${today} OR developer_mails < ${limit})
+      RETURNING developer_mails AS nth`);
+    return row?.nth ?? null;
+  }
+
   /** Those who answer for the money of an account that is active: its owners and finance members. */
   async payersOf(tx: Statements, accountId: string): Promise<{ email: string; accountName: string }[]> {
     return this.ofRoles(tx, accountId, ['owner', 'finance']);

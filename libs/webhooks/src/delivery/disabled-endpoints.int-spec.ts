@@ -72,6 +72,17 @@ describe('an endpoint that is disabled', () => {
     expect(text).not.toContain('a-secret');
   });
 
+  it('by one of several attempts at a time is reported once', async () => {
+    const accountId = await world.account();
+    const gone = await endpoint(accountId, 410, ['job.succeeded']);
+    const informed = await endpoint(accountId, 204, [DISABLED]);
+    for (let nth = 0; nth < 8; nth += 1) await world.endJob(accountId);
+    await send(accountId, gone, true);
+    const tried = (await world.messages(gone.id)).filter(({ tries }) => tries > 0);
+    expect(tried.length).toBeGreaterThan(1);
+    expect([(await noticesOf(informed)).length, world.mails.length]).toEqual([1, 1]);
+  });
+
   it('because it is gone, says so', async () => {
     const accountId = await world.account();
     const gone = await endpoint(accountId, 410, ['job.succeeded']);

@@ -9,6 +9,7 @@ const MEMBER_KEYS = ['apps/api/src/members/member-keys.int-spec'];
 const OWNER_RIGHTS = 'libs/accounts/src/owner-rights.ts';
 const AUDIT = ['apps/api/src/audit/audit.int-spec'];
 const AUDIT_STORE = 'libs/accounts/src/audit-log/audit-log.store.ts';
+const DEVELOPER_MAIL = ['libs/accounts/src/members/developer-mails.int-spec'];
 const MEMBER_STORE = 'libs/accounts/src/members/member.store.ts';
 const INVITATION_STORE = 'libs/accounts/src/members/invitation.store.ts';
 
@@ -213,5 +214,12 @@ export const MEMBER_GUARDS = [
     'AND (k.expires_at IS NULL OR k.expires_at > now())',
     '',
     ACCESS,
+  ),
+  of(
+    'the mail to developers has a limit a day',
+    MEMBER_STORE,
+    ' OR developer_mails < ${limit})',
+    ' OR ${limit}::int > 0)',
+    DEVELOPER_MAIL,
   ),
 ];

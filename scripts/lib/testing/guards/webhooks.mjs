@@ -40,6 +40,13 @@ export const WEBHOOK_GUARDS = [
     'AND e.deleted_at IS NULL',
     DELIVERY,
   ),
+  of(
+    'an endpoint is disabled once',
+    'libs/webhooks/src/messages/outcome.store.ts',
+    'AND e.disabled_at IS NULL AND ${changesStanding(outcome)}',
+    'AND ${changesStanding(outcome)}',
+    ['libs/webhooks/src/delivery/disabled-endpoints.int-spec'],
+  ),
   without(
     'a balance that falls below the limit of its account is noted',
     'DROP TRIGGER balances_low_trigger ON balances',

@@ -17,8 +17,11 @@ afterAll(async () => {
   expect(broken).toEqual([]);
 });
 
-async function connect(options: Parameters<typeof McpClient.connect>[2]): Promise<McpClient> {
-  const client = await McpClient.connect(`${stack.publicUrl}/mcp`, account.apiKey, options);
+async function connect(
+  options: Parameters<typeof McpClient.connect>[2],
+  key: string = account.apiKey,
+): Promise<McpClient> {
+  const client = await McpClient.connect(`${stack.publicUrl}/mcp`, key, options);
   connected.push(client);
   return client;
 }
@@ -148,4 +151,69 @@ it('a job stops at its limit, and costs no more', async () => {
   const { value } = await spender.call('wait_for_job', { id, wait_seconds: 60 });
   expect(value).toMatchObject({ status: 'failed', error: { code: 'credits_exhausted' } });
   expect(value.metrics).toMatchObject({ charged_micros: limit });
+});
+
+describe('an agent with the sub-key of a user', () => {
+  interface User {
+    keyId: string;
+    agent: McpClient;
+  }
+  const QUICK = growing(64, 10);
+  let owner: ApiClient;
+  let ada: User;
+  let bob: User;
+  beforeAll(async () => {
+    owner = new ApiClient(stack.publicUrl, account.apiKey);
+    const user = async (name: string): Promise<User> => {
+      const json = { name, labels: { user: name } };
+      const { body } = await owner.call<{ id: string; key: string }>('POST', '/platform/v1/api-keys', { json });
+      return { keyId: body.id, agent: await connect({}, body.key) };
+    };
+    [ada, bob] = [await user('ada'), await user('bob')];
+  });
+  const listed = async (by: McpClient, args: object = {}): Promise<unknown[]> =>
+    ((await by.call('list_jobs', args)).value.jobs as { id: string }[]).map(({ id }) => id);
+  const run = ({ agent: by }: User, more: object = {}): ReturnType<McpClient['call']> =>
+    by.call('run_job', { workflow: QUICK, wait_seconds: 60, ...more });
+
+  it('runs jobs that carry its labels, which its account sees and no other user', async () => {
+    const { value, content } = await run(ada, { metadata: { shot: '7' } });
+    const id = value.id as string;
+    expect(value).toMatchObject({ status: 'succeeded' });
+    expect(content).toMatchObject([{ type: 'image' }]);
+    expect((await owner.job(id)).metadata).toEqual({ user: 'ada', shot: '7' });
+    expect(await listed(ada.agent)).toEqual([id]);
+    expect(await listed(agent, { metadata: { user: 'ada' } })).toEqual([id]);
+    expect(await listed(bob.agent)).toEqual([]);
+    for (const tool of ['wait_for_job', 'read_outputs', 'cancel_job']) {
+      const { isError, text } = await bob.agent.call(tool, { id });
+      expect([tool, isError, text]).toEqual([tool, true, expect.stringMatching(/^not_found: /)]);
+    }
+    // What it is estimated by are runs of its own.
+    const known = async (by: McpClient): Promise<unknown> =>
+      (await by.call('estimate_job', { workflow: QUICK })).value.known_runs;
+    expect([await known(ada.agent), await known(bob.agent)]).toEqual([1, 0]);
+  });
+
+  it('is refused a job of another user, and one beyond the limit of its own', async () => {
+    const foreign = await run(ada, { metadata: { user: 'bob' } });
+    expect([foreign.isError, foreign.text]).toEqual([true, expect.stringMatching(/^metadata_invalid: /)]);
+    const json = { label: 'user', value: 'ada', max_jobs: 0 };
+    const { body: rule } = await owner.call<{ id: string }>('PUT', '/platform/v1/label-rules', { json });
+    const beyond = await run(ada);
+    expect([beyond.isError, beyond.text]).toEqual([true, expect.stringMatching(/^label_limit: /)]);
+    expect((await run(bob)).value).toMatchObject({ status: 'succeeded' });
+    await owner.call('DELETE', `/platform/v1/label-rules/${rule.id}`);
+  });
+
+  it('is out once its key is revoked, and the others go on', async () => {
+    await owner.call('DELETE', `/platform/v1/api-keys/${bob.keyId}`);
+    await eventually('the key to end', () =>
+      bob.agent.call('list_jobs', {}).then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect((await run(ada)).value).toMatchObject({ status: 'succeeded' });
+  });
 });

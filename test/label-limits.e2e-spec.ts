@@ -1,4 +1,5 @@
 import { Comfy, type Job as ClientJob } from '@comfyorg/sdk';
+import { Prisma } from '@prisma/client';
 import type { BatchView, ErrorEnvelope, Job } from '@millrace/contracts';
 import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
 
@@ -118,4 +119,50 @@ describe('what a user may spend', () => {
     await rule({ value: 'ada', monthly_micros: 2 * hold });
     expect((await (await submit(ada, picture(2))).wait(60_000)).status).toBe('succeeded');
   });
+});
+
+describe('how long what a user made is kept', () => {
+  const HOUR_SECONDS = 3_600;
+  const keptSeconds = (job: { createdAt: Date; expiresAt: Date }): number =>
+    Math.round((job.expiresAt.getTime() - job.createdAt.getTime()) / 1_000);
+  /** As if so much time had passed for jobs and assets, whose ends nothing else moves. */
+  const pass = (seconds: number): Promise<void> =>
+    stack.test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`SET LOCAL session_replication_role = replica`);
+      const earlier = (column: Prisma.Sql): Prisma.Sql => Prisma.sql`${column} - make_interval(secs => ${seconds})`;
+      const ends = Prisma.sql`expires_at = ${earlier(Prisma.sql`expires_at`)}`;
+      const own = Prisma.sql`account_id = ${account.id}::uuid`;
+      await tx.execute(Prisma.sql`
+        UPDATE jobs SET ${ends}, created_at = ${earlier(Prisma.sql`created_at`)}, deadline_at = ${earlier(Prisma.sql`deadline_at`)}
+        WHERE ${own}`);
+      await tx.execute(Prisma.sql`UPDATE assets SET ${ends} WHERE ${own}`);
+    });
+
+  it('ends with the time of the rule: job, graph and output are gone, usage stays, and nobody else loses anything', async () => {
+    await rule({ value: 'ada', retention_seconds: HOUR_SECONDS });
+    const [ada, bob] = [await user('ada'), await user('bob')];
+    const [short, long] = [await submit(ada, picture(1)), await submit(bob, picture(2))];
+    for (const job of [short, long]) expect((await job.wait(60_000)).status).toBe('succeeded');
+    const { models } = stack.test.database;
+    const kept = async (id: string): Promise<number> =>
+      keptSeconds(await models.job.findUniqueOrThrow({ where: { id } }));
+    expect(await kept(short.id)).toBe(HOUR_SECONDS);
+    expect(await kept(long.id)).toBeGreaterThan(HOUR_SECONDS);
+    const [output] = short.outputs;
+    if (output === undefined) throw new Error('there is no output');
+    await pass(HOUR_SECONDS + 1);
+    const isGone = async (path: string): Promise<boolean> => (await ada.api.call('GET', path)).status === 404;
+    await eventually('the job to be gone', () => isGone(`/api/v2/jobs/${short.id}`));
+    await eventually('the output to be gone', () => isGone(`/api/v2/assets/${output.id}`));
+    // They are not shown from that moment on, and maintenance deletes them some seconds later.
+    const left = async (): Promise<number> =>
+      (await models.job.count({ where: { id: short.id } })) +
+      (await models.jobGraph.count({ where: { jobId: short.id } })) +
+      (await models.asset.count({ where: { jobId: short.id } }));
+    await eventually('all of the job to be deleted', async () => (await left()) === 0);
+    const usage = await owner.call<{ usage: object[] }>('GET', '/platform/v1/usage?group_by=label:user');
+    expect(usage.body.usage).toContainEqual(expect.objectContaining({ group: 'ada' }));
+    expect((await bob.official.jobs.get(long.id)).status).toBe('succeeded');
+    expect(Buffer.from((await long.outputs[0]?.toBytes()) ?? []).length).toBeGreaterThan(0);
+  }, 120_000);
 });

@@ -1,6 +1,7 @@
+import { Comfy, IdempotencyKeyReuse, JobFailed } from '@comfyorg/sdk';
 import { JobAudit } from '@millrace/jobs';
-import type { Job, JobAttempts } from '@millrace/contracts';
-import { ApiClient, TestStack, eventually } from '@millrace/testing';
+import { newId, type Job, type JobAttempts, type JobPage } from '@millrace/contracts';
+import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
 
 /** Its second node fails: the picture is smaller than the blur. */
 const FAILING = {
@@ -10,10 +11,12 @@ const FAILING = {
 };
 
 let stack: TestStack;
+let account: TestAccount;
 let client: ApiClient;
 beforeAll(async () => {
   stack = await TestStack.start();
-  client = new ApiClient(stack.publicUrl, (await stack.createAccount()).apiKey);
+  account = await stack.createAccount();
+  client = new ApiClient(stack.publicUrl, account.apiKey);
 });
 afterAll(() => stack.stop());
 
@@ -71,6 +74,67 @@ describe('a job with a retry policy', () => {
     await stack.addWorker();
     expect((await client.ended(id, 60_000)).status).toBe('failed');
     expect((await attemptsOf(id)).attempts).toHaveLength(2);
+    expect(await findings()).toEqual([]);
+  });
+});
+
+describe('the official client', () => {
+  const DEFAULTS = '/platform/v1/account/submission-defaults';
+  const connect = (options: ConstructorParameters<typeof Comfy>[0] = {}): Comfy => {
+    process.env.COMFY_BASE_URL = stack.publicUrl;
+    return new Comfy({ apiKey: account.apiKey, ...options });
+  };
+
+  it('has its jobs tried again by the default of the account, and sees one failure', async () => {
+    const retry = { max: 1, on: ['node_execution_error'], pause_seconds: 0 };
+    expect((await client.call('PUT', DEFAULTS, { json: { retry } })).status).toBe(200);
+    const comfy = connect();
+    const job = await eventually('a job with the default', async () => {
+      const made = await comfy.submit(comfy.workflows.fromJson(FAILING));
+      return (await attemptsOf(made.id)).retry !== null && made;
+    });
+    await expect(job.result()).rejects.toBeInstanceOf(JobFailed);
+    expect(job.error).toMatchObject({ code: 'node_execution_error', node_id: '2' });
+    const { attempts } = await attemptsOf(job.id);
+    expect(attempts.map(({ number, outcome }) => [number, outcome])).toEqual([
+      [1, 'failed'],
+      [2, 'failed'],
+    ]);
+    await client.call('PUT', DEFAULTS, { json: { retry: null } });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('that lost the answer to a submission sends it again with its key, and has one job and one hold of it', async () => {
+    account = await stack.createAccount();
+    const own = new ApiClient(stack.publicUrl, account.apiKey);
+    let isLost = true;
+    const comfy = connect({
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init);
+        if (isLost && init?.method === 'POST') {
+          isLost = false;
+          await answer.body?.cancel();
+          throw new TypeError('the connection broke');
+        }
+        return answer;
+      },
+    });
+    const workflow = comfy.workflows.fromJson({
+      '1': { class_type: 'PrimitiveInt', inputs: { value: 7 } },
+      '2': { class_type: 'PreviewAny', inputs: { source: ['1', 0] } },
+    });
+    const idempotencyKey = newId();
+    const send = (): Promise<unknown> => comfy.submit(workflow, { idempotencyKey });
+    await expect(send()).rejects.toThrow('the connection broke');
+    await expect(send()).rejects.toBeInstanceOf(IdempotencyKeyReuse);
+    const { body } = await own.call<JobPage>('GET', '/api/v2/jobs');
+    expect(body.jobs).toHaveLength(1);
+    const job = await comfy.jobs.get(body.jobs[0]?.id ?? '');
+    expect((await job.wait(60_000)).status).toBe('succeeded');
+    const holds = await stack.test.database.models.ledgerTransaction.count({
+      where: { accountId: account.id, kind: 'hold' },
+    });
+    expect(holds).toBe(1);
     expect(await findings()).toEqual([]);
   });
 });

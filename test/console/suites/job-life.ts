@@ -62,6 +62,23 @@ export function jobLife(shared: ConsoleStack): void {
       await page.waitForURL(first);
     });
 
+    it('has beside its button what a run would come to, also where it would be refused', async () => {
+      const [fresh, poor] = [await stack.createAccount(), await stack.createAccount(1)];
+      const page = await browser.openSignedIn(fresh, '/new');
+      await openExample(page, QUICK);
+      const note = page.locator('.editor-submit .estimate');
+      await note.getByText('Its first run: time and cost are not known yet').waitFor();
+      expect(await note.getAttribute('title')).toMatch(/^\d.* credits are held while it runs\.$/);
+      expect(await stack.test.database.models.job.count({ where: { accountId: fresh.id } })).toBe(0);
+      const without = await browser.openSignedIn(poor, '/new');
+      await openExample(without, QUICK);
+      await without
+        .locator('.editor-submit .estimate-refused')
+        .getByText(/credits/)
+        .waitFor();
+      expect(await seriousFaults(without)).toEqual([]);
+    });
+
     it('is canceled while it runs', async () => {
       const page = await browser.openSignedIn(account, '/new');
       await openExample(page, ENDLESS);

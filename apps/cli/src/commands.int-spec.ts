@@ -75,6 +75,18 @@ describe('millrace jobs', () => {
     expect(host.printed).toContain('No attempt has begun.');
   });
 
+  it('says why a job waits, and nothing where the service does not', async () => {
+    const reason = { code: 'a_later_one', message: 'No worker is ready yet.\u001b[2J' };
+    service.on(`GET ${at(JOB_PATH)}`, json(200, jobOf()));
+    expect(await millrace('jobs', 'get', JOB_ID)).toBe(0);
+    expect(host.printed).not.toContain('waits');
+    service.on(`GET ${at(`/platform/v1/jobs/${JOB_ID}`)}`, json(200, { waiting_reason: reason }));
+    expect(await millrace('jobs', 'get', JOB_ID)).toBe(0);
+    expect(host.printed).toMatch(/waits +No worker is ready yet\.[^\u001b]*$/);
+    expect(await millrace('--json', 'jobs', 'get', JOB_ID)).toBe(0);
+    expect(host.printed).toContain('"code": "a_later_one"');
+  });
+
   it('says so when there was nothing left to cancel', async () => {
     service.on(`POST ${at(JOB_PATH)}/cancel`, json(200, succeeded()));
     expect(await millrace('jobs', 'cancel', JOB_ID)).toBe(0);

@@ -148,10 +148,13 @@ export {
   JobAttemptsSchema,
   JobWorkflowSchema,
   JobNodesSchema,
+  JobStandingSchema,
   type AttemptCharge,
   type AttemptOutcome,
   type JobAttempts,
   type JobNodes,
+  type JobStanding,
+  type WaitingReason,
 } from './job-views';
 export { DispatchMessageSchema, ControlMessageSchema, type DispatchMessage, type ControlMessage } from './messages';
 export { type ModelFile, type ModelName, type ModelSource } from './models';

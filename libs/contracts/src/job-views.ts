@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JobErrorSchema } from './job';
+import { JobErrorSchema, JobStatusSchema } from './job';
 import { RetryPolicySchema } from './retry-policy';
 
 /** A job's graph as it was submitted; `format` says that it can be submitted again as it is. */
@@ -53,6 +53,41 @@ export const JobAttemptsSchema = z
   })
   .meta({ id: 'JobAttempts', description: 'The attempts of a job, the first one first; none while it is queued.' });
 export type JobAttempts = z.infer<typeof JobAttemptsSchema>;
+
+/** What keeps a job from running. */
+const WAITING_REASONS = [
+  'deployment_stopped',
+  'no_workers',
+  'workers_starting',
+  'workers_without_room',
+  'running_limit',
+  'retry_pause',
+  'workers_busy',
+] as const;
+export type WaitingReason = (typeof WAITING_REASONS)[number];
+
+export const JobStandingSchema = z
+  .object({
+    id: z.uuid(),
+    status: JobStatusSchema,
+    waiting_reason: z
+      .object({
+        code: z.enum(WAITING_REASONS).meta({
+          description:
+            '`deployment_stopped`; `no_workers`: none is there, and none comes; `workers_starting`: none is ready yet; ' +
+            '`workers_without_room`: those that have room for its models are busy; `running_limit`: the account runs as many jobs as it ' +
+            'may; `retry_pause`: the pause before another attempt; `workers_busy`: they run other jobs.',
+        }),
+        message: z.string().meta({ description: 'The same in a sentence for people.' }),
+      })
+      .nullable()
+      .meta({
+        id: 'JobWaitingReason',
+        description: 'Null while a worker has the job, and once it is being canceled or has ended.',
+      }),
+  })
+  .meta({ id: 'JobStanding', description: 'Where a job stands, and what it waits for, as it is now.' });
+export type JobStanding = z.infer<typeof JobStandingSchema>;
 
 /** How far a node of an attempt came. */
 const NODE_STATES = ['done', 'cached', 'running', 'failed'] as const;

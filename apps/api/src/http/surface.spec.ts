@@ -33,10 +33,13 @@ describe('a request under a prefix', () => {
     expect(url).toBe(`/api/v2/jobs/1?x=/deployment/${OTHER}/api/`);
   });
 
-  it.each(['/mcp', '/mcp?x=1', '/platform/v1/estimates'])('comes to the deployment at %s, too', (url) => {
-    const resolved = resolve({ url: `/deployment/${ID}${url}` });
-    expect(resolved).toMatchObject({ surface: { kind: 'deployment', deploymentId: ID }, url });
-  });
+  it.each(['/mcp', '/mcp?x=1', '/platform/v1/estimates', '/platform/v1/jobs/1'])(
+    'comes to the deployment at %s, too',
+    (url) => {
+      const resolved = resolve({ url: `/deployment/${ID}${url}` });
+      expect(resolved).toMatchObject({ surface: { kind: 'deployment', deploymentId: ID }, url });
+    },
+  );
 
   it.each([
     ['in capitals', ID.toUpperCase()],
@@ -53,6 +56,7 @@ describe('a request under a prefix', () => {
     ['is doubled', `/deployment/${ID}/deployment/${OTHER}/api/v2/jobs`],
     ['leads elsewhere', `/deployment/${ID}/platform/v1/account`],
     ['goes on after a whole path', `/deployment/${ID}/mcp/x`],
+    ['goes on after a job', `/deployment/${ID}/platform/v1/jobs/1/x`],
     ['stands behind another path', `/api/v2/deployment/${ID}/api/v2/jobs`],
     ['is spelled otherwise', `/Deployment/${ID}/api/v2/jobs`],
   ])('is none when it %s', (_, url) => {

@@ -30,10 +30,10 @@ export interface RequestTarget {
 }
 
 /**
- * What of the service is mounted under the prefix of a deployment, besides the API: an estimate and the MCP server are about one
- * surface. Only what is spelled like this: routes below may take other spellings, a mount point has one.
+ * What of the service is mounted under the prefix of a deployment, besides the API: an estimate, why a job waits and the MCP server are
+ * about one surface. Only what is spelled like this: routes below may take other spellings, a mount point has one.
  */
-const MOUNTED = /^\/deployment\/([^/?]+)(\/(?:api\/.*|(?:mcp|platform\/v1\/estimates)(?:\?.*)?))$/;
+const MOUNTED = /^\/deployment\/([^/?]+)(\/(?:api\/.*|(?:mcp|platform\/v1\/(?:estimates|jobs\/[^/?]+))(?:\?.*)?))$/;
 
 /**
  * Find the surface of a request, and the path that is left when its mount prefix is taken off (contract, section 1). The host

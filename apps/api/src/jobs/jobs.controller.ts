@@ -34,6 +34,7 @@ import {
   getJobAttempts,
   getJobLogs,
   getJobNodes,
+  getJobStanding,
   getJobWorkflow,
   listJobs,
   postJobs,
@@ -147,6 +148,15 @@ export class JobsController {
   @Serves(getJobAttempts)
   async attempts({ visitor, params }: InputOf<typeof getJobAttempts>): Promise<AnswerOf<typeof getJobAttempts>> {
     return presentAttempts(await this.reads.attempts(visitor.scope, params.id));
+  }
+
+  /** Additive: what it waits for. */
+  @Serves(getJobStanding)
+  async standing({ visitor, params }: InputOf<typeof getJobStanding>): Promise<AnswerOf<typeof getJobStanding>> {
+    const { scope, demo } = visitor;
+    const seesDeployment = !demo && scope.labels === null;
+    const { id, status, waiting } = await this.reads.standing(scope, params.id, seesDeployment);
+    return { id, status, waiting_reason: waiting };
   }
 
   @Serves(cancelJob)

@@ -4,6 +4,7 @@ import {
   JobNodesSchema,
   JobPageSchema,
   JobSchema,
+  JobStandingSchema,
   JobSubmissionSchema,
   JobWorkflowSchema,
 } from '@millrace/contracts';
@@ -169,6 +170,19 @@ export const getJobAttempts = defineEndpoint({
     'its worker or its engine is lost, when its worker is stopped, or when its retry policy has a failure tried again; its status stays ' +
     '`running` meanwhile.',
   answers: { 200: { description: 'The attempts.', schema: JobAttemptsSchema } },
+});
+
+export const getJobStanding = defineEndpoint({
+  ...reads,
+  id: 'getJobStanding',
+  path: '/platform/v1/jobs/{id}',
+  params: jobParams,
+  summary: 'Read why a job waits',
+  description:
+    'What keeps a job from running, as it is at this moment. What is wrong with the workers of a deployment is said to the keys of its ' +
+    'account; sub-keys and the callers of a demo deployment are told only that none is ready.\n\n' +
+    'For a deployment, send it to the address of the deployment: `/deployment/<id>/platform/v1/jobs/<job>`.',
+  answers: { 200: { description: 'Where the job stands.', schema: JobStandingSchema } },
 });
 
 export const cancelJob = defineEndpoint({

@@ -34,6 +34,7 @@ const DECISIONS: readonly [MayDo: readonly MemberRole[], routes: string][] = [
      GET /api/v2/jobs/{id}/logs
      GET /api/v2/jobs/{id}/nodes
      GET /api/v2/jobs/{id}/attempts
+     GET /platform/v1/jobs/{id}
      GET /api/v2/jobs/{id}/events
      GET /api/v2/node-classes
      GET /api/v2/batches

@@ -10,6 +10,7 @@ export {
   type JobAttempt,
   type JobItem,
   type JobOutput,
+  type WaitingReason,
   JobView,
   OutputView,
   readAs,

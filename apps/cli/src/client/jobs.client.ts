@@ -12,6 +12,8 @@ import {
   readAs,
   recordOf,
   recordsOf,
+  type WaitingReason,
+  WaitingReasonView,
 } from './wire';
 
 /** The state of one node of a job. `ms` is null while unknown. */
@@ -120,6 +122,12 @@ export class JobsClient {
   /** Every attempt, the first one first. */
   async attempts(id: string): Promise<JobAttempt[]> {
     return readAs(JobAttemptsView, await this.api.json(this.at(id, '/attempts')), 'list of attempts').attempts;
+  }
+
+  /** Why the job waits; null where it does not, or where the service does not say so. */
+  async waitingReason(id: string): Promise<WaitingReason | null> {
+    const answer = await this.api.json(this.api.platformHere(`/jobs/${id}`)).catch(nullWhenAbsent);
+    return answer === null ? null : readAs(WaitingReasonView, recordOf(answer).waiting_reason, 'reason to wait');
   }
 
   /** What the job printed, or null when there is nothing to show. */

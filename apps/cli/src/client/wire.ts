@@ -5,6 +5,7 @@ import {
   JobListItemSchema,
   JobMetadataSchema,
   JobSchema,
+  JobStandingSchema,
   OutputSchema,
   AssetSchema,
 } from '@millrace/contracts';
@@ -34,6 +35,11 @@ export const JobAttemptsView = JobAttemptsSchema.extend({
     .loose()
     .array(),
 }).partial({ retry: true });
+/** A reason that a later service adds is one like any other. */
+export const WaitingReasonView = JobStandingSchema.shape.waiting_reason
+  .unwrap()
+  .extend({ code: z.string() })
+  .nullable();
 export const AssetView = AssetSchema.loose();
 export { OutputView };
 
@@ -41,6 +47,7 @@ export type Job = ReturnType<typeof JobView.parse>;
 export type JobItem = ReturnType<typeof JobItemView.parse>;
 export type JobOutput = ReturnType<typeof OutputView.parse>;
 export type JobAttempt = ReturnType<typeof JobAttemptsView.parse>['attempts'][number];
+export type WaitingReason = NonNullable<ReturnType<typeof WaitingReasonView.parse>>;
 export type AssetRecord = ReturnType<typeof AssetView.parse>;
 
 /** What reading needs of a schema. */

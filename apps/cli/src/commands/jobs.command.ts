@@ -75,7 +75,8 @@ async function get(context: CommandContext, id: string): Promise<void> {
   const job = await jobs.get(id);
   const nodes = (await jobs.nodes(id)) ?? [];
   const files = job.outputs.map((output) => ({ output, path: null, hash: output.hash }));
-  const report = { job, nodes, approximate: false, files, failures: [] };
+  const waiting = isTerminal(job.status) ? null : await jobs.waitingReason(job.id);
+  const report = { job, nodes, approximate: false, files, failures: [], waiting };
   if (context.asJson) context.printer.json({ ...summaryJson(report), charged_micros: chargedMicros(job) });
   else context.printer.lines(summaryLines(report, context.printer.paint));
 }

@@ -1,5 +1,5 @@
 import { isTerminal, type JobError } from '@millrace/contracts';
-import type { Job, JobOutput, NodeTime } from '../client';
+import type { Job, JobOutput, NodeTime, WaitingReason } from '../client';
 import type { CliFailure } from '../process';
 import {
   type Cell,
@@ -23,7 +23,7 @@ export interface FileReport {
   hash: string | null;
 }
 
-/** What is reported of a job at its end. */
+/** What is reported of a job. */
 export interface JobReport {
   job: Job;
   nodes: readonly NodeTime[];
@@ -32,6 +32,8 @@ export interface JobReport {
   files: FileReport[];
   /** Why outputs were not saved. */
   failures: CliFailure[];
+  /** Why the job waits; absent where nobody has asked. */
+  waiting?: WaitingReason | null;
 }
 
 /** Lines of a traceback that are shown; the whole is in `--json`. */
@@ -50,7 +52,7 @@ export function summaryLines(report: JobReport, paint: Palette): string[] {
   const { job } = report;
   return [
     '',
-    ...tableLines(factRows(job, paint)),
+    ...tableLines(factRows(report, paint)),
     ...errorLines(job, paint),
     ...section(
       report.approximate ? 'Nodes (times observed by this client)' : 'Nodes',
@@ -63,7 +65,7 @@ export function summaryLines(report: JobReport, paint: Palette): string[] {
 }
 
 /** The report for programs. */
-export function summaryJson({ job, nodes, approximate, files, failures }: JobReport): Record<string, unknown> {
+export function summaryJson({ job, nodes, approximate, files, failures, waiting }: JobReport): Record<string, unknown> {
   return {
     job,
     nodes: nodes.map(({ nodeId, classType, state, ms }) => ({ node_id: nodeId, class_type: classType, state, ms })),
@@ -79,10 +81,11 @@ export function summaryJson({ job, nodes, approximate, files, failures }: JobRep
       hash,
     })),
     failures: failures.map((failure) => failureJson(failure).error),
+    ...(waiting !== undefined && { waiting_reason: waiting }),
   };
 }
 
-function factRows(job: Job, paint: Palette): Cell[][] {
+function factRows({ job, waiting = null }: JobReport, paint: Palette): Cell[][] {
   const { queue_ms: queueMs, execution_ms: executionMs } = job.metrics;
   const charged = chargedMicros(job);
   const rows: Cell[][] = [
@@ -96,6 +99,7 @@ function factRows(job: Job, paint: Palette): Cell[][] {
     rows.push(fact('reused from', job.reused_from === null ? 'an earlier job' : `job ${job.reused_from}`, paint));
   }
   if (job.queue_position !== null) rows.push(fact('position', String(job.queue_position), paint));
+  if (waiting !== null) rows.push(fact('waits', waiting.message, paint));
   if (!isTerminal(job.status) && job.progress)
     rows.push(fact('progress', `${Math.floor(job.progress.value * 100)}%`, paint));
   if (queueMs !== null) rows.push(fact('queued', duration(queueMs), paint));

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { Job, JobAttempts, JobNodes, JobPage, JobStatus } from '@millrace/contracts';
+import type { Job, JobAttempts, JobNodes, JobPage, JobStanding, JobStatus } from '@millrace/contracts';
 import { queryOf, send, sendForJson, surfaceOf } from './client';
 
 const PAGE_SIZE = 50;
@@ -88,6 +88,20 @@ export const jobAttemptsQuery = (place: JobPlace, ended: boolean) =>
     queryFn: ({ signal }) => sendForJson<JobAttempts>(`${jobPath(place)}/attempts`, { signal }),
     staleTime: ended ? Infinity : 0,
     refetchInterval: ended ? false : ATTEMPTS_POLL_MS,
+  });
+
+/** Read again this often while the job may wait. */
+const STANDING_POLL_MS = 5_000;
+
+/** Why a job waits. */
+export const jobStandingQuery = (place: JobPlace) =>
+  queryOptions({
+    queryKey: ['job-standing', place.deployment ?? '', place.id],
+    queryFn: ({ signal }) => {
+      const path = `${surfaceOf(place.deployment)}/platform/v1/jobs/${encodeURIComponent(place.id)}`;
+      return sendForJson<JobStanding>(path, { signal });
+    },
+    refetchInterval: STANDING_POLL_MS,
   });
 
 /** @throws ApiError */

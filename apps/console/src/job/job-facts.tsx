@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Job } from '@millrace/contracts';
+import { isEnded } from '../api/job-facts';
+import { jobStandingQuery } from '../api/jobs';
 import { Fact, Facts } from '../ui/display/facts';
 import { formatCredits, formatDuration, shortId } from '../ui/format';
 import { Ago, useNow } from '../ui/display/time';
@@ -12,6 +15,9 @@ export function JobFacts({ job, deployment }: { job: Job; deployment: string | u
   const startedMs = job.started_at === null ? null : Date.parse(job.started_at);
   const ranMs = execution_ms ?? (startedMs === null || job.completed_at !== null ? null : Math.max(0, now - startedMs));
   const labels = Object.entries(job.metadata);
+  const mayWait = !isEnded(job.status);
+  const standing = useQuery({ ...jobStandingQuery({ id: job.id, deployment }), enabled: mayWait });
+  const waiting = mayWait ? (standing.data?.waiting_reason ?? null) : null;
   return (
     <Facts>
       {job.status === 'queued' && (
@@ -24,6 +30,7 @@ export function JobFacts({ job, deployment }: { job: Job; deployment: string | u
           {typeof waitMs === 'number' ? formatDuration(Math.max(1_000, waitMs)) : 'no estimate yet'}
         </Fact>
       )}
+      {waiting !== null && <Fact name="Why it waits">{waiting.message}</Fact>}
       {job.reused_from !== undefined && (
         <Fact name="Reused from" lead>
           {job.reused_from === null ? (

@@ -6,6 +6,8 @@ import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming
 import { findAttempts } from './job-attempt.store';
 import { GroupedReads } from './grouped-reads';
 import { describeAttempts, type JobAttempt, type JobRetries } from './job-attempts';
+import { waitingOf, type JobStandingNow } from './job-standing';
+import { findStanding } from './job-standing.store';
 import type { AskedJob, JobFactsRow, JobFilter, JobStore } from './job.store';
 import type { QueueRanks } from './queue-ranks';
 
@@ -139,6 +141,13 @@ export class JobReads {
     const row = isUuid(id) ? await findAttempts(this.database, scope, id) : null;
     if (row === null) throw noJob(id);
     return { attempts: describeAttempts(row), retry: row.retry };
+  }
+
+  /** Why the job waits, where it does. @throws Refusal `not_found`. */
+  async standing(scope: JobScope, id: string, seesDeployment: boolean): Promise<JobStandingNow> {
+    const row = isUuid(id) ? await findStanding(this.database, scope, id) : null;
+    if (row === null) throw noJob(id);
+    return { id: row.id, status: row.status, waiting: waitingOf(row, seesDeployment) };
   }
 
   /** An estimate of a queued job's place; null for any other. */

@@ -180,7 +180,7 @@ export const getJobStanding = defineEndpoint({
   summary: 'Read why a job waits',
   description:
     'What keeps a job from running, as it is at this moment. What is wrong with the workers of a deployment is said to the keys of its ' +
-    'account; sub-keys and the callers of a demo deployment are told only that none is ready.\n\n' +
+    'account; sub-keys and the callers of a demo deployment read only that none is ready.\n\n' +
     'For a deployment, send it to the address of the deployment: `/deployment/<id>/platform/v1/jobs/<job>`.',
   answers: { 200: { description: 'Where the job stands.', schema: JobStandingSchema } },
 });

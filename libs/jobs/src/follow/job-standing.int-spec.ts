@@ -75,7 +75,7 @@ it('a job waits for its deployment: for its fleet, which says why, and while it 
   expect((await waiting(job))?.[0]).toBe('deployment_stopped');
 });
 
-it('is not told to others', async () => {
+it('is not shown to others', async () => {
   const { id } = await jobs.submit();
   expect(await findStanding(test.database, cloudScope(newId()), id)).toBeNull();
 });

@@ -58,8 +58,11 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
       }
     },
   });
+  const ofPools = [metrics.fleetWorkersWanted, metrics.fleetWorkersReady, metrics.fleetStartFailures];
   const loop = new FleetLoop(reconciler, logger, (leads) => {
     metrics.fleetLeads.set(leads ? 1 : 0);
+    // What it knew of pools is another one's to know now.
+    if (!leads) for (const gauge of ofPools) gauge.reset();
     void reportWorkers(fleet);
   });
   const ops = await openOpsListener({
@@ -73,7 +76,8 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   shutdown.add('ops listener', () => ops.close());
   shutdown.add('workers', () => reconciler.close());
   // Without a fleet nothing is looked after: an operator runs the workers, and what another fleet recorded stays.
-  if (settings.fleet !== 'none') loop.start();
+  if (settings.fleet === 'none') metrics.fleetLeads.remove();
+  else loop.start();
   shutdown.add('loop', () => loop.stop());
   shutdown.up(workerStopMs + settings.stopSeconds * 1_000);
   logger.info({ opsPort: ops.port, fleet: fleet.name }, 'running');

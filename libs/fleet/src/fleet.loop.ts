@@ -14,7 +14,7 @@ export class FleetLoop {
   constructor(
     private readonly reconciler: Pick<Reconciler, 'step'>,
     private readonly logger: Logger,
-    /** Called after a step. */
+    /** Called after a step, with whether it led. One that failed led to nothing. */
     private readonly onStep: (leads: boolean) => void,
   ) {}
 
@@ -36,6 +36,7 @@ export class FleetLoop {
       this.failures = 0;
     } catch (error) {
       this.logger.warn({ err: error, failures: (this.failures += 1) }, 'a step of the fleet failed, and is repeated');
+      this.onStep(false);
       pauseMs += backoffMs(this.failures, EVERY_MS, LONGEST_PAUSE_MS);
     }
     this.schedule(pauseMs);

@@ -163,6 +163,60 @@ export const CASES: Record<string, AlertCase> = {
       'redis_memory_max_bytes{namespace="prod",instance="r"}': '0x120',
     },
   },
+  MillraceFleetStartsFail: {
+    firing: [
+      {
+        [`millrace_fleet_start_failures{${POOL},role="fleet"}`]: '5x120',
+        [`millrace_fleet_workers_wanted{${POOL},role="fleet"}`]: '1x120',
+        [`millrace_workers{${POOL},state="ready"}`]: '0x120',
+      },
+      // One of two is ready.
+      {
+        [`millrace_fleet_start_failures{${POOL},role="fleet"}`]: '5x120',
+        [`millrace_fleet_workers_wanted{${POOL},role="fleet"}`]: '2x120',
+        [`millrace_workers{${POOL},state="ready"}`]: '1x120',
+      },
+      // It waits for a node or an image: no start has failed.
+      {
+        [`millrace_fleet_start_failures{${POOL},role="fleet"}`]: '0x120',
+        [`millrace_fleet_workers_wanted{${POOL},role="fleet"}`]: '1x120',
+      },
+    ],
+    quiet: [
+      // Another one is ready: by the fleet, or a worker outside the cluster.
+      {
+        [`millrace_fleet_start_failures{${POOL},role="fleet"}`]: '1x120',
+        [`millrace_fleet_workers_wanted{${POOL},role="fleet"}`]: '2x120',
+        [`millrace_workers{${POOL},state="ready"}`]: '1x120',
+      },
+      // At zero, and started for some minutes each hour.
+      {
+        [`millrace_fleet_start_failures{${POOL},role="fleet"}`]: '0x120',
+        [`millrace_fleet_workers_wanted{${POOL},role="fleet"}`]: '0x110 1x10',
+      },
+    ],
+  },
+  MillraceFleetWithoutLeader: {
+    firing: [
+      {
+        'millrace_fleet_leads{namespace="prod",role="fleet",pod="a"}': '1x60 0x60',
+        'process_start_time_seconds{namespace="prod",role="fleet",pod="a"}': '1x120',
+      },
+      // None is there any more.
+      {
+        'millrace_fleet_leads{namespace="prod",role="fleet",pod="a"}': '1x60 stale',
+        'process_start_time_seconds{namespace="prod",role="fleet",pod="a"}': '1x60 stale',
+      },
+    ],
+    quiet: [
+      {
+        'millrace_fleet_leads{namespace="prod",role="fleet",pod="a"}': '1x60 0x60',
+        'millrace_fleet_leads{namespace="prod",role="fleet",pod="b"}': '0x60 1x60',
+      },
+      // No fleet is installed; all processes have the metric.
+      { 'millrace_fleet_leads{namespace="prod",role="api",pod="a"}': '0x120' },
+    ],
+  },
   MillraceGatewayFails: {
     firing: {
       'millrace_gateway_requests_total{namespace="prod",instance="a",outcome="failed"}': '0+10x120',

@@ -1,9 +1,9 @@
 /** What metrics do, minute by minute, in the notation of promtool. */
 export type Series = Record<string, string>;
 
-/** What the metrics do when an alert must fire, and what they do when it must not, in one case or several. */
+/** What the metrics do when an alert must fire, and what they do when it must not, each in one case or several. */
 export interface AlertCase {
-  firing: Series;
+  firing: Series | Series[];
   quiet: Series | Series[];
 }
 

@@ -80,6 +80,8 @@ export const CAUSES = [
   {
     what: 'PostgreSQL goes',
     raises: ['MillracePostgresAway'],
+    // No step of a fleet process succeeds.
+    mayRaise: ['MillraceFleetWithoutLeader'],
     bring: async ({ servers: { relays }, service }) => {
       relays.postgres.cut();
       return async () => {

@@ -21,14 +21,37 @@ async function deployComfyui({ service }) {
 }
 
 /**
- * Of the alerts on workers outside the cluster and on models.
+ * Of the alerts on the fleet, on workers outside the cluster and on models.
  *
  * @type {import('./causes.mjs').Cause[]}
  */
 export const FLEET_CAUSES = [
   {
+    what: 'the image of a class cannot be pulled',
+    raises: ['MillraceFleetStartsFail'],
+    bring: async ({ service }) => {
+      const { id } = await service.deploy({ engine_class: CLASSES.withoutImage, min_workers: 1 });
+      return () => service.undeploy(id);
+    },
+  },
+  {
+    what: 'all fleet processes go',
+    raises: ['MillraceFleetWithoutLeader'],
+    bring: (tools) => tools.scale('fleet', 0),
+  },
+  {
+    what: 'no fleet process can lead',
+    raises: ['MillraceFleetWithoutLeader'],
+    bring: async (tools) => {
+      await tools.sql("UPDATE fleet_leases SET holder = gen_random_uuid(), expires_at = now() + interval '1 hour'");
+      return () => tools.sql('UPDATE fleet_leases SET expires_at = now()');
+    },
+  },
+  {
     what: 'the gateway cannot look up the tokens of workers outside the cluster',
     raises: ['MillraceGatewayFails'],
+    // The class of its deployment has no node.
+    mayRaise: ['MillraceFleetStartsFail'],
     bring: async (tools) => {
       const { service, fleet } = tools;
       const url = await openWayToGateway(fleet, tools.client);

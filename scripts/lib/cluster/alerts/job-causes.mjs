@@ -93,6 +93,7 @@ export const JOB_CAUSES = [
   {
     what: 'a deployment is wanted whose class has no node',
     raises: ['MillraceDeploymentWithoutWorkers'],
+    mayRaise: ['MillraceFleetStartsFail'],
     bring: async (tools) => {
       const { id, path } = await tools.service.deploy({ engine_class: CLASSES.withoutNode });
       const stop = tools.repeat(async () => {

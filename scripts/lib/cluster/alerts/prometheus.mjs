@@ -11,9 +11,9 @@ import { CHART, NAMESPACE } from '../helm.mjs';
 
 /** A minute of a rule is a second here. */
 const FASTER = 60;
-/** Of rules on what happens every few seconds in truth: loops, the loss of leases, and whether a process answers at all. */
+/** Of rules on what happens every few seconds in truth: loops, the loss of leases, starts of workers, and whether a process answers at all. */
 const LESS_FAST = 15;
-const IS_SLOW = /millrace_loop_runs_total|millrace_lease_losses_total|up\{job=/;
+const IS_SLOW = /millrace_loop_runs_total|millrace_lease_losses_total|millrace_fleet_|up\{job=/;
 /** Less than five scrapes show no rate. */
 const SHORTEST_WINDOW_S = 10;
 const SCRAPE_S = 2;

@@ -109,6 +109,8 @@ export const JOB_CAUSES = [
   {
     what: 'workers are lost with their jobs, again and again',
     raises: ['MillraceLeaseLosses'],
+    // Those that come in their place are killed, too.
+    mayRaise: ['MillraceFleetStartsFail'],
     bring: async (tools) => {
       const size = { min_workers: MORTAL_WORKERS, max_workers: MORTAL_WORKERS };
       const { id, path } = await tools.service.deploy({ engine_class: CLASSES.usual, ...size });

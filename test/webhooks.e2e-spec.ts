@@ -173,7 +173,8 @@ it('an endpoint that is gone is disabled, and the others and the developers lear
     data: { id: gone.id, reason: 'gone' },
   });
   const mail = await eventually('the mail', async () => {
-    const [file] = await readdir(mailFolder);
+    // What is still being written has another name.
+    const file = (await readdir(mailFolder)).find((name) => name.endsWith('.eml'));
     return file === undefined ? null : readFile(join(mailFolder, file), 'utf8');
   });
   // Quoted-printable folds long lines (RFC 2045, 6.7).

@@ -26,6 +26,8 @@ const long = {
 };
 
 interface Notice {
+  /** That of its message: one that is sent again has it again. */
+  id: string;
   type: string;
   data: { scope?: string; percent?: number; span?: string; charged_micros?: number; usual_micros?: number };
 }
@@ -35,14 +37,18 @@ let server: Server;
 let stack: TestStack;
 let account: TestAccount;
 let owner: ApiClient;
-const notices: Notice[] = [];
+/** By the account whose receiver got them, and by message. */
+const received = new Map<string, Map<string, Notice>>();
+const notices = (): Notice[] => [...(received.get(account.id)?.values() ?? [])];
 beforeAll(async () => {
   sink = await SmtpSink.open();
   server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
-      notices.push(JSON.parse(body) as Notice);
+      const ofAccount = (request.url ?? '').slice(1);
+      const notice = JSON.parse(body) as Notice;
+      received.set(ofAccount, (received.get(ofAccount) ?? new Map<string, Notice>()).set(notice.id, notice));
       response.writeHead(204).end();
     });
   });
@@ -60,14 +66,13 @@ beforeAll(async () => {
   process.env.COMFY_BASE_URL = stack.publicUrl;
 }, LIMIT_MS);
 beforeEach(async () => {
-  notices.splice(0);
   account = await stack.createAccount(100_000_000, { queue_limit: 100 });
   owner = new ApiClient(stack.publicUrl, account.apiKey);
   const email = emailOf(account);
   await stack.test.database.models.member.create({
     data: { id: newId(), accountId: account.id, email, role: 'finance' },
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${account.id}`;
   const json = { url, events: ['spend.warning', 'spend.anomaly'] };
   expect((await owner.call('POST', '/platform/v1/webhook-endpoints', { json })).status).toBe(201);
 });
@@ -122,12 +127,17 @@ it(
     );
     const refused = await submit();
     expect([refused.status, refused.body.error.code]).toEqual([402, 'spend_cap']);
-    await eventually('three warnings to be received', () => notices.length >= 3);
+    await eventually('three warnings to be received', () => notices().length >= 3);
     await eventually('a mail to be sent', () => mailsTo(emailOf(account)).length > 0);
-    expect(notices.map(({ type, data: { scope, span, percent } }) => [type, scope, span, percent])).toEqual(
+    expect(mailsTo(emailOf(account)).join('\n')).toMatch(/percent of the daily cap of the account, 1 credit/);
+    await eventually('nothing more to be sent', async () => {
+      const where = { state: 'pending' };
+      return (await stack.test.database.models.webhookMessage.count({ where })) === 0;
+    });
+    const warned = notices().sort((one, other) => (one.data.percent ?? 0) - (other.data.percent ?? 0));
+    expect(warned.map(({ type, data: { scope, span, percent } }) => [type, scope, span, percent])).toEqual(
       [50, 80, 100].map((percent) => ['spend.warning', 'account', 'day', percent]),
     );
-    expect(mailsTo(emailOf(account)).join('\n')).toMatch(/percent of the daily cap of the account, 1 credit/);
     // Raised, it lets jobs in again.
     await cap({ scope: 'account', daily_micros: 100 * HOLD_MICROS });
     expect((await submit()).status).toBe(201);
@@ -201,8 +211,8 @@ it(
     // The loop looks once a minute, and when its process begins.
     await stack.maintenance.end();
     stack.maintenance = await stack.spawn('maintenance');
-    await eventually('the notice to be received', () => notices.length > 0, LIMIT_MS);
-    expect(notices).toMatchObject([
+    await eventually('the notice to be received', () => notices().length > 0, LIMIT_MS);
+    expect(notices()).toMatchObject([
       { type: 'spend.anomaly', data: { charged_micros: 2_000_000, usual_micros: 200_000 } },
     ]);
     await eventually('the mail to be sent', () => mailsTo(emailOf(account)).length > 0);

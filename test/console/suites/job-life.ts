@@ -88,6 +88,24 @@ export function jobLife(shared: ConsoleStack): void {
       await status(page, 'Canceled');
     });
 
+    it('says why it waits, until it runs', async () => {
+      const first = await browser.openSignedIn(account, '/new');
+      await openExample(first, ENDLESS);
+      await run(first);
+      await status(first, 'Running');
+      const page = await browser.openSignedIn(account, '/new');
+      await openExample(page, ENDLESS);
+      await run(page);
+      const reason = page.getByText(/^The workers are busy with other jobs\./);
+      await reason.waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await first.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await status(page, 'Running');
+      await reason.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await status(page, 'Canceled');
+    });
+
     it('is not submitted while a value is no number, and the node says so', async () => {
       const page = await browser.openSignedIn(account, '/new');
       await openExample(page, 'many');

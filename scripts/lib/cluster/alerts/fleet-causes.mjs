@@ -29,6 +29,8 @@ export const FLEET_CAUSES = [
   {
     what: 'the image of a class cannot be pulled',
     raises: ['MillraceFleetStartsFail'],
+    // No worker is there, which is wanted.
+    mayRaise: ['MillraceDeploymentWithoutWorkers'],
     bring: async ({ service }) => {
       const { id } = await service.deploy({ engine_class: CLASSES.withoutImage, min_workers: 1 });
       return () => service.undeploy(id);

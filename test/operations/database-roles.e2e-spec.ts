@@ -1,6 +1,11 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type pg from 'pg';
+import { newId } from '@millrace/contracts';
 import {
   ApiClient,
   TestStack,
@@ -86,6 +91,15 @@ async function plantOldRows(client: pg.Client): Promise<void> {
     INSERT INTO audit_log (id, at, actor, action, subject_type, subject_id)
     VALUES (gen_random_uuid(), now() - interval '2 minutes', 'admin', 'account.create', 'account', 'waiting')`);
 }
+/** Ask again for the erasure of an account, as after a restore, with the user that the page on it names. @returns what was printed. */
+async function reapplyErasureOf(accountId: string, stack: TestStack, database: string): Promise<string> {
+  const folder = join(String(stack.env['MILLRACE_BLOB_DIR']), 'notes', 'erasures', accountId);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, newId()), JSON.stringify({ subject: 'account', pseudonym: 'erased-1' }));
+  const program = join(process.cwd(), 'dist/apps/maintenance/src/reapply-erasures.js');
+  const env = { ...stack.env, PATH: process.env.PATH, DATABASE_URL: asUser(database, 'api') };
+  return (await promisify(execFile)(process.execPath, [program], { env })).stdout;
+}
 /** Of the log of acts: what is to be sealed, or to be exported. */
 async function waitingActs(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`
@@ -113,6 +127,7 @@ it(
     const stack = await TestStack.start({
       settings: {
         ...mails.settings,
+        MILLRACE_ERASURE_SETTLE_SECONDS: '0',
         MILLRACE_AUDIT_BUCKET: bucket,
         S3_ENDPOINT: endpoint,
         S3_REGION: region,
@@ -166,6 +181,12 @@ it(
       expect(await stack.admin('GET', '/audit')).toMatchObject({
         findings: [],
         audits: expect.arrayContaining(['audit log']) as string[],
+      });
+      const { id: erasedId } = await stack.createAccount();
+      expect(await reapplyErasureOf(erasedId, stack, database)).toContain('1 asked again, 0 not readable.');
+      await eventually('the account to be erased again', async () => {
+        const erasure = await stack.test.database.models.erasure.findFirst({ where: { accountId: erasedId } });
+        return erasure?.state === 'done';
       });
       const lines = [stack.api, stack.maintenance, ...stack.workers].flatMap((one) => one.lines);
       expect(lines.filter((line) => line.includes('permission denied'))).toEqual([]);

@@ -14,8 +14,8 @@ import {
   SweepAuditLogLoop,
   SweepSessionsLoop,
   composeAuditChain,
-  openAuditArchive,
   composeMemberChores,
+  openAuditArchive,
 } from '@millrace/accounts';
 import {
   ContentLinks,

@@ -7,8 +7,8 @@ import { maintenanceSettings } from './maintenance.config';
 
 /**
  * Ask again for the erasures that a restore of the database has taken back, by the notes beside the bytes; run after a restore, before the
- * processes start, so that nobody who was erased is served. Ends with 1 when a note could not be read. Does nothing where nothing was
- * restored.
+ * processes start, so that nobody who was erased is served. With a database user for each process it needs that of the api, as which erasures
+ * are asked for. Ends with 1 when a note could not be read. Does nothing where nothing was restored.
  */
 async function reapplyErasures(): Promise<void> {
   const settings = readSettings(maintenanceSettings, process.env);

@@ -12,7 +12,7 @@ export interface ListedModel extends ModelName {
 /** How old a list may be, in milliseconds: what is uploaded or deleted is seen within five seconds. */
 const TTL_MS = 3_000;
 const CACHED_ACCOUNTS = 500;
-/** The most of one account: more than it may have by itself, unless its operator raised that. */
+/** The most of its own, and of what others share: more than an account may have by itself, unless its operator raised that. */
 const MOST_LISTED = 2_000;
 
 /** The names of all models that an account may use, for forms and editors. */
@@ -27,7 +27,7 @@ export class LibraryNames {
     });
   }
 
-  /** Those that are ready, its own before shared ones, by folder and name; 2,000 at most. */
+  /** Those that are ready, its own before shared ones, by folder and name; 2,000 of either at most. */
   of(accountId: string): Promise<ListedModel[]> {
     return this.cache.get(accountId);
   }

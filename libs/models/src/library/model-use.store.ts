@@ -18,12 +18,16 @@ export class ModelUseStore {
       ORDER BY m.folder, m.name, m.own DESC`);
   }
 
-  /** What an account may use, by its names: its own first. */
+  /** What an account may use, by its names: its own first. `limit` of its own at most, and as many of what others share. */
   async listNames(tx: Statements, accountId: string, limit: number): Promise<(ModelName & { shared: boolean })[]> {
     return tx.rows(Prisma.sql`
-      SELECT m.folder, m.name, bool_or(m.shared) AS shared FROM models m
-      WHERE m.state = 'ready' AND (m.account_id = ${accountId}::uuid OR m.shared)
-      GROUP BY m.folder, m.name ORDER BY bool_or(m.account_id = ${accountId}::uuid) DESC, m.folder, m.name LIMIT ${limit}`);
+      SELECT m.folder, m.name, bool_or(m.shared) AS shared FROM (
+        (SELECT o.folder, o.name, o.shared, true AS own FROM models o
+          WHERE o.account_id = ${accountId}::uuid AND o.state = 'ready' ORDER BY o.folder, o.name LIMIT ${limit})
+        UNION ALL (SELECT s.folder, s.name, true, false FROM models s
+          WHERE s.shared AND s.state = 'ready' AND s.account_id <> ${accountId}::uuid ORDER BY s.folder, s.name LIMIT ${limit})
+      ) m
+      GROUP BY m.folder, m.name ORDER BY bool_or(m.own) DESC, m.folder, m.name`);
   }
 
   async noteUse(tx: Statements, ids: readonly string[]): Promise<void> {

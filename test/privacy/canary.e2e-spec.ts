@@ -6,10 +6,34 @@ import { Prisma } from '@prisma/client';
 import sharp from 'sharp';
 import { newId } from '@millrace/contracts';
 import { ApiClient, TestStack, eventually, testS3 } from '@millrace/testing';
-import { archivedEntriesWith, dumpLinesWith, filesWith, objectsWith, redisKeysWith, tablesWith } from './support';
+import {
+  allTables,
+  archivedEntriesWith,
+  dumpLinesWith,
+  filesWith,
+  idsOf,
+  objectsWith,
+  redisKeysWith,
+  tablesWith,
+} from './support';
 
 /** Found by nothing else: it stands wherever the account can put a text. */
 const TOKEN = `canary${randomBytes(8).toString('hex')}`;
+/**
+ * Tables of which this test makes no row that belongs to the account: an operator's, the fleet's, payments and what a
+ * visitor of the sign-in page leaves. A new table is filled by `fillAccount`, or named here.
+ */
+const NOT_FILLED = [
+  ...['_prisma_migrations', 'catalogues', 'deployment_versions', 'engine_classes', 'erasures', 'fleet_groups'],
+  ...['fleet_leases', 'job_inputs', 'ledger_audit_progress', 'operator_sessions', 'operator_tokens', 'payment_events'],
+  ...['payment_reversals', 'sign_in_requests', 'top_ups', 'worker_tokens', 'workers'],
+];
+/** What still names an erased account or anything it had, by ids alone: the books, and that it was closed and erased. */
+const KEPT = [
+  ...['account_queues', 'account_storage', 'accounts', 'api_keys', 'audit_log', 'audit_segments', 'balances'],
+  ...['credit_lots', 'deployments', 'erasures', 'ledger_entries', 'ledger_transactions', 'members', 'pools'],
+  ...['usage_records', 'webhook_endpoints'],
+];
 /** Runs until it is canceled. */
 const ENDLESS = {
   '1': {
@@ -153,14 +177,36 @@ async function fillAccount(): Promise<{ id: string; client: ApiClient; running: 
     return body.completed_at !== null;
   });
   await eventually('webhooks to be answered', () => received >= 2);
+  await leaveTraces(id, failing, batch.id);
   const { id: running } = await client.run(ENDLESS, { metadata: labels });
   await eventually('a job to run', async () => (await client.job(running)).status === 'running');
   return { id, client, running };
 }
 
+/** What an engine with a log, members by mail and the console leave of an account, which this stack does not run. */
+async function leaveTraces(accountId: string, jobId: string, batchId: string): Promise<void> {
+  const { models } = stack.test.database;
+  const later = new Date(Date.now() + 86_400_000);
+  const own = (): { id: string; accountId: string } => ({ id: newId(), accountId });
+  const text = Buffer.from(TOKEN);
+  await models.consoleSession.create({ data: { ...own(), secretHash: randomBytes(32), expiresAt: later } });
+  await models.signInLink.create({ data: { ...own(), tokenHash: randomBytes(32), expiresAt: later } });
+  await models.mailMessage.create({ data: { ...own(), sealed: text, dueAt: later, expiresAt: later } });
+  await models.invitationMail.create({ data: { ...own(), addressHash: randomBytes(32) } });
+  await models.jobLog.create({
+    data: { jobId, text: TOKEN, truncated: false, complete: true, capturedAt: new Date() },
+  });
+  const retry = { batchId, idempotencyKey: TOKEN, requestHash: randomBytes(32), jobCount: 1 };
+  await models.batchRetry.create({ data: retry });
+}
+
 it('of an erased account nothing is found: in no table and no column, in no dump, in Redis and among the bytes', async () => {
   const { id, client } = await fillAccount();
   const before = await places();
+  // Every table is searched for something that stands in it, and one that is new is noticed.
+  const ids = await idsOf(stack.test.url, id);
+  const filled = await tablesWith(stack.test.url, TOKEN, ...ids);
+  expect((await allTables(stack.test.url)).filter((name) => !filled.includes(name))).toEqual(NOT_FILLED);
   // What the search can find at all.
   expect(before.tables).toEqual(
     expect.arrayContaining([
@@ -189,6 +235,9 @@ it('of an erased account nothing is found: in no table and no column, in no dump
       ...['usage_records', 'webhook_attempts', 'webhook_endpoints'],
     ]),
   );
+  // Redis has ids alone; that they are found shows that the right keys were searched.
+  expect(before.redis).toEqual([]);
+  expect((await Promise.all(ids.map(redisKeysWith))).flat().length).toBeGreaterThan(0);
   expect(before.dump).toBeGreaterThan(10);
   expect(before.files.length).toBeGreaterThan(0);
   expect(before.objects).toEqual([]);
@@ -219,6 +268,7 @@ it('of an erased account nothing is found: in no table and no column, in no dump
   expect(done.counts).toMatchObject({ jobs: 5, models: 1, uploads: expect.any(Number) as number });
   expect(await places()).toEqual({ tables: [], dump: 0, redis: [], files: [], objects: [], archived: 0 });
 
+  expect(await tablesWith(stack.test.url, TOKEN, ...ids)).toEqual(KEPT);
   // The books are whole, under the account's id.
   const credits = await stack.admin<{ available_micros: number; held_micros: number }>(
     'GET',

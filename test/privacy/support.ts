@@ -10,23 +10,43 @@ import { openAudit } from '../../apps/maintenance/src/audit';
 /** How bytes that have the text may be written: as they are, and as PostgreSQL prints bytes. */
 const formsOf = (text: string): string[] => [text, Buffer.from(text).toString('hex')];
 
-/** Every table of a database in which a text stands in any column, bytes too: all that PostgreSQL knows of are read. */
-export async function tablesWith(url: string, text: string): Promise<string[]> {
+/** Names of all tables of a database. */
+export async function allTables(url: string): Promise<string[]> {
+  return namesOf(
+    url,
+    `SELECT quote_ident(table_name) AS name FROM information_schema.tables
+     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1`,
+  );
+}
+
+/** The id of an account and of all that it has: of each row that names the account and has an id. */
+export async function idsOf(url: string, accountId: string): Promise<string[]> {
+  const tables = await namesOf(
+    url,
+    `SELECT quote_ident(table_name) AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND ((column_name = 'account_id') OR (column_name = 'id' AND data_type = 'uuid'))
+     GROUP BY table_name HAVING count(*) = 2 ORDER BY 1`,
+  );
+  const selects = tables.map((table) => `SELECT id::text AS name FROM ${table} WHERE account_id = $1`);
+  return [accountId, ...(await namesOf(url, selects.join(' UNION '), [accountId]))];
+}
+
+/** Every table of a database in which one of some texts stands in any column, bytes too. */
+export async function tablesWith(url: string, ...texts: string[]): Promise<string[]> {
+  const patterns = texts.flatMap(formsOf).map((form) => `%${form.toLowerCase()}%`);
+  const selects = (await allTables(url)).map(
+    (name) =>
+      `SELECT '${name}' AS name WHERE EXISTS (SELECT 1 FROM ${name} t WHERE lower(t::text) LIKE ANY ($1::text[]))`,
+  );
+  return namesOf(url, `${selects.join(' UNION ALL ')} ORDER BY 1`, [patterns]);
+}
+
+async function namesOf(url: string, query: string, values: unknown[] = []): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ name: string }>(
-      `SELECT quote_ident(table_name) AS name FROM information_schema.tables
-       WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1`,
-    );
-    const found: string[] = [];
-    for (const { name } of rows) {
-      const { rowCount } = await client.query(`SELECT 1 FROM ${name} t WHERE lower(t::text) LIKE ANY ($1) LIMIT 1`, [
-        formsOf(text).map((form) => `%${form.toLowerCase()}%`),
-      ]);
-      if (rowCount !== null && rowCount > 0) found.push(name);
-    }
-    return found;
+    const { rows } = await client.query<{ name: string }>(query, values);
+    return rows.map(({ name }) => name);
   } finally {
     await client.end();
   }

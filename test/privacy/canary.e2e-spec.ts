@@ -20,18 +20,27 @@ import {
 /** Found by nothing else: it stands wherever the account can put a text. */
 const TOKEN = `canary${randomBytes(8).toString('hex')}`;
 /**
- * Tables of which this test makes no row that belongs to the account: an operator's, the fleet's, payments and what a
- * visitor of the sign-in page leaves. A new table is filled by `fillAccount`, or named here.
+ * Tables of which this test makes no row that belongs to the account: an operator's, the fleet's, payments, what a
+ * visitor of the sign-in page leaves, and inputs, which are a job's until it ends. A new table is filled by `fillAccount`, or named here.
  */
 const NOT_FILLED = [
-  ...['_prisma_migrations', 'catalogues', 'deployment_versions', 'engine_classes', 'erasures', 'fleet_groups'],
+  ...['_prisma_migrations', 'catalogues', 'engine_classes', 'erasures', 'fleet_groups'],
   ...['fleet_leases', 'job_inputs', 'ledger_audit_progress', 'operator_sessions', 'operator_tokens', 'payment_events'],
   ...['payment_reversals', 'sign_in_requests', 'top_ups', 'worker_tokens', 'workers'],
 ];
 /** What still names an erased account or anything it had, by ids alone: the books, and that it was closed and erased. */
 const KEPT = [
   ...['account_queues', 'account_storage', 'accounts', 'api_keys', 'audit_log', 'audit_segments', 'balances'],
-  ...['credit_lots', 'deployments', 'erasures', 'ledger_entries', 'ledger_transactions', 'members', 'pools'],
+  ...[
+    'credit_lots',
+    'deployment_versions',
+    'deployments',
+    'erasures',
+    'ledger_entries',
+    'ledger_transactions',
+    'members',
+    'pools',
+  ],
   ...['usage_records', 'webhook_endpoints'],
 ];
 /** Runs until it is canceled. */
@@ -183,7 +192,7 @@ async function fillAccount(): Promise<{ id: string; client: ApiClient; running: 
   return { id, client, running };
 }
 
-/** What an engine with a log, members by mail and the console leave of an account, which this stack does not run. */
+/** What versions of deployments, an engine with a log, members by mail and the console leave, which this test does not use. */
 async function leaveTraces(accountId: string, jobId: string, batchId: string): Promise<void> {
   const { models } = stack.test.database;
   const later = new Date(Date.now() + 86_400_000);
@@ -198,6 +207,12 @@ async function leaveTraces(accountId: string, jobId: string, batchId: string): P
   });
   const retry = { batchId, idempotencyKey: TOKEN, requestHash: randomBytes(32), jobCount: 1 };
   await models.batchRetry.create({ data: retry });
+  const { id: deploymentId, poolId } = await models.deployment.findFirstOrThrow({ where: { accountId } });
+  await models.deployment.update({ where: { id: deploymentId }, data: { warmUp: TOKEN, models: [TOKEN] } });
+  const pool = await models.pool.create({ data: { id: `${poolId}-v2`, engine: 'cpu' } });
+  const version = { deploymentId, number: 2, poolId: pool.id, weight: 0, endedAt: new Date() };
+  const scale = { minWorkers: 0, maxWorkers: 1, idleSeconds: 60 };
+  await models.deploymentVersion.create({ data: { ...version, ...scale, warmUp: TOKEN, models: [TOKEN] } });
 }
 
 it('of an erased account nothing is found: in no table and no column, in no dump, in Redis and among the bytes', async () => {
@@ -232,7 +247,7 @@ it('of an erased account nothing is found: in no table and no column, in no dump
         'models',
         'resumable_uploads',
       ],
-      ...['usage_records', 'webhook_attempts', 'webhook_endpoints'],
+      ...['deployment_versions', 'usage_records', 'webhook_attempts', 'webhook_endpoints'],
     ]),
   );
   // Redis has ids alone; that they are found shows that the right keys were searched.

@@ -1,5 +1,4 @@
-import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
-import { SmtpSink } from '../libs/mail/src/fixtures/smtp-sink';
+import { ApiClient, SmtpSink, TestStack, eventually, type TestAccount } from '@millrace/testing';
 
 const ADA = 'ada@example.com';
 const SESSIONS = '/platform/v1/sessions';

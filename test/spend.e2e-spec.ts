@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Comfy } from '@comfyorg/sdk';
 import { Prisma } from '@prisma/client';
 import { newId, type ErrorEnvelope, type Job } from '@millrace/contracts';
-import { ApiClient, TestStack, eventually, type TestAccount } from '@millrace/testing';
-import { SmtpSink } from '../libs/mail/src/fixtures/smtp-sink';
+import { ApiClient, SmtpSink, TestStack, eventually, type TestAccount } from '@millrace/testing';
 
 /*
  * What jobs may cost, on a stack that runs: an owner sets it, the official client meets it, and a receiver of webhooks and a mail server

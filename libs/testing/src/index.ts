@@ -19,6 +19,7 @@ export { KubernetesStandIn, STAND_IN_NAMESPACE, STAND_IN_TOKEN, type StandInOpti
 export { makeAccount, makePool, testBilling } from './factories';
 export { uploadModel, weightsOf } from './library-model';
 export { McpClient, type ToolSeen } from './mcp-client';
+export { SmtpSink } from './smtp-sink';
 export { ScriptedPayments } from './scripted-payments';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { TestProcess, type ProcessRole } from './test-process';
@@ -26,8 +27,7 @@ export { createTestFolder, type TestFolder } from './test-folder';
 export { testRedisUrl } from './test-redis';
 export { testS3, type TestS3 } from './test-s3';
 export { TestStack, type TestAccount, type TestStackOptions } from './test-stack';
-export { FaultProxy, type ProxyMode } from './faults/fault-proxy';
+export { FaultProxy, Member, type MemberSpec, type ModelCache, type ProxyMode } from './faults/injection';
 export { Random } from './faults/random';
-export { Member, type MemberSpec } from './faults/member';
 export { runFaults, type FaultReport, type FaultRun } from './faults/run-faults';
 export { type FaultyStack } from './faults/fault-world';

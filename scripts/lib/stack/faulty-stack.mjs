@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { migrate } from '../prisma/index.mjs';
 import { readSecrets, startServers, startTestS3 } from '../servers/index.mjs';
@@ -31,6 +31,12 @@ const SETTINGS = {
   MILLRACE_ERASURE_SETTLE_SECONDS: '1',
   // The receiver of webhooks is on loopback.
   MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  MILLRACE_MAIL_FROM: 'Millrace <no-reply@mail.test>',
+  MILLRACE_INVITATIONS_PER_DAY: '1000',
+  // A hold is what some twenty jobs cost: caps are used up by what was charged, too, and holds of long jobs are extended.
+  MILLRACE_PRICE_MICROS_PER_SECOND: '10000',
+  MILLRACE_HOLD_MICROS: '60000',
+  MILLRACE_HOLD_EXTENSION_SECONDS: '3',
 };
 
 /** A fleet whose processes are started again however often they end: nothing gives up on them. */
@@ -99,6 +105,9 @@ export async function startFaultyStack(scope, folder, testing) {
   const s3 = await startTestS3(lasting, {});
   makeFolder(folder.at('s3', 'data', BUCKET));
   await migrate(scope, databaseUrl);
+  const mailServer = await testing.SmtpSink.open();
+  scope.defer(() => mailServer.close());
+  const apiPorts = [await freePort(), await freePort()];
   const gatewayPort = await freePort();
   const proxies = await startProxies(scope, testing, {
     postgres: databaseUrl,
@@ -106,6 +115,7 @@ export async function startFaultyStack(scope, folder, testing) {
     s3: s3.endpoint,
     models: s3.endpoint,
     link: `http://127.0.0.1:${gatewayPort}`,
+    mail: mailServer.url,
   });
   const direct = {
     S3_BUCKET: BUCKET,
@@ -114,20 +124,42 @@ export async function startFaultyStack(scope, folder, testing) {
     S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
   };
   const servers = { databaseUrl: through(databaseUrl, proxies.postgres), redisUrl: through(redisUrl, proxies.redis) };
-  const env = { PATH: process.env.PATH, ...SETTINGS, ...direct, S3_ENDPOINT: through(s3.endpoint, proxies.s3) };
+  const env = {
+    PATH: process.env.PATH,
+    ...SETTINGS,
+    ...direct,
+    S3_ENDPOINT: through(s3.endpoint, proxies.s3),
+    MILLRACE_MAIL_SMTP_URL: through(mailServer.url, proxies.mail),
+    MILLRACE_PUBLIC_URL: `http://127.0.0.1:${apiPorts[0]}`,
+  };
   const common = baseEnvironment({ env, folder, secrets, servers, surface: 'cloud' });
   const modelCache = { dir: folder.at('models'), budgetBytes: MODEL_CACHE_BYTES };
-  const { apiPorts, opsPort } = await startApps(fleet, common, modelSettings(folder, modelCache, s3, proxies.models));
+  const modelStore = through(s3.endpoint, proxies.models);
+  const ofModels = { S3_ENDPOINT: modelStore, ...modelSettings(folder, modelCache) };
+  const opsPort = await startApps(fleet, common, apiPorts, ofModels);
   const adminAddress = { opsUrl: `http://127.0.0.1:${opsPort}`, adminToken: secrets.adminToken };
-  await startOutside(fleet, common, { gatewayPort, link: proxies.link, ...adminAddress });
+  const apps = ['api', 'maintenance', 'worker'].flatMap((role) => fleet.of(role));
+  const gateway = { ...common, S3_ENDPOINT: modelStore, MILLRACE_GATEWAY_PORT: String(gatewayPort) };
+  await fleet.start([appSpec(folder, 'gateway', 'gateway', await freePort(), gateway)]);
+  const link = { gatewayUrl: `http://127.0.0.1:${proxies.link.port}`, ...adminAddress };
+  const remote = await joinWorker(fleet, common, { ...link, role: 'remote worker', pool: 'default' });
+  apps.push(fleet.one('gateway'), remote);
   return {
     modelCache,
+    joinModelWorker: async (pool) => {
+      const cache = { dir: folder.at('models-outside'), budgetBytes: MODEL_CACHE_BYTES };
+      const settings = { ...common, ...modelSettings(folder, cache), MILLRACE_ENGINE: 'comfyui' };
+      const member = await joinWorker(fleet, settings, { ...link, role: 'remote model worker', pool });
+      apps.push(member);
+      return { member, cache };
+    },
     victims: {
-      apps: ['api', 'maintenance', 'worker', 'gateway', 'remote worker'].flatMap((role) => fleet.of(role)),
+      apps,
       fleet: fleet.one('fleet'),
       postgres: fleet.one('postgres'),
       redis: fleet.one('redis'),
       redisUrl,
+      mailServer,
       proxies,
     },
     origins: apiPorts.map((port) => `http://127.0.0.1:${port}`),
@@ -140,21 +172,19 @@ export async function startFaultyStack(scope, folder, testing) {
 }
 
 /**
- * What workers with ComfyUI have, beside the settings of all: a simulated one, and a cache of models that they share.
+ * What workers with ComfyUI have, beside the settings of all: a simulated one, and a cache of models.
  *
  * @param {import('../services/data-folder.mjs').DataFolder} folder
- * @param {{ dir: string, budgetBytes: number }} cache
- * @param {import('../servers/s3.mjs').S3Server} s3
- * @param {import('../../../libs/testing/src').FaultProxy} store
+ * @param {import('../../../libs/testing/src').ModelCache} cache
  */
-function modelSettings(folder, { dir, budgetBytes }, s3, store) {
+function modelSettings(folder, { dir, budgetBytes }) {
+  const comfyui = folder.at('comfyui', basename(dir));
   makeFolder(dir);
-  makeFolder(folder.at('comfyui'));
+  makeFolder(comfyui);
   const program = join(DIST, 'libs', 'testing', 'src', 'comfyui-simulator', 'main.js');
   return {
-    S3_ENDPOINT: through(s3.endpoint, store),
     MILLRACE_COMFYUI_COMMAND: `${process.execPath} ${program}`,
-    MILLRACE_COMFYUI_DIR: folder.at('comfyui'),
+    MILLRACE_COMFYUI_DIR: comfyui,
     MILLRACE_MODEL_CACHE_DIR: dir,
     MILLRACE_MODEL_CACHE_BYTES: String(budgetBytes),
     MILLRACE_MODEL_WAIT_SECONDS: '2',
@@ -162,34 +192,33 @@ function modelSettings(folder, { dir, budgetBytes }, s3, store) {
 }
 
 /**
- * A gateway, and a worker that reaches nothing but it, by a link that can be harmed.
+ * A worker that reaches nothing but the gateway, by a link that can be harmed.
  *
  * @param {LastingFleet} fleet
  * @param {Record<string, string | undefined>} common
- * @param {{ gatewayPort: number, link: import('../../../libs/testing/src').FaultProxy, opsUrl: string, adminToken: string }} parts
+ * @param {Pick<import('./account.mjs').Addresses, 'opsUrl' | 'adminToken'> & { gatewayUrl: string, role: string, pool: string }} parts
+ * @returns {Promise<Member>}
  */
-async function startOutside(fleet, common, { gatewayPort, link, ...addresses }) {
+async function joinWorker(fleet, common, { gatewayUrl, role, pool, ...addresses }) {
   const { folder } = fleet;
-  const gateway = { ...common, MILLRACE_GATEWAY_PORT: String(gatewayPort) };
-  await fleet.start([appSpec(folder, 'gateway', 'gateway', await freePort(), gateway)]);
-  const token = await makeWorkerToken(addresses, 'default');
-  const environment = remoteEnvironment(common, { gatewayUrl: `http://127.0.0.1:${link.port}`, token });
-  const name = 'remote-worker-1';
+  const token = await makeWorkerToken(addresses, pool);
+  const name = role.replaceAll(' ', '-');
   const spec = appSpec(folder, 'worker', name, await freePort(), {
-    ...environment,
+    ...remoteEnvironment(common, { gatewayUrl, token }),
     MILLRACE_WORK_DIR: folder.at('work', name),
   });
-  await fleet.start([{ ...spec, role: 'remote worker' }]);
+  await fleet.start([{ ...spec, role }]);
+  return fleet.one(role);
 }
 
 /**
  * @param {LastingFleet} fleet
  * @param {Record<string, string | undefined>} common
+ * @param {number[]} apiPorts
  * @param {Record<string, string>} ofModels what the workers of deployments have beside it
  */
-async function startApps(fleet, common, ofModels) {
+async function startApps(fleet, common, apiPorts, ofModels) {
   const { folder } = fleet;
-  const apiPorts = [await freePort(), await freePort()];
   const opsPort = await freePort();
   const specs = [
     appSpec(folder, 'maintenance', 'maintenance', await freePort(), common),
@@ -205,7 +234,7 @@ async function startApps(fleet, common, ofModels) {
     specs.push(appSpec(folder, 'worker', name, await freePort(), { ...common, MILLRACE_WORK_DIR }));
   }
   await fleet.start(specs);
-  return { apiPorts, opsPort };
+  return opsPort;
 }
 
 /**

@@ -1,13 +1,14 @@
 import pg from 'pg';
-import { HookReceiver } from './hook-receiver';
-import type { Victims } from './injector';
-import type { LoadTarget } from './load-calls';
+import type { Member, ModelCache, Victims } from './injection';
+import { HookReceiver, makeSpender, type LoadTarget, type Spender } from './load';
 
 /** A stack that is up, and may be harmed. */
 export interface FaultyStack {
   victims: Omit<Victims, 'leaseMs' | 'databaseUrl' | 'deploymentWorkers' | 'receiver' | 'modelWorkers'>;
-  /** Of the workers with ComfyUI, and the bytes that it may take. */
-  modelCache: { dir: string; budgetBytes: number };
+  /** Of the workers with ComfyUI that deployments have. */
+  modelCache: ModelCache;
+  /** Start a worker outside, with ComfyUI and a cache of its own, that joins the pool of a deployment. It is one of the apps from then on. */
+  joinModelWorker: (poolId: string) => Promise<{ member: Member; cache: ModelCache }>;
   origins: string[];
   opsUrl: string;
   adminToken: string;
@@ -20,6 +21,7 @@ export interface FaultyStack {
   leaseMs: number;
 }
 
+const SPENDERS = 4;
 const READY_LIMIT_MS = 120_000;
 
 export async function makeTarget(stack: FaultyStack, canary: string, micros: number): Promise<LoadTarget> {
@@ -39,6 +41,16 @@ export async function makeEndpoint({ origins, apiKey }: LoadTarget): Promise<Hoo
   });
   if (!response.ok) throw new Error(`a webhook endpoint was refused: ${response.status} ${await response.text()}`);
   return receiver;
+}
+
+/** Accounts whose jobs may cost only so much, each with a member to whom warnings go. */
+export async function makeSpenders(stack: FaultyStack, canary: string, receiver: HookReceiver): Promise<Spender[]> {
+  const targets = await Promise.all(Array.from({ length: SPENDERS }, () => makeTarget(stack, canary, 10_000_000_000)));
+  return query(stack.databaseUrl, async (client) => {
+    const spenders: Spender[] = [];
+    for (const target of targets) spenders.push(await makeSpender(client, target, receiver));
+    return spenders;
+  });
 }
 
 /** A deployment of the account, whose workers come and go by themselves. */

@@ -6,31 +6,32 @@ import { Database } from '@millrace/database';
 import { composeAudits, jobSettings } from '@millrace/jobs';
 import { RedisConnections } from '@millrace/messaging';
 import { Metrics, createLogger, readSettings, type Auditor } from '@millrace/platform';
-import { BatchClient } from './batch-client';
-import { DeploymentWorkers } from './deployment-workers';
-import { ErasureClient } from './erasure-client';
-import { History } from './history';
-import type { FaultKind } from './fault-kinds';
 import {
   admin,
   counts,
   makeDeployment,
   makeEndpoint,
+  makeSpenders,
   makeTarget,
   pause,
   query,
   workersReady,
   type FaultyStack,
 } from './fault-world';
-import { Injector } from './injector';
-import { LoadClient } from './load-client';
-import type { Member } from './member';
-import { ModelClient } from './model-client';
-import { ModelWorkers } from './model-workers';
-import { NoticeClient, ageKeys } from './notice-client';
+import { DeploymentWorkers, Injector, ModelWorkers, type FaultKind, type Member } from './injection';
+import {
+  BatchClient,
+  ErasureClient,
+  History,
+  LoadClient,
+  ModelClient,
+  NoticeClient,
+  SpendClient,
+  ageKeys,
+} from './load';
 import { Random } from './random';
-import { judge } from './verdict';
 import type { Verdict } from './verdict-of';
+import { judge } from './verdicts';
 
 export interface FaultRun {
   seconds: number;
@@ -60,15 +61,17 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const canary = `canary-${randomBytes(16).toString('hex')}`;
   const [rich, poor, erasing] = await Promise.all([
     makeTarget(stack, canary, 10_000_000_000),
-    makeTarget(stack, canary, 3_000_000),
+    makeTarget(stack, canary, 300_000),
     makeTarget(stack, canary, 10_000_000_000),
   ]);
   const { target: deployed, poolId } = await makeDeployment(stack, rich, 'cpu');
   const deploymentWorkers = new DeploymentWorkers(poolId, stack.victims.fleet, stack.databaseUrl);
   const loading = await makeDeployment(stack, rich, 'comfyui');
+  const outside = await stack.joinModelWorker(loading.poolId);
   const modelWorkers = new ModelWorkers(
     new DeploymentWorkers(loading.poolId, stack.victims.fleet, stack.databaseUrl),
-    stack.modelCache,
+    outside.member,
+    [stack.modelCache, outside.cache],
   );
   await workersReady(stack, loading.poolId);
   const models = { count: MODELS, sizeBytes: Math.floor(stack.modelCache.budgetBytes / MODELS_IN_CACHE) };
@@ -89,7 +92,16 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
   const operator = (path: string, body: object) => admin(stack, path, body).catch(() => null);
   const notices = new NoticeClient(rich, history, operator, new Random(random.whole(1, 1e9)), stop.signal);
   const erasures = new ErasureClient(`e${seed}`, erasing, history, new Random(random.whole(1, 1e9)), stop.signal);
-  load.push(notices.run(), keepAging(stack, notices, stop.signal), erasures.run());
+  const spending = new SpendClient(
+    `s${seed}`,
+    await makeSpenders(stack, canary, receiver),
+    poor,
+    (accountId, micros) => operator(`accounts/${accountId}/credits`, { amount_micros: micros, reason: 'to be spent' }),
+    history,
+    new Random(random.whole(1, 1e9)),
+    stop.signal,
+  );
+  load.push(spending.run(), notices.run(), keepAging(stack, notices, stop.signal), erasures.run());
   const timer = setInterval(() => say(`  ${injector.total} faults, ${history.submissions.length} submissions`), 10_000);
   const ending = setTimeout(() => stop.abort(), seconds * 1_000);
   await injector.run();
@@ -115,6 +127,7 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
       collapses,
       hooks: { accountId: rich.accountId, receiver },
       notices: notices.made,
+      spend: { made: spending.made, mailServer: victims.mailServer },
       erasures,
       canary,
       folder,

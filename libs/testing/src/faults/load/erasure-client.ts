@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { History } from './history';
 import { LoadCalls, type LoadTarget } from './load-calls';
-import type { Random } from './random';
-import { verdictOf, type Verdict } from './verdict-of';
+import type { Random } from '../random';
+import { verdictOf, type Verdict } from '../verdict-of';
 import { makeGraph } from './workload';
 
 /** Carried by all jobs that nobody has erased. */

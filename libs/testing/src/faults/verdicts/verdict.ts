@@ -2,15 +2,13 @@ import { createReadStream, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Auditor, Finding } from '@millrace/platform';
+import type { SmtpSink } from '../../smtp-sink';
+import type { ErasureClient, History, HookReceiver, ModelClient, NoticeHistory, SpendHistory } from '../load';
 import { batchVerdicts, drainWebhooks, webhookVerdicts } from './batch-verdict';
-import type { ErasureClient } from './erasure-client';
-import type { History } from './history';
-import type { HookReceiver } from './hook-receiver';
-import type { ModelClient } from './model-client';
-import type { NoticeHistory } from './notice-client';
 import { drainNotices, exportVerdict, noticeVerdicts } from './notice-verdict';
+import { drainMails, spendVerdicts } from './spend-verdict';
 import { reuseVerdict } from './reuse-verdict';
-import { verdictOf, type Verdict } from './verdict-of';
+import { verdictOf, type Verdict } from '../verdict-of';
 
 /** What the checks need to know of the run. */
 export interface Evidence {
@@ -24,6 +22,8 @@ export interface Evidence {
   hooks: { accountId: string; receiver: HookReceiver };
   /** What the same account was answered of its keys, deployments and exports. */
   notices: NoticeHistory;
+  /** What accounts with caps were answered, and where their mail goes. */
+  spend: { made: SpendHistory; mailServer: Pick<SmtpSink, 'mails'> };
   erasures: Pick<ErasureClient, 'drain' | 'verdicts'>;
   /** Must be in none of the files below `folder`. */
   canary: string;
@@ -35,6 +35,7 @@ export interface Evidence {
 const WEBHOOKS_LIMIT_MS = 60_000;
 /** Keys are looked at every minute, by a process that has just come up. */
 const NOTICES_LIMIT_MS = 90_000;
+const MAILS_LIMIT_MS = 90_000;
 const ERASURES_LIMIT_MS = 60_000;
 
 interface JobRow {
@@ -54,6 +55,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
   try {
     await drainNotices(client, evidence.notices, NOTICES_LIMIT_MS);
     await drainWebhooks(client, WEBHOOKS_LIMIT_MS);
+    await drainMails(client, MAILS_LIMIT_MS);
     await evidence.erasures.drain(client, ERASURES_LIMIT_MS);
     const { rows } = await client.query<JobRow>(
       `SELECT id, account_id, metadata ->> 'label' AS label, status, attempt, retries, retry_max FROM jobs`,
@@ -74,6 +76,7 @@ export async function judge(evidence: Evidence): Promise<Verdict[]> {
       ...(await webhookVerdicts(client, evidence.hooks.accountId, evidence.hooks.receiver)),
       ...(await noticeVerdicts(client, evidence.hooks.accountId, evidence.notices)),
       await exportVerdict(client, evidence.hooks.accountId, evidence.notices, evidence.folder),
+      ...(await spendVerdicts(client, evidence.spend.made, evidence.spend.mailServer)),
       ...(await evidence.erasures.verdicts(client)),
       ...seen(history),
       { invariant: 'processes-survive', checked: 0, breaches: evidence.collapses.map(collapse) },

@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import type { History } from './history';
-import type { HookReceiver } from './hook-receiver';
-import { verdictOf, type Verdict } from './verdict-of';
+import type { History, HookReceiver } from '../load';
+import { verdictOf, type Verdict } from '../verdict-of';
 
 interface BatchRow {
   id: string;

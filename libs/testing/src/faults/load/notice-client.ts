@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { LoadCalls, type LoadTarget } from './load-calls';
 import type { History } from './history';
-import type { Random } from './random';
+import type { Random } from '../random';
 
 const DAY_MS = 86_400_000;
 /** Days that can be written: each of them a delivery of its own. */

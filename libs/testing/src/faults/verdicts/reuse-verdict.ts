@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { verdictOf, type Verdict } from './verdict-of';
+import { verdictOf, type Verdict } from '../verdict-of';
 
 /**
  * A job that was answered with earlier outputs was free, and has just those of the job that ran, as long as that is there. That their

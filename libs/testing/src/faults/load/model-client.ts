@@ -5,8 +5,8 @@ import type pg from 'pg';
 import { isTerminal, type Job } from '@millrace/contracts';
 import type { History } from './history';
 import { LoadCalls, type LoadTarget } from './load-calls';
-import type { Random } from './random';
-import { verdictOf, type Verdict } from './verdict-of';
+import type { Random } from '../random';
+import { verdictOf, type Verdict } from '../verdict-of';
 
 const POLL_MS = 200;
 const PART_TRIES = 20;

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import pg from 'pg';
 import { childProcesses } from './child-processes';
 import type { Member } from './member';
-import type { Verdict } from './verdict-of';
+import type { Verdict } from '../verdict-of';
 
 const REST_MS = 60_000;
 const POLL_MS = 250;
@@ -58,7 +58,7 @@ export class DeploymentWorkers {
     const { rows } = await client.query<{ wanted: number; least: number; ready: number[] }>(
       `SELECT g.wanted, d.min_workers AS least, coalesce(array_agg(w.pid) FILTER (WHERE w.state = 'ready'), '{}') AS ready
        FROM deployments d JOIN fleet_groups g USING (pool_id)
-       LEFT JOIN workers w ON w.pool_id = d.pool_id AND w.last_seen_at > now() - interval '5 seconds'
+       LEFT JOIN workers w ON w.pool_id = d.pool_id AND w.token_id IS NULL AND w.last_seen_at > now() - interval '5 seconds'
        WHERE d.pool_id = $1 GROUP BY 1, 2`,
       [this.poolId],
     );

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RETRY_CODES, isTerminal, type Asset, type Job, type Progress } from '@millrace/contracts';
 import type { History, SubmissionHistory } from './history';
 import { LoadCalls, codeOf, type LoadTarget } from './load-calls';
-import type { Random } from './random';
+import type { Random } from '../random';
 import { makeGraph, makePicture, makeRepeatedGraph } from './workload';
 
 const STREAM_MS = 30_000;

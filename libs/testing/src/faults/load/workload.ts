@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { type Random } from './random';
+import { type Random } from '../random';
 
 const REPEATED_GRAPHS = 2;
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BatchView } from '@millrace/contracts';
 import type { History } from './history';
 import { LoadCalls, type LoadTarget } from './load-calls';
-import type { Random } from './random';
+import type { Random } from '../random';
 import { makeGraph } from './workload';
 
 const POLL_MS = 300;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { NoticeHistory } from './notice-client';
-import { verdictOf, type Verdict } from './verdict-of';
+import type { NoticeHistory } from '../load';
+import { verdictOf, type Verdict } from '../verdict-of';
 
 interface DeliveryRow {
   day: string;

@@ -2,15 +2,22 @@ import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync, wri
 import { join } from 'node:path';
 import { blake3 } from '@napi-rs/blake-hash';
 import type { DeploymentWorkers } from './deployment-workers';
-import type { Random } from './random';
-import { verdictOf, type Verdict } from './verdict-of';
+import type { Member } from './member';
+import type { Random } from '../random';
+import { verdictOf, type Verdict } from '../verdict-of';
 
-/** The workers that fetch models of the library, and the cache that they share. */
+/** The folder of a cache of models, and the bytes that it may take. */
+export interface ModelCache {
+  dir: string;
+  budgetBytes: number;
+}
+
+/** The workers that fetch models of the library: those of a deployment, which share a cache, and one outside with a cache of its own. */
 export class ModelWorkers {
   constructor(
     private readonly workers: Pick<DeploymentWorkers, 'disappear' | 'verdict'>,
-    /** The folder of the cache, and the bytes that it may take. */
-    private readonly cache: { dir: string; budgetBytes: number },
+    private readonly outside: Pick<Member, 'kill'>,
+    private readonly caches: readonly ModelCache[],
   ) {}
 
   /** Whether one of them fetches a model at this moment, or was killed while it did. */
@@ -25,7 +32,7 @@ export class ModelWorkers {
 
   /** End all of them at once with their engines. @returns how many there were. */
   disappear(): number {
-    return this.workers.disappear();
+    return this.workers.disappear() + (this.outside.kill('SIGKILL') ? 1 : 0);
   }
 
   /**
@@ -50,29 +57,42 @@ export class ModelWorkers {
     return false;
   }
 
-  /** After the faults: the wanted workers run, and what their cache has is whole and within its budget. */
+  /** After the faults: the wanted workers run, and what their caches have is whole and within its budget. */
   async verdicts(): Promise<Verdict[]> {
     const workers = await this.workers.verdict();
-    const folder = join(this.cache.dir, 'models');
-    const models = namesIn(folder).map((digest) => ({ digest, bytes: readFileSync(join(folder, digest)) }));
-    const wrong = models.filter(({ digest, bytes }) => blake3(bytes).toString('hex') !== digest);
-    const partial = this.partials().map((path) => statSync(join(path, 'bytes')).size);
-    const total = [...models.map(({ bytes }) => bytes.length), ...partial].reduce((sum, size) => sum + size, 0);
-    const { budgetBytes } = this.cache;
-    const broken = wrong.map(({ digest }) => ({ subject: digest, detail: 'has bytes of another hash' }));
-    if (total > budgetBytes) broken.push({ subject: folder, detail: `takes ${total} bytes of ${budgetBytes}` });
+    const found = this.caches.map(inCache);
     return [
       { ...workers, invariant: `${workers.invariant}, with models` },
-      verdictOf('the models of a cache are whole, and within its budget', models.length, broken),
+      verdictOf(
+        'the models of a cache are whole, and within its budget',
+        found.reduce((sum, { models }) => sum + models, 0),
+        found.flatMap(({ broken }) => broken),
+      ),
     ];
   }
 
   private partials(): string[] {
-    const folder = join(this.cache.dir, 'partial');
-    return namesIn(folder)
-      .map((name) => join(folder, name))
-      .filter((path) => namesIn(path).includes('done') && namesIn(path).includes('bytes'));
+    return this.caches.flatMap(partialsIn);
   }
+}
+
+function inCache(cache: ModelCache): { models: number; broken: { subject: string; detail: string }[] } {
+  const folder = join(cache.dir, 'models');
+  const models = namesIn(folder).map((digest) => ({ digest, bytes: readFileSync(join(folder, digest)) }));
+  const wrong = models.filter(({ digest, bytes }) => blake3(bytes).toString('hex') !== digest);
+  const partial = partialsIn(cache).map((path) => statSync(join(path, 'bytes')).size);
+  const total = [...models.map(({ bytes }) => bytes.length), ...partial].reduce((sum, size) => sum + size, 0);
+  const broken = wrong.map(({ digest }) => ({ subject: digest, detail: 'has bytes of another hash' }));
+  const { budgetBytes } = cache;
+  if (total > budgetBytes) broken.push({ subject: folder, detail: `takes ${total} bytes of ${budgetBytes}` });
+  return { models: models.length, broken };
+}
+
+function partialsIn({ dir }: ModelCache): string[] {
+  const folder = join(dir, 'partial');
+  return namesIn(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => namesIn(path).includes('done') && namesIn(path).includes('bytes'));
 }
 
 /** The first piece that is there of a model that is fetched. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorEnvelope } from '@millrace/contracts';
 import type { History } from './history';
-import type { Random } from './random';
+import type { Random } from '../random';
 
 const CALL_MS = 10_000;
 const UNKNOWN_PAUSE_MS = 200;

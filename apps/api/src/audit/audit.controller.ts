@@ -24,7 +24,7 @@ export class AuditController {
   async export({ visitor, query, request, response }: InputOf<typeof exportOwnAudit>): Promise<void> {
     const { accountId } = visitor.caller;
     const act = { action: 'audit_log.export', subjectType: 'account', subjectId: accountId, accountId };
-    await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), act);
+    await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), [act]);
     const format = FORMATS[query.format];
     await this.log.send(accountId, filterOf(query), async (pages) => {
       response.setHeader('Content-Type', format.type);

@@ -80,8 +80,3 @@ it('a wrong admin token, and an operator token that was revoked or made up, are 
   ]);
   expect(JSON.stringify(await ofAccount('operator_token.refuse'))).toBe('[]');
 });
-
-it('what operators read of failed jobs is in their log, once an hour', async () => {
-  for (let i = 0; i < 2; i += 1) await api.operator().call('GET', '/admin/v1/failures');
-  expect(await ofOperators('job.list_failures')).toMatchObject([{ actor: 'admin', subject_id: 'failures' }]);
-});

@@ -59,6 +59,8 @@ export interface Endpoint {
   readonly raw?: true;
   /** The answer holds a secret: it carries `Cache-Control: no-store`. */
   readonly uncached?: true;
+  /** Shows an operator what a customer sent or made: each reading is an entry in the log that the customer reads. */
+  readonly readsCustomer?: true;
   /** Errors beyond those that follow from the rest of the definition. */
   readonly errors?: readonly ErrorName[];
 }

@@ -21,14 +21,16 @@ export class JobsAdminController {
   @Serves(readJob)
   async read({ operator, params }: InputOf<typeof readJob>): Promise<AnswerOf<typeof readJob>> {
     const history = await this.histories.get(params.id);
-    await this.audit.noteOnceAnHour(operator, actOn(history, 'job.read'));
+    await this.audit.noteOnceAnHour(operator, [actOn(history, 'job.read')]);
     return presentHistory(history);
   }
 
   @Serves(listFailures)
   async failures({ operator, query }: InputOf<typeof listFailures>): Promise<AnswerOf<typeof listFailures>> {
-    await this.audit.noteOnceAnHour(operator, READ_FAILURES);
-    return presentPage('failures', await this.histories.failures(query), presentFailure);
+    const page = await this.histories.failures(query);
+    const accounts = new Set(page.items.map(({ accountId }) => accountId));
+    await this.audit.noteOnceAnHour(operator, [...accounts].map(failuresReadOf));
+    return presentPage('failures', page, presentFailure);
   }
 
   @Serves(cancelJob)
@@ -58,13 +60,10 @@ export class JobsAdminController {
   }
 }
 
-/** Errors of jobs may say what customers wrote. They are of all accounts, so the entry is of none. */
-const READ_FAILURES: Act = {
-  action: 'job.list_failures',
-  subjectType: 'jobs',
-  subjectId: 'failures',
-  accountId: null,
-};
+/** Errors of jobs may say what customers wrote: each account that has one on the page reads of it. */
+function failuresReadOf(accountId: string): Act {
+  return { action: 'job.list_failures', subjectType: 'account', subjectId: accountId, accountId };
+}
 
 function actOn({ id, accountId }: Pick<OperatorJob, 'id' | 'accountId'>, action: string): Act {
   return { action, subjectType: 'job', subjectId: id, accountId };

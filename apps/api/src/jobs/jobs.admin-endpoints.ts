@@ -26,6 +26,7 @@ export const readJob = defineEndpoint({
   ...common,
   method: 'get',
   id: 'readJob',
+  readsCustomer: true,
   access: { by: 'operator', role: 'viewer', reason: true },
   path: '/admin/v1/jobs/{id}',
   summary: 'Read a job across its attempts',
@@ -35,6 +36,7 @@ export const readJob = defineEndpoint({
 
 export const listFailures = defineEndpoint({
   id: 'listFailures',
+  readsCustomer: true,
   access: { by: 'operator', role: 'viewer' },
   method: 'get',
   path: '/admin/v1/failures',

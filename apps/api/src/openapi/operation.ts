@@ -39,8 +39,9 @@ export function isLimited({ access }: Endpoint): boolean {
   return access.by !== 'operator';
 }
 
-function descriptionOf({ description, access }: Endpoint): string {
-  if (access.by === 'operator') return `${description}\n\nRequires the role \`${access.role}\`.`;
+function descriptionOf({ description, access, readsCustomer }: Endpoint): string {
+  const noted = readsCustomer === true ? ' Each reading is in the audit log of the account, once an hour.' : '';
+  if (access.by === 'operator') return `${description}\n\nRequires the role \`${access.role}\`.${noted}`;
   if (!('scope' in access)) return description;
   return `${description}\n\nRequires the scope \`${access.scope}\`.`;
 }

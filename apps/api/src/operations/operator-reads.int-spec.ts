@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { newId } from '@millrace/contracts';
+import { failJob, giveJob } from '../fixtures/job-ends';
 import { announceCatalogue, makeRecords, GRAPH, type OwnRecords } from '../fixtures/own-records';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
@@ -27,22 +27,8 @@ async function worker(state = 'ready'): Promise<string> {
   return id;
 }
 
-/** Let a worker have a job. */
-async function give(jobId: string, workerId: string): Promise<void> {
-  const lease = { leaseToken: randomUUID(), leaseExpiresAt: new Date(Date.now() + 60_000) };
-  const run = { status: 'running', delivery: 'leased', attempt: 1, seq: 2, startedAt: new Date() };
-  await api.test.database.models.job.update({ where: { id: jobId }, data: { ...run, ...lease, workerId } });
-}
-
-/** Let a worker have had a job, which failed. */
-async function fail(jobId: string, workerId: string): Promise<void> {
-  const { models } = api.test.database;
-  const error = { code: 'node_execution_error', message: 'no', node_id: '1' };
-  await give(jobId, workerId);
-  await models.jobAttempt.create({ data: { jobId, attempt: 1, workerId, outcome: 'failed', endedAt: new Date() } });
-  const end = { status: 'failed', delivery: 'done', seq: 3, error, completedAt: new Date(), chargedMicros: 0n };
-  await models.job.update({ where: { id: jobId }, data: { ...end, leaseToken: null, leaseExpiresAt: null } });
-}
+const give = (jobId: string, workerId: string): Promise<void> => giveJob(api, jobId, workerId);
+const fail = (jobId: string, workerId: string): Promise<void> => failJob(api, jobId, workerId);
 
 describe('an operator reads', () => {
   it('a job of any account across its attempts', async () => {

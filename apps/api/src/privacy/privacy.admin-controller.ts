@@ -20,7 +20,7 @@ export class PrivacyAdminController {
   async export({ operator, params, request, response }: InputOf<typeof exportAnAccount>): Promise<void> {
     const { id } = await this.accounts.getAccount(params.id);
     const act = { action: 'account.export', subjectType: 'account', subjectId: id, accountId: id };
-    await this.audit.noteOnceAnHour(operator, act);
+    await this.audit.noteOnceAnHour(operator, [act]);
     await this.archive.send(request, response, id);
   }
 

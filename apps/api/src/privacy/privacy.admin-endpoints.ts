@@ -12,6 +12,7 @@ export const exportAnAccount = defineEndpoint({
   ...asks,
   ...archive,
   id: 'exportAnAccount',
+  readsCustomer: true,
   method: 'get',
   path: '/admin/v1/accounts/{id}/export',
   params: account,

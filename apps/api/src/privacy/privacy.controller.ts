@@ -19,7 +19,7 @@ export class PrivacyController {
   async export({ visitor, request, response }: InputOf<typeof exportAccount>): Promise<void> {
     const { accountId } = visitor.caller;
     const act = { action: 'account.export', subjectType: 'account', subjectId: accountId, accountId };
-    await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), act);
+    await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), [act]);
     await this.archive.send(request, response, accountId);
   }
 

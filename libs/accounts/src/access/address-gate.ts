@@ -45,6 +45,6 @@ export class AddressGate {
     if (last !== undefined && this.now() - last.at < NOTED_EVERY_MS) return;
     this.noted.set(apiKeyId, { at: this.now() });
     const act = { action: 'api_key.refuse_address', subjectType: 'api_key', subjectId: apiKeyId, accountId };
-    await this.audit.noteOnceAnHour({ actor: `api_key:${apiKeyId}`, address }, act);
+    await this.audit.noteOnceAnHour({ actor: `api_key:${apiKeyId}`, address }, [act]);
   }
 }

@@ -38,10 +38,24 @@ export class AuditLog {
     await this.store.append(tx, operator, act);
   }
 
-  /** Record what changes nothing, such as that an operator read what is a customer's: at most once an hour for the same reason. */
-  async noteOnceAnHour(operator: Operator, act: Act): Promise<void> {
-    if (await this.store.hasRecent(this.database, operator, act, NOTED_SECONDS)) return;
-    await this.store.append(this.database, operator, act);
+  /**
+   * Record what changes nothing, such as that an operator read what is a customer's: of each subject once an hour at most for the same reason,
+   * however many do it at once.
+   *
+   * @param acts of one action, on different subjects
+   */
+  async noteOnceAnHour(operator: Operator, acts: readonly Act[]): Promise<void> {
+    const isNew = await this.unnoted(this.database, operator, acts);
+    if (isNew.length === 0) return;
+    await this.database.transaction(async (tx) => {
+      await this.store.lockActor(tx, operator);
+      for (const act of await this.unnoted(tx, operator, isNew)) await this.store.append(tx, operator, act);
+    });
+  }
+
+  private async unnoted(tx: Statements, operator: Operator, acts: readonly Act[]): Promise<Act[]> {
+    const noted = new Set(await this.store.listRecent(tx, operator, acts, NOTED_SECONDS));
+    return acts.filter(({ subjectId }) => !noted.has(subjectId));
   }
 
   /**

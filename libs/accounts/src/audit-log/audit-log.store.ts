@@ -45,19 +45,25 @@ export class AuditLogStore {
     await tx.models.auditEntry.create({ data, select: { id: true } });
   }
 
+  /** Let nobody else note what this actor does until the transaction ends. */
+  async lockActor(tx: Statements, { actor }: Operator): Promise<void> {
+    await tx.rows(Prisma.sql`
+      SELECT pg_advisory_xact_lock(hashtextextended(${`acts of ${actor}`}, 0))::text AS locked`);
+  }
+
   /**
-   * Whether this actor has done this to this subject within `seconds`, for the same reason. Only entries that are young by their ids are read:
-   * a subject may have any number of them.
+   * Those of the subjects to which this actor has done the same within `seconds`, for the same reason. Only entries that are young by their
+   * ids are read: a subject may have any number of them.
    */
-  async hasRecent(tx: Statements, operator: Operator, act: Act, seconds: number): Promise<boolean> {
-    const [row] = await tx.rows<{ found: boolean }>(Prisma.sql`
-      SELECT EXISTS (
-        SELECT FROM audit_log
-        WHERE subject_id = ${act.subjectId} AND id >= ${lowestIdAt(Date.now() - seconds * 1_000 - CLOCKS_DIFFER_MS)}::uuid
-          AND action = ${act.action} AND actor = ${operator.actor}
-          AND reason IS NOT DISTINCT FROM ${operator.reason ?? null} AND at > now() - make_interval(secs => ${seconds})
-      ) AS found`);
-    return row?.found ?? false;
+  async listRecent(tx: Statements, operator: Operator, acts: readonly Act[], seconds: number): Promise<string[]> {
+    const [{ action } = { action: '' }] = acts;
+    const rows = await tx.rows<{ subjectId: string }>(Prisma.sql`
+      SELECT DISTINCT subject_id FROM audit_log
+      WHERE subject_id = ANY (${acts.map(({ subjectId }) => subjectId)}::text[])
+        AND id >= ${lowestIdAt(Date.now() - seconds * 1_000 - CLOCKS_DIFFER_MS)}::uuid
+        AND action = ${action} AND actor = ${operator.actor}
+        AND reason IS NOT DISTINCT FROM ${operator.reason ?? null} AND at > now() - make_interval(secs => ${seconds})`);
+    return rows.map(({ subjectId }) => subjectId);
   }
 
   /** Entries newest first, `limit` at most, older than the entry `before` where one is given. */

@@ -77,6 +77,27 @@ describe('the pages', () => {
   });
 });
 
+describe('the security questionnaire', () => {
+  const text = PAGES.find(({ path }) => path === 'docs/questionnaire.md')?.text ?? '';
+  const answers = [...text.matchAll(/^\| (.+?\?) +\| (.+?) +\|$/gm)].map(([, question = '', answer = '']) => [
+    question,
+    answer,
+  ]);
+
+  it.each(answers)('%s is answered by a page, a test or the operator', (_question, answer) => {
+    expect(answer).toMatch(
+      /\]\([^)]+\)|`[\w.-]+spec(?:\.ts)?`|`test\/[\w./-]+`|`[\w./-]+\.(?:int-|e2e-)?spec\.ts`|\*\*operator\*\*/,
+    );
+  });
+
+  it('names tests that exist', () => {
+    const tests = FILES.filter((path) => path.endsWith('spec.ts')).map((path) => basename(path, '.ts'));
+    const named = matchesOf(text, /`([\w-]+\.(?:int-|e2e-|timing-)?spec)`/g);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((name) => !tests.includes(name))).toEqual([]);
+  });
+});
+
 describe('the decisions', () => {
   const pages = PAGES.filter(({ path }) => /^docs\/decisions\/\d/.test(path));
   const index = PAGES.find(({ path }) => path === 'docs/decisions/README.md')?.text ?? '';

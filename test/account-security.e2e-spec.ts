@@ -104,6 +104,20 @@ describe('an account that is used from its offices alone', () => {
     const seconds = (Date.parse(shown?.expires_at ?? '') - Date.now()) / 1_000;
     expect(seconds).toBeGreaterThan(86_000);
     expect(seconds).toBeLessThanOrEqual(86_400);
+    const { apiKey } = stack.test.database.models;
+    const old = new Date(Date.now() - 2 * 86_400_000);
+    await apiKey.update({ where: { id: ci.id }, data: { createdAt: old } });
+    await eventually('a key that is too old to be refused', async () => (await statusFrom(OFFICE, ci.key)) === 401);
+    const refused = await eventually(
+      'its people to read of it',
+      async () => (await entries('?action=api_key.refuse'))[0],
+    );
+    expect(refused).toMatchObject({ actor: 'unauthenticated', address: OFFICE });
+  });
+
+  it('sees when each of its keys was used last', async () => {
+    const ci = await make({ name: 'ci' });
+    expect(await statusFrom(OFFICE, ci.key)).toBe(200);
     await eventually('its last use to be noted', async () => {
       const listed = await owner.call<{ api_keys: Key[] }>('GET', KEYS, { headers: from(OFFICE) });
       return listed.body.api_keys.find(({ id }) => id === ci.id)?.last_used_at ?? null;

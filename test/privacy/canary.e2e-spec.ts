@@ -10,39 +10,16 @@ import {
   allTables,
   archivedEntriesWith,
   dumpLinesWith,
-  filesWith,
   idsOf,
   objectsWith,
+  openUploadsOf,
   redisKeysWith,
   tablesWith,
 } from './support';
+import { KEPT, NOT_FILLED } from './tables';
 
 /** Found by nothing else: it stands wherever the account can put a text. */
 const TOKEN = `canary${randomBytes(8).toString('hex')}`;
-/**
- * Tables of which this test makes no row that belongs to the account: an operator's, the fleet's, payments, what a
- * visitor of the sign-in page leaves, and inputs, which are a job's until it ends. A new table is filled by `fillAccount`, or named here.
- */
-const NOT_FILLED = [
-  ...['_prisma_migrations', 'catalogues', 'engine_classes', 'erasures', 'fleet_groups'],
-  ...['fleet_leases', 'job_inputs', 'ledger_audit_progress', 'operator_sessions', 'operator_tokens', 'payment_events'],
-  ...['payment_reversals', 'sign_in_requests', 'top_ups', 'worker_tokens', 'workers'],
-];
-/** What still names an erased account or anything it had, by ids alone: the books, and that it was closed and erased. */
-const KEPT = [
-  ...['account_queues', 'account_storage', 'accounts', 'api_keys', 'audit_log', 'audit_segments', 'balances'],
-  ...[
-    'credit_lots',
-    'deployment_versions',
-    'deployments',
-    'erasures',
-    'ledger_entries',
-    'ledger_transactions',
-    'members',
-    'pools',
-  ],
-  ...['usage_records', 'webhook_endpoints'],
-];
 /** Runs until it is canceled. */
 const ENDLESS = {
   '1': {
@@ -62,6 +39,8 @@ const loading = (assetId: string): object => ({
 
 /** Nobody can delete what is in it. */
 const ARCHIVE = `millrace-${randomUUID()}`;
+/** Of all bytes of the stack. */
+const BYTES = `millrace-${randomUUID()}`;
 const { endpoint, region, accessKeyId, secretAccessKey } = testS3();
 const s3 = new S3Client({ endpoint, region, credentials: { accessKeyId, secretAccessKey }, forcePathStyle: true });
 
@@ -76,8 +55,11 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   await s3.send(new CreateBucketCommand({ Bucket: ARCHIVE, ObjectLockEnabledForBucket: true }));
+  await s3.send(new CreateBucketCommand({ Bucket: BYTES }));
   stack = await TestStack.start({
     settings: {
+      MILLRACE_BLOB_DIR: '',
+      S3_BUCKET: BYTES,
       MILLRACE_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
       MILLRACE_ERASURE_SETTLE_SECONDS: '1',
       MILLRACE_AUDIT_BUCKET: ARCHIVE,
@@ -106,25 +88,30 @@ async function archiveLog(): Promise<number> {
   return database.models.auditSegment.count();
 }
 
+const NOWHERE = { tables: [], dump: 0, redis: [], bytes: [], openUploads: 0, objects: [], archived: 0 };
+
 interface Places {
   tables: string[];
   dump: number;
   redis: string[];
-  files: string[];
+  bytes: string[];
+  /** Uploads in parts that the bucket still waits for. */
+  openUploads: number;
   /** In the bytes of exported segments of the audit log. */
   objects: string[];
   /** In what can be read of them. */
   archived: number;
 }
 
-/** Where the token is. The folder of bytes is that of the whole stack. */
+/** Where the token is. */
 async function places(): Promise<Places> {
   const segments = await archiveLog();
   return {
     tables: await tablesWith(stack.test.url, TOKEN),
     dump: (await dumpLinesWith(stack.test.url, TOKEN)).length,
     redis: await redisKeysWith(TOKEN),
-    files: await filesWith(stack.env.MILLRACE_BLOB_DIR ?? '', TOKEN),
+    bytes: await objectsWith(s3, BYTES, TOKEN),
+    openUploads: await openUploadsOf(s3, BYTES),
     objects: await objectsWith(s3, ARCHIVE, TOKEN),
     archived: (await archivedEntriesWith(stack.env, segments, TOKEN)).length,
   };
@@ -254,7 +241,8 @@ it('of an erased account nothing is found: in no table and no column, in no dump
   expect(before.redis).toEqual([]);
   expect((await Promise.all(ids.map(redisKeysWith))).flat().length).toBeGreaterThan(0);
   expect(before.dump).toBeGreaterThan(10);
-  expect(before.files.length).toBeGreaterThan(0);
+  expect(before.bytes.length).toBeGreaterThan(0);
+  expect(before.openUploads).toBe(2);
   expect(before.objects).toEqual([]);
   expect(before.archived).toBeGreaterThan(3);
 
@@ -281,7 +269,7 @@ it('of an erased account nothing is found: in no table and no column, in no dump
     180_000,
   );
   expect(done.counts).toMatchObject({ jobs: 5, models: 1, uploads: expect.any(Number) as number });
-  expect(await places()).toEqual({ tables: [], dump: 0, redis: [], files: [], objects: [], archived: 0 });
+  expect(await places()).toEqual(NOWHERE);
 
   expect(await tablesWith(stack.test.url, TOKEN, ...ids)).toEqual(KEPT);
   // The books are whole, under the account's id.

@@ -1,7 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { GetObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  paginateListObjectsV2,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { testRedisUrl } from '@millrace/testing';
@@ -135,14 +140,21 @@ export async function filesWith(folder: string, text: string): Promise<string[]>
 
 /** Objects of a bucket that have a text in their name or their bytes. */
 export async function objectsWith(s3: S3Client, bucket: string, text: string): Promise<string[]> {
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
   const found: string[] = [];
-  for (const { Key = '' } of Contents) {
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
-    const bytes = (await Body?.transformToString('latin1')) ?? '';
-    if (`${Key} ${bytes}`.includes(text)) found.push(Key);
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket: bucket })) {
+    for (const { Key = '' } of Contents) {
+      const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+      const bytes = (await Body?.transformToString('latin1')) ?? '';
+      if (`${Key} ${bytes}`.includes(text)) found.push(Key);
+    }
   }
   return found;
+}
+
+/** How many uploads in parts a bucket waits for: their parts are in no list of objects. */
+export async function openUploadsOf(s3: S3Client, bucket: string): Promise<number> {
+  const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+  return Uploads.length;
 }
 
 /** Entries in exported segments of the audit log that have a text, read with all salts that are still in the database. */

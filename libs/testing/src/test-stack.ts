@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiClient } from './api-client';
 import { createTestDatabase, type TestDatabase } from './test-database';
 import { TestProcess, type ProcessRole } from './test-process';
 import { testRedisUrl } from './test-redis';
@@ -116,6 +117,11 @@ export class TestStack {
 
   get publicUrl(): string {
     return this.api.publicUrl;
+  }
+
+  /** Who asks the admin API, and what is answered, refusals too. */
+  operator(token: string): ApiClient {
+    return new ApiClient(this.api.opsUrl, token);
   }
 
   /** Ask the admin API. @throws when it does not answer with success. */

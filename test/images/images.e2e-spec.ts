@@ -1,11 +1,12 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, testRedisUrl, testS3, type TestDatabase } from '@millrace/testing';
+import type { Statement } from '../../scripts/lib/setup/provenance.mjs';
 import { onDatabase } from '../../scripts/lib/prisma/migrate.mjs';
 import { commandOf, instructionsOf, lastOf, readStages } from './support/dockerfile';
 
@@ -15,6 +16,7 @@ const stages = readStages(join(ROOT, 'docker', 'Dockerfile'));
 const LIMIT_MS = 300_000;
 const PROCESSES = ['api', 'worker', 'maintenance', 'fleet', 'gateway'];
 const IMAGES = [...PROCESSES, 'setup'];
+const REVISION = 'c'.repeat(40);
 /** What the consoles are built from and the processes do not need: the image has it in their built files. */
 const IN_CONSOLES = [
   '@babel/runtime',
@@ -77,7 +79,8 @@ function inImage(command: string[]): [string, string[]] {
 beforeAll(async () => {
   out = mkdtempSync(join(tmpdir(), 'millrace-images-'));
   chmodSync(out, 0o755);
-  await run(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), '--link', '--out', out]);
+  const from = ['--revision', REVISION, '--base', 'node:24@sha256:0'];
+  await run(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), '--link', '--out', out, ...from]);
   test = await createTestDatabase(2);
   const s3 = testS3();
   env = {
@@ -182,6 +185,36 @@ describe('what the images hold', () => {
         .trim()
         .split('\n'),
     ).toHaveLength(listed.length);
+  });
+
+  it.each(IMAGES)(
+    'says in %s what it was made from: the commit, the lock file, the image below, and each file',
+    (image) => {
+      const text = readFileSync(join(out, image, 'provenance.json'), 'utf8');
+      const { subject, predicate } = JSON.parse(text) as Statement;
+      const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+      expect(subject.filter(({ name, digest }) => digest.sha256 !== sha256(join(out, image, name)))).toEqual([]);
+      const own = readdirSync(join(out, image), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(join(out, image), join(entry.parentPath, entry.name)))
+        .filter((name) => !name.startsWith('node_modules') && name !== 'provenance.json');
+      expect(subject.map(({ name }) => name)).toEqual(own.sort());
+      expect(predicate.buildDefinition).toMatchObject({
+        externalParameters: { image },
+        resolvedDependencies: [
+          { name: 'source', digest: { gitCommit: REVISION } },
+          { name: 'package-lock.json', digest: { sha256: sha256(join(ROOT, 'package-lock.json')) } },
+          { name: 'base image', uri: 'docker://node:24@sha256:0' },
+        ],
+      });
+    },
+  );
+
+  it('is not laid out for a commit that is none', async () => {
+    const args = ['--out', join(out, 'nowhere'), '--revision', 'main'];
+    await expect(run(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), ...args])).rejects.toThrow(
+      '--revision must be the whole name of a commit',
+    );
   });
 
   it('has consoles and the command line in the image of the api, and in no other', async () => {

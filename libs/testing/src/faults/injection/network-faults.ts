@@ -72,7 +72,7 @@ export class NetworkFaults {
     const havePiece = random.chance(0.5);
     const isTheMoment = (): boolean => (havePiece ? modelWorkers.havePiece() : modelWorkers.isFetching());
     while (!isTheMoment() && Date.now() < end) await this.harm.pause(FETCH_POLL_MS);
-    if (until.aborted || !modelWorkers.isFetching()) return;
+    if (until.aborted || !isTheMoment()) return;
     this.modelsStalled = true;
     proxies.models.behave({ kind: 'silence' });
     this.harm.count('model store stalls');

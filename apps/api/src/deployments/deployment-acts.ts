@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { AuditLog, actorSeenByAccount, type Act, type AuditEntry, type Operator } from '@millrace/accounts';
@@ -15,11 +14,11 @@ import {
   type DeploymentReorder,
   type WorkerStart,
 } from '@millrace/deployments';
-import { memberPieces } from '@millrace/workflow';
 import { Lifecycle } from '@millrace/jobs';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
 import type { Visitor } from '../endpoints';
 import type { DeploymentUpdateSchema, OwnDeploymentUpdateSchema } from './deployment.schemas';
+import { graphDigest } from './graph-digest';
 import type { WithGraphText } from './graph-text';
 
 type Changes = WithGraphText<
@@ -134,8 +133,7 @@ export function detailsOf<T extends { warm_up?: string | null | undefined }>({
   ...details
 }: T): Omit<T, 'warm_up'> & { warm_up?: string | null } {
   if (graph === undefined || graph === null) return { ...details, ...(graph === null && { warm_up: null }) };
-  const digest = createHash('sha256').update(graph).digest('hex');
-  return { ...details, warm_up: `sha256:${digest}, ${memberPieces(graph).size} nodes` };
+  return { ...details, warm_up: graphDigest(graph) };
 }
 
 function actOn({ id, accountId }: Deployment, verb: string): Act {

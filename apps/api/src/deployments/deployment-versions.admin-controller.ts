@@ -5,7 +5,7 @@ import { DeploymentPresenter } from './deployment.presenter';
 import { withGraphText } from './graph-text';
 import { DeploymentVersionActs } from './deployment-version-acts';
 import { readVersions, addVersion, weighVersion, rollBack, endVersion } from './deployment-versions.admin-endpoints';
-import { presentVersions } from './deployment-versions.presenter';
+import { presentVersionsToOperator } from './deployment-versions.presenter';
 
 type Answer = AnswerOf<typeof readVersions>;
 
@@ -20,32 +20,38 @@ export class DeploymentVersionsAdminController {
 
   @Serves(readVersions)
   async list(input: InputOf<typeof readVersions>): Promise<Answer> {
-    return presentVersions(this.presenter, await this.versions.list(await this.deployments.getOfAny(input.params.id)));
+    return presentVersionsToOperator(
+      this.presenter,
+      await this.versions.list(await this.deployments.getOfAny(input.params.id)),
+    );
   }
 
   @Serves(addVersion)
   async add(input: InputOf<typeof addVersion>): Promise<Answer> {
     const id = input.params.id;
     const added = await this.versions.add(input.operator, id, withGraphText(input), null);
-    return presentVersions(this.presenter, added);
+    return presentVersionsToOperator(this.presenter, added);
   }
 
   @Serves(weighVersion)
   async weigh(input: InputOf<typeof weighVersion>): Promise<Answer> {
     const id = input.params.id;
     const version = Number(input.params.version);
-    return presentVersions(this.presenter, await this.versions.weigh(input.operator, id, version, input.body.weight));
+    return presentVersionsToOperator(
+      this.presenter,
+      await this.versions.weigh(input.operator, id, version, input.body.weight),
+    );
   }
 
   @Serves(rollBack)
   async rollBack(input: InputOf<typeof rollBack>): Promise<Answer> {
-    return presentVersions(this.presenter, await this.versions.rollBack(input.operator, input.params.id));
+    return presentVersionsToOperator(this.presenter, await this.versions.rollBack(input.operator, input.params.id));
   }
 
   @Serves(endVersion)
   async end(input: InputOf<typeof endVersion>): Promise<Answer> {
     const id = input.params.id;
     const ended = await this.versions.end(input.operator, id, Number(input.params.version));
-    return presentVersions(this.presenter, ended);
+    return presentVersionsToOperator(this.presenter, ended);
   }
 }

@@ -1,7 +1,7 @@
 import { defineEndpoint, recordId } from '../endpoints';
 import { WARM_UP_BODY_BYTES } from './deployment.schemas';
 import {
-  DeploymentVersionsSchema,
+  OperatedVersionsSchema,
   VersionCreateSchema,
   VersionWeightSchema,
   versionNumber,
@@ -9,7 +9,7 @@ import {
 
 const params = { id: recordId('deployment') };
 const versionParams = { ...params, version: versionNumber };
-const answers = { 200: { description: 'The versions as they are now.', schema: DeploymentVersionsSchema } };
+const answers = { 200: { description: 'The versions as they are now.', schema: OperatedVersionsSchema } };
 
 export const readVersions = defineEndpoint({
   tag: 'deployments',

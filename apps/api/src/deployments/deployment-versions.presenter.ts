@@ -1,20 +1,41 @@
 import type { z } from 'zod';
 import type { Deployment, DeploymentVersions, EndedVersion } from '@millrace/deployments';
-import type { DeploymentPresenter } from './deployment.presenter';
-import type { DeploymentVersionsSchema } from './deployment-versions.schemas';
+import { graphOf, type DeploymentPresenter } from './deployment.presenter';
+import { graphDigest } from './graph-digest';
+import type { DeploymentVersionsSchema, OperatedVersionsSchema } from './deployment-versions.schemas';
 
 type Shown = z.infer<typeof DeploymentVersionsSchema>['versions'][number];
+type Facts = Omit<Shown, 'warm_up'>;
 
 /** The versions of a deployment on the wire, the newest first. */
 export function presentVersions(
   presenter: DeploymentPresenter,
-  { live, ended }: DeploymentVersions,
+  versions: DeploymentVersions,
 ): z.infer<typeof DeploymentVersionsSchema> {
-  const versions = [...live.map((version) => presentLive(presenter, version)), ...ended.map(presentEnded)];
-  return { versions: versions.sort((a, b) => b.version - a.version) };
+  return { versions: presentEach(presenter, versions, graphOf) };
 }
 
-function presentLive(presenter: DeploymentPresenter, version: Deployment): Shown {
+/** The same for operators, without the graphs that are the customer's. */
+export function presentVersionsToOperator(
+  presenter: DeploymentPresenter,
+  versions: DeploymentVersions,
+): z.infer<typeof OperatedVersionsSchema> {
+  return { versions: presentEach(presenter, versions, graphDigest) };
+}
+
+function presentEach<Graph>(
+  presenter: DeploymentPresenter,
+  { live, ended }: DeploymentVersions,
+  graph: (text: string | null) => Graph,
+): (Facts & { warm_up: Graph | null })[] {
+  const versions = [
+    ...live.map((version) => ({ ...presentLive(presenter, version), warm_up: graph(version.warmUp) })),
+    ...ended.map((version) => ({ ...presentEnded(version), warm_up: null })),
+  ];
+  return versions.sort((a, b) => b.version - a.version);
+}
+
+function presentLive(presenter: DeploymentPresenter, version: Deployment): Facts {
   const shown = presenter.present(version);
   return {
     version: version.version,
@@ -30,7 +51,6 @@ function presentLive(presenter: DeploymentPresenter, version: Deployment): Shown
     min_workers: shown.min_workers,
     max_workers: shown.max_workers,
     idle_seconds: shown.idle_seconds,
-    warm_up: shown.warm_up,
     models: shown.models,
     pool: version.poolId,
     created_at: shown.created_at,
@@ -38,7 +58,7 @@ function presentLive(presenter: DeploymentPresenter, version: Deployment): Shown
   };
 }
 
-function presentEnded({ number, poolId, engineClass, createdAt, endedAt }: EndedVersion): Shown {
+function presentEnded({ number, poolId, engineClass, createdAt, endedAt }: EndedVersion): Facts {
   return {
     version: number,
     live: false,
@@ -53,7 +73,6 @@ function presentEnded({ number, poolId, engineClass, createdAt, endedAt }: Ended
     min_workers: null,
     max_workers: null,
     idle_seconds: null,
-    warm_up: null,
     models: null,
     pool: poolId,
     created_at: createdAt.toISOString(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEPLOYMENT_STATES, TimestampSchema } from '@millrace/contracts';
 import { pathText } from '../endpoints';
-import { ModelNameSchema, changes, price } from './deployment.schemas';
+import { ModelNameSchema, changes, price, warmUpDigest } from './deployment.schemas';
 
 const weight = z.int().min(0).max(100);
 
@@ -37,6 +37,15 @@ const VersionSchema = z
 export const DeploymentVersionsSchema = z
   .object({ versions: z.array(VersionSchema) })
   .meta({ id: 'DeploymentVersions', description: 'The versions of a deployment, the newest first.' });
+
+const OperatedVersionSchema = VersionSchema.extend({ warm_up: warmUpDigest }).meta({
+  id: 'OperatedDeploymentVersion',
+  description: 'A version of a deployment, as operators see it.',
+});
+
+export const OperatedVersionsSchema = z
+  .object({ versions: z.array(OperatedVersionSchema) })
+  .meta({ id: 'OperatedDeploymentVersions', description: 'The versions of a deployment, the newest first.' });
 
 const { name: _, ...made } = changes;
 const description = 'What a new version has otherwise than the present one. An absent field is as it is there.';

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import type { Deployment } from '@millrace/deployments';
 import { API_SETTINGS, type ApiSettings } from '../api.config';
+import { graphDigest } from './graph-digest';
 import type { DeploymentSchema, OperatedDeploymentSchema } from './deployment.schemas';
 
 /** What a deployment looks like on the wire. */
@@ -12,6 +13,16 @@ export class DeploymentPresenter {
   ) {}
 
   present(deployment: Deployment): z.infer<typeof DeploymentSchema> {
+    return { ...this.facts(deployment), warm_up: graphOf(deployment.warmUp) };
+  }
+
+  /** With the fields that only operators see, and without the graph that is the customer's. */
+  presentToOperator(deployment: Deployment): z.infer<typeof OperatedDeploymentSchema> {
+    const { accountId, poolId, warmUp } = deployment;
+    return { ...this.facts(deployment), warm_up: graphDigest(warmUp), account_id: accountId, pool: poolId };
+  }
+
+  private facts(deployment: Deployment): Omit<z.infer<typeof DeploymentSchema>, 'warm_up'> {
     const { id } = deployment;
     const { deploymentDomain: domain, priceMicrosPerSecond: defaultPrice } = this.settings;
     return {
@@ -31,7 +42,6 @@ export class DeploymentPresenter {
       min_workers: deployment.minWorkers,
       max_workers: deployment.maxWorkers,
       idle_seconds: deployment.idleSeconds,
-      warm_up: deployment.warmUp === null ? null : (JSON.parse(deployment.warmUp) as Record<string, unknown>),
       models: deployment.models,
       ready_workers: deployment.readyWorkers,
       created_at: deployment.createdAt.toISOString(),
@@ -41,9 +51,9 @@ export class DeploymentPresenter {
       deleting_at: deployment.deletingAt?.toISOString() ?? null,
     };
   }
+}
 
-  /** With the fields that only operators see. */
-  presentToOperator(deployment: Deployment): z.infer<typeof OperatedDeploymentSchema> {
-    return { ...this.present(deployment), account_id: deployment.accountId, pool: deployment.poolId };
-  }
+/** A graph for whom it belongs to. */
+export function graphOf(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
 }

@@ -71,9 +71,16 @@ export const DeploymentListSchema = z
   .object({ deployments: z.array(DeploymentSchema) })
   .meta({ id: 'DeploymentList', description: 'All deployments of an account, newest first.' });
 
+/** What operators see of a graph that is a customer's. */
+export const warmUpDigest = z
+  .string()
+  .nullable()
+  .meta({ description: 'Of the graph that a worker runs before it is ready: its SHA-256 and its nodes; null: none.' });
+
 export const OperatedDeploymentSchema = z
   .object({
     ...fields,
+    warm_up: warmUpDigest,
     account_id: z.uuid(),
     pool: z.string().meta({ description: 'Pool that its workers serve: their MILLRACE_POOL.' }),
   })

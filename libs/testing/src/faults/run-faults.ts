@@ -49,7 +49,7 @@ export interface FaultReport {
 }
 
 /** Of the library; a cache holds some of them, so that they are fetched again and again. */
-const MODELS = 4;
+const MODELS = 6;
 const MODELS_IN_CACHE = 2.25;
 const DRAIN_LIMIT_MS = 120_000;
 const CLIENTS_END_MS = 15_000;

@@ -2,7 +2,7 @@ import type { FaultProxy } from './fault-proxy';
 import type { Harm } from './victims';
 
 /** How long a fetch is waited for, and how often it is looked for one: most of them are over in a tenth of a second. */
-const FETCH_SOUGHT_MS = 5_000;
+const FETCH_SOUGHT_MS = 20_000;
 const FETCH_POLL_MS = 5;
 
 /** What holds for a while. */
@@ -69,7 +69,7 @@ export class NetworkFaults {
     const { random, until, victims } = this.harm;
     const { modelWorkers, proxies } = victims;
     const end = Date.now() + FETCH_SOUGHT_MS;
-    const havePiece = random.chance(0.5);
+    const havePiece = random.chance(0.7);
     const isTheMoment = (): boolean => (havePiece ? modelWorkers.havePiece() : modelWorkers.isFetching());
     while (!isTheMoment() && Date.now() < end) await this.harm.pause(FETCH_POLL_MS);
     if (until.aborted || !isTheMoment()) return;
@@ -77,7 +77,7 @@ export class NetworkFaults {
     proxies.models.behave({ kind: 'silence' });
     this.harm.count('model store stalls');
     await this.harm.pause(random.whole(500, 6_000));
-    if (random.chance(0.4) && modelWorkers.disappear() > 0) {
+    if (random.chance(0.6) && modelWorkers.disappear() > 0) {
       this.harm.count('model worker dies');
       if (modelWorkers.corrupt(random)) this.harm.count('corrupted model');
     }

@@ -59,7 +59,7 @@ describe('an operator of finance', () => {
     expect(granted.status).toBe(200);
     const others: [string, string, object?][] = [
       ['PATCH', path, { status: 'suspended' }],
-      ['POST', `${path}/api-keys`, { name: 'a back door' }],
+      ['POST', `${path}/api-keys`, { name: 'of somebody else' }],
       ['POST', `${path}/erasures`, { subject: 'account', confirm: `erase account ${account.id}` }],
       ['GET', `${path}/export`],
       ['POST', '/admin/v1/operator-tokens', { name: 'another-one', role: 'admin' }],

@@ -1,7 +1,10 @@
 import type { EngineClass, PlacedStart } from '@millrace/deployments';
 
-/** What a fleet knows of a member by itself. Whether its worker is ready, the worker reports. */
-export const MEMBER_PHASES = ['starting', 'running', 'stopping', 'failed'] as const;
+/**
+ * What a fleet knows of a member by itself. Whether its worker is ready, the worker reports. `lost`: its machine gave it up, as a spot
+ * instance that is taken back does, or is gone; another one is due at once, because nothing of it failed.
+ */
+export const MEMBER_PHASES = ['starting', 'running', 'stopping', 'failed', 'lost'] as const;
 export type MemberPhase = (typeof MEMBER_PHASES)[number];
 
 /** One worker that a fleet runs, is starting, or could not start. */

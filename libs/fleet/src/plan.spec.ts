@@ -112,6 +112,17 @@ describe('a step for a pool', () => {
     expect(drain).toEqual(['w-a']);
   });
 
+  it('starts another one at once where a machine was taken away: no start has failed', () => {
+    const lost = [member('a', { phase: 'lost', reason: 'its node gave it up: spot' }), member('b')];
+    const { order, group } = plan({ demand: demand(2), members: lost, workers: [worker('a'), worker('b')] });
+    expect(order).toMatchObject({ size: 2, leaving: [] });
+    expect(group).toMatchObject({
+      phase: 'starting',
+      reason: 'starting 1 of 2 workers: its node gave it up: spot',
+      ...{ failures: 0, failure: null, nextTryAt: null },
+    });
+  });
+
   it('waits longer after each start that failed, and says why', () => {
     const broken = [member('a', { phase: 'failed', reason: 'no such engine' })];
     const first = plan({ demand: demand(1), members: broken });

@@ -117,7 +117,7 @@ function leavers(
 
 function stateOf(
   { pool, engineClass }: PoolFacts,
-  { staying, draining }: Staff,
+  { staying, draining, lost }: Staff,
   { wanted, running, failures, failure }: Pick<GroupRecord, 'wanted' | 'running' | 'failures' | 'failure'>,
 ): Pick<GroupRecord, 'phase' | 'reason'> {
   const gone = engineClass === null || engineClass.retiredAt !== null;
@@ -127,7 +127,7 @@ function stateOf(
     return { phase: 'failed', reason: `engine failed to start${times}: ${failure}` };
   }
   if (running < wanted) {
-    const why = staying.map(whyNotReady).find((reason) => reason !== null);
+    const why = [...staying.map(whyNotReady), ...lost.map(({ reason }) => reason)].find((reason) => reason !== null);
     const what = `starting ${wanted - running} of ${wanted} workers`;
     return { phase: 'starting', reason: why === undefined ? what : `${what}: ${why}` };
   }

@@ -18,7 +18,9 @@ export interface Staff {
   draining: StaffMember[];
   /** Those that did not come up, or ended. */
   failed: { member: Member; reason: string }[];
-  /** Of these, the ones that still run: they had longer than their class allows. */
+  /** Those whose machine gave them up. */
+  lost: Member[];
+  /** Of the failed, the ones that still run: they had longer than their class allows. */
   overdue: Member[];
 }
 
@@ -29,11 +31,12 @@ export function staffOf(
   engineClass: EngineClass | null,
   now: Date,
 ): Staff {
-  const staff: Staff = { staying: [], ready: [], draining: [], failed: [], overdue: [] };
+  const staff: Staff = { staying: [], ready: [], draining: [], failed: [], lost: [], overdue: [] };
   for (const member of members) {
     const worker = workers.find((one) => isWorkerOf(member, one)) ?? null;
     if (member.phase === 'stopping') continue;
-    if (member.phase === 'failed') staff.failed.push({ member, reason: member.reason ?? 'its worker ended' });
+    if (member.phase === 'lost') staff.lost.push(member);
+    else if (member.phase === 'failed') staff.failed.push({ member, reason: member.reason ?? 'its worker ended' });
     else if (isOverdue(member, worker, engineClass, now)) {
       staff.overdue.push(member);
       const what = worker?.problem ?? member.reason;

@@ -201,6 +201,22 @@ describe('the fleet of a Kubernetes cluster', () => {
     expect(cluster.standIn.calls).not.toContain('delete pods');
   });
 
+  it('has another one in the place of a pod that its node gave up, of which nothing failed', async () => {
+    await apply(2);
+    const before = await running(2);
+    const gone = before[0]?.id ?? '';
+    cluster.standIn.pods.disrupt(gone);
+    cluster.standIn.settle();
+    const seen = await members();
+    expect(seen.find(({ id }) => id === gone)).toMatchObject({
+      phase: 'lost',
+      reason: 'its node gave it up: Pod was terminated in response to imminent node shutdown.',
+    });
+    await apply(2);
+    const after = await running(2);
+    expect(after.some(({ id }) => id === gone)).toBe(false);
+  });
+
   it('starts others where a node is gone with all that ran on it', async () => {
     await apply(2, { engineClass: gpu });
     const before = await running(2);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Fleet, Group, GroupOrder, Member } from '../fleet';
+import type { Fleet, Group, GroupOrder, Member, MemberPhase } from '../fleet';
 import { KubernetesApi, type ClusterAccess } from './api';
 import { Cluster } from './cluster';
 import type { DeploymentObject, PodObject } from './objects';
@@ -25,6 +25,9 @@ export interface KubernetesWorkers {
   gpuResource: string;
   templates: PoolTemplates;
 }
+
+/** Phases of pods in whose place another one is started. */
+const GONE: readonly MemberPhase[] = ['failed', 'lost'];
 
 /** What was applied last, and which generation of the Deployment that was: another one has been changed by somebody else. */
 interface Applied {
@@ -95,7 +98,7 @@ export class KubernetesFleet implements Fleet {
       if (!isActive(pod) && pod.metadata.deletionTimestamp === undefined) await this.cluster.deletePod(pod);
     }
     const goes = (pod: PodObject): boolean =>
-      leaving.includes(pod.metadata.name ?? '') || memberOf(pod, '', new Date()).phase === 'failed';
+      leaving.includes(pod.metadata.name ?? '') || GONE.includes(memberOf(pod, '', new Date()).phase);
     const active = pods.filter(isActive);
     const activeOf = (revision?: string): PodObject[] =>
       active.filter(({ metadata }) => metadata.labels?.[REVISION_LABEL] === revision);

@@ -79,7 +79,36 @@ describe('a pod as a member of its group', () => {
       'failed',
       'Evicted: low on ephemeral-storage',
     ],
-    ['is on a node that is gone', pod({ phase: 'Running', reason: 'NodeLost' }), 'failed', 'its node is gone'],
+    [
+      'is taken away with its spot instance',
+      pod({
+        phase: 'Failed',
+        reason: 'Terminated',
+        message: 'Pod was terminated in response to imminent node shutdown.',
+        conditions: [
+          { type: 'PodScheduled', status: 'True' },
+          {
+            type: 'DisruptionTarget',
+            status: 'True',
+            reason: 'TerminationByKubelet',
+            message: 'Pod was terminated in response to imminent node shutdown.',
+          },
+        ],
+      }),
+      'lost',
+      'its node gave it up: Pod was terminated in response to imminent node shutdown.',
+    ],
+    [
+      'is preempted by another one',
+      pod({
+        phase: 'Failed',
+        conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }],
+        containerStatuses: [{ name: 'worker', state: { terminated: { exitCode: 143 } } }],
+      }),
+      'lost',
+      'its node gave it up: PreemptionByScheduler',
+    ],
+    ['is on a node that is gone', pod({ phase: 'Running', reason: 'NodeLost' }), 'lost', 'its node is gone'],
   ])('%s', (_what, given, phase, reason) => {
     expect(memberOf(given, 'r', NOW)).toMatchObject({ id: 'p', host: 'p', pid: null, revision: 'r', phase, reason });
   });

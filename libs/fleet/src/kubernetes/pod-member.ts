@@ -70,9 +70,11 @@ function stateOf(pod: PodObject): Pick<Member, 'phase' | 'reason'> {
   const { status } = pod;
   if (pod.metadata.deletionTimestamp !== undefined) return { phase: 'stopping', reason: null };
   if (status?.reason === 'NodeLost' || status?.phase === 'Unknown')
-    return { phase: 'failed', reason: 'its node is gone' };
+    return { phase: 'lost', reason: 'its node is gone' };
   const containers = containersOf(pod);
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') {
+    const disruption = disruptionOf(pod);
+    if (disruption !== null) return { phase: 'lost', reason: disruption };
     const ended = containers.map(endOf).find((end) => end !== null);
     return { phase: 'failed', reason: evictionOf(pod) ?? ended ?? 'its worker ended' };
   }
@@ -83,6 +85,18 @@ function stateOf(pod: PodObject): Pick<Member, 'phase' | 'reason'> {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False') return { phase: 'starting', reason: unscheduled(scheduled.message ?? '') };
   return { phase: status?.phase === 'Running' ? 'running' : 'starting', reason: null };
+}
+
+/**
+ * Why the cluster took a pod away that was well: another pod needed the room, its node is drained, shut down or gone. A pod that used more
+ * than it may has no such condition.
+ *
+ * Source: "Pod disruption conditions" in Kubernetes' documentation of disruptions.
+ */
+function disruptionOf({ status }: PodObject): string | null {
+  const target = status?.conditions?.find(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
+  if (target === undefined) return null;
+  return `its node gave it up: ${target.message ?? target.reason ?? 'no reason given'}`;
 }
 
 function evictionOf({ status }: PodObject): string | null {

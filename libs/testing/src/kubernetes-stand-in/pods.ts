@@ -74,6 +74,17 @@ export class Pods {
     this.processes.get(name)?.kill('SIGKILL');
   }
 
+  /** Its node gives it up, as one that is taken back does: it has ended, and stays to be seen. */
+  disrupt(name: string): void {
+    const [pod, child] = [this.all.get(name), this.processes.get(name)];
+    if (pod === undefined) throw new Error(`there is no pod ${name}`);
+    this.processes.delete(name);
+    child?.kill('SIGKILL');
+    pod.status.phase = 'Failed';
+    const message = 'Pod was terminated in response to imminent node shutdown.';
+    pod.status.conditions = [{ type: 'DisruptionTarget', status: 'True', message }];
+  }
+
   /** A machine goes with everything on it. Its pods are given up, and stay to be seen: nobody is there to say that they ended. */
   lose(node: string): void {
     this.nodes.splice(0, this.nodes.length, ...this.nodes.filter(({ name }) => name !== node));

@@ -54,7 +54,11 @@ export class DeploymentWorkers {
     }
   }
 
+  /** Starts that failed among the faults are tried again at once: their pauses grow to minutes. */
   private async look(client: pg.Client): Promise<{ workers: number; problem: string | null }> {
+    await client.query(`UPDATE fleet_groups SET next_try_at = now() WHERE pool_id = $1 AND next_try_at > now()`, [
+      this.poolId,
+    ]);
     const { rows } = await client.query<{ wanted: number; least: number; ready: number[] }>(
       `SELECT g.wanted, d.min_workers AS least, coalesce(array_agg(w.pid) FILTER (WHERE w.state = 'ready'), '{}') AS ready
        FROM deployments d JOIN fleet_groups g USING (pool_id)

@@ -142,6 +142,27 @@ it('a controller that dies takes its workers along, and the next one brings othe
   expect([again.status, again.text]).toEqual([422, expect.stringContaining('leaving') as string]);
 });
 
+it('a worker that joins from outside does the work of one of its own, which comes back when it has gone', async () => {
+  const deployment = await create({ min_workers: 1, idle_seconds: 2 });
+  await becomes(deployment, 'ready', ready);
+  const gateway = await stack.spawn('gateway', { MILLRACE_GATEWAY_PORT: '0' });
+  const pool = `/pools/${deployment.id}/tokens`;
+  const { token } = await stack.admin<{ token: string }>('POST', pool, { name: 'a GPU' });
+  const joined = await stack.addRemoteWorker(gateway.publicUrl, token);
+  const serving = async (): Promise<boolean[]> => {
+    const where = { poolId: deployment.id, state: 'ready' };
+    const workers = await stack.test.database.models.worker.findMany({ where });
+    return workers.map(({ tokenId }) => tokenId !== null);
+  };
+  const alone = async (isJoined: boolean): Promise<boolean> => (await serving()).join() === String(isJoined);
+  await eventually('the joined one to serve alone', () => alone(true), 60_000);
+  const { id } = await clientOf(deployment).run(graph());
+  expect((await clientOf(deployment).ended(id)).status).toBe('succeeded');
+  await joined.end('SIGTERM');
+  await eventually('one of its own to serve again', () => alone(false), 60_000);
+  expect(await remove(deployment)).toBe(204);
+}, 240_000);
+
 it('of two controllers one leads', async () => {
   const second = await startFleet(CLASSES);
   const deployment = await create({ min_workers: 2, max_workers: 2 });

@@ -36,6 +36,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   wasReady: true,
   draining: false,
   drained: false,
+  joined: false,
   capacity: 1,
   problem: null,
   scheduleMs: null,
@@ -110,6 +111,20 @@ describe('a step for a pool', () => {
     expect(plan({ pool: stopped, demand: demand(3) }).order?.size).toBe(0);
     const { drain } = plan({ pool: stopped, members: [member('a')], workers: [worker('a')] });
     expect(drain).toEqual(['w-a']);
+  });
+
+  it('starts what workers that joined from outside do not do, and lets its own go after the idle time when they come', () => {
+    const joined = worker('outside', { joined: true, capacity: 2 });
+    const steady = { ...pool, minWorkers: 1 };
+    expect(plan({ pool: steady, workers: [joined] }).group).toMatchObject({ wanted: 0, phase: 'idle' });
+    expect(plan({ pool: steady, workers: [joined], demand: demand(2) }).order?.size).toBe(0);
+    expect(plan({ pool: steady, workers: [joined], demand: demand(4) }).order?.size).toBe(2);
+    for (const away of [{ ready: false }, { draining: true }])
+      expect(plan({ pool: steady, workers: [{ ...joined, ...away }] }).order?.size).toBe(1);
+    const own = { pool: steady, members: [member('a')], workers: [worker('a'), joined] };
+    expect(plan(own)).toMatchObject({ drain: [], group: { surplusSince: NOW } });
+    const later = plan({ ...own, group: { ...NEW_GROUP, surplusSince: ago(60) } });
+    expect([later.drain, later.group.wanted]).toEqual([['w-a'], 0]);
   });
 
   it('starts another one at once where a machine was taken away: no start has failed', () => {

@@ -67,10 +67,14 @@ export function planPool(facts: PoolFacts): PoolPlan {
   const { pool, engineClass, demand, members, workers, group, now } = facts;
   const staff = staffOf(members, workers, engineClass, now);
   const fitting = staff.staying.filter(({ member }) => member.revision === engineClass?.revision);
+  const outside = workers.filter(({ joined, ready, draining }) => joined && ready && !draining);
   const need = {
     ...pool,
     ...demand,
-    attemptsPerWorker: Math.max(1, ...workers.map(({ capacity }) => capacity)),
+    // What joined from outside does its part: only the rest is started.
+    minWorkers: Math.max(0, pool.minWorkers - outside.length),
+    pendingJobs: Math.max(0, demand.pendingJobs - outside.reduce((sum, { capacity }) => sum + capacity, 0)),
+    attemptsPerWorker: Math.max(1, ...workers.filter(({ joined }) => !joined).map(({ capacity }) => capacity)),
     // While a new revision replaces another one there are two of each, which are not two to keep.
     current: Math.max(fitting.length, staff.staying.length - fitting.length),
   };

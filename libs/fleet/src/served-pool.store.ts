@@ -27,6 +27,8 @@ export interface PoolWorker extends Pick<WorkerStart, 'scheduleMs' | 'pullMs' | 
   /** It knows that it is to drain: it takes nothing more. */
   drained: boolean;
   capacity: number;
+  /** By a token, from outside: no fleet runs it. */
+  joined: boolean;
   /** Why it is not ready, as far as it says: how far its models are, where nothing is wrong. */
   problem: string | null;
 }
@@ -63,7 +65,7 @@ export class ServedPoolStore {
     return tx.rows(Prisma.sql`
       SELECT w.id, w.pool_id, w.host, w.pid, w.state = 'ready' AND ${alive} AS ready, w.ready_at IS NOT NULL AS was_ready,
              w.state = 'draining' AS draining,
-             w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, coalesce(w.problem, w.models_note) AS problem,
+             w.state = 'draining' AND coalesce(w.last_seen_at > w.draining_at, false) AS drained, w.capacity, w.token_id IS NOT NULL AS joined, coalesce(w.problem, w.models_note) AS problem,
              w.schedule_ms, w.pull_ms, w.boot_ms, w.models_ms, w.warm_up_ms
       FROM workers w JOIN ${deploymentPools} dp ON dp.pool_id = w.pool_id
       WHERE w.state <> 'stopped' ORDER BY w.started_at DESC`);

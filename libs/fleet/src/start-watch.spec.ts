@@ -12,6 +12,7 @@ const worker = (id: string, more: Partial<PoolWorker> = {}): PoolWorker => ({
   draining: false,
   drained: false,
   capacity: 1,
+  joined: false,
   problem: null,
   scheduleMs: null,
   pullMs: null,

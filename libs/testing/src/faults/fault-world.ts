@@ -58,8 +58,9 @@ export async function makeDeployment(
   stack: FaultyStack,
   owner: LoadTarget,
   engine: 'cpu' | 'comfyui',
+  minWorkers: number,
 ): Promise<{ target: LoadTarget; poolId: string }> {
-  const limits = { min_workers: 1, max_workers: 2, idle_seconds: 2 };
+  const limits = { min_workers: minWorkers, max_workers: 2, idle_seconds: 2 };
   const draft = { account_id: owner.accountId, name: `${engine} under faults`, engine, ...limits };
   const { path = '', pool = '' } = await admin(stack, 'deployments', draft);
   return { target: { ...owner, origins: stack.origins.map((origin) => origin + path) }, poolId: pool };

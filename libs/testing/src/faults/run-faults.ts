@@ -64,9 +64,10 @@ export async function runFaults(stack: FaultyStack, { seconds, seed, clients, sa
     makeTarget(stack, canary, 300_000),
     makeTarget(stack, canary, 10_000_000_000),
   ]);
-  const { target: deployed, poolId } = await makeDeployment(stack, rich, 'cpu');
+  const { target: deployed, poolId } = await makeDeployment(stack, rich, 'cpu', 1);
   const deploymentWorkers = new DeploymentWorkers(poolId, stack.victims.fleet, stack.databaseUrl);
-  const loading = await makeDeployment(stack, rich, 'comfyui');
+  // One of its workers is that which joins from outside, as long as that is ready.
+  const loading = await makeDeployment(stack, rich, 'comfyui', 2);
   const outside = await stack.joinModelWorker(loading.poolId);
   const modelWorkers = new ModelWorkers(
     new DeploymentWorkers(loading.poolId, stack.victims.fleet, stack.databaseUrl),

@@ -34,7 +34,7 @@ export class DeploymentWorkers {
     return workers.length;
   }
 
-  /** After the faults: exactly the workers run that are wanted, each a child of the controller that runs now. */
+  /** After the faults: exactly the workers run that are wanted beside those that joined from outside, each a child of the controller that runs now. */
   async verdict(): Promise<Verdict> {
     const client = new pg.Client({ connectionString: this.databaseUrl });
     await client.connect();
@@ -60,10 +60,13 @@ export class DeploymentWorkers {
       this.poolId,
     ]);
     const { rows } = await client.query<{ wanted: number; least: number; ready: number[] }>(
-      `SELECT g.wanted, d.min_workers AS least, coalesce(array_agg(w.pid) FILTER (WHERE w.state = 'ready'), '{}') AS ready
-       FROM deployments d JOIN fleet_groups g USING (pool_id)
-       LEFT JOIN workers w ON w.pool_id = d.pool_id AND w.token_id IS NULL AND w.last_seen_at > now() - interval '5 seconds'
-       WHERE d.pool_id = $1 GROUP BY 1, 2`,
+      `WITH serving AS (
+         SELECT pid, token_id IS NOT NULL AS joined FROM workers
+         WHERE pool_id = $1 AND state = 'ready' AND last_seen_at > now() - interval '5 seconds'
+       )
+       SELECT g.wanted, greatest(0, d.min_workers - (SELECT count(*) FROM serving WHERE joined))::int AS least,
+         (SELECT coalesce(array_agg(pid), '{}') FROM serving WHERE NOT joined) AS ready
+       FROM deployments d JOIN fleet_groups g USING (pool_id) WHERE d.pool_id = $1`,
       [this.poolId],
     );
     const [{ wanted, least, ready } = { wanted: -1, least: 0, ready: [] }] = rows;

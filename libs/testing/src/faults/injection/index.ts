@@ -1,4 +1,4 @@
-export { FAULT_KINDS, isFaultKind, type FaultKind } from './fault-kinds';
+export { type FaultKind } from './fault-kinds';
 export { FaultProxy, type ProxyMode } from './fault-proxy';
 export { Member, type MemberSpec } from './member';
 export { DeploymentWorkers } from './deployment-workers';

@@ -1,6 +1,6 @@
 export { BatchClient } from './batch-client';
 export { ErasureClient, isErasing } from './erasure-client';
-export { HookReceiver, type ReceiverMode } from './hook-receiver';
+export { HookReceiver } from './hook-receiver';
 export { History } from './history';
 export { type LoadTarget } from './load-calls';
 export { LoadClient } from './load-client';

@@ -56,7 +56,7 @@ describe('an operator of finance', () => {
     const { name, api } = await operator('finance');
     const path = `/admin/v1/accounts/${account.id}`;
     const granted = await api.call('POST', `${path}/credits`, { json: { amount_micros: 5, reason: 'invoice 12' } });
-    expect(granted.status).toBe(200);
+    expect(granted.status).toBe(201);
     const others: [string, string, object?][] = [
       ['PATCH', path, { status: 'suspended' }],
       ['POST', `${path}/api-keys`, { name: 'of somebody else' }],

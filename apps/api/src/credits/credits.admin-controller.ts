@@ -27,7 +27,9 @@ export class CreditsAdminController {
     const { id } = await this.accounts.getAccount(params.id);
     const { amount_micros: amountMicros, reason, expires_at: expires, corrects } = body;
     const adjustment = { amountMicros: BigInt(amountMicros), reason, expiresAt: expires, corrects, key };
-    const balance = await this.audit.record(operator, async (tx, note) => {
+    // Why money moved stands where all reasons do, also where it was not said twice.
+    const acting = { ...operator, reason: operator.reason ?? reason };
+    const balance = await this.audit.record(acting, async (tx, note) => {
       const { repeated, ...after } = await this.credits.adjust(tx, operator.actor, id, adjustment);
       const act = { action: 'credits.adjust', subjectType: 'account', subjectId: id, accountId: id };
       const expiry = expires?.toISOString() ?? null;

@@ -302,6 +302,20 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_deployment_event(pool text, event text, more jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM record_webhook_event(d.account_id, event, more || jsonb_build_object(
+        'id', d.id, 'name', d.name, 'version', coalesce(substring(pool FROM '-v([0-9]+)$')::int, 1)))
+    FROM deployments d
+    WHERE d.desired_state = 'running' AND d.deleted_at IS NULL AND d.id IN (
+        SELECT id FROM deployments WHERE pool_id = pool
+        UNION ALL SELECT deployment_id FROM deployment_versions WHERE pool_id = pool AND ended_at IS NULL);
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.record_disabled_exports()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -314,6 +328,16 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.record_failed_deployment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM record_deployment_event(NEW.pool_id, 'deployment.failed', jsonb_build_object('reason', NEW.reason));
+    RETURN NULL;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.record_low_credits()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -321,6 +345,16 @@ AS $function$
 BEGIN
     PERFORM record_webhook_event(NEW.account_id, 'credits.low', jsonb_build_object(
         'available_micros', NEW.available_micros, 'held_micros', NEW.held_micros, 'alert_below_micros', NEW.alert_below_micros));
+    RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.record_ready_deployment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM record_deployment_event(NEW.pool_id, 'deployment.ready', '{}');
     RETURN NULL;
 END
 $function$;
@@ -995,6 +1029,7 @@ CREATE TABLE fleet_groups (
     next_try_at timestamp(3) with time zone,
     surplus_since timestamp(3) with time zone,
     updated_at timestamp(3) with time zone DEFAULT now() NOT NULL,
+    stuck boolean DEFAULT false NOT NULL,
     CONSTRAINT fleet_groups_pkey PRIMARY KEY (pool_id),
     CONSTRAINT fleet_groups_counts_check CHECK (((wanted >= 0) AND (running >= 0) AND (failures >= 0))),
     CONSTRAINT fleet_groups_phase_check CHECK ((phase = ANY (ARRAY['idle'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'failed'::text])))
@@ -1760,8 +1795,12 @@ CREATE TRIGGER audit_segments_keep_trigger BEFORE DELETE ON public.audit_segment
 CREATE TRIGGER balances_low_event_trigger AFTER UPDATE ON public.balances FOR EACH ROW WHEN (((old.alerted_at IS NULL) AND (new.alerted_at IS NOT NULL))) EXECUTE FUNCTION record_low_credits();
 CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW WHEN ((((new.alerted_at IS NULL) AND ((new.available_micros + new.held_micros) < new.alert_below_micros) AND ((new.available_micros + new.held_micros) < (old.available_micros + old.held_micros))) OR ((new.alerted_at IS NOT NULL) AND ((new.available_micros + new.held_micros) >= new.alert_below_micros) AND (((new.available_micros + new.held_micros) > (old.available_micros + old.held_micros)) OR (new.alert_below_micros <> old.alert_below_micros))))) EXECUTE FUNCTION note_low_credits();
 CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();
+CREATE TRIGGER deployment_versions_ready_trigger AFTER UPDATE ON public.deployment_versions FOR EACH ROW WHEN (((old.wanted_at IS NOT NULL) AND (new.wanted_at IS NULL) AND (new.ended_at IS NULL))) EXECUTE FUNCTION record_ready_deployment();
+CREATE TRIGGER deployments_ready_trigger AFTER UPDATE ON public.deployments FOR EACH ROW WHEN (((old.wanted_at IS NOT NULL) AND (new.wanted_at IS NULL) AND (new.desired_state = 'running'::text) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION record_ready_deployment();
 CREATE TRIGGER deployments_stopped_trigger AFTER UPDATE ON public.deployments FOR EACH ROW WHEN (((old.desired_state <> 'stopped'::text) AND (old.deleted_at IS NULL) AND ((new.desired_state = 'stopped'::text) OR (new.deleted_at IS NOT NULL)))) EXECUTE FUNCTION record_stopped_deployment();
 CREATE TRIGGER export_destinations_disabled_trigger AFTER UPDATE ON public.export_destinations FOR EACH ROW WHEN (((old.disabled_at IS NULL) AND (new.disabled_reason = 'failing'::text))) EXECUTE FUNCTION record_disabled_exports();
+CREATE TRIGGER fleet_groups_stuck_first_trigger AFTER INSERT ON public.fleet_groups FOR EACH ROW WHEN (new.stuck) EXECUTE FUNCTION record_failed_deployment();
+CREATE TRIGGER fleet_groups_stuck_trigger AFTER UPDATE ON public.fleet_groups FOR EACH ROW WHEN ((new.stuck AND (NOT old.stuck))) EXECUTE FUNCTION record_failed_deployment();
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
 CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');

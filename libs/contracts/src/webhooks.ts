@@ -11,6 +11,8 @@ export const WEBHOOK_EVENTS = [
   'spend.warning',
   'spend.anomaly',
   'key.expiring',
+  'deployment.ready',
+  'deployment.failed',
   'deployment.stopped',
   'exports.disabled',
   'model.deleted',

@@ -157,6 +157,17 @@ describe('a step for a pool', () => {
     expect(well.group).toMatchObject({ phase: 'running', failures: 0, reason: null });
   });
 
+  it('calls a pool stuck when three starts have failed or its class is gone, until workers come or none are wanted', () => {
+    const tried = (failures: number): PoolFacts['group'] => ({ ...NEW_GROUP, failures, failure: 'no such engine' });
+    const failing = { demand: demand(1), members: [member('a', { phase: 'failed', reason: 'no such engine' })] };
+    const stuck = (more: Partial<PoolFacts>): boolean => plan(more).group.stuck;
+    expect([0, 1, 2].map((failures) => stuck({ ...failing, group: tried(failures) }))).toEqual([false, false, true]);
+    expect(stuck({ demand: demand(1), group: tried(3) })).toBe(true);
+    expect(stuck({ demand: demand(1), members: [member('b')], workers: [worker('b')], group: tried(3) })).toBe(false);
+    expect(stuck({ group: tried(3) })).toBe(false);
+    expect([stuck({ engineClass: null, demand: demand(1) }), stuck({ engineClass: null })]).toEqual([true, false]);
+  });
+
   it('stops what is not ready within the time of its class, with what its worker says', () => {
     const members = [member('a', { startedAt: ago(61) })];
     const workers = [worker('a', { ready: false, wasReady: false, problem: 'no answer' })];

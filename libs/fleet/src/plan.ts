@@ -17,7 +17,12 @@ export interface GroupRecord extends Tries {
   reason: string | null;
   /** Since when it has more workers than its jobs need. */
   surplusSince: Date | null;
+  /** Nothing that the fleet does by itself makes its workers come: its account is sent `deployment.failed` when this begins. */
+  stuck: boolean;
 }
+
+/** Starts that fail one after the other until somebody has to look. */
+const FAILURES_UNTIL_STUCK = 3;
 
 export const NEW_GROUP: GroupRecord = {
   wanted: 0,
@@ -28,6 +33,7 @@ export const NEW_GROUP: GroupRecord = {
   failures: 0,
   failure: null,
   nextTryAt: null,
+  stuck: false,
 };
 
 /** How much work a pool has, as the process says that runs the fleet. */
@@ -92,7 +98,8 @@ export function planPool(facts: PoolFacts): PoolPlan {
   const order =
     engineClass === null ? null : { poolId: pool.poolId, engineClass, size: living.length + starts, leaving };
   const shown = { wanted, running: staff.ready.length, surplusSince, ...tries };
-  return { drain, order, group: { ...shown, ...stateOf(facts, staff, shown) } };
+  const stuck = isStuck(facts, staff, shown);
+  return { drain, order, group: { ...shown, stuck, ...stateOf(facts, staff, shown) } };
 }
 
 /** Who is to go: the overdue, those that have drained, and of those that are too many the ones that are idle or not ready. */
@@ -119,13 +126,28 @@ function leavers(
   };
 }
 
+/** True where workers are wanted that no class describes any more. */
+function lacksClass(engineClass: EngineClass | null, staying: Staff['staying'], wanted: number): boolean {
+  return (engineClass === null || engineClass.retiredAt !== null) && wanted > staying.length;
+}
+
+/** True where workers are wanted, and trying again has not helped or cannot help. */
+function isStuck(
+  { engineClass }: PoolFacts,
+  { staying }: Staff,
+  { wanted, failures }: Pick<GroupRecord, 'wanted' | 'failures'>,
+): boolean {
+  return lacksClass(engineClass, staying, wanted) || failures >= FAILURES_UNTIL_STUCK;
+}
+
 function stateOf(
   { pool, engineClass }: PoolFacts,
   { staying, draining, lost }: Staff,
   { wanted, running, failures, failure }: Pick<GroupRecord, 'wanted' | 'running' | 'failures' | 'failure'>,
 ): Pick<GroupRecord, 'phase' | 'reason'> {
-  const gone = engineClass === null || engineClass.retiredAt !== null;
-  if (gone && wanted > staying.length) return { phase: 'failed', reason: `its class ${pool.engineClass} is gone` };
+  if (lacksClass(engineClass, staying, wanted)) {
+    return { phase: 'failed', reason: `its class ${pool.engineClass} is gone` };
+  }
   if (failures > 0) {
     const times = failures > 1 ? ` (${failures} times)` : '';
     return { phase: 'failed', reason: `engine failed to start${times}: ${failure}` };

@@ -1,3 +1,4 @@
+import { newId } from '@millrace/contracts';
 import { NEW_GROUP, type Demand } from './plan';
 import { FleetGroupStore } from './fleet-group.store';
 import { FleetWorld } from './fixtures/fleet-world';
@@ -99,6 +100,39 @@ describe('of two controllers', () => {
     await note(2, fence);
     await note(3, fence);
     expect(await noted()).toBe(2);
+  });
+});
+
+describe('that the workers of a deployment do not come is a message to its account:', () => {
+  it('once, with the reason, until they came or were not wanted, and not of a deployment that is stopped', async () => {
+    const poolId = await world.deploy(1);
+    const { models } = world.test.database;
+    const { accountId } = await models.deployment.findFirstOrThrow({ where: { poolId } });
+    const endpoint = {
+      url: 'https://receiver.example.com/',
+      origin: 'https://a.example',
+      eventTypes: ['deployment.failed'],
+    };
+    await models.webhookEndpoint.create({ data: { id: newId(), accountId, ...endpoint } });
+    const sent = async (): Promise<unknown[]> => (await models.webhookMessage.findMany()).map(({ data }) => data);
+    const controller = world.controller();
+    const steps = async (): Promise<void> => {
+      for (let step = 0; step < 3; step += 1) await controller.step();
+    };
+    await models.engineClass.updateMany({ data: { retiredAt: new Date() } });
+    await steps();
+    const message = { id: poolId, name: 'a test', version: 1, reason: 'its class cpu is gone' };
+    expect(await sent()).toEqual([message]);
+    await models.deployment.updateMany({ data: { minWorkers: 0 } });
+    await steps();
+    await models.deployment.updateMany({ data: { minWorkers: 1 } });
+    await steps();
+    expect(await sent()).toEqual([message, message]);
+    await models.deployment.updateMany({ data: { minWorkers: 0 } });
+    await steps();
+    await models.deployment.updateMany({ data: { minWorkers: 1, desiredState: 'stopped' } });
+    await steps();
+    expect(await sent()).toEqual([message, message]);
   });
 });
 

@@ -12,6 +12,8 @@ export const EVENT_TEXTS: Record<WebhookEvent, string> = {
   'spend.warning': 'Half, 80 percent or all of a spend cap is used',
   'spend.anomaly': 'An hour cost ten times as much as usual',
   'key.expiring': 'An API key expires in a week, or in a day',
+  'deployment.ready': 'A deployment has a worker and takes jobs',
+  'deployment.failed': 'The workers of a deployment do not start',
   'deployment.stopped': 'A deployment takes no more jobs',
   'model.deleted': 'A model was deleted because no job used it for long',
   'webhook.disabled': 'Another endpoint was disabled, because it failed for days or is gone',

@@ -8,7 +8,7 @@ import type { Statements } from './database';
  * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
  * this version keeps working on them.
  */
-export const REQUIRED_MIGRATION = '20261227000000_deployment_events';
+export const REQUIRED_MIGRATION = '20261228000000_due_at_once';
 
 const LOOK_EVERY_MS = 100;
 

@@ -138,6 +138,13 @@ it('of one account does not keep that of others waiting, nor what is urgent of i
   expect(await accountsOf(40)).toHaveLength(30);
 });
 
+it('is due for the next statement, in whichever part of a millisecond it was recorded', async () => {
+  for (let n = 0; n < 40; n += 1) {
+    await add();
+    expect(await store.claim(test.database, 10, 300)).toHaveLength(1);
+  }
+});
+
 it('of two processes one sends it, and what a lost claim does changes nothing', async () => {
   await add();
   const [claimed] = await store.claim(test.database, 10, 300);

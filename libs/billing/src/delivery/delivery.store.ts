@@ -56,7 +56,7 @@ export class DeliveryStore {
       INSERT INTO export_deliveries AS v (account_id, day)
       SELECT d.account_id, ${day}::date FROM export_destinations d WHERE d.account_id = ${accountId}::uuid
       ON CONFLICT (account_id, day) DO UPDATE
-      SET state = 'pending', attempt = v.attempt + 1, tries = 0, due_at = now(), ended_at = NULL RETURNING v.id`);
+      SET state = 'pending', attempt = v.attempt + 1, tries = 0, due_at = DEFAULT, ended_at = NULL RETURNING v.id`);
     return row?.id ?? null;
   }
 

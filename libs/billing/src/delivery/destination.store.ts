@@ -44,7 +44,7 @@ export class DestinationStore {
     const { bucket, region, endpoint, accessKeyId, sealedSecret, prefix } = place;
     const [row] = await statements.rows<ExportDestination>(Prisma.sql`
       WITH waiting AS (
-        UPDATE export_deliveries SET due_at = now(), tries = 0 WHERE account_id = ${accountId}::uuid AND state = 'pending')
+        UPDATE export_deliveries SET due_at = DEFAULT, tries = 0 WHERE account_id = ${accountId}::uuid AND state = 'pending')
       INSERT INTO export_destinations AS d (account_id, bucket, region, endpoint, access_key_id, sealed_secret, prefix, next_day)
       VALUES (${accountId}::uuid, ${bucket}, ${region}, ${endpoint}, ${accessKeyId}, ${sealedSecret}, ${prefix}, ${nextDay}::date)
       ON CONFLICT (account_id) DO UPDATE
@@ -59,7 +59,7 @@ export class DestinationStore {
   async enable(statements: Statements, accountId: string, enabled: boolean): Promise<ExportDestination | null> {
     const [row] = await statements.rows<ExportDestination>(Prisma.sql`
       WITH waiting AS (
-        UPDATE export_deliveries SET due_at = now(), tries = 0
+        UPDATE export_deliveries SET due_at = DEFAULT, tries = 0
         WHERE ${enabled} AND account_id = ${accountId}::uuid AND state = 'pending')
       UPDATE export_destinations d
       SET updated_at = now(),

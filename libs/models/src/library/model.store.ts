@@ -89,7 +89,7 @@ export class ModelStore {
       INSERT INTO models AS m
         (id, account_id, folder, name, format, state, size_bytes, upload_id, licence, source_url, expected_hash, import_due_at)
       VALUES (${id}::uuid, ${accountId}::uuid, ${folder}, ${name}, ${format}, ${state}, ${sizeBytes}, ${uploadId}::uuid,
-        ${draft.licence}, ${draft.sourceUrl}, ${draft.expectedHash}, CASE WHEN ${uploadId}::uuid IS NULL THEN now() END)
+        ${draft.licence}, ${draft.sourceUrl}, ${draft.expectedHash}, CASE WHEN ${uploadId}::uuid IS NULL THEN date_trunc('milliseconds', now()) END)
       ON CONFLICT (account_id, folder, name) DO NOTHING RETURNING ${modelColumns}`);
     return row ?? null;
   }

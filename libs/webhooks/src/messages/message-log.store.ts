@@ -100,7 +100,7 @@ export class MessageLogStore {
 }
 
 /** Its attempts go on being counted: the number of an attempt is its fence. */
-const again = Prisma.sql`state = 'pending', tries = 0, due_at = now(), ended_at = NULL`;
+const again = Prisma.sql`state = 'pending', tries = 0, due_at = DEFAULT, ended_at = NULL`;
 
 function messageOf({ attempts, ...row }: MessageRow): LoggedMessage {
   return { ...row, attempts: attempts.map((made) => ({ ...made, at: new Date(made.at) })) };

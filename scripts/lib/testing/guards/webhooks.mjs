@@ -7,6 +7,8 @@ const RECEIVERS = ['libs/webhooks/src/receivers/receiver-client.spec'];
 const DELIVERY = ['libs/webhooks/src/delivery/delivery.int-spec'];
 
 const LOW_CREDITS = ['libs/jobs/src/proofs/low-credits.int-spec'];
+const DEPLOYMENT_EVENTS = ['libs/deployments/src/deployment-events.int-spec'];
+const FLEET = ['libs/fleet/src/reconcile.int-spec'];
 const EXPIRY = 'libs/accounts/src/expiry/expiring-key.store.ts';
 const EXPIRIES = ['libs/accounts/src/expiry/expiring-keys.int-spec'];
 
@@ -60,9 +62,31 @@ export const WEBHOOK_GUARDS = [
     'x.alerted_at',
     LOW_CREDITS,
   ),
-  without('a deployment that stops is a message', 'DROP TRIGGER deployments_stopped_trigger ON deployments', [
-    'libs/deployments/src/stopped-deployments.int-spec',
-  ]),
+  without(
+    'a deployment that stops is a message',
+    'DROP TRIGGER deployments_stopped_trigger ON deployments',
+    DEPLOYMENT_EVENTS,
+  ),
+  without(
+    'a deployment that is ready is a message',
+    'DROP TRIGGER deployments_ready_trigger ON deployments',
+    DEPLOYMENT_EVENTS,
+  ),
+  without(
+    'a version that is ready is a message',
+    'DROP TRIGGER deployment_versions_ready_trigger ON deployment_versions',
+    DEPLOYMENT_EVENTS,
+  ),
+  without(
+    'a deployment whose workers do not start is a message',
+    'DROP TRIGGER fleet_groups_stuck_trigger ON fleet_groups',
+    FLEET,
+  ),
+  without(
+    'a deployment whose class is gone is a message',
+    'DROP TRIGGER fleet_groups_stuck_first_trigger ON fleet_groups',
+    FLEET,
+  ),
   of(
     'a key is announced once',
     EXPIRY,

@@ -41,6 +41,7 @@ interface Version {
   ready_workers: number;
   engine_class: string;
   pool: string;
+  latest_jobs: { ended: number; succeeded: number; failed: number; median_charged_micros: number | null };
 }
 
 const platform = (): ApiClient => new ApiClient(stack.publicUrl, account.apiKey);
@@ -92,6 +93,9 @@ it('a share of the jobs runs on another version, at its price, and one call take
   expect(record.deploymentVersion).toBe(2);
   const usage = await platform().call<{ rows: { group: string }[] }>('GET', '/platform/v1/usage?group_by=version');
   expect(usage.text).toContain(`${id}/2`);
+  const { ended: jobs, ...came } = (await versionsOf(id))[0]?.latest_jobs ?? { ended: 0 };
+  expect(jobs).toBeGreaterThan(0);
+  expect(came).toMatchObject({ succeeded: jobs, failed: 0, median_charged_micros: Number(record.chargedMicros) });
   const back = await act('POST', `/${id}/rollback`);
   expect(back.versions.map(({ version, weight }) => [version, weight])).toEqual([
     [2, 0],

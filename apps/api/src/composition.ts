@@ -163,6 +163,7 @@ export async function composeLibs(settings: ApiSettings, logger: Logger, shutdow
     jobs.histories,
     jobs.lifecycle,
     jobs.retired,
+    jobs.versionFigures,
     jobs.reads,
     jobs.polls,
     jobs.queues,

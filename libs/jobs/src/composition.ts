@@ -36,6 +36,7 @@ import {
 import { SubmissionExaminer } from './examination';
 import { JobPolls, JobReads, JobStore, JobStreams, QueueEndsStore, QueueRanks } from './follow';
 import { JobEraser, JobErasureStore } from './erasure';
+import { VersionFigures, VersionFiguresStore } from './figures';
 import type { JobSettings } from './job.settings';
 import { LabelRuleStore, SpendCapStore } from './labels';
 import {
@@ -107,6 +108,7 @@ export interface JobSubmission extends ComposedBatches {
   histories: JobHistories;
   lifecycle: Lifecycle;
   retired: RetiredJobs;
+  versionFigures: VersionFigures;
   reads: JobReads;
   polls: JobPolls;
   /** On a Redis connection of its own, for its subscriptions. */
@@ -165,6 +167,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
     operatorJobs: new OperatorJobs(database, new OperatorJobStore(), lifecycle, submissions),
     lifecycle,
     retired: composeRetiredJobs(database, dispatcher),
+    versionFigures: new VersionFigures(database, new VersionFiguresStore()),
     reads,
     polls: new JobPolls(reads, live),
     streams: new JobStreams(reads, new LiveSubscriber(redis.subscriber()), live),

@@ -70,4 +70,5 @@ export {
 } from './state';
 export { SubmissionEstimates, SubmissionService, type AcceptedJob, type SubmissionEstimate } from './submission';
 export { RetiredJobs } from './retired';
+export { VersionFigures, type VersionFigure } from './figures';
 export { composeWebhookReaders } from './webhook-readers';

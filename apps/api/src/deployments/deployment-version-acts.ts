@@ -10,7 +10,7 @@ import {
   type Deployment,
   type DeploymentVersions,
 } from '@millrace/deployments';
-import { RetiredJobs } from '@millrace/jobs';
+import { RetiredJobs, VersionFigures, type VersionFigure } from '@millrace/jobs';
 import { changesOf, detailsOf } from './deployment-acts';
 import type { WithGraphText } from './graph-text';
 import type { OwnVersionCreateSchema, VersionCreateSchema } from './deployment-versions.schemas';
@@ -18,6 +18,9 @@ import type { OwnVersionCreateSchema, VersionCreateSchema } from './deployment-v
 type VersionBody = WithGraphText<
   z.output<typeof OwnVersionCreateSchema> & Partial<z.output<typeof VersionCreateSchema>>
 >;
+
+/** The versions of a deployment, with how their latest jobs came out, by number. */
+export type ComparedVersions = DeploymentVersions & { figures: ReadonlyMap<number, VersionFigure> };
 
 /** What is done to the versions of deployments, by operators and by accounts. Every act is in the audit log. */
 @Injectable()
@@ -29,13 +32,15 @@ export class DeploymentVersionActs {
     private readonly deployments: DeploymentsService,
     private readonly versioning: DeploymentVersioning,
     private readonly retired: RetiredJobs,
+    private readonly figures: VersionFigures,
   ) {}
 
-  list(deployment: Deployment): Promise<DeploymentVersions> {
-    return this.versioning.list(deployment);
+  async list(deployment: Deployment): Promise<ComparedVersions> {
+    const [versions, figures] = await Promise.all([this.versioning.list(deployment), this.figures.of(deployment.id)]);
+    return { ...versions, figures };
   }
 
-  add(operator: Operator, id: string, body: VersionBody, allowance: Allowance | null): Promise<DeploymentVersions> {
+  add(operator: Operator, id: string, body: VersionBody, allowance: Allowance | null): Promise<ComparedVersions> {
     const { weight, ...changes } = body;
     return this.act(operator, id, 'version_add', { ...detailsOf(changes), weight }, (tx) =>
       this.versioning.add(tx, id, changesOf(changes), weight, allowance),
@@ -43,18 +48,18 @@ export class DeploymentVersionActs {
   }
 
   /** @throws Refusal `invalid_request` where no weight is given. */
-  weigh(operator: Operator, id: string, version: number, weight: number | undefined): Promise<DeploymentVersions> {
+  weigh(operator: Operator, id: string, version: number, weight: number | undefined): Promise<ComparedVersions> {
     if (weight === undefined)
       throw Refusal.ofFields([{ field: 'weight', reason: 'must be a whole number from 0 to 100' }]);
     const details = { version, weight };
     return this.act(operator, id, 'version_weigh', details, (tx) => this.versioning.weigh(tx, id, version, weight));
   }
 
-  rollBack(operator: Operator, id: string): Promise<DeploymentVersions> {
+  rollBack(operator: Operator, id: string): Promise<ComparedVersions> {
     return this.act(operator, id, 'rollback', {}, (tx) => this.versioning.rollBack(tx, id));
   }
 
-  end(operator: Operator, id: string, version: number): Promise<DeploymentVersions> {
+  end(operator: Operator, id: string, version: number): Promise<ComparedVersions> {
     return this.act(operator, id, 'version_end', { version }, (tx) => this.versioning.end(tx, id, version));
   }
 
@@ -64,7 +69,7 @@ export class DeploymentVersionActs {
     verb: string,
     details: Act['details'],
     work: (tx: Statements) => Promise<Deployment>,
-  ): Promise<DeploymentVersions> {
+  ): Promise<ComparedVersions> {
     const changed = await this.audit.record(operator, async (tx, note) => {
       const deployment = await work(tx);
       const { accountId } = deployment;
@@ -73,7 +78,7 @@ export class DeploymentVersionActs {
     });
     this.deployments.forget(id);
     await this.moveOn(id);
-    return this.versioning.list(changed);
+    return this.list(changed);
   }
 
   /** Have jobs that wait for a version out of use go on at once. A loop moves what this does not, so a failure is no refusal. */

@@ -1,16 +1,18 @@
 import type { z } from 'zod';
-import type { Deployment, DeploymentVersions, EndedVersion } from '@millrace/deployments';
+import type { Deployment, EndedVersion } from '@millrace/deployments';
+import type { VersionFigure } from '@millrace/jobs';
+import type { ComparedVersions } from './deployment-version-acts';
 import { graphOf, type DeploymentPresenter } from './deployment.presenter';
 import { graphDigest } from './graph-digest';
 import type { DeploymentVersionsSchema, OperatedVersionsSchema } from './deployment-versions.schemas';
 
 type Shown = z.infer<typeof DeploymentVersionsSchema>['versions'][number];
-type Facts = Omit<Shown, 'warm_up'>;
+type Facts = Omit<Shown, 'warm_up' | 'latest_jobs'>;
 
 /** The versions of a deployment on the wire, the newest first. */
 export function presentVersions(
   presenter: DeploymentPresenter,
-  versions: DeploymentVersions,
+  versions: ComparedVersions,
 ): z.infer<typeof DeploymentVersionsSchema> {
   return { versions: presentEach(presenter, versions, graphOf) };
 }
@@ -18,21 +20,33 @@ export function presentVersions(
 /** The same for operators, without the graphs that are the customer's. */
 export function presentVersionsToOperator(
   presenter: DeploymentPresenter,
-  versions: DeploymentVersions,
+  versions: ComparedVersions,
 ): z.infer<typeof OperatedVersionsSchema> {
   return { versions: presentEach(presenter, versions, graphDigest) };
 }
 
 function presentEach<Graph>(
   presenter: DeploymentPresenter,
-  { live, ended }: DeploymentVersions,
+  { live, ended, figures }: ComparedVersions,
   graph: (text: string | null) => Graph,
-): (Facts & { warm_up: Graph | null })[] {
+): (Facts & Pick<Shown, 'latest_jobs'> & { warm_up: Graph | null })[] {
   const versions = [
     ...live.map((version) => ({ ...presentLive(presenter, version), warm_up: graph(version.warmUp) })),
     ...ended.map((version) => ({ ...presentEnded(version), warm_up: null })),
   ];
-  return versions.sort((a, b) => b.version - a.version);
+  return versions
+    .map((version) => ({ ...version, latest_jobs: presentFigure(figures.get(version.version)) }))
+    .sort((a, b) => b.version - a.version);
+}
+
+function presentFigure(figure: VersionFigure | undefined): Shown['latest_jobs'] {
+  return {
+    ended: figure?.jobs ?? 0,
+    succeeded: figure?.succeeded ?? 0,
+    failed: figure?.failed ?? 0,
+    median_engine_ms: figure?.medianEngineMs ?? null,
+    median_charged_micros: figure?.medianChargedMicros ?? null,
+  };
 }
 
 function presentLive(presenter: DeploymentPresenter, version: Deployment): Facts {

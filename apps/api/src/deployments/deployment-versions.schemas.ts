@@ -5,6 +5,19 @@ import { ModelNameSchema, changes, price, warmUpDigest } from './deployment.sche
 
 const weight = z.int().min(0).max(100);
 
+const LatestJobsSchema = z
+  .object({
+    ended: z.int().meta({ description: 'Jobs that have ended, in any way.' }),
+    succeeded: z.int(),
+    failed: z.int(),
+    median_engine_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'Engine time of those that succeeded with a run of their own; null where none has.' }),
+    median_charged_micros: z.int().nullable().meta({ description: 'What the same were charged.' }),
+  })
+  .meta({ description: 'How its jobs came out, among the latest 5,000 of the deployment.' });
+
 const VersionSchema = z
   .object({
     version: z.int().meta({ description: 'Its number: 1 for the first.' }),
@@ -28,6 +41,7 @@ const VersionSchema = z
     pool: z.string().meta({ description: 'Pool of its workers.' }),
     created_at: TimestampSchema,
     ended_at: TimestampSchema.nullable(),
+    latest_jobs: LatestJobsSchema,
   })
   .meta({
     id: 'DeploymentVersion',

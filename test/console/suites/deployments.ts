@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
 import {
   ApiClient,
   createTestFolder,
@@ -18,6 +19,29 @@ let account: TestAccount;
 let browser: ConsoleBrowser;
 
 const NAME = 'portraits';
+
+async function createOn(page: Page, { workers }: { workers: string }): Promise<Locator> {
+  await page.getByRole('button', { name: 'New deployment' }).click();
+  await page.getByLabel('Name', { exact: true }).fill(NAME);
+  await page.getByLabel('Workers at most').fill(workers);
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  return page.getByRole('article', { name: NAME });
+}
+
+/** Run a short job on the deployment of a card. */
+async function runOn(page: Page, card: Locator): Promise<void> {
+  await card.getByRole('link', { name: 'New job here' }).click();
+  await page.getByRole('button', { name: 'Start with an example' }).click();
+  await page.getByLabel('steps', { exact: true }).fill('50');
+  await page.getByRole('button', { name: 'Run this graph' }).click();
+  await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}\?deployment=/);
+}
+
+async function remove(page: Page, card: Locator): Promise<void> {
+  await card.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete the deployment' }).click();
+  await page.getByRole('heading', { name: 'No deployments yet' }).waitFor();
+}
 
 /** Deployments and what they cost. Needs no worker: its fleet starts them. */
 export function deployments(shared: ConsoleStack): void {
@@ -64,11 +88,7 @@ export function deployments(shared: ConsoleStack): void {
       await card.getByRole('row', { name: /^All together/ }).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
 
-      await card.getByRole('link', { name: 'New job here' }).click();
-      await page.getByRole('button', { name: 'Start with an example' }).click();
-      await page.getByLabel('steps', { exact: true }).fill('50');
-      await page.getByRole('button', { name: 'Run this graph' }).click();
-      await page.waitForURL(/\/console\/jobs\/[0-9a-f-]{36}\?deployment=/);
+      await runOn(page, card);
       await page.getByText('Succeeded', { exact: true }).first().waitFor();
 
       await page.getByRole('link', { name: 'Deployments', exact: true }).click();
@@ -86,6 +106,60 @@ export function deployments(shared: ConsoleStack): void {
       await page.getByRole('button', { name: 'Delete the deployment' }).click();
       await page.getByRole('heading', { name: 'No deployments yet' }).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
+    });
+
+    it('are changed in place, and show who did what', async () => {
+      const page = await browser.openSignedIn(account, '/deployments');
+      const card = await createOn(page, { workers: '1' });
+      await card.getByRole('button', { name: 'Change' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('headshots');
+      await page.getByLabel('Idle seconds').fill('60');
+      await page.getByRole('button', { name: 'Save' }).click();
+      const renamed = page.getByRole('article', { name: 'headshots' });
+      await renamed.getByText('1 min 0 s').waitFor();
+      await renamed.getByText('History').click();
+      await renamed.getByText('name headshots, idle_seconds 60').waitFor();
+      await renamed.getByText('Created').waitFor();
+      expect(await renamed.getByText('by an API key').count()).toBe(2);
+      await renamed.getByRole('button', { name: 'Change' }).click();
+      await page.getByLabel('Workers at most').fill('3');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Nothing was changed').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await remove(page, renamed);
+    });
+
+    it('have two versions side by side, whose shares are changed, and one goes', async () => {
+      const page = await browser.openSignedIn(account, '/deployments');
+      const card = await createOn(page, { workers: '1' });
+      await card.getByText('Ready', { exact: true }).waitFor();
+      await runOn(page, card);
+      await page.getByText('Succeeded', { exact: true }).first().waitFor();
+      await page.getByRole('link', { name: 'Deployments', exact: true }).click();
+      await card.getByText('Versions', { exact: true }).click();
+      const versionOf = (number: number): Locator => card.getByRole('region', { name: `Version ${number}` });
+      const [first, second] = [versionOf(1), versionOf(2)];
+      await first.getByText('1 of its latest 1 jobs succeeded, 0 failed.').waitFor();
+      await first.getByText('100 % of the jobs').waitFor();
+      await card.getByRole('button', { name: 'Try another version' }).click();
+      await page.getByLabel('Share of the jobs').fill('25');
+      expect(await seriousFaults(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Add the version' }).click();
+      await second.getByText('25 % of the jobs').waitFor();
+      await second.getByText('Ready', { exact: true }).waitFor();
+      await second.getByText('None of the latest jobs ended on it.').waitFor();
+      await card.getByRole('slider').fill('60');
+      await card.getByRole('button', { name: 'Set the share' }).click();
+      await second.getByText('60 % of the jobs').waitFor();
+      await first.getByText('40 % of the jobs').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await card.getByRole('button', { name: 'Roll back to version 1' }).click();
+      await first.getByText('100 % of the jobs').waitFor();
+      await card.getByRole('button', { name: 'End version 2' }).click();
+      await card.getByText('Ended: 2 (cpu)').waitFor();
+      await card.getByRole('button', { name: 'Try another version' }).waitFor();
+      await remove(page, card);
     });
 
     it('are offered to drain where they have jobs', async () => {

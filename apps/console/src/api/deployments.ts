@@ -6,7 +6,7 @@ import { send, sendForJson, surfaceOf } from './client';
 const POLL_MS = 5_000;
 /** While a state is about to change. */
 const CHANGING_POLL_MS = 1_500;
-const DEPLOYMENTS = '/platform/v1/deployments';
+export const DEPLOYMENTS = '/platform/v1/deployments';
 
 export interface Deployment {
   id: string;
@@ -41,6 +41,9 @@ export interface DeploymentDraft {
   idle_seconds: number;
   models: ModelName[];
 }
+
+/** What can be changed of one; absent fields stay. */
+export type DeploymentChanges = Partial<DeploymentDraft>;
 
 /** The account's deployments, newest first. */
 export const deploymentsQuery = queryOptions({
@@ -82,6 +85,11 @@ function isChanging({ state, deleting_at }: Deployment): boolean {
 /** @throws ApiError */
 export function createDeployment(draft: DeploymentDraft): Promise<Deployment> {
   return sendForJson<Deployment>(DEPLOYMENTS, { method: 'POST', body: draft });
+}
+
+/** @throws ApiError */
+export function changeDeployment(id: string, changes: DeploymentChanges): Promise<Deployment> {
+  return sendForJson<Deployment>(`${DEPLOYMENTS}/${encodeURIComponent(id)}`, { method: 'PATCH', body: changes });
 }
 
 /** @throws ApiError */

@@ -5,12 +5,14 @@ import { deploymentsQuery, turnDeployment, type Deployment } from '../api/deploy
 import { Button } from '../ui/controls/button';
 import { Icon } from '../ui/controls/icon';
 import { notifyError } from '../ui/display/notices';
+import { ChangeDeployment } from './change-deployment';
 import { DeleteDeployment } from './delete-deployment';
 
 /** What can be done with a deployment. One that drains only shows its jobs. */
 export function DeploymentActions({ deployment, mayWrite }: { deployment: Deployment; mayWrite: boolean }): ReactNode {
   const { id, name, state, deleting_at } = deployment;
-  const [deleting, setDeleting] = useState(false);
+  const [dialog, setDialog] = useState<'change' | 'delete' | null>(null);
+  const close = (): void => setDialog(null);
   const client = useQueryClient();
   const verb = state === 'stopped' ? 'start' : 'stop';
   const turn = useMutation({
@@ -37,6 +39,7 @@ export function DeploymentActions({ deployment, mayWrite }: { deployment: Deploy
       </Link>
       {mayWrite && !draining && (
         <>
+          <Button onClick={() => setDialog('change')}>Change</Button>
           <Button
             icon={<Icon name={verb === 'start' ? 'right' : 'stop'} />}
             busy={turn.isPending}
@@ -44,12 +47,13 @@ export function DeploymentActions({ deployment, mayWrite }: { deployment: Deploy
           >
             {verb === 'start' ? 'Start' : 'Stop'}
           </Button>
-          <Button kind="danger" icon={<Icon name="bin" />} onClick={() => setDeleting(true)}>
+          <Button kind="danger" icon={<Icon name="bin" />} onClick={() => setDialog('delete')}>
             Delete
           </Button>
         </>
       )}
-      {deleting && <DeleteDeployment deployment={deployment} onClose={() => setDeleting(false)} />}
+      {dialog === 'change' && <ChangeDeployment deployment={deployment} onClose={close} />}
+      {dialog === 'delete' && <DeleteDeployment deployment={deployment} onClose={close} />}
     </div>
   );
 }

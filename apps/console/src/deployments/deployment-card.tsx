@@ -5,7 +5,9 @@ import { CopyButton } from '../ui/controls/copy-button';
 import { formatDuration, formatPrice } from '../ui/format';
 import { DeploymentStateSign } from '../ui/display/status';
 import { DeploymentActions } from './deployment-actions';
+import { DeploymentHistory } from './deployment-history';
 import { DeploymentStarts } from './deployment-starts';
+import { DeploymentVersions } from './deployment-versions';
 
 /** One deployment: its state and why, what it runs on, where it is reached, and what can be done with it. */
 export function DeploymentCard({ deployment, mayWrite }: { deployment: Deployment; mayWrite: boolean }): ReactNode {
@@ -25,7 +27,9 @@ export function DeploymentCard({ deployment, mayWrite }: { deployment: Deploymen
         {reason !== null && <p className="deployment-reason">{reason}</p>}
         <Facts deployment={deployment} />
         <Models models={deployment.models} />
+        <DeploymentVersions deployment={deployment} mayWrite={mayWrite} />
         <DeploymentStarts id={deployment.id} />
+        <DeploymentHistory id={deployment.id} />
         <Address label="path" text={`${path}/api/v2`} />
         {host !== null && <Address label="host" text={host} />}
       </div>

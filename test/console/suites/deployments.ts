@@ -127,6 +127,10 @@ export function deployments(shared: ConsoleStack): void {
       await page.getByText('Nothing was changed').waitFor();
       expect(await seriousFaults(page)).toEqual([]);
       await page.getByRole('button', { name: 'Cancel' }).click();
+      const desk = page.viewportSize();
+      await page.setViewportSize({ width: 360, height: 640 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      if (desk !== null) await page.setViewportSize(desk);
       await remove(page, renamed);
     });
 
@@ -140,7 +144,7 @@ export function deployments(shared: ConsoleStack): void {
       await card.getByText('Versions', { exact: true }).click();
       const versionOf = (number: number): Locator => card.getByRole('region', { name: `Version ${number}` });
       const [first, second] = [versionOf(1), versionOf(2)];
-      await first.getByText('1 of its latest 1 jobs succeeded, 0 failed.').waitFor();
+      await first.getByText('Latest jobs: 1 succeeded, 0 failed.').waitFor();
       await first.getByText('100 % of the jobs').waitFor();
       await card.getByRole('button', { name: 'Try another version' }).click();
       await page.getByLabel('Share of the jobs').fill('25');
@@ -153,6 +157,7 @@ export function deployments(shared: ConsoleStack): void {
       await card.getByRole('button', { name: 'Set the share' }).click();
       await second.getByText('60 % of the jobs').waitFor();
       await first.getByText('40 % of the jobs').waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width);
       expect(await seriousFaults(page)).toEqual([]);
       await card.getByRole('button', { name: 'Roll back to version 1' }).click();
       await first.getByText('100 % of the jobs').waitFor();

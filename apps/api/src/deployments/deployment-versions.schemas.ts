@@ -13,7 +13,9 @@ const LatestJobsSchema = z
     median_engine_ms: z
       .int()
       .nullable()
-      .meta({ description: 'Engine time of those that succeeded with a run of their own; null where none has.' }),
+      .meta({
+        description: 'Engine time charged for those that succeeded with a run of their own; null where none has.',
+      }),
     median_charged_micros: z.int().nullable().meta({ description: 'What the same were charged.' }),
   })
   .meta({ description: 'How its jobs came out, among the latest 5,000 of the deployment.' });

@@ -53,19 +53,17 @@ function Changes({ id }: { id: string }): ReactNode {
 }
 
 function Change({ change: { action, actor, at, details } }: { change: DeploymentChange }): ReactNode {
-  const set = Object.entries(details).map(
-    ([field, value]) => `${field} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
+  const set = Object.entries(details).flatMap(([field, value]) => {
+    const isUnset = value === null || (Array.isArray(value) && value.length === 0);
+    if (isUnset && action === 'deployment.create') return [];
+    return [`${field} ${typeof value === 'string' ? value : JSON.stringify(value)}`];
+  });
   return (
     <>
       <p>
         <strong>{ACTS[action] ?? action}</strong> <span className="soft">by {actorOf(actor)}</span> <Ago at={at} />
       </p>
-      {set.length > 0 && (
-        <p className="small mono clip" title={set.join(', ')}>
-          {set.join(', ')}
-        </p>
-      )}
+      {set.length > 0 && <p className="small mono">{set.join(', ')}</p>}
     </>
   );
 }

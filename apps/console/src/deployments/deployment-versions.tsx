@@ -66,14 +66,19 @@ function Version({ version }: { version: DeploymentVersion }): ReactNode {
       </p>
       {version.state_reason !== null && <p className="small soft">{version.state_reason}</p>}
       <p className="small soft">
-        {jobs.ended === 0
-          ? 'None of the latest jobs ended on it.'
-          : `${jobs.succeeded} of its latest ${jobs.ended} jobs succeeded, ${jobs.failed} failed.`}
+        {describeJobs(jobs)}
         {jobs.median_engine_ms !== null &&
           ` Typical: ${formatDuration(jobs.median_engine_ms)}, ${formatCredits(jobs.median_charged_micros ?? 0)} credits.`}
       </p>
     </section>
   );
+}
+
+/** `Latest jobs: 11 succeeded, 1 failed, 2 canceled or expired.` */
+function describeJobs({ ended, succeeded, failed }: DeploymentVersion['latest_jobs']): string {
+  if (ended === 0) return 'None of the latest jobs ended on it.';
+  const others = ended - succeeded - failed;
+  return `Latest jobs: ${succeeded} succeeded, ${failed} failed${others === 0 ? '' : `, ${others} canceled or expired`}.`;
 }
 
 /** One version: another can be tried. Two: their shares can be changed, and one can go. */

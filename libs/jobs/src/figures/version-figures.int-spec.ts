@@ -42,7 +42,7 @@ async function plant(
   const error = status === 'failed' ? '{}' : null;
   await test.database.execute(Prisma.sql`
     INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, status, delivery, attempt, max_attempts, started_at, completed_at,
-      deadline_at, expires_at, held_micros, charged_micros, engine_ms, error, reused_from)
+      deadline_at, expires_at, held_micros, charged_micros, billable_ms, error, reused_from)
     SELECT new_job_id(), ${accountId}::uuid, ${poolId}, 'deployment', ${id}::uuid, ${status}, ${done ? 'done' : 'waiting'}, ${attempt}, 3,
       CASE WHEN ${attempt} = 1 THEN now() END, CASE WHEN ${done} THEN now() END, now(), now(),
       CASE WHEN ${reusedFrom}::uuid IS NULL THEN 1000 ELSE 0 END, CASE WHEN ${done} THEN ${chargedMicros}::bigint END,

@@ -9,7 +9,7 @@ export interface VersionFigure {
   jobs: number;
   succeeded: number;
   failed: number;
-  /** Of those that succeeded with a run of their own: the median of their engine time, in milliseconds; null where there is none. */
+  /** Of those that succeeded with a run of their own: the median of the engine time that was charged, in milliseconds; null where there is none. */
   medianEngineMs: number | null;
   /** Of the same: the median of what they cost, in millionths of a credit. */
   medianChargedMicros: number | null;
@@ -29,10 +29,10 @@ export class VersionFiguresStore {
     return Prisma.sql`
       SELECT version, count(*)::int AS jobs, count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
         count(*) FILTER (WHERE status = 'failed')::int AS failed,
-        percentile_disc(0.5) WITHIN GROUP (ORDER BY engine_ms) FILTER (WHERE has_run)::float8 AS median_engine_ms,
+        percentile_disc(0.5) WITHIN GROUP (ORDER BY billable_ms) FILTER (WHERE has_run)::float8 AS median_engine_ms,
         percentile_disc(0.5) WITHIN GROUP (ORDER BY charged_micros) FILTER (WHERE has_run)::float8 AS median_charged_micros
       FROM (
-        SELECT ${versionOfJob} AS version, status, delivery, engine_ms, charged_micros,
+        SELECT ${versionOfJob} AS version, status, delivery, billable_ms, charged_micros,
           status = 'succeeded' AND reused_from IS NULL AS has_run
         FROM jobs WHERE deployment_id = ${deploymentId}::uuid ORDER BY id DESC LIMIT ${LATEST}
       ) AS latest

@@ -83,9 +83,9 @@ export class LaneProducer {
     );
   }
 
-  /** The messages in a pool's lane, waiting or taken: `limit` of each kind from position `from`. */
-  async list(poolId: string, from: number, limit: number): Promise<DispatchMessage[]> {
-    const jobs = await this.queue(poolId).getJobs(['waiting', 'active'], from, from + limit - 1);
+  /** The messages in a pool's lane that wait, or that workers have taken: `limit` from position `from`. */
+  async list(poolId: string, kind: 'waiting' | 'taken', from: number, limit: number): Promise<DispatchMessage[]> {
+    const jobs = await this.queue(poolId).getJobs([kind === 'taken' ? 'active' : kind], from, from + limit - 1);
     // A message may be gone between the listing and the reading.
     return jobs.flatMap((job) => DispatchMessageSchema.safeParse((job as Job | undefined)?.data).data ?? []);
   }

@@ -22,18 +22,23 @@ export class LaneAudit implements Auditor {
   /** @throws when Redis is away. */
   async *findings(): AsyncGenerator<Finding> {
     for (const poolId of await this.pools.listIds(this.database)) {
-      for (let from = 0; ; from += BATCH) {
-        const messages = await this.lanes.list(poolId, from, BATCH);
-        if (messages.length === 0) break;
-        const ended = await findEnded(
-          this.database,
-          messages.map(({ jobId }) => jobId),
-        );
-        for (const { jobId, attempt } of messages) {
-          if (!ended.has(jobId)) continue;
-          const detail = `attempt ${attempt} is in the lane of pool ${poolId}, and the job has ended`;
-          yield { check: 'no-message-of-an-ended-job', subject: jobId, detail };
-        }
+      for (const kind of ['waiting', 'taken'] as const) yield* this.findingsOf(poolId, kind);
+    }
+  }
+
+  private async *findingsOf(poolId: string, kind: 'waiting' | 'taken'): AsyncGenerator<Finding> {
+    for (let from = 0; ; from += BATCH) {
+      const messages = await this.lanes.list(poolId, kind, from, BATCH);
+      if (messages.length === 0) return;
+      const ended = await findEnded(
+        this.database,
+        messages.map(({ jobId }) => jobId),
+      );
+      for (const { jobId, attempt } of messages) {
+        if (!ended.has(jobId)) continue;
+        const place = kind === 'waiting' ? 'waits in the lane of' : 'was taken by a worker of';
+        const detail = `the message of attempt ${attempt} ${place} pool ${poolId}, and the job has ended`;
+        yield { check: 'no-message-of-an-ended-job', subject: jobId, detail };
       }
     }
   }

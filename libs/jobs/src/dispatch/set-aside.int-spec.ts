@@ -73,7 +73,7 @@ const inFlight = (poolId: string): Promise<number> =>
   });
 /** What is in the lane of a pool, by its jobs. */
 const laneOf = async (poolId: string): Promise<string[]> =>
-  (await world.lanes.list(poolId, 0, 100)).map(({ jobId }) => jobId);
+  (await world.lanes.list(poolId, 'waiting', 0, 100)).map(({ jobId }) => jobId);
 
 describe('a job for which the workers with room are busy', () => {
   it('is set aside: its message is no more, and it is neither in flight nor lost', async () => {
@@ -101,7 +101,7 @@ describe('a job for which the workers with room are busy', () => {
     expect((await world.take(other, large)).jobId).toBe(message.jobId);
     expect(await isAside(message)).toBe(false);
     await eventually('the other to be offered again', async () => {
-      const offered = await world.lanes.list(poolId, 0, 10);
+      const offered = await world.lanes.list(poolId, 'waiting', 0, 10);
       return offered.some(({ jobId, passed }) => jobId === other.jobId && passed === 1);
     });
     expect(await inFlight(poolId)).toBe(2);

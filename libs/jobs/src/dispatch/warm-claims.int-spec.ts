@@ -112,7 +112,7 @@ describe('a job that names models', () => {
     if (!cold || !plain || !warm) throw new Error('there are three');
     expect(await execution.claims.take(cold, worker)).toMatchObject({ claimed: { jobId: warm.jobId }, left: null });
     await eventually('the message to be back', async () => {
-      const waiting = await lanes.list(poolId, 0, 10);
+      const waiting = await lanes.list(poolId, 'waiting', 0, 10);
       return waiting.some(({ jobId, passed }) => jobId === cold.jobId && passed === 1);
     });
   });
@@ -365,7 +365,8 @@ describe('workers on a lane', () => {
     const left = await Promise.all(messages.map((message, index) => take(message, index * 3)));
     for (const message of left) if (message !== null) await execution.dispatcher.leave(poolId, message);
     await eventually('all of them to be claimed', async () => {
-      for (const [index, message] of (await lanes.list(poolId, 0, 100)).entries()) await take(message, index);
+      for (const [index, message] of (await lanes.list(poolId, 'waiting', 0, 100)).entries())
+        await take(message, index);
       return claimed.length === 20;
     });
     expect([...claimed].sort()).toEqual(messages.map(({ jobId }) => jobId).sort());

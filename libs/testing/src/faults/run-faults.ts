@@ -157,9 +157,14 @@ async function keepAging(stack: FaultyStack, { made }: NoticeClient, until: Abor
   }
 }
 
-/** The lanes are emptied by workers a moment after the last job has ended. */
+/**
+ * The lanes are emptied by workers a moment after the last job has ended. One that was killed with a message has it for up to 20 s: its lock
+ * runs out, and two rounds look for it. A gateway keeps one for 10 s more for a worker that has gone.
+ */
+const LANES_EMPTY_MS = 45_000;
+
 async function settled(look: () => Promise<Verdict[]>): Promise<Verdict[]> {
-  const until = Date.now() + 10_000;
+  const until = Date.now() + LANES_EMPTY_MS;
   for (;;) {
     const verdicts = await look();
     const lanes = verdicts.find(({ invariant }) => invariant === 'audit of lanes');

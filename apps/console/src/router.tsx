@@ -53,6 +53,12 @@ const assets = createRoute({
   component: lazyRouteComponent(() => import('./assets'), 'AssetsPage'),
 });
 
+const models = createRoute({
+  getParentRoute,
+  path: '/models',
+  component: lazyRouteComponent(() => import('./models'), 'ModelsPage'),
+});
+
 const deployments = createRoute({
   getParentRoute,
   path: '/deployments',
@@ -112,6 +118,7 @@ export const router = createRouter({
     batch,
     playground,
     assets,
+    models,
     deployments,
     usage,
     webhooks,

@@ -5,6 +5,7 @@ import { ROOT } from '../system/index.mjs';
 import { admin, call } from './call.mjs';
 import { plantBatch } from './plant-batch.mjs';
 import { plantEndpoint } from './plant-endpoint.mjs';
+import { plantModels } from './plant-models.mjs';
 
 /** @typedef {import('../stack/stack.mjs').RunFile} RunFile */
 /** @typedef {{ account: string, empty: string, job: string, failed: string, batch: string, endpoint: string }} Planted
@@ -15,8 +16,8 @@ const ROWS = 1_000;
 const STEPS = 500;
 const TERMINAL = ['succeeded', 'failed', 'canceled', 'expired'];
 /**
- * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a batch, a deployment, keys, invitations,
- * a webhook endpoint, and an account that has none of it.
+ * What the pictures show: a job of many nodes whose first worker was lost, a failed one, a batch, models, a deployment, keys,
+ * invitations, a webhook endpoint, and an account that has none of it.
  *
  * @param {import('../command/scope.mjs').Scope} scope
  * @param {RunFile} run
@@ -37,6 +38,7 @@ export async function plant(scope, run) {
   ]) {
     await call(run, 'POST', '/platform/v1/invitations', { email, role });
   }
+  await plantModels(run);
   await deployed(scope, run);
   const { id: empty } = await admin(run, 'accounts', { name: 'Nobody yet' });
   await loseFirstWorker(run, job);

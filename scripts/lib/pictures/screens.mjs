@@ -19,6 +19,7 @@ export const SCREENS = [
   },
   { name: 'playground', route: '/new', path: ({ job }) => `/new?from=${job}`, reads: '**/api/v2/node-classes*' },
   { name: 'assets', route: '/assets', path: () => '/assets', reads: '**/api/v2/assets*' },
+  { name: 'models', route: '/models', path: () => '/models', reads: '**/platform/v1/models*' },
   { name: 'deployments', route: '/deployments', path: () => '/deployments', reads: '**/platform/v1/deployments*' },
   { name: 'usage', route: '/usage', path: () => '/usage', reads: '**/platform/v1/usage*' },
   { name: 'webhooks', route: '/webhooks', path: () => '/webhooks', reads: '**/platform/v1/webhook-endpoints*' },

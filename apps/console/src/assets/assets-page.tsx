@@ -8,14 +8,14 @@ import { Button } from '../ui/controls/button';
 import { Empty } from '../ui/display/empty';
 import { ErrorNote } from '../ui/display/error-note';
 import { Skeleton } from '../ui/display/skeleton';
+import { UploadButton } from '../ui/uploads/upload-button';
+import { UploadList } from '../ui/uploads/upload-list';
 import { AssetDetails } from './asset-details';
 import { AssetFilters } from './asset-filters';
 import { AssetGallery } from './asset-gallery';
 import { filterOf } from './assets-search';
 import { DropArea } from './drop-area';
 import { NoAssets } from './no-assets';
-import { UploadButton } from './upload-button';
-import { UploadList } from './upload-list';
 import { useUploads } from './use-uploads';
 import './assets.css';
 

@@ -7,7 +7,7 @@ import type { UploadProgress } from '../api/upload/upload-progress';
 import { nameOf } from '../assets/asset-name';
 import { AssetPicker } from '../assets/asset-picker';
 import { DropArea } from '../assets/drop-area';
-import { UploadButton } from '../assets/upload-button';
+import { UploadButton } from '../ui/uploads/upload-button';
 import { Button } from '../ui/controls/button';
 import { Field } from '../ui/controls/field';
 import { Bar } from '../ui/display/bar';

@@ -8,6 +8,7 @@ interface Place {
     | '/batches'
     | '/new'
     | '/assets'
+    | '/models'
     | '/deployments'
     | '/usage'
     | '/webhooks'
@@ -26,6 +27,7 @@ const PLACES: readonly Place[] = [
   { to: '/batches', label: 'Batches', icon: 'batches', scope: 'jobs:read' },
   { to: '/new', label: 'New job', icon: 'plus' },
   { to: '/assets', label: 'Assets', icon: 'assets', scope: 'assets:read' },
+  { to: '/models', label: 'Models', icon: 'models', scope: 'assets:read' },
   { to: '/deployments', label: 'Deployments', icon: 'deployments', scope: 'jobs:read' },
   { to: '/usage', label: 'Usage', icon: 'usage', scope: 'usage:read' },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhooks', scope: 'webhooks:read' },

@@ -1,9 +1,10 @@
-import type { Asset } from '@millrace/contracts';
+import type { Asset, ResumableUploadView } from '@millrace/contracts';
 import { ApiError } from '../api-error';
-import { sendForJson, surfaceOf } from '../client';
+import { send, sendForJson, surfaceOf } from '../client';
 import { hashFile } from './file-hash';
 import { sendBytes } from './send-bytes';
-import { BucketRefused, dropUpload, typeOf, uploadInParts } from './upload-parts';
+import { forgetUpload, keepUpload, unfinishedUpload } from './unfinished-uploads';
+import { BucketRefused, orNull, uploadInParts, type PartsTarget } from './upload-parts';
 import type { UploadProgress } from './upload-progress';
 
 /** Smaller files are sent as fast as the service is asked whether it has them. */
@@ -35,7 +36,7 @@ export async function uploadAsset(
   if (asset !== null) return { asset, known: true };
   if (file.size < IN_PARTS_FROM_BYTES) return sendFile(`${api}/assets`, file, hash, onProgress);
   try {
-    return outcomeOf(await uploadInParts(`${api}/uploads`, file, hash, onProgress));
+    return outcomeOf(await uploadInParts(assetOf(`${api}/uploads`, file, hash), file, onProgress));
   } catch (error) {
     if (!(error instanceof BucketRefused)) throw error;
     await dropUpload(`${api}/uploads`, file, hash);
@@ -76,3 +77,40 @@ async function sendFile(
 }
 
 const outcomeOf = (asset: Asset): UploadedAsset => ({ asset, known: asset.created_new === false });
+
+/** An asset of a file in parts. @param path of the API's uploads. */
+function assetOf(path: string, file: File, hash: string): PartsTarget<Asset> {
+  const key = keyOf(file, hash);
+  return {
+    open: async () => {
+      const id = unfinishedUpload(key, localStorage);
+      const known =
+        id === null ? null : await orNull(sendForJson<ResumableUploadView>(`${path}/${encodeURIComponent(id)}`));
+      if (known !== null) return known;
+      const body = { size_bytes: file.size, content_type: typeOf(file), file_path: file.name, expected_hash: hash };
+      const begun = await sendForJson<ResumableUploadView>(path, { method: 'POST', body });
+      keepUpload(key, begun.id, localStorage);
+      return begun;
+    },
+    read: ({ urls }) => orNull(sendForJson<ResumableUploadView>(urls.self)),
+    complete: async ({ urls }) => {
+      const asset = await sendForJson<Asset>(urls.complete, { method: 'POST' });
+      forgetUpload(key, localStorage);
+      return asset;
+    },
+  };
+}
+
+/** Drop an upload that goes on in another way. */
+async function dropUpload(path: string, file: File, hash: string): Promise<void> {
+  const key = keyOf(file, hash);
+  const id = unfinishedUpload(key, localStorage);
+  if (id === null) return;
+  forgetUpload(key, localStorage);
+  await send(`${path}/${encodeURIComponent(id)}`, { method: 'DELETE' });
+}
+
+/** An upload is of these bytes under this name. */
+const keyOf = ({ name }: File, hash: string): string => `${hash} ${name}`;
+
+const typeOf = (file: File): string => (file.type === '' ? 'application/octet-stream' : file.type);

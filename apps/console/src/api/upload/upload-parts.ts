@@ -1,8 +1,6 @@
-import type { Asset, ResumableUploadView } from '@millrace/contracts';
+import type { ResumableUploadView } from '@millrace/contracts';
 import { ApiError } from '../api-error';
-import { send, sendForJson } from '../client';
 import { sendBytes } from './send-bytes';
-import { forgetUpload, keepUpload, unfinishedUpload } from './unfinished-uploads';
 import type { UploadProgress } from './upload-progress';
 
 /** Between attempts of which none brought the upload further. */
@@ -13,26 +11,32 @@ type Part = ResumableUploadView['parts'][number];
 /** The browser may not send to where the links lead: the bucket's CORS rule does not name this page. */
 export class BucketRefused extends Error {}
 
+/** What a file in parts becomes. */
+export interface PartsTarget<T> {
+  /** Begin the upload, or find the one of this file that broke off. */
+  open: () => Promise<ResumableUploadView>;
+  /** Which parts have arrived, and fresh links. Null where it cannot be read: it is over, or the service is away. */
+  read: (upload: ResumableUploadView) => Promise<ResumableUploadView | null>;
+  complete: (upload: ResumableUploadView) => Promise<T>;
+}
+
 /**
  * Upload a file in parts. What broke off is sent again by itself; after that the same file goes on where it stopped, also after the
  * page was closed.
  *
- * @param path of the API's uploads. @param hash of the file, by which an unfinished upload is found again.
  * @throws ApiError; BucketRefused
  */
-export async function uploadInParts(
-  path: string,
+export async function uploadInParts<T>(
+  target: PartsTarget<T>,
   file: File,
-  hash: string,
   onProgress: (progress: UploadProgress) => void,
-): Promise<Asset> {
-  const key = keyOf(file, hash);
-  let upload = await openUpload(path, file, hash);
+): Promise<T> {
+  let upload = await target.open();
   let share = shareOf(upload, 0);
   for (let failures = 0; ;) {
     const part = upload.parts.find(({ received }) => !received);
     try {
-      if (part === undefined) return await complete(upload, key);
+      if (part === undefined) return await target.complete(upload);
       await sendPart(part, file, upload.part_size_bytes, (sentBytes) => {
         share = shareOf(upload, sentBytes);
         onProgress({ step: 'sending', share });
@@ -47,32 +51,10 @@ export async function uploadInParts(
       onProgress({ step: 'interrupted', share });
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       // Which parts arrived after all, and fresh links for the rest. While the service is away, the old ones fail again.
-      const known = await readUpload(upload.urls.self);
+      const known = await target.read(upload);
       if (known !== null && part !== undefined && isRefusedByBucket(error, part)) throw new BucketRefused();
       upload = known ?? upload;
     }
-  }
-}
-
-/** The upload that was begun for this file, or a new one. */
-async function openUpload(path: string, file: File, hash: string): Promise<ResumableUploadView> {
-  const key = keyOf(file, hash);
-  const id = unfinishedUpload(key, localStorage);
-  const known = id === null ? null : await readUpload(`${path}/${encodeURIComponent(id)}`);
-  if (known !== null) return known;
-  const body = { size_bytes: file.size, content_type: typeOf(file), file_path: file.name, expected_hash: hash };
-  const begun = await sendForJson<ResumableUploadView>(path, { method: 'POST', body });
-  keepUpload(key, begun.id, localStorage);
-  return begun;
-}
-
-/** Null where it cannot be read: it is over, or the service is away. */
-async function readUpload(path: string): Promise<ResumableUploadView | null> {
-  try {
-    return await sendForJson<ResumableUploadView>(path);
-  } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
   }
 }
 
@@ -82,19 +64,14 @@ async function sendPart(part: Part, file: File, partBytes: number, onSent: (sent
   await sendBytes({ method: 'PUT', url: part.url ?? '', body, onSent });
 }
 
-async function complete(upload: ResumableUploadView, key: string): Promise<Asset> {
-  const asset = await sendForJson<Asset>(upload.urls.complete, { method: 'POST' });
-  forgetUpload(key, localStorage);
-  return asset;
-}
-
-/** Drop an upload that goes on in another way. */
-export async function dropUpload(path: string, file: File, hash: string): Promise<void> {
-  const key = keyOf(file, hash);
-  const id = unfinishedUpload(key, localStorage);
-  if (id === null) return;
-  forgetUpload(key, localStorage);
-  await send(`${path}/${encodeURIComponent(id)}`, { method: 'DELETE' });
+/** Null where nothing can be read: it is gone, or the service is away. */
+export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }
 
 /** No answer, a link that ended, too much at once, or a fault of the service. */
@@ -109,15 +86,10 @@ function isRefusedByBucket(error: unknown, { url }: Part): boolean {
   return isElsewhere && error instanceof ApiError && error.status === 0;
 }
 
-/** An upload is of these bytes under this name. */
-const keyOf = ({ name }: File, hash: string): string => `${hash} ${name}`;
-
 function shareOf({ parts, size_bytes: size }: ResumableUploadView, sentBytes: number): number {
   const received = parts.reduce((sum, part) => sum + (part.received ? part.size_bytes : 0), 0);
   return Math.min(1, (received + sentBytes) / size);
 }
-
-export const typeOf = (file: File): string => (file.type === '' ? 'application/octet-stream' : file.type);
 
 function brokenOff(share: number): ApiError {
   const percent = Math.floor(share * 100);

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
-import { Button } from '../ui/controls/button';
-import { Icon } from '../ui/controls/icon';
-import { Bar } from '../ui/display/bar';
-import { isOver, type Upload, type UploadState } from './use-uploads';
+import { Button } from '../controls/button';
+import { Icon } from '../controls/icon';
+import { Bar } from '../display/bar';
+import { isOver, type Upload, type UploadState } from './use-upload-queue';
+import './uploads.css';
 
 /** Uploads under way, and how those that are over ended. */
 export function UploadList({ uploads, onClear }: { uploads: readonly Upload[]; onClear: () => void }): ReactNode {

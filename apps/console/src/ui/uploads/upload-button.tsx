@@ -1,6 +1,6 @@
 import { useRef, type ReactNode } from 'react';
-import { Button } from '../ui/controls/button';
-import { Icon } from '../ui/controls/icon';
+import { Button } from '../controls/button';
+import { Icon } from '../controls/icon';
 
 interface UploadButtonProps {
   kind?: 'plain' | 'primary';

@@ -10,9 +10,10 @@ import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 const PROCESSES = 8;
 const FEW_ACCOUNTS = 10;
 const HEARTBEAT_EVERY_SECONDS = 3;
-/** `jobs`: of each pool, more than its turns can dispatch. */
-const FULL = { accounts: 100_000, workers: 10_000, jobs: 200_000, seconds: 3 };
-const QUICK = { accounts: 10_000, workers: 2_000, jobs: 40_000, seconds: 1 };
+/** Jobs that a pool has for each second in which it dispatches: more than can be. */
+const MOST_PER_SECOND = 6_000;
+const FULL = { accounts: 100_000, workers: 10_000, seconds: 3 };
+const QUICK = { accounts: 10_000, workers: 2_000, seconds: 1 };
 
 /**
  * The service's own dispatcher, in processes of their own, on a real PostgreSQL and a real lane. The workers are rows, and one
@@ -25,7 +26,7 @@ export const bench = {
   name: 'scale',
   title: 'what many accounts, workers and dispatching processes cost one pool, and heartbeats PostgreSQL (P15)',
   async run({ fleet, folder, flags, scope, startLoad }) {
-    const { accounts, workers, jobs, seconds } = flags.quick ? QUICK : FULL;
+    const { accounts, workers, seconds } = flags.quick ? QUICK : FULL;
     const secrets = readSecrets(folder.at('secrets.json'));
     const servers = await startServers(fleet, {}, { secrets, throwaway: true });
     await migrate(scope, servers.databaseUrl);
@@ -34,12 +35,14 @@ export const bench = {
     const [first, releasing] = [/** @type {Load} */ (loads[0]), await startLoad('scale.load.mjs')];
     for (const load of [...loads, releasing]) await load.call('prepare', servers);
 
+    // Of one side of a measure; the pool of few accounts is four of them.
+    const jobs = (flags.pairs + 1) * seconds * MOST_PER_SECOND;
     const plans = {
-      few: { ...planOf('few', FEW_ACCOUNTS, jobs), workers: 1, capacity: workers },
+      few: { ...planOf('few', FEW_ACCOUNTS, 4 * jobs), workers: 1, capacity: workers },
       many: { ...planOf('many', accounts, jobs), workers: 1, capacity: workers },
       staffed: { ...planOf('staffed', FEW_ACCOUNTS, jobs), workers, capacity: 1 },
     };
-    await task(scope, `Planting ${3 * jobs} jobs`, async () => {
+    await task(scope, `Planting ${6 * jobs} jobs`, async () => {
       for (const plan of Object.values(plans)) await releasing.call('plant', plan);
     });
     const rate = async (/** @type {Plan} */ { pool }, /** @type {Load[]} */ dispatching) => {
@@ -49,6 +52,7 @@ export const bench = {
         ),
         releasing.call('release', { pool, seconds }),
       ]);
+      if ((await releasing.call('countWaiting', { pool })) === 0) throw new Error(`${pool} ran out of jobs`);
       return rates.reduce((sum, each) => sum + each, 0);
     };
     const { pairs } = flags;
@@ -140,7 +144,7 @@ export const bench = {
  * @param {number} jobs
  */
 function planOf(pool, accounts, jobs) {
-  return { pool: `bench-${pool}`, accounts, jobsOfEach: jobs / accounts };
+  return { pool: `bench-${pool}`, accounts, jobsOfEach: Math.ceil(jobs / accounts) };
 }
 
 /**

@@ -132,7 +132,8 @@ const PLANTINGS = {
     INSERT INTO ledger_transactions (id, account_id, kind, job_id, cause, actor, at)
     SELECT hold_id, account_id, 'hold', id, 'job:' || id || ':hold', 'submission', created_at FROM planted
     UNION ALL
-    SELECT end_id, account_id, 'settle', id, 'job:' || id || ':end', 'lifecycle', created_at FROM planted WHERE over`,
+    SELECT end_id, account_id, 'settle', id, 'job:' || id || ':end', 'lifecycle', created_at + interval '1 minute'
+    FROM planted WHERE over`,
   entries: `
     INSERT INTO ledger_entries (transaction_id, line, from_book, to_book, amount_micros)
     SELECT hold_id, 1, 'available', 'held', ${HOLD_MICROS} FROM planted

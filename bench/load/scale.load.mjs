@@ -109,6 +109,17 @@ export async function plant({ pool, accounts, jobsOfEach, workers, capacity }) {
 }
 
 /**
+ * @param {{ pool: string }} input
+ * @returns {Promise<number>} its jobs that no turn has reached
+ */
+export async function countWaiting({ pool }) {
+  const { rows } = await client.query('SELECT sum(waiting)::int AS jobs FROM account_queues WHERE pool_id = $1', [
+    pool,
+  ]);
+  return /** @type {{ jobs: number }[]} */ (rows)[0]?.jobs ?? 0;
+}
+
+/**
  * Dispatch for a pool as one process does, as fast as it goes.
  *
  * @param {{ pool: string, seconds: number }} input

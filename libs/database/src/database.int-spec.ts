@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { Database, type Statements } from './database';
 import { ConstraintError, RefusedError } from './errors';
 import { LockSession } from './lock-session';
+import { relaxedCommit } from './relaxed-commit';
 import { besideTransaction, holdingConnection } from './nested-connection';
 import { REQUIRED_MIGRATION, assertSchema, awaitSchema } from './schema-version';
 
@@ -41,6 +42,25 @@ describe('a statement', () => {
     await expect(test.database.execute(Prisma.sql`UPDATE accounts SET status = 'lost'`)).rejects.toEqual(
       new ConstraintError('check', 'accounts_status_check'),
     );
+  });
+
+  it('commits without waiting for the disk where it says so, and the next one on its connection waits', async () => {
+    const single = new Database({ databaseUrl: test.url, databasePoolSize: 1, databaseTimeoutMs: 5_000 }, 'test');
+    const setting = Prisma.sql`SELECT current_setting('synchronous_commit') AS waits`;
+    try {
+      // The servers of tests never wait.
+      await single.execute(Prisma.sql`SET synchronous_commit = on`);
+      await single.execute(Prisma.sql`INSERT INTO accounts (id, name) SELECT uuidv7(), 'c' FROM ${relaxedCommit}`);
+      expect(await single.rows(setting)).toEqual([{ waits: 'on' }]);
+      const within = await single.transaction(async (tx) => {
+        await tx.execute(Prisma.sql`UPDATE accounts SET name = 'd' FROM ${relaxedCommit} WHERE name = 'c'`);
+        return tx.rows(setting);
+      });
+      expect(within).toEqual([{ waits: 'off' }]);
+      expect(await single.rows(setting)).toEqual([{ waits: 'on' }]);
+    } finally {
+      await single.close();
+    }
   });
 });
 

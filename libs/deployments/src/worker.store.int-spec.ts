@@ -25,6 +25,16 @@ async function start(capacity: number, attemptMs: number | null): Promise<string
   return id;
 }
 
+it('reports that it is there without waiting for the disk: the next report says it again', async () => {
+  const id = await start(1, null);
+  const waits = await test.database.transaction(async (tx) => {
+    await tx.execute(Prisma.sql`SET LOCAL synchronous_commit = on`);
+    await workers.heartbeat(tx, id, { state: 'ready', residentModels: [], problem: null });
+    return tx.rows(Prisma.sql`SELECT current_setting('synchronous_commit') AS waits`);
+  });
+  expect(waits).toEqual([{ waits: 'off' }]);
+});
+
 describe('the workers of a pool', () => {
   it('are counted by state, as others see them, and not once they have stopped', async () => {
     const [silent, stopped] = [await start(1, null), await start(1, null), await start(1, null)];

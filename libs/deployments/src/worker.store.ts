@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { Statements } from '@millrace/database';
+import { relaxedCommit, type Statements } from '@millrace/database';
 import { deploymentPools } from './versions';
 import type { OwnStart } from './starts';
 
@@ -91,7 +91,8 @@ export class WorkerStore {
   /**
    * Record a worker's report. A draining worker stays draining until it reports its stop. The first ready worker of a
    * deployment makes it ready, and no longer wanted. A worker that was marked lost is back with its next report. Since when it has been sick,
-   * PostgreSQL's clock says: from the first report that it can run nothing, with a problem, to the next without.
+   * PostgreSQL's clock says: from the first report that it can run nothing, with a problem, to the next without. Its commit does not wait for the disk:
+   * the next report says it again.
    *
    * @returns the state that holds now; null when the worker is not registered, or has reported its stop.
    */
@@ -122,7 +123,7 @@ export class WorkerStore {
         FROM worker WHERE v.pool_id = worker.pool_id AND worker.state = 'ready'
           AND (v.first_ready_at IS NULL OR v.wanted_at IS NOT NULL)
       )
-      SELECT state FROM worker`);
+      SELECT state FROM worker, ${relaxedCommit}`);
     return row?.state ?? null;
   }
 

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
+import { newId } from '@millrace/contracts';
 import { besideTransaction, isLockTimeout, type Statements } from '@millrace/database';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
+import { claimAttempt } from '../lifecycle/claim.store';
 import { handBackAttempt } from '../lifecycle/release.store';
 import type { ClaimedAttempt } from '../state/job';
 import { AccountQueueStore } from './account-queue.store';
@@ -439,5 +442,39 @@ describe('a turn', () => {
     await world.submit(free);
     expect(await take(poolId, 2)).toBeNull();
     expect(await take(poolId, 3)).not.toBeNull();
+  });
+});
+
+describe('a turn that a crash of PostgreSQL undoes', () => {
+  it('leaves a message that finds nothing to claim, and its job has another turn', async () => {
+    const { poolId } = await makePool(test.database);
+    await world.queueMany(poolId, await makeAccount(test.database), 1);
+    let undone: DispatchedJob | null = null;
+    const crash = test.database.transaction(async (tx) => {
+      undone = await take(poolId, 1, tx);
+      throw new Error('crashed');
+    });
+    await expect(crash).rejects.toThrow('crashed');
+    if (undone === null) throw new Error('no turn was given');
+    expect(await world.claim(undone)).toBeNull();
+    const again = await take(poolId, 1);
+    expect(again).toEqual(undone);
+    expect(again && (await world.claim(again))).not.toBeNull();
+  });
+
+  it('may be undone: its commit does not wait for the disk, while that of a claim does', async () => {
+    const { poolId } = await makePool(test.database);
+    await world.queueMany(poolId, await makeAccount(test.database), 1);
+    const waitsAfter = (act: (tx: Statements) => Promise<unknown>): Promise<unknown> =>
+      test.database.transaction(async (tx) => {
+        await tx.execute(Prisma.sql`SET LOCAL synchronous_commit = on`);
+        await act(tx);
+        return (await tx.rows(Prisma.sql`SELECT current_setting('synchronous_commit') AS waits`))[0];
+      });
+    let turn: DispatchedJob | null = null;
+    expect(await waitsAfter(async (tx) => (turn = await take(poolId, 1, tx)))).toEqual({ waits: 'off' });
+    const { jobId, attempt } = turn ?? { jobId: '', attempt: 0 };
+    const worker = { workerId: newId(), leaseToken: randomUUID(), leaseSeconds: 10 };
+    expect(await waitsAfter((tx) => claimAttempt(tx, { jobId, attempt, ...worker }))).toEqual({ waits: 'on' });
   });
 });

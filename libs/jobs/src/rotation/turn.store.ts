@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { Statements } from '@millrace/database';
+import { relaxedCommit, type Statements } from '@millrace/database';
 
 /** What one turn of an account of weight 1 adds to its pass; an account of weight w pays a w-th of it. */
 export const STRIDE = 1_000_000;
@@ -74,6 +74,9 @@ export class TurnStore {
    * An account that another statement has locked, because it submits or ends a job at this moment, is skipped, or waited for
    * no longer than `waitMs`: the whole pool would wait with it.
    *
+   * Its commit does not wait for the disk: the claim that a turn leads to does, and so has the turn on the disk before it. Where a crash undoes a turn, its
+   * message finds nothing to claim, and the job has another.
+   *
    * @returns the turns in order, one at least. The last one says why there were no more: it has no job, or filled the room, or
    * was the last that was asked for.
    * @throws an error with SQLSTATE 55P03 (see `isLockTimeout`) when an account was waited for in vain: no turn was given.
@@ -81,8 +84,8 @@ export class TurnStore {
   async take(statements: Statements, poolId: string, room: number, terms: TurnTerms): Promise<[Turn, ...Turn[]]> {
     const { most, waitMs, watermarks } = terms;
     const [first, ...others] = await statements.rows<TurnRow>(Prisma.sql`
-      SELECT * FROM dispatch_turns(${poolId}, ${room}::int, ${most}::int, ${STRIDE}::bigint,
-        ${watermarks?.pass ?? null}::bigint, ${watermarks?.inFlightSince ?? null}::timestamptz, ${waitMs}::int)`);
+      SELECT turn.* FROM ${relaxedCommit}, dispatch_turns(${poolId}, ${room}::int, ${most}::int, ${STRIDE}::bigint,
+        ${watermarks?.pass ?? null}::bigint, ${watermarks?.inFlightSince ?? null}::timestamptz, ${waitMs}::int) AS turn`);
     if (first === undefined) throw new Error('the statement of a turn returned no row');
     return [turnOf(first), ...others.map(turnOf)];
   }

@@ -81,6 +81,7 @@ export async function bundleOwnCode(entry, file, intro) {
   const build = await rolldown({ input: join(DIST, entry), ...forNode(), plugins });
   const { output } = await build.write({ ...ONE_FILE, ...WITH_MAP, ...(intro !== undefined && { intro }), file });
   await build.close();
+  writeWhole(file, inAscii(readFileSync(file, 'utf8')));
   const modules = new Set(output[0].moduleIds.map((id) => withoutEnding(relative(DIST, id))));
   return { modules, packages: [...used] };
 }

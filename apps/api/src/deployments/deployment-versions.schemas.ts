@@ -10,12 +10,9 @@ const LatestJobsSchema = z
     ended: z.int().meta({ description: 'Jobs that have ended, in any way.' }),
     succeeded: z.int(),
     failed: z.int(),
-    median_engine_ms: z
-      .int()
-      .nullable()
-      .meta({
-        description: 'Engine time charged for those that succeeded with a run of their own; null where none has.',
-      }),
+    median_engine_ms: z.int().nullable().meta({
+      description: 'Engine time charged for those that succeeded with a run of their own; null where none has.',
+    }),
     median_charged_micros: z.int().nullable().meta({ description: 'What the same were charged.' }),
   })
   .meta({ description: 'How its jobs came out, among the latest 5,000 of the deployment.' });

@@ -50,6 +50,14 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.created_at_of(id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    SELECT to_timestamp(('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint / 1000.0::float8)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.dispatch_turn(pool text, since timestamp with time zone, OUT in_flight bigint, OUT oldest timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql

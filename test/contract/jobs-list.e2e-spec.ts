@@ -1,4 +1,4 @@
-import { newId, type Job, type JobPage } from '@millrace/contracts';
+import { createdAtOf, newId, type Job, type JobPage } from '@millrace/contracts';
 import { ApiClient, TestStack, type TestAccount } from '@millrace/testing';
 
 let stack: TestStack;
@@ -94,6 +94,7 @@ describe('GET /jobs', () => {
   });
 
   it('filters by the time of submission, from one on and up to another, page by page', async () => {
+    expect(jobs.map((job) => Date.parse(job.created_at))).toEqual(ids(jobs).map(createdAtOf));
     const [end = '', since = ''] = [jobs[4]?.created_at, jobs[9]?.created_at];
     const query = { created_after: since, created_before: end, limit: '3' };
     const first = await page(query);

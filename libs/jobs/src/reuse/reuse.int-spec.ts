@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Prisma } from '@prisma/client';
 import { besideTransaction, isKeyClaimed, type Statements } from '@millrace/database';
-import { newId } from '@millrace/contracts';
+import { createdAtOf, newId } from '@millrace/contracts';
 import { createTestDatabase, eventually, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { readSettings } from '@millrace/platform';
 import { JobAudit } from '../audit';
@@ -99,9 +99,13 @@ describe('a job that is answered with earlier outputs', () => {
       where: { id: reused.id },
       include: { attempts: true },
     });
+    const at = new Date(createdAtOf(reused.id));
     expect(row).toMatchObject({
       attempt: 0,
       startedAt: null,
+      createdAt: at,
+      updatedAt: at,
+      completedAt: at,
       chargedMicros: 0n,
       heldMicros: 0n,
       billableMs: 0n,

@@ -82,10 +82,10 @@ export class SubmissionStore {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
     const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
     return statementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'>('job')`
-      INSERT INTO jobs (id, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
+      INSERT INTO jobs (id, created_at, updated_at, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
         retry_max, retry_codes, retry_pause_seconds, limited_labels)
-      SELECT i.id, ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
+      SELECT i.id, created_at_of(i.id), created_at_of(i.id), ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
         now() + make_interval(secs => least(${deadlineSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
         now() + make_interval(secs => least(${draft.retentionSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),

@@ -106,10 +106,16 @@ describe('a replay', () => {
     const failed = await world.log.replaySpan(accountId, endpoint.id, { since: hourAgo, until, states: ['failed'] });
     expect(failed).toEqual({ replayed: 2, more: false });
     await stateIs(endpoint.id, 'delivered');
-    const all = { since: hourAgo, until, states: ['failed', 'delivered'] } as const;
+    const all = { since: hourAgo, states: ['failed', 'delivered'] } as const;
     expect(await world.log.replaySpan(accountId, endpoint.id, all)).toEqual({ replayed: 3, more: false });
     await stateIs(endpoint.id, 'delivered');
-    expect(receiver.received).toHaveLength(6);
+    const { items } = await world.log.list(accountId, endpoint.id, { cursor: null, limit: 1, state: null });
+    const since = items[0]?.createdAt ?? new Date(0);
+    const last = { since, states: ['delivered'] } as const;
+    expect((await world.log.replaySpan(accountId, endpoint.id, { ...last, until: since })).replayed).toBe(0);
+    expect((await world.log.replaySpan(accountId, endpoint.id, last)).replayed).toBe(1);
+    await stateIs(endpoint.id, 'delivered');
+    expect(receiver.received).toHaveLength(7);
   });
 });
 

@@ -77,5 +77,6 @@ export function claimSql({ total, perEndpoint, exceptions, after }: ClaimRoom, l
     UPDATE webhook_messages m
     SET attempt = m.attempt + 1, tries = m.tries + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
     FROM due WHERE m.id = due.id AND m.state = 'pending' AND m.due_at <= now()
-    RETURNING m.id, m.endpoint_id, due.account_id, due.url, due.origin, m.type, m.job_id, m.batch_id, m.data, m.created_at, m.attempt, m.tries`;
+    RETURNING m.id, m.endpoint_id, due.account_id, due.url, due.origin, m.type, m.job_id, m.batch_id, m.data,
+      created_at_of(m.id) AS created_at, m.attempt, m.tries`;
 }

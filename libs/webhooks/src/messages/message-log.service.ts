@@ -46,21 +46,20 @@ export class WebhookMessages {
   /**
    * Send messages again whose events happened in a span.
    *
-   * @param since absent: from the first that is kept. @param until absent: until now. @param states those that ended so.
+   * @param since absent: from the first that is kept. @param until absent: to the latest. @param states those that ended so.
    * @returns how many, and whether there may be more in the span.
    * @throws Refusal `not_found`.
    */
   async replaySpan(
     accountId: string,
     endpointId: string,
-    {
-      since = new Date(0),
-      until = new Date(),
-      states,
-    }: { since?: Date; until?: Date; states: readonly MessageState[] },
+    { since = new Date(0), until, states }: { since?: Date; until?: Date; states: readonly MessageState[] },
   ): Promise<{ replayed: number; more: boolean }> {
     await this.endpoints.get(accountId, endpointId);
-    const span = { from: lowestIdAt(since.getTime()), until: lowestIdAt(until.getTime()) };
+    const span = {
+      from: lowestIdAt(since.getTime()),
+      until: until === undefined ? null : lowestIdAt(until.getTime()),
+    };
     const limit = REPLAYED_AT_ONCE;
     const replayed = await this.store.replaySpan(this.database, endpointId, { ...span, states, limit });
     return { replayed, more: replayed === limit };

@@ -35,7 +35,7 @@ type MessageRow = Omit<LoggedMessage, 'attempts'> & { attempts: (Omit<LoggedAtte
 const ATTEMPTS_SHOWN = 20;
 
 const columns = Prisma.sql`
-  m.id, m.type, m.job_id, m.batch_id, m.state, m.created_at, m.ended_at, CASE WHEN m.state = 'pending' THEN m.due_at END AS due_at,
+  m.id, m.type, m.job_id, m.batch_id, m.state, created_at_of(m.id) AS created_at, m.ended_at, CASE WHEN m.state = 'pending' THEN m.due_at END AS due_at,
   coalesce((
     SELECT json_agg(json_build_object('attempt', a.attempt, 'at', a.at, 'status', a.status, 'error', a.error,
       'durationMs', a.duration_ms, 'answer', a.answer) ORDER BY a.attempt)
@@ -81,18 +81,23 @@ export class MessageLogStore {
   /**
    * Send messages of a span again, the oldest first, as many as `limit`.
    *
-   * @param from first id. @param until first id behind them.
+   * @param from first id. @param until first id behind them; null: all of them.
    * @returns how many.
    */
   async replaySpan(
     statements: Statements,
     endpointId: string,
-    { from, until, states, limit }: { from: string; until: string; states: readonly MessageState[]; limit: number },
+    {
+      from,
+      until,
+      states,
+      limit,
+    }: { from: string; until: string | null; states: readonly MessageState[]; limit: number },
   ): Promise<number> {
     return statements.execute(Prisma.sql`
       UPDATE webhook_messages m SET ${again} WHERE m.id IN (
         SELECT s.id FROM webhook_messages s
-        WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND s.id < ${until}::uuid
+        WHERE s.endpoint_id = ${endpointId}::uuid AND s.id >= ${from}::uuid AND (${until}::uuid IS NULL OR s.id < ${until}::uuid)
           AND s.state = ANY (${states}::text[])
         ORDER BY s.id LIMIT ${limit}
       ) AND m.state <> 'pending'`);

@@ -1,7 +1,7 @@
 import { Refusal } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { BoundedMap, LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
-import { hashApiKey, isWellFormedApiKey } from './api-key';
+import { isWellFormedApiKey, keyHashText } from './api-key';
 import type { ApiKeyMint } from './api-key-mint';
 import type { ApiKeyStore, EndedKey, KeyHolder } from './api-key.store';
 import type { RefusalLog } from './audit-log';
@@ -76,7 +76,7 @@ export class Authenticator {
 
   /** Whose key it was learns that it was presented, and from where. */
   private noteRefusal(key: string, network: string): void {
-    const ended = this.endedKeys.get(hashApiKey(key).toString('base64'));
+    const ended = this.endedKeys.get(keyHashText(key));
     if (ended === undefined) return;
     const act = { action: 'api_key.refuse', subjectType: 'api_key', subjectId: ended.id, accountId: ended.accountId };
     this.refusals.note(act, network);
@@ -84,7 +84,7 @@ export class Authenticator {
 
   /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */
   private async lookUp(key: string, network: string): Promise<Caller | null> {
-    const hash = hashApiKey(key).toString('base64');
+    const hash = keyHashText(key);
     const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
     if (this.proven.has(hash)) return (await this.holders.get(hash))?.caller ?? null;
     const isOurs = this.mint.made(key);

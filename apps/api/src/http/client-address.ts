@@ -2,15 +2,10 @@ import { isIPv6 } from 'node:net';
 import type { Request } from 'express';
 
 /** Where a request came from, proxies that we trust not counted; null when the connection has gone already. */
-export function addressOf(request: Request): string | null {
+export function readAddress(request: Request): string | null {
   // Express reads X-Forwarded-For as its setting `trust proxy` says, which is MILLRACE_TRUSTED_PROXIES.
   const address = request.ip ?? request.socket.remoteAddress;
   return address === undefined ? null : address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '');
-}
-
-/** The network of a client. It identifies clients without a credential; see `networkOfAddress`. */
-export function networkOf(request: Request): string {
-  return networkOfAddress(addressOf(request));
 }
 
 /** The address, or of IPv6 its first 64 bits: one customer has as many of the rest as it likes. */

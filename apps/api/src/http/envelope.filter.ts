@@ -12,6 +12,7 @@ import { dropRest } from './body/drop-rest';
 import { answerOf, UPSTREAM_ERROR } from './error-envelope';
 import { contextOf } from './request-context';
 import type { RouteTable } from './route-table';
+import { endWithJson } from './send-text';
 
 /** Turns everything that is thrown into the envelope. The one place where errors meet HTTP. */
 @Catch()
@@ -44,7 +45,9 @@ export class EnvelopeFilter implements ExceptionFilter {
     // Node would read an unread body to its end, however long it is and however slowly it comes.
     if (!request.complete) dropRest(request);
     const { status, headers, body } = answerOf(refusal);
-    response.status(status).set(headers).json(body);
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    endWithJson(response, JSON.stringify(body));
   }
 
   /** A record that is not found may be a path that exists. */

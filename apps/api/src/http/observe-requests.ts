@@ -16,8 +16,10 @@ export function observeRequests(metrics: Metrics): RequestHandler {
       response.once('close', () => {
         const route = (request.route as { path?: string } | undefined)?.path ?? NO_ROUTE;
         stopTimer({ method, route, status: response.statusCode });
-        span.updateName(`${method} ${route}`);
-        span.setAttributes({ 'http.route': route, 'http.response.status_code': response.statusCode });
+        if (span.isRecording()) {
+          span.updateName(`${method} ${route}`);
+          span.setAttributes({ 'http.route': route, 'http.response.status_code': response.statusCode });
+        }
         span.end();
       });
       next();

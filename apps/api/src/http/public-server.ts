@@ -10,14 +10,13 @@ import { holdBytes } from './body/hold-bytes';
 import type { Connections } from './connections';
 import { envelopeOf, rawAnswer } from './error-envelope';
 import { messagesOf } from './express-messages';
-import { sendText } from './send-text';
+import { JSON_TYPE, endWithJson, sendText } from './send-text';
 
 /** Upload of a large file over a slow line takes hours; bodies that are read at once have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Longer than the idle timeout of the load balancers in front (60 s is common), so that they never reuse a closed connection. */
 const KEEP_ALIVE_MS = 75_000;
-const JSON_TYPE = 'application/json; charset=utf-8';
 const MAX_HEADER_BYTES = 16_384;
 
 /** Larger answers are written as fast as the client takes them, and count as in flight meanwhile. */
@@ -43,12 +42,7 @@ export class PublicAdapter extends ExpressAdapter {
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode) as unknown;
     const text = JSON.stringify(body);
     if (statusCode !== undefined) response.status(statusCode);
-    if (text.length <= LARGE_ANSWER_CHARACTERS) {
-      response.setHeader('Content-Type', JSON_TYPE);
-      response.setHeader('Content-Length', Buffer.byteLength(text));
-      // As a text Node writes it together with the headers; Express would make bytes of it first.
-      return response.end(text);
-    }
+    if (text.length <= LARGE_ANSWER_CHARACTERS) return endWithJson(response, text);
     holdBytes(response.req, text.length);
     return sendText(response, JSON_TYPE, [text]);
   }

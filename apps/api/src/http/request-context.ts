@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { Refusal } from '@millrace/contracts';
 import type { BodiesInFlight } from './body/bodies-in-flight';
-import { networkOf } from './client-address';
+import { networkOfAddress, readAddress } from './client-address';
 import { foreignSite, isOwnHost } from './own-hosts';
 import { faultOfQuery } from './query';
 import { targetOf } from './request-target';
@@ -12,6 +12,10 @@ import { resolveSurface, type RequestTarget, type Surface, type SurfaceRules } f
 export interface RequestContext {
   readonly requestId: string;
   readonly surface: Surface;
+  /** Where the request came from, proxies that we trust not counted; null when the connection had gone already. */
+  readonly address: string | null;
+  /** The network of that: it identifies clients without a credential. */
+  readonly network: string;
   /** Who the endpoint's guard let in; null until then. */
   guest: unknown;
   /** Rejects when who was let in has lost access since. Set with `guest`. */
@@ -41,7 +45,17 @@ export function contextOf(request: object): RequestContext {
 
 /** Only for the first of handlers, and for tests of what comes after it. */
 export function giveContext(request: object, context: RequestContext): void {
-  Object.assign(request, { [CONTEXT]: context });
+  (request as { [CONTEXT]?: RequestContext })[CONTEXT] = context;
+}
+
+/** Where a request came from; see `RequestContext`. */
+export function addressOf(request: object): string | null {
+  return contextOf(request).address;
+}
+
+/** The network of a client; see `networkOfAddress`. */
+export function networkOf(request: object): string {
+  return contextOf(request).network;
 }
 
 /**
@@ -61,8 +75,19 @@ export function contextMiddleware(rules: SurfaceRules, bodies: BodiesInFlight): 
     const linkable = known && isLinkable(rules, request, target);
     const { surface, url } = resolveSurface(rules, linkable ? target : { ...target, host: localHostOf(request) });
     request.url = url;
-    const payer = networkOf(request);
-    giveContext(request, { requestId, surface, guest: null, confirm: letIn, payer, bodies, heldBytes: 0 });
+    const address = readAddress(request);
+    const network = networkOfAddress(address);
+    giveContext(request, {
+      requestId,
+      surface,
+      address,
+      network,
+      guest: null,
+      confirm: letIn,
+      payer: network,
+      bodies,
+      heldBytes: 0,
+    });
     next(refusalOf(rules, request, { target, known }) ?? faultOfQuery(url) ?? undefined);
   };
 }

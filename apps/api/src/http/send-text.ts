@@ -2,8 +2,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** What is written at a time: the rest waits as one text, not as a copy of it in the buffer of a socket. */
 const CHUNK_CHARACTERS = 65_536;
+
+/** End an answer with a short JSON text. As a text Node writes it together with the headers; Express would make bytes of it first. */
+export function endWithJson(response: Response, text: string): Response {
+  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  return response.end(text);
+}
 
 /** Send texts, one after the other, as fast as the client takes them. What they hold is the caller's to count (`holdBytes`). */
 export async function sendText(response: Response, contentType: string, texts: readonly string[]): Promise<void> {

@@ -26,7 +26,11 @@ export class Refusal extends Error {
     message: string,
     options: RefusalOptions = {},
   ) {
+    // It is an answer, and nobody reads where it was made: finding that out would cost as much as all else of a refusal.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Refusal';
     this.status = code === 'invalid_request' ? (options.status ?? 422) : ERROR_CATALOGUE[code].status;
     this.details = options.details;

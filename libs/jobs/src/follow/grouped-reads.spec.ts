@@ -14,41 +14,54 @@ class HeldReads {
     );
   });
 
-  /** Answer the oldest group, and let what waits for it go on. */
-  async answer(): Promise<void> {
-    this.ends.shift()?.();
+  /** Until what was asked for in this turn has begun. */
+  async turn(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Answer the oldest group, and let what waits for it go on. */
+  async answer(): Promise<void> {
+    this.ends.shift()?.();
+    await this.turn();
+    await this.turn();
+  }
+
   async answerAll(): Promise<void> {
+    await this.turn();
     while (this.ends.length > 0) await this.answer();
   }
 }
 
 describe('readings that come together', () => {
-  it('go at once while fewer than two statements are under way, and then wait for each other', async () => {
+  it('are one statement for each turn of the event loop while fewer than two are under way, and then wait for each other', async () => {
     const held = new HeldReads();
-    const all = [1, 2, 3, 4, 5].map((ask) => held.reads.get(ask));
-    expect(held.groups).toEqual([[1], [2]]);
+    const asked: Promise<string | null>[] = [];
+    for (const asks of [[1, 2], [3], [4, 5], [6]]) {
+      asked.push(...asks.map((ask) => held.reads.get(ask)));
+      await held.turn();
+    }
+    expect(held.groups).toEqual([[1, 2], [3]]);
     await held.answer();
-    expect(held.groups).toEqual([[1], [2], [3, 4, 5]]);
+    expect(held.groups).toEqual([[1, 2], [3], [4, 5, 6]]);
     await held.answerAll();
-    expect(await Promise.all(all)).toEqual([1, 2, 3, 4, 5].map((ask) => `found ${ask}`));
+    expect(await Promise.all(asked)).toEqual([1, 2, 3, 4, 5, 6].map((ask) => `found ${ask}`));
   });
 
   it('never join a statement that began before they were asked for', async () => {
     const held = new HeldReads();
     void held.reads.get(1);
-    void held.reads.get(2);
-    const third = held.reads.get(1);
-    expect(held.groups).toEqual([[1], [2]]);
+    await held.turn();
+    const second = held.reads.get(1);
+    await held.turn();
+    expect(held.groups).toEqual([[1], [1]]);
     await held.answerAll();
-    expect([held.groups.at(-1), await third]).toEqual([[1], 'found 1']);
+    expect(await second).toBe('found 1');
   });
 
   it('fail with their own group alone', async () => {
     const held = new HeldReads();
     const failing = held.reads.get(-1);
+    await held.turn();
     const well = held.reads.get(2);
     const both = expect(failing).rejects.toThrow('away');
     await held.answerAll();

@@ -15,12 +15,14 @@ interface Member<Ask, Found> {
 }
 
 /**
- * Reads together, in one statement, what is asked for while other statements are under way. What finds nothing under way is read
- * at once and alone. A reading never begins before it was asked for.
+ * Reads together, in one statement, what is asked for in one turn of the event loop or while other statements are under way: a process that
+ * is busy finds many requests in each turn, and a statement costs it several times what a reading within one does. A reading never begins
+ * before it was asked for.
  */
 export class GroupedReads<Ask, Found> {
   private readonly waiting: Member<Ask, Found>[] = [];
   private underWay = 0;
+  private isDue = false;
 
   /** @param readEach one statement: what was found, in the order of what was asked; null where there is nothing. */
   constructor(private readonly readEach: (asks: readonly Ask[]) => Promise<(Found | null)[]>) {}
@@ -29,6 +31,16 @@ export class GroupedReads<Ask, Found> {
   get(ask: Ask): Promise<Found | null> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ ask, inTrace: inCurrentTrace(), resolve, reject });
+      this.startSoon();
+    });
+  }
+
+  /** Behind what this turn of the event loop has read from its sockets. */
+  private startSoon(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    setImmediate(() => {
+      this.isDue = false;
       this.startNext();
     });
   }
@@ -52,6 +64,6 @@ export class GroupedReads<Ask, Found> {
       for (const { reject } of group) reject(error);
     }
     this.underWay -= 1;
-    this.startNext();
+    this.startSoon();
   }
 }

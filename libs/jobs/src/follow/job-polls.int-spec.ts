@@ -28,10 +28,12 @@ async function startOne(): Promise<ClaimedAttempt> {
   return claimed;
 }
 
-function pollsThatShow(progress: () => Promise<Progress | null>): JobPolls {
+function pollsThatShow(read: () => Promise<Progress | null>): JobPolls {
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
   const ranks = new QueueRanks(test.database, new QueueEndsStore());
-  return new JobPolls(new JobReads(test.database, new JobStore(), estimates, ranks), { progress });
+  return new JobPolls(new JobReads(test.database, new JobStore(), estimates, ranks), {
+    progress: async (ids) => Promise.all(ids.map(read)),
+  });
 }
 
 describe('a running job that is polled', () => {

@@ -1,7 +1,9 @@
+import type { Progress } from '@millrace/contracts';
 import type { LivePublisher } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
 import { scopeText, type JobRecord, type JobScope } from '../state';
 import { CoalescedReads } from './coalesced-reads';
+import { GroupedReads } from './grouped-reads';
 import type { JobReads } from './job-reads.service';
 import { factsOf, versionOf, type JobVersion } from './job-version';
 
@@ -25,6 +27,7 @@ interface PollOptions {
 export class JobPolls {
   private readonly jobs = new CoalescedReads<PolledJob>();
   private readonly versions = new CoalescedReads<JobVersion>();
+  private readonly shown = new GroupedReads<string, Progress>((ids) => this.live.progress(ids));
 
   constructor(
     private readonly reads: Pick<JobReads, 'get' | 'facts' | 'queuePlace'>,
@@ -57,7 +60,7 @@ export class JobPolls {
   ): Promise<T> {
     const job = await read();
     if (job.delivery !== 'leased') return job;
-    const shown = await this.live.progress(job.id);
+    const shown = await this.shown.get(job.id);
     // What was shown is deleted at a job's end, which may have come since it was read.
     if (shown === null) return read();
     return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;

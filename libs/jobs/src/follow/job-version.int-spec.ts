@@ -34,7 +34,7 @@ function polls(): JobPolls {
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
   const ranks = new QueueRanks(test.database, new QueueEndsStore());
   const reads = new JobReads(test.database, new JobStore(), estimates, ranks);
-  return new JobPolls(reads, { progress: () => Promise.resolve(shown) });
+  return new JobPolls(reads, { progress: (ids) => Promise.resolve(ids.map(() => shown)) });
 }
 
 async function keepLog(jobId: string, text: string): Promise<void> {

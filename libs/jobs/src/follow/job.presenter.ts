@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   isTerminal,
   type CapturedLogs,
@@ -17,7 +17,8 @@ import type { JobLogRecord, JobOutputRecord, JobRecord } from '../state';
 import type { JobAttempt, JobRetries } from './job-attempts';
 import type { JobVersion } from './job-version';
 
-const ETAG_BYTES = 16;
+/** Of base64url: 128 bits. */
+const ETAG_CHARACTERS = 22;
 
 /** What decides how a job is shown: where, and whether that is a public demo. */
 interface Viewer {
@@ -65,8 +66,7 @@ export class JobPresenter {
    */
   etag({ surface }: Viewer, version: JobVersion): string {
     const shown = [VERSION, this.links.generation(), surface.origin, surface.prefix, version];
-    const digest = createHash('sha256').update(JSON.stringify(shown)).digest();
-    return `W/"${digest.subarray(0, ETAG_BYTES).toString('base64url')}"`;
+    return `W/"${hash('sha256', JSON.stringify(shown), 'base64url').slice(0, ETAG_CHARACTERS)}"`;
   }
 
   /** An item of a list: the job, and what lists are sorted and shown by. */

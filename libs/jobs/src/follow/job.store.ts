@@ -268,10 +268,11 @@ function hasStatus(status: JobStatus): Prisma.Sql {
   return Prisma.sql`j.status = ${status} AND ${indexed}`;
 }
 
-function recordOf({ chargedMicros, logs, ...row }: JobRow): JobRecord {
-  return {
-    ...row,
+/** The row itself becomes the record: it has no other reader. */
+function recordOf(row: JobRow): JobRecord {
+  const { chargedMicros, logs } = row;
+  return Object.assign(row, {
     chargedMicros: chargedMicros === null ? null : Number(chargedMicros),
     logs: logs && { ...logs, capturedAt: new Date(logs.capturedAt) },
-  };
+  });
 }

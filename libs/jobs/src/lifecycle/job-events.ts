@@ -41,8 +41,9 @@ export class JobEvents {
   }
 
   /** The progress that was published last, if Redis still has it. Never rejects. */
-  lastProgress(jobId: string): Promise<Progress | null> {
-    return this.live.progress(jobId);
+  async lastProgress(jobId: string): Promise<Progress | null> {
+    const [progress = null] = await this.live.progress([jobId]);
+    return progress;
   }
 
   previewed(jobId: string, attempt: number, preview: Preview): void {

@@ -93,8 +93,8 @@ export class GroupStore {
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
         batch_id, batch_index, retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT d.id, created_at_of(d.id), created_at_of(d.id), d.account_id, d.pool_id, d.surface, d.deployment_id, d.api_key_id, ${maxAttempts},
-        now() + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds, counted.retention_seconds)),
-        now() + make_interval(secs => least(d.retention_seconds, counted.retention_seconds)),
+        created_at_of(d.id) + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds, counted.retention_seconds)),
+        created_at_of(d.id) + make_interval(secs => least(d.retention_seconds, counted.retention_seconds)),
         d.has_secrets, d.price_micros_per_second, d.hold_micros, d.spend_limit_micros, d.metadata, d.models, d.traceparent,
         d.batch_id, d.batch_index, d.retry_max, d.retry_codes, d.retry_pause_seconds,
         counted.limited_labels

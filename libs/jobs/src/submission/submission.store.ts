@@ -87,8 +87,8 @@ export class SubmissionStore {
         retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT i.id, created_at_of(i.id), created_at_of(i.id), ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
-        now() + make_interval(secs => least(${deadlineSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
-        now() + make_interval(secs => least(${draft.retentionSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
+        created_at_of(i.id) + make_interval(secs => least(${deadlineSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
+        created_at_of(i.id) + make_interval(secs => least(${draft.retentionSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
         ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros}, ${draft.spendLimitMicros}::bigint,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
         ${draft.traceparent}, ${draft.retry?.max ?? 0}, ${draft.retry?.on ?? null}::text[], ${draft.retry?.pause_seconds ?? 0},

@@ -1,5 +1,6 @@
 import {
   context,
+  INVALID_SPAN_CONTEXT,
   propagation,
   SpanKind,
   SpanStatusCode,
@@ -26,6 +27,10 @@ const KINDS: Record<SpanRole, SpanKind> = {
   consumer: SpanKind.CONSUMER,
 };
 const tracer = trace.getTracer('millrace', VERSION);
+/** What stands for a span where nothing is traced. */
+const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+/** Whether spans go anywhere. Every request and every statement asks. */
+let isTracing = false;
 
 /**
  * Send this process's spans to the collector that the settings name. Without one every function here costs next to nothing,
@@ -42,6 +47,7 @@ export async function openTracing(
 ): Promise<{ close(): Promise<void> }> {
   if (endpoint === undefined) return { close: () => Promise.resolve() };
   const { exportTraces } = await import('./trace-export');
+  isTracing = true;
   return exportTraces({ role, endpoint, sampleRatio, edge });
 }
 
@@ -65,11 +71,15 @@ export function inSpan<T>(name: string, options: SpanOptions, work: (span: Span)
  * made only then.
  */
 export function inChildSpan<T>(name: string, optionsOf: () => SpanOptions, work: () => Promise<T>): Promise<T> {
-  return trace.getActiveSpan()?.isRecording() ? inSpan(name, optionsOf(), work) : work();
+  return isTracing && trace.getActiveSpan()?.isRecording() ? inSpan(name, optionsOf(), work) : work();
 }
 
 /** Begin a span that `work` ends itself, and make it the current one for everything that `work` starts. */
 export function openSpan(name: string, options: SpanOptions & { parent?: string }, work: (span: Span) => void): void {
+  if (!isTracing) {
+    work(NO_SPAN);
+    return;
+  }
   const { role = 'internal', attributes, parent } = options;
   const outer = contextOf(parent ?? null);
   const span = tracer.startSpan(name, { kind: KINDS[role], attributes }, outer);
@@ -96,7 +106,7 @@ export function underTrace<T>(traceparent: string | null | undefined, work: () =
 
 /** What runs work as part of the trace that is current now, when it is not any more. */
 export function inCurrentTrace(): (work: () => void) => void {
-  return context.bind(context.active(), (work: () => void) => work());
+  return isTracing ? context.bind(context.active(), doNow) : doNow;
 }
 
 /** Ids of the current span for a log line; empty when nothing is traced. */
@@ -104,6 +114,8 @@ export function traceIds(): { trace_id?: string; span_id?: string } {
   const span = trace.getActiveSpan()?.spanContext();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
+
+const doNow = (work: () => void): void => work();
 
 function contextOf(traceparent: string | null): Context {
   return traceparent === null ? context.active() : propagation.extract(context.active(), { traceparent });

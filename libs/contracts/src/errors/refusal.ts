@@ -3,6 +3,9 @@ import { ERROR_CATALOGUE, type ErrorCode, type FieldError, type INVALID_REQUEST_
 /** Faults in a message; the rest is in the details. A reader does not take in more. The API cuts long lists (`boundedError`). */
 const NAMED_FAULTS = 3;
 
+/** Where errors note so many frames; elsewhere the property has no effect. */
+const v8 = Error as { stackTraceLimit?: number };
+
 /** Optional parts of a refusal. `retryAfterSeconds` is an integer of at least 1 (wire supplement, section 2). */
 export interface RefusalOptions {
   details?: Record<string, unknown>;
@@ -27,10 +30,10 @@ export class Refusal extends Error {
     options: RefusalOptions = {},
   ) {
     // It is an answer, and nobody reads where it was made: finding that out would cost as much as all else of a refusal.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
+    const { stackTraceLimit } = v8;
+    v8.stackTraceLimit = 0;
     super(message);
-    Error.stackTraceLimit = stackTraceLimit;
+    v8.stackTraceLimit = stackTraceLimit;
     this.name = 'Refusal';
     this.status = code === 'invalid_request' ? (options.status ?? 422) : ERROR_CATALOGUE[code].status;
     this.details = options.details;

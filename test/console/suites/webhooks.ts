@@ -163,6 +163,7 @@ export function webhooks(shared: ConsoleStack): void {
       await press(page, 'Change');
       await page.getByLabel('job.failed', { exact: true }).uncheck();
       await page.getByRole('dialog').getByRole('button', { name: 'Change the endpoint' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
       await page.getByText('job.succeeded', { exact: true }).first().waitFor();
       await page.getByText('job.failed', { exact: true }).waitFor({ state: 'detached' });
 

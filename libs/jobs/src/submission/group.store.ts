@@ -93,8 +93,8 @@ export class GroupStore {
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
         batch_id, batch_index, retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT d.id, created_at_of(d.id), created_at_of(d.id), d.account_id, d.pool_id, d.surface, d.deployment_id, d.api_key_id, ${maxAttempts},
-        created_at_of(d.id) + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds, counted.retention_seconds)),
-        created_at_of(d.id) + make_interval(secs => least(d.retention_seconds, counted.retention_seconds)),
+        d.kept_since + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds, counted.retention_seconds)),
+        d.kept_since + make_interval(secs => least(d.retention_seconds, counted.retention_seconds)),
         d.has_secrets, d.price_micros_per_second, d.hold_micros, d.spend_limit_micros, d.metadata, d.models, d.traceparent,
         d.batch_id, d.batch_index, d.retry_max, d.retry_codes, d.retry_pause_seconds,
         counted.limited_labels
@@ -119,8 +119,10 @@ function draftsPart(drafts: readonly JobDraft[], lockWaitMs: number): StatementP
       batch_id uuid, batch_index int, retry_max int, retry_codes text[], retry_pause_seconds int)`;
   const ids = statementPart('ids')`
     SELECT id, row_number() OVER (ORDER BY id) AS place FROM (SELECT new_job_id() AS id FROM ${given}) AS made`;
+  // A job is kept since it was made; one of a batch ends with the batch, whose transaction began before.
   return statementPart<DraftColumn>('draft')`
-    SELECT coalesce(g.given_id, ids.id) AS id, g.* FROM ${given} g JOIN ${ids} ids ON ids.place = g.place`;
+    SELECT made.*, least(created_at_of(made.id), CASE WHEN made.batch_id IS NOT NULL THEN now() END) AS kept_since
+    FROM (SELECT coalesce(g.given_id, ids.id) AS id, g.* FROM ${given} g JOIN ${ids} ids ON ids.place = g.place) AS made`;
 }
 
 /** A draft by the names of the columns. Amounts are text: JSON has no integers of 64 bits. */

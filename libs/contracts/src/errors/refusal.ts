@@ -29,7 +29,7 @@ export class Refusal extends Error {
     message: string,
     options: RefusalOptions = {},
   ) {
-    // It is an answer, and nobody reads where it was made: finding that out would cost as much as all else of a refusal.
+    // It is an answer: nobody reads where in the code it was made, and finding that out takes time.
     const { stackTraceLimit } = v8;
     v8.stackTraceLimit = 0;
     super(message);

@@ -47,6 +47,19 @@ describe('readings that come together', () => {
     expect(await Promise.all(asked)).toEqual([1, 2, 3, 4, 5, 6].map((ask) => `found ${ask}`));
   });
 
+  it('wait for no other where any number may be under way', async () => {
+    const groups: (readonly number[])[] = [];
+    const silent = new GroupedReads<number, string>((asks) => {
+      groups.push(asks);
+      return new Promise(() => undefined);
+    }, Number.POSITIVE_INFINITY);
+    for (const asks of [[1, 2], [3], [4]]) {
+      for (const ask of asks) void silent.get(ask);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(groups).toEqual([[1, 2], [3], [4]]);
+  });
+
   it('never join a statement that began before they were asked for', async () => {
     const held = new HeldReads();
     void held.reads.get(1);

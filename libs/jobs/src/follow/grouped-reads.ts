@@ -24,8 +24,14 @@ export class GroupedReads<Ask, Found> {
   private underWay = 0;
   private isDue = false;
 
-  /** @param readEach one statement: what was found, in the order of what was asked; null where there is nothing. */
-  constructor(private readonly readEach: (asks: readonly Ask[]) => Promise<(Found | null)[]>) {}
+  /**
+   * @param readEach one statement: what was found, in the order of what was asked; null where there is nothing.
+   * @param groupsUnderWay how many statements may be under way at once.
+   */
+  constructor(
+    private readonly readEach: (asks: readonly Ask[]) => Promise<(Found | null)[]>,
+    private readonly groupsUnderWay = GROUPS_UNDER_WAY,
+  ) {}
 
   /** @throws what `readEach` throws for the group that this reading is in. */
   get(ask: Ask): Promise<Found | null> {
@@ -46,7 +52,7 @@ export class GroupedReads<Ask, Found> {
   }
 
   private startNext(): void {
-    while (this.underWay < GROUPS_UNDER_WAY) {
+    while (this.underWay < this.groupsUnderWay) {
       const group = this.waiting.splice(0, GROUP_READS);
       const [first] = group;
       if (first === undefined) return;

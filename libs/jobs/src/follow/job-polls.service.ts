@@ -27,7 +27,11 @@ interface PollOptions {
 export class JobPolls {
   private readonly jobs = new CoalescedReads<PolledJob>();
   private readonly versions = new CoalescedReads<JobVersion>();
-  private readonly shown = new GroupedReads<string, Progress>((ids) => this.live.progress(ids));
+  /** No group waits for another: commands share one connection to Redis, which may be silent for a while. */
+  private readonly shown = new GroupedReads<string, Progress>(
+    (ids) => this.live.progress(ids),
+    Number.POSITIVE_INFINITY,
+  );
 
   constructor(
     private readonly reads: Pick<JobReads, 'get' | 'facts' | 'queuePlace'>,

@@ -121,7 +121,8 @@ export class ReuseStore {
       INSERT INTO jobs (id, created_at, updated_at, completed_at, account_id, pool_id, surface, deployment_id, api_key_id, status, delivery,
         max_attempts, seq, deadline_at, expires_at, price_micros_per_second, charged_micros, metadata, models, traceparent, reused_from)
       SELECT i.id, created_at_of(i.id), created_at_of(i.id), created_at_of(i.id), ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
-        ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, 'succeeded', 'done', ${maxAttempts}, 2, created_at_of(i.id) + make_interval(secs => least(${deadlineSeconds}::float8, ${kept})),
+        ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, 'succeeded', 'done', ${maxAttempts}, 2,
+        created_at_of(i.id) + make_interval(secs => least(${deadlineSeconds}::float8, ${kept})),
         created_at_of(i.id) + make_interval(secs => least(${draft.retentionSeconds}::float8, ${kept})), ${draft.priceMicrosPerSecond}, 0,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[], ${draft.traceparent},
         whole.reused_from

@@ -127,7 +127,7 @@ BEGIN
             after_account := first_id;
         END LOOP;
         IF turn_account IS NOT NULL THEN
-            UPDATE jobs SET delivery = 'dispatched', dispatched_at = now(), updated_at = now()
+            UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
             WHERE id = (
                 SELECT j.id FROM jobs j
                 WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'

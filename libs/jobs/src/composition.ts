@@ -133,7 +133,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const submissions = new SubmissionService(
     database,
     store,
-    new SubmissionGroups(database, store, stores.groups),
+    new SubmissionGroups(database, store, stores.groups, dispatcher),
     ledger,
     checks,
     new EphemeralSecrets(redis.producer(), parts.secretKey),

@@ -33,6 +33,19 @@ describe('a loading cache', () => {
     expect(await again).toBe('second');
   });
 
+  it('shows what is there without loading it, and nothing that is on its way or too old', async () => {
+    const cache = cacheOf({});
+    expect(cache.peek('a')).toBeUndefined();
+    const asked = cache.get('a');
+    expect(cache.peek('a')).toBeUndefined();
+    answer('first');
+    await asked;
+    expect(cache.peek('a')).toBe('first');
+    now += 101;
+    expect(cache.peek('a')).toBeUndefined();
+    expect(loads).toHaveLength(1);
+  });
+
   it('counts the time from the question, and shares no load for longer', async () => {
     const cache = cacheOf({});
     const slow = cache.get('a');

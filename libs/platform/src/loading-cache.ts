@@ -22,6 +22,7 @@ export interface LoadingCacheOptions<V> {
  */
 export class LoadingCache<V> {
   private readonly answers: LRUCache<string, Promise<V>>;
+  private readonly arrived = new WeakMap<Promise<V>, V>();
   private readonly now: () => number;
 
   constructor(private readonly options: LoadingCacheOptions<V>) {
@@ -40,13 +41,22 @@ export class LoadingCache<V> {
     return this.answers.has(key);
   }
 
+  /** The answer for a key where it is there now. Never loads. */
+  peek(key: string): V | undefined {
+    const answer = this.answers.peek(key);
+    return answer === undefined ? undefined : this.arrived.get(answer);
+  }
+
   /** Load now, past the cache; the answer replaces the cached one. */
   reload(key: string): Promise<V> {
     const askedAt = this.now();
     const answer = this.options.load(key);
     this.answers.set(key, answer);
     answer.then(
-      (value) => this.shorten(key, answer, askedAt, value),
+      (value) => {
+        this.arrived.set(answer, value);
+        this.shorten(key, answer, askedAt, value);
+      },
       () => this.drop(key, answer),
     );
     return answer;

@@ -4,7 +4,7 @@ import type { PoolStore, WorkerStore } from '@millrace/deployments';
 import type { HintState, LaneProducer } from '@millrace/messaging';
 import { LoadingCache, crashPoint, type Logger } from '@millrace/platform';
 import type { JobSettings } from '../job.settings';
-import type { DispatchedJob, Turn, TurnStore } from '../rotation';
+import type { DispatchedJob, Turn, TurnOffer, TurnStore } from '../rotation';
 import { LockedAccounts } from './locked-accounts';
 import type { UnclaimedStore } from './unclaimed.store';
 import { WatermarkCache } from './watermark-cache';
@@ -21,6 +21,8 @@ const OFFERED_AGAIN_MS = 10_000;
 const TURN_MS = 5;
 /** Turns of one statement: the accounts that have them are locked until it commits. */
 const MOST_TURNS = 64;
+/** Turns that a submission's statement gives: its own job's, as a rule, and one that finds nobody waiting. */
+const TURNS_BESIDE = 2;
 /** Turns of other processes that are waited for; the dispatch loop runs within a second anyway. */
 const TURNS_WAITED = 4;
 
@@ -31,10 +33,12 @@ const TURNS_WAITED = 4;
 export class Dispatcher {
   private readonly active = new Map<string, { again: boolean }>();
   private readonly filling = new Set<Promise<void>>();
+  /** Pools of which a statement under way gives turns beside its own work. */
+  private readonly offered = new Set<string>();
   private readonly rooms: LoadingCache<number>;
   private readonly watermarks = new Map<string, WatermarkCache>();
   /** By pool, what was put back and is not claimed, and in which period. */
-  private readonly offered = new Map<string, Set<string>>();
+  private readonly putBack = new Map<string, Set<string>>();
   private readonly lockedAccounts = new Map<string, LockedAccounts>();
 
   constructor(
@@ -74,11 +78,59 @@ export class Dispatcher {
     }
     const run = { again: false };
     this.active.set(poolId, run);
-    const filling = this.runUntilQuiet(poolId, run).finally(() => {
-      this.active.delete(poolId);
-      this.filling.delete(filling);
-    });
-    this.filling.add(filling);
+    this.track(this.runUntilQuiet(poolId, run).finally(() => this.active.delete(poolId)));
+  }
+
+  /**
+   * Run a statement after which a pool's lane is to be filled, and fill it soon. Where the pool has room and nothing is under way for it, the statement
+   * gives the first turns itself: a lone job is on its way as soon as it is recorded, a round trip and a commit earlier.
+   *
+   * @param work is given what turns it may give, or null, and returns those that it gave.
+   * @returns what the work did, once that is done: nothing of dispatching is waited for.
+   * @throws what the work does.
+   */
+  async dispatchWith<T extends { turns: Turn[] }>(
+    poolId: string,
+    work: (offer: TurnOffer | null) => Promise<T>,
+  ): Promise<T> {
+    const now = performance.now();
+    const offer = this.offerOf(poolId, now);
+    if (offer === null) {
+      const done = await work(null);
+      this.requestDispatch(poolId);
+      return done;
+    }
+    this.offered.add(poolId);
+    try {
+      const done = await work(offer);
+      const found = done.turns[0]?.found ?? null;
+      if (offer.watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now);
+      this.track(this.follow(poolId, offer, done.turns));
+      return done;
+    } finally {
+      this.offered.delete(poolId);
+    }
+  }
+
+  /** Null where the pool has no room, as far as is known now, or its turns are being given. */
+  private offerOf(poolId: string, now: number): TurnOffer | null {
+    const room = this.rooms.peek(poolId) ?? 0;
+    if (room === 0 || this.active.has(poolId) || this.offered.has(poolId)) return null;
+    return { room, most: TURNS_BESIDE, watermarks: this.watermarksOf(poolId).get(now) };
+  }
+
+  /** Never rejects. */
+  private async follow(poolId: string, { room }: TurnOffer, turns: Turn[]): Promise<void> {
+    const jobs = turns.flatMap(({ job }) => job ?? []);
+    if (!leavesNobody(turns.at(-1), room)) this.requestDispatch(poolId);
+    if (jobs.length === 0) return;
+    crashPoint('dispatch:before-lane');
+    await this.deliver(poolId, jobs);
+  }
+
+  private track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.filling.delete(tracked));
+    this.filling.add(tracked);
   }
 
   /** Resolves when what was requested is done: nothing is asked of the database any more. Nothing may be requested afterwards. */
@@ -115,12 +167,11 @@ export class Dispatcher {
         await this.deliver(poolId, jobs);
         count += jobs.length;
       }
-      const { job, inFlight, skipped } = turns.at(-1) ?? turns[0];
-      if (inFlight === null) {
-        waits += 1;
-        await new Promise((resolve) => setTimeout(resolve, TURN_MS * 2 ** waits));
-      } else if (job === null && skipped) waits += 1;
-      else if (job === null || inFlight + 1 >= room) break;
+      const last = turns.at(-1) ?? turns[0];
+      if (leavesNobody(last, room)) break;
+      if (last.job !== null) continue;
+      waits += 1;
+      if (last.inFlight === null) await new Promise((resolve) => setTimeout(resolve, TURN_MS * 2 ** waits));
     }
     return count;
   }
@@ -140,13 +191,13 @@ export class Dispatcher {
       olderThanSeconds: UNCLAIMED_SECONDS,
       placedSeconds,
     });
-    const offeredBefore = this.offered.get(poolId);
-    this.offered.delete(poolId);
+    const offeredBefore = this.putBack.get(poolId);
+    this.putBack.delete(poolId);
     if (unclaimed.length === 0) return 0;
     const states = await this.lanes.states(poolId, unclaimed);
     const period = `t${Math.floor(Date.now() / OFFERED_AGAIN_MS)}`;
     const offered = new Set<string>();
-    this.offered.set(poolId, offered);
+    this.putBack.set(poolId, offered);
     let count = 0;
     for (const [index, job] of unclaimed.entries()) {
       const offer = `${job.jobId}.${job.attempt}.${period}`;
@@ -178,10 +229,8 @@ export class Dispatcher {
   }
 
   private async takeTurns(poolId: string, room: number): Promise<[Turn, ...Turn[]]> {
-    const cache = this.watermarks.get(poolId) ?? new WatermarkCache();
-    this.watermarks.set(poolId, cache);
     const now = performance.now();
-    const watermarks = cache.get(now);
+    const watermarks = this.watermarksOf(poolId).get(now);
     const locked = this.lockedAccounts.get(poolId) ?? new LockedAccounts();
     this.lockedAccounts.set(poolId, locked);
     const turns = await locked.turns((waitMs) => {
@@ -190,8 +239,14 @@ export class Dispatcher {
       return this.turns.take(this.database, poolId, room, { most, watermarks, waitMs });
     });
     const [{ found }] = turns;
-    if (watermarks === null && found !== null) cache.set(found, now);
+    if (watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now);
     return turns;
+  }
+
+  private watermarksOf(poolId: string): WatermarkCache {
+    const cache = this.watermarks.get(poolId) ?? new WatermarkCache();
+    this.watermarks.set(poolId, cache);
+    return cache;
   }
 
   /** Never rejects: what the lane does not take is redelivered. */
@@ -211,4 +266,13 @@ export class Dispatcher {
       this.logger.warn({ err: error, job: job.jobId }, 'the lane did not take an attempt; it is put back later');
     }
   }
+}
+
+/**
+ * Whether nobody can have a turn after this one: the lane is full, or nobody waits. Not so where another process gave turns, or an account was
+ * locked.
+ */
+function leavesNobody(last: Turn | undefined, room: number): boolean {
+  if (last === undefined || last.inFlight === null) return false;
+  return last.job === null ? !last.skipped : last.inFlight + 1 >= room;
 }

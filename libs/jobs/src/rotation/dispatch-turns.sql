@@ -5,6 +5,8 @@
 -- Each turn is what it would be alone: it sees what those before it wrote, because the function is VOLATILE, and reads one row
 -- of each of three indexes, however many jobs wait. Accounts behind the watermark `from_pass` have theirs when none is after it.
 --
+-- What has its turn is dispatched now, not when the statement began: that may have waited for a lock before it came to its turns.
+--
 -- An account that another statement has locked is skipped, or with `wait_ms` above 0 waited for.
 -- A migration creates the function; dispatch-functions.int-spec.ts holds that one equal to this.
 CREATE OR REPLACE FUNCTION dispatch_turns(
@@ -60,7 +62,7 @@ BEGIN
             after_account := first_id;
         END LOOP;
         IF turn_account IS NOT NULL THEN
-            UPDATE jobs SET delivery = 'dispatched', dispatched_at = now(), updated_at = now()
+            UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
             WHERE id = (
                 SELECT j.id FROM jobs j
                 WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'

@@ -16,9 +16,13 @@ export { returnToRotationPart } from './return.store';
 export {
   TurnStore,
   dispatchedOf,
+  turnOf,
+  turnsPart,
   type DispatchedJob,
   type DispatchedRow,
   type Turn,
+  type TurnOffer,
+  type TurnRow,
   type Watermarks,
 } from './turn.store';
 export { SweepAccountQueuesLoop } from './sweep-account-queues.loop';

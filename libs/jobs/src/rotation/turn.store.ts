@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import { relaxedCommit, type Statements } from '@millrace/database';
+import { relaxedCommit, statementPart, type StatementPart, type Statements } from '@millrace/database';
 
 /** What one turn of an account of weight 1 adds to its pass; an account of weight w pays a w-th of it. */
 export const STRIDE = 1_000_000;
@@ -43,6 +43,12 @@ export interface TurnTerms {
   waitMs: number;
 }
 
+/** Turns that a statement may give beside its own work. */
+export interface TurnOffer extends Pick<TurnTerms, 'most' | 'watermarks'> {
+  /** Attempts of the pool that may be in flight. */
+  room: number;
+}
+
 /** The terms of one turn that reads everything and waits for nobody. */
 export const ONE_TURN: TurnTerms = { most: 1, watermarks: null, waitMs: 0 };
 
@@ -54,8 +60,9 @@ export interface DispatchedRow {
   models: string[] | null;
 }
 
-interface TurnRow extends Omit<DispatchedRow, 'id'> {
-  id: string | null;
+/** A turn, as a statement returns it. */
+export interface TurnRow extends Omit<DispatchedRow, 'id'> {
+  dispatchedId: string | null;
   inFlight: number | null;
   pass: bigint | null;
   skipped: boolean;
@@ -84,14 +91,31 @@ export class TurnStore {
   async take(statements: Statements, poolId: string, room: number, terms: TurnTerms): Promise<[Turn, ...Turn[]]> {
     const { most, waitMs, watermarks } = terms;
     const [first, ...others] = await statements.rows<TurnRow>(Prisma.sql`
-      SELECT turn.* FROM ${relaxedCommit}, dispatch_turns(${poolId}, ${room}::int, ${most}::int, ${STRIDE}::bigint,
+      SELECT turn.id AS dispatched_id, turn.* FROM ${relaxedCommit}, dispatch_turns(${poolId}, ${room}::int, ${most}::int, ${STRIDE}::bigint,
         ${watermarks?.pass ?? null}::bigint, ${watermarks?.inFlightSince ?? null}::timestamptz, ${waitMs}::int) AS turn`);
     if (first === undefined) throw new Error('the statement of a turn returned no row');
     return [turnOf(first), ...others.map(turnOf)];
   }
 }
 
-function turnOf({ id, inFlight, pass, inFlightSince, skipped, ...job }: TurnRow): Turn {
+/**
+ * Turns of a pool, as `TurnStore.take` gives them, in a statement that has more to do and commits with it. Yields a row for each turn, in order;
+ * `turnOf` reads it.
+ *
+ * @param after a part that must have yielded its row first: what it wrote is seen by the turns.
+ */
+export function turnsPart(
+  poolId: string,
+  { room, most, watermarks }: TurnOffer,
+  after: StatementPart<'id'>,
+): StatementPart<'dispatched_id'> {
+  return statementPart<'dispatched_id'>('turn')`
+    SELECT turn.id AS dispatched_id, turn.attempt, turn.traceparent, turn.models, turn.pass, turn.in_flight, turn.in_flight_since, turn.skipped
+    FROM ${after} first, LATERAL dispatch_turns(CASE WHEN first.id IS NOT NULL THEN ${poolId} END, ${room}::int, ${most}::int,
+      ${STRIDE}::bigint, ${watermarks?.pass ?? null}::bigint, ${watermarks?.inFlightSince ?? null}::timestamptz, 0) AS turn`;
+}
+
+export function turnOf({ dispatchedId: id, inFlight, pass, inFlightSince, skipped, ...job }: TurnRow): Turn {
   const found = pass === null ? null : { pass, inFlightSince };
   return { job: id === null ? null : dispatchedOf({ ...job, id }), inFlight, found, skipped };
 }

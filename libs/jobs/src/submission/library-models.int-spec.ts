@@ -7,6 +7,7 @@ import { Metrics, readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { addModel } from '../fixtures/models';
+import { noDispatcher } from '../fixtures/no-dispatcher';
 import { NO_REUSE } from '../fixtures/no-reuse';
 import { jobSettings } from '../job.settings';
 import { GroupStore } from './group.store';
@@ -111,12 +112,12 @@ describe('a submission whose model is deleted after it was looked up', () => {
     return new SubmissionService(
       test.database,
       store,
-      new SubmissionGroups(test.database, store, groups),
+      new SubmissionGroups(test.database, store, groups, noDispatcher),
       new LedgerStore(),
       new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, { known }, estimates, settings),
       { put: () => Promise.resolve(), delete: () => Promise.resolve() },
       estimates,
-      { expectDispatch: () => undefined, requestDispatch: () => undefined },
+      noDispatcher,
       examiner,
       { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
       NO_REUSE,

@@ -4,6 +4,7 @@ import { Prisma } from '@prisma/client';
 import { readSettings } from '@millrace/platform';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { BatchWorld, EVERY_OUTCOME, plannedSubmission, type PlannedSubmission } from '../fixtures/submission-batch';
+import { noDispatcher } from '../fixtures/no-dispatcher';
 import { JobWorld, cloudScope, endingOf } from '../fixtures/job-world';
 import { SEED, withinTime } from '../fixtures/operations';
 import { JobAudit } from '../audit/job-audit';
@@ -38,7 +39,7 @@ async function recordAlone(drafts: JobDraft[]): Promise<PromiseSettledResult<Rec
 /** Record drafts that arrive together, while as many others are under way as may be. */
 async function recordTogether(
   drafts: JobDraft[],
-  groups = new SubmissionGroups(test.database, store, groupStore, NEVER_MS),
+  groups = new SubmissionGroups(test.database, store, groupStore, noDispatcher, NEVER_MS),
 ): Promise<PromiseSettledResult<RecordedJob>[]> {
   const others: JobDraft[] = [];
   while (others.length < GROUPS_UNDER_WAY) others.push(await world.draft());
@@ -121,7 +122,7 @@ describe('a group', () => {
     try {
       await holder.query('BEGIN');
       await holder.query('SELECT FROM account_queues WHERE account_id = $1 FOR UPDATE', [locked.accountId]);
-      const groups = new SubmissionGroups(test.database, store, groupStore, LOCK_WAIT_MS);
+      const groups = new SubmissionGroups(test.database, store, groupStore, noDispatcher, LOCK_WAIT_MS);
       // They keep all of the drafts waiting, so that these make one group.
       const others = [await world.draft(), await world.draft()];
       const underWay = others.map((other) => groups.record(other));

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { ConstraintError, RefusedError, type Statements } from '@millrace/database';
+import { noDispatcher } from '../fixtures/no-dispatcher';
 import type { JobDraft } from './submission';
 import {
   GROUPS_UNDER_WAY,
@@ -9,7 +10,7 @@ import {
   LOCK_WAIT_MS,
   SubmissionGroups,
 } from './submission-groups';
-import type { RecordedJob } from './submission.store';
+import type { RecordedAlone, RecordedJob } from './submission.store';
 
 /** A statement under way, which the test ends. */
 interface Statement {
@@ -22,6 +23,8 @@ interface Statement {
 let statements: Statement[];
 let groups: SubmissionGroups;
 let outcomes: Record<number, string>;
+/** Pools that were to be dispatched once a group was recorded. */
+let dispatched: string[];
 beforeEach(() => {
   statements = [];
   outcomes = {};
@@ -30,8 +33,21 @@ beforeEach(() => {
       const end = (): void => resolve(drafts.map((draft) => ({ id: String(draft.nodeCount) }) as RecordedJob));
       statements.push({ drafts: drafts.map((draft) => draft.nodeCount), end, fail: reject });
     });
-  const alone = async (_: Statements, draft: JobDraft): Promise<RecordedJob> => (await run([draft]))[0] as RecordedJob;
-  groups = new SubmissionGroups({} as Statements, { record: alone }, { record: (_, drafts) => run(drafts) });
+  const alone = async (_: Statements, draft: JobDraft): Promise<RecordedAlone> => ({
+    ...((await run([draft]))[0] as RecordedJob),
+    turns: [],
+  });
+  dispatched = [];
+  const dispatcher: Pick<typeof noDispatcher, 'dispatchWith' | 'requestDispatch'> = {
+    requestDispatch: (poolId) => void dispatched.push(poolId),
+    dispatchWith: noDispatcher.dispatchWith,
+  };
+  groups = new SubmissionGroups(
+    {} as Statements,
+    { record: alone },
+    { record: (_, drafts) => run(drafts) },
+    dispatcher,
+  );
 });
 
 /** Nothing stays under way. */
@@ -42,7 +58,14 @@ afterEach(async () => {
 
 /** Submit a draft by its number. */
 function submit(number: number, draft: Partial<JobDraft> = {}): void {
-  const whole = { accountId: `account ${number}`, workflow: '{}', idempotencyKey: null, nodeCount: number, ...draft };
+  const whole = {
+    accountId: `account ${number}`,
+    poolId: 'pool',
+    workflow: '{}',
+    idempotencyKey: null,
+    nodeCount: number,
+    ...draft,
+  };
   void groups.record(whole as JobDraft).then(
     ({ id }) => (outcomes[number] = id),
     (error: Error) => (outcomes[number] = error.message),
@@ -81,6 +104,8 @@ describe('submissions', () => {
     await endFirst();
     await endFirst();
     expect(outcomes).toEqual({ [-1]: '-1', [-2]: '-2', 1: '1', 2: '2', 3: '3' });
+    // The pool of the group, once it was recorded; of one that went alone the dispatcher itself knows.
+    expect(dispatched).toEqual(['pool']);
   });
 
   it('go in groups of so many jobs and bytes at most', async () => {

@@ -1,5 +1,6 @@
 import { isTransient, isUndone, type Statements } from '@millrace/database';
 import { BoundedMap, inCurrentTrace } from '@millrace/platform';
+import type { Dispatcher } from '../dispatch';
 import type { GroupStore } from './group.store';
 import type { JobDraft } from './submission';
 import type { RecordedJob, SubmissionStore } from './submission.store';
@@ -60,11 +61,12 @@ export class SubmissionGroups {
     private readonly database: Statements,
     private readonly store: Pick<SubmissionStore, 'record'>,
     private readonly groups: Pick<GroupStore, 'record'>,
+    private readonly dispatcher: Pick<Dispatcher, 'dispatchWith' | 'requestDispatch'>,
     private readonly lockWaitMs = LOCK_WAIT_MS,
   ) {}
 
   /**
-   * Record a submission.
+   * Record a submission, and have it dispatched soon.
    *
    * @throws what `SubmissionStore.record` does. After any other error than its refusals the outcome is not known here.
    */
@@ -135,6 +137,7 @@ export class SubmissionGroups {
       if (group.length === 1) return await this.settleInTurn(group);
       const drafts = group.map(({ draft }) => draft);
       const recorded = await this.groups.record(this.database, drafts, this.lockWaitMs);
+      for (const poolId of new Set(drafts.map((draft) => draft.poolId))) this.dispatcher.requestDispatch(poolId);
       group.forEach(({ resolve }, index) => resolve(recorded[index] as RecordedJob));
     } catch (error) {
       if (isUndone(error)) return this.settleApart(group);
@@ -163,10 +166,11 @@ export class SubmissionGroups {
 
   /** @param late called when it takes so long that it probably waits for a locked row. */
   private async recordAlone(draft: JobDraft, late: () => void = () => undefined): Promise<RecordedJob> {
-    const { accountId } = draft;
+    const { accountId, poolId } = draft;
     const setApart = (ms: number): unknown => this.apart.set(accountId, true, { ttl: ms });
+    const recorded = this.dispatcher.dispatchWith(poolId, (offer) => this.store.record(this.database, draft, offer));
     try {
-      return await within(this.lockWaitMs, this.store.record(this.database, draft), () => {
+      return await within(this.lockWaitMs, recorded, () => {
         setApart(LATE_APART_MS);
         late();
       });

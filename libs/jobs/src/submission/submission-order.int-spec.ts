@@ -15,6 +15,7 @@ import { SubmissionExaminer } from '../examination';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
 import { SubmissionService } from './submission.service';
+import { noDispatcher } from '../fixtures/no-dispatcher';
 import { NO_REUSE } from '../fixtures/no-reuse';
 import { SubmissionStore } from './submission.store';
 
@@ -56,12 +57,12 @@ beforeAll(async () => {
   service = new SubmissionService(
     test.database,
     store,
-    new SubmissionGroups(test.database, store, new GroupStore(settings)),
+    new SubmissionGroups(test.database, store, new GroupStore(settings), noDispatcher),
     new LedgerStore(),
     new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
     { put: () => Promise.resolve(), delete: () => Promise.resolve() },
     estimates,
-    { expectDispatch: () => undefined, requestDispatch: () => undefined },
+    noDispatcher,
     examiner,
     { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
     NO_REUSE,

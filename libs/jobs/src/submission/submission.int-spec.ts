@@ -15,6 +15,7 @@ import { SubmissionExaminer } from '../examination';
 import { SubmissionService, type Submission } from './submission.service';
 import { GroupStore } from './group.store';
 import { SubmissionGroups } from './submission-groups';
+import { type noDispatcher } from '../fixtures/no-dispatcher';
 import { NO_REUSE } from '../fixtures/no-reuse';
 import { SubmissionStore } from './submission.store';
 
@@ -80,10 +81,19 @@ beforeEach(() => {
 });
 
 function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiting' | 'place'>): SubmissionService {
+  const dispatcher: typeof noDispatcher = {
+    expectDispatch: () => void dispatching.push(`expected after ${writes().length}`),
+    requestDispatch: () => void dispatching.push(`requested after ${writes().length}`),
+    dispatchWith: async (poolId, work) => {
+      const done = await work(null);
+      dispatcher.requestDispatch(poolId);
+      return done;
+    },
+  };
   return new SubmissionService(
     counted,
     store,
-    new SubmissionGroups(counted, store, new GroupStore(settings)),
+    new SubmissionGroups(counted, store, new GroupStore(settings), dispatcher),
     new LedgerStore(),
     new SubmissionChecks({ resolveForJob: () => Promise.resolve(new Set<string>()) }, noModels, estimates, settings),
     {
@@ -91,10 +101,7 @@ function serviceWith(counted: Statements, estimates: Pick<QueueEstimates, 'waiti
       delete: (id: string) => Promise.resolve(void kept.delete(id)),
     },
     estimates,
-    {
-      expectDispatch: () => void dispatching.push(`expected after ${writes().length}`),
-      requestDispatch: () => void dispatching.push(`requested after ${writes().length}`),
-    },
+    dispatcher,
     examiner,
     { of: () => Promise.resolve(NO_SUBMISSION_DEFAULTS) },
     NO_REUSE,

@@ -112,6 +112,7 @@ export class SubmissionService {
 
   private async acceptExamined(submission: Submission, job: ExaminedJob, target: Target): Promise<AcceptedJob> {
     const { scope } = submission;
+    this.dispatcher.expectDispatch(target.poolId);
     const inputAssetIds = await this.checks.inputAssets(scope, job);
     const draft = await this.draftOf(submission, target, job, inputAssetIds);
     const search = await this.reuse.search({ ...target, scope }, job.exact);
@@ -179,20 +180,23 @@ export class SubmissionService {
       const owner = { accountId: draft.accountId, jobId: id };
       await this.secrets.put(owner, extraData, this.settings.jobExecutionDeadlineSeconds);
     }
-    this.dispatcher.expectDispatch(draft.poolId);
-    let recorded: RecordedJob;
     try {
       crashPoint('submission:before-commit');
-      recorded = await (within === undefined || id === null
+      const recorded = await (within === undefined || id === null
         ? this.groups.record(draft)
-        : within((tx) => this.store.record(tx, draft), id));
+        : this.recordWithin(draft, id, within));
       crashPoint('submission:after-commit');
+      return recorded;
     } catch (error) {
       if (error instanceof RefusedError || error instanceof ConstraintError) {
         if (extraData !== null && id !== null) void this.secrets.delete(id);
       }
       throw await this.refusalOf(error, draft, scope);
     }
+  }
+
+  private async recordWithin(draft: JobDraft, id: string, within: RecordWithin): Promise<RecordedJob> {
+    const recorded = await within((tx) => this.store.record(tx, draft), id);
     this.dispatcher.requestDispatch(draft.poolId);
     return recorded;
   }

@@ -4,7 +4,7 @@ import { coversHoldPart, holdPart } from '@millrace/billing';
 import { claimKeyPart, composeStatement, statementPart, type StatementPart, type Statements } from '@millrace/database';
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts, type SpendStanding } from '../labels';
-import { hasRoomPart, joinRotationPart } from '../rotation';
+import { hasRoomPart, joinRotationPart, turnOf, turnsPart, type Turn, type TurnOffer, type TurnRow } from '../rotation';
 import { useModelsPart } from './library-models.store';
 import type { JobDraft } from './submission';
 
@@ -21,6 +21,11 @@ export interface RecordedJob {
   expiresAt: Date;
   /** The caps of which half or more is used; null: none. */
   spend: SpendStanding[] | null;
+}
+
+/** A submission recorded alone, and the turns that its statement gave beside that. */
+export interface RecordedAlone extends RecordedJob {
+  turns: Turn[];
 }
 
 /** The SQL that records a submission. */
@@ -41,21 +46,24 @@ export class SubmissionStore {
    * reason to refuse is the same every time. The graph, which may be 10 MB, is written before any lock that others wait for, and
    * after a look at what would refuse it.
    *
+   * @param offer turns that are given once the job waits, to those whose turn it is; null: none.
    * @throws RefusedError KEY_REUSED, STORAGE_FULL, QUEUE_FULL, INSUFFICIENT_CREDITS, MODEL_GONE, or a limit of a label, an account or a key; ConstraintError on INPUT_ASSET_CONSTRAINT.
    */
-  async record(statements: Statements, draft: JobDraft): Promise<RecordedJob> {
+  async record(statements: Statements, draft: JobDraft, offer: TurnOffer | null = null): Promise<RecordedAlone> {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
     const room = hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id)));
     const graph = graphPart(draft, id, useModelsPart(draft, this.coveredPart(draft, room)));
     const queue = joinRotationPart(draft, graph);
     const { counted, standing, allowed } = labelParts(draft, queue);
     const job = this.jobPart(draft, id, this.holdPart(draft, id, allowed), counted);
-    const [recorded] = await statements.rows<RecordedJob>(composeStatement(belongings(draft, job))`
+    const turn = offer === null ? statementPart('turn')`SELECT` : turnsPart(draft.poolId, offer, job);
+    const rows = await statements.rows<RecordedJob & TurnRow>(composeStatement(belongings(draft, job))`
       SELECT job.id, queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at,
-        (SELECT spend FROM ${standing}) AS spend
-      FROM ${job} job, ${queue} queue`);
+        (SELECT spend FROM ${standing}) AS spend, turn.*
+      FROM ${job} job, ${queue} queue, ${turn} turn`);
+    const [recorded] = rows;
     if (recorded === undefined) throw new Error('the submission recorded nothing');
-    return recorded;
+    return { ...recorded, turns: offer === null ? [] : rows.map(turnOf) };
   }
 
   /** Without a key there is nothing to claim, and nothing to wait for. */

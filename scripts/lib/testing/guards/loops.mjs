@@ -140,6 +140,16 @@ export const LOOP_GUARDS = [
     'undefined',
     ['libs/assets/src/store/s3/s3-open-uploads.spec'],
   ),
+  of('one statement at a time gives turns beside its own work', DISPATCHER, ' || this.offered.has(poolId)', '', [
+    'libs/jobs/src/dispatch/dispatch-with.int-spec',
+  ]),
+  of(
+    'what waits behind the turns of a submission is dispatched, too',
+    DISPATCHER,
+    'if (!leavesNobody(turns.at(-1), room)) this.requestDispatch(poolId);',
+    '',
+    ['libs/jobs/src/dispatch/dispatch-with.int-spec'],
+  ),
   of(
     'an attempt waits for a busy worker for a bounded time',
     'libs/jobs/src/dispatch/warm-claim.store.ts',

@@ -1,3 +1,4 @@
+import { Prisma } from '@prisma/client';
 import { LedgerStore } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
 import { RefusedError } from '@millrace/database';
@@ -26,6 +27,14 @@ describe('a submission', () => {
       availableMicros: 940_000n,
       heldMicros: 60_000n,
     });
+  });
+
+  it('has a graph that is compressed by lz4 where PostgreSQL was built with it', async () => {
+    const [column] = await test.database.rows<{ compression: string; hasLz4: boolean }>(Prisma.sql`
+      SELECT a.attcompression::text AS compression,
+        (SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression') AS has_lz4
+      FROM pg_attribute a WHERE a.attrelid = 'job_graphs'::regclass AND a.attname = 'workflow'`);
+    expect(column?.compression).toBe(column?.hasLz4 === true ? 'l' : '');
   });
 
   it('refused for want of credits leaves nothing behind, and its key is free again', async () => {

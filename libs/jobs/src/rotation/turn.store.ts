@@ -115,6 +115,7 @@ export function turnsPart(
       ${STRIDE}::bigint, ${watermarks?.pass ?? null}::bigint, ${watermarks?.inFlightSince ?? null}::timestamptz, 0) AS turn`;
 }
 
+/** The turn that a row of `turnsPart` shows. */
 export function turnOf({ dispatchedId: id, inFlight, pass, inFlightSince, skipped, ...job }: TurnRow): Turn {
   const found = pass === null ? null : { pass, inFlightSince };
   return { job: id === null ? null : dispatchedOf({ ...job, id }), inFlight, found, skipped };

@@ -23,6 +23,10 @@ const BURNS = ['MillraceErrorsBurnFast', 'MillraceErrorsBurn', 'MillraceErrorsBu
 /** Those that look at caps: their table is away. */
 const LOOPS_TOO = ['MillraceLoopFails'];
 
+/** Together they stay below the account's limit of requests: 7,200 of 12,000 a minute. */
+const READERS = 6;
+const PAUSE_MS = 50;
+
 /**
  * One request in so many ends in 5xx: the table of a list is away, which no other request reads meanwhile. Loops do, and may
  * fail for long enough to be alerted of.
@@ -36,8 +40,10 @@ function errorsOf(nth) {
     let sent = 0;
     const stop = tools.repeat(async () => {
       sent += 1;
-      await tools.service.read(sent % nth === 0 ? '/platform/v1/label-rules' : '/platform/v1/engine-classes');
-    }, 6);
+      const path = sent % nth === 0 ? '/platform/v1/label-rules' : '/platform/v1/engine-classes';
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await tools.service.read(path);
+    }, READERS);
     return async () => {
       await stop();
       await tools.sql(`ALTER TABLE ${table}_away RENAME TO ${table}`);

@@ -60,7 +60,7 @@ export class SubmissionStore {
     const rows = await statements.rows<RecordedJob & TurnRow>(composeStatement(belongings(draft, job))`
       SELECT job.id, queue.waiting - 1 AS ahead, job.created_at, job.deadline_at, job.expires_at,
         (SELECT spend FROM ${standing}) AS spend, turn.*
-      FROM ${job} job, ${queue} queue, ${turn} turn`);
+      FROM ${job} job, ${queue} queue LEFT JOIN ${turn} turn ON true`);
     const [recorded] = rows;
     if (recorded === undefined) throw new Error('the submission recorded nothing');
     return { ...recorded, turns: offer === null ? [] : rows.map(turnOf) };

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
 /**
  * Begin acts at a fixed rate, whether or not earlier ones have ended, as requests of strangers arrive. Each is timed from
@@ -29,10 +29,13 @@ export async function timesOfArrivalsMs({ perSecond, seconds }, act) {
   return times;
 }
 
-/** Timers know whole milliseconds only; the rest is spent letting other events happen. @param {number} dueAt */
+/**
+ * Timers know whole milliseconds only, so an act may begin one late, which counts in its time. To spin until the moment would take a
+ * core from what is measured.
+ *
+ * @param {number} dueAt
+ */
 async function until(dueAt) {
-  for (let left = dueAt - performance.now(); left > 0; left = dueAt - performance.now()) {
-    if (left > 1.5) await setTimeout(Math.floor(left - 0.5));
-    else await setImmediate();
-  }
+  const left = dueAt - performance.now();
+  if (left > 0) await setTimeout(Math.ceil(left));
 }

@@ -19,12 +19,63 @@ import { BODY } from './graph.mjs';
  */
 export function openClient(publicUrl, connections) {
   const pool = new Pool(publicUrl, { connections });
-  return async ({ method, path, key, body, headers = {} }) => {
+  return ({ method, path, key, body, headers = {} }) => {
     const content = body === undefined ? {} : { 'content-type': 'application/json' };
     const all = { authorization: `Bearer ${key}`, ...content, ...headers };
-    const answer = await pool.request({ method, path, body, headers: all });
-    return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
+    return new Promise((resolve, reject) => {
+      pool.dispatch({ method, path, body, headers: all }, new AnswerHandler(resolve, reject));
+    });
   };
+}
+
+/** Collects an answer. Without a stream for its body, which would cost the client more than all else. */
+class AnswerHandler {
+  #status = 0;
+  /** @type {Answer['headers']} */
+  #headers = {};
+  /** @type {Buffer[]} */
+  #chunks = [];
+
+  /**
+   * @param {(answer: Answer) => void} resolve
+   * @param {(error: Error) => void} reject
+   */
+  constructor(resolve, reject) {
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  onRequestStart() {}
+
+  /**
+   * @param {import('undici').Dispatcher.DispatchController} _controller
+   * @param {number} status
+   * @param {Answer['headers']} headers
+   */
+  onResponseStart(_controller, status, headers) {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  /**
+   * @param {import('undici').Dispatcher.DispatchController} _controller
+   * @param {Buffer} chunk
+   */
+  onResponseData(_controller, chunk) {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd() {
+    this.resolve({ status: this.#status, text: Buffer.concat(this.#chunks).toString(), headers: this.#headers });
+  }
+
+  /**
+   * @param {import('undici').Dispatcher.DispatchController} _controller
+   * @param {Error} error
+   */
+  onResponseError(_controller, error) {
+    this.reject(error);
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 export { drainPublic } from './drain';
+export { answerHead } from './event-answer';
 export { OpenStreams, holderOf } from './open-streams';
 export { StreamChores } from './stream-chores';
-export { Streams, answerHead, type StreamEvent } from './streams';
+export { Streams, type StreamEvent } from './streams';

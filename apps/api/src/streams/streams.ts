@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { BatchEventName, JobEventName } from '@millrace/contracts';
+import { EventAnswer, Frame } from './event-answer';
 import { OpenStreams, type StreamHolder } from './open-streams';
 
 /** Clients give up a silent stream after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
 const HEARTBEAT_MS = 12_000;
-/** A client that has taken nothing for this long is considered gone. */
-const STALLED_MS = 120_000;
+const ALIVE = new Frame(': alive\n\n');
 
 export interface StreamEvent {
   event: JobEventName | BatchEventName;
@@ -18,7 +17,7 @@ export interface StreamEvent {
 @Injectable()
 export class Streams {
   /** Answers that have begun and not ended. One timer keeps all of them alive: thousands would cost memory and wake-ups. */
-  private readonly begun = new Set<Response>();
+  private readonly begun = new Set<EventAnswer>();
   private heartbeat: NodeJS.Timeout | undefined;
 
   constructor(private readonly open: OpenStreams) {}
@@ -40,6 +39,7 @@ export class Streams {
   ): Promise<void> {
     const stream = await this.open.enter(holder);
     const { signal } = stream.ending;
+    const answer = new EventAnswer(response);
     response.on('close', () => stream.ending.abort());
     // A client that disconnected while it was being identified closed before the listener was there.
     if (response.destroyed) stream.ending.abort();
@@ -48,15 +48,15 @@ export class Streams {
       try {
         const first = await items.next();
         if (response.destroyed) return;
-        begin(response);
-        this.keepAlive(response);
+        answer.begin();
+        this.keepAlive(answer);
         for (let next = first; next.done !== true; next = await items.next()) {
           // No wait where none is needed: an event to thousands of streams is a loop without a pause.
-          if (signal.aborted || response.write(frameOf(present(next.value)))) continue;
-          await drained(response, signal);
+          if (signal.aborted || answer.send(frameOf(present(next.value)))) continue;
+          await answer.drained(signal);
         }
       } finally {
-        this.begun.delete(response);
+        this.begun.delete(answer);
         await items.return();
       }
       response.end();
@@ -65,54 +65,27 @@ export class Streams {
     }
   }
 
-  private keepAlive(response: Response): void {
-    this.begun.add(response);
+  private keepAlive(answer: EventAnswer): void {
+    this.begun.add(answer);
     this.heartbeat ??= setInterval(() => this.beat(), HEARTBEAT_MS).unref();
   }
 
   /** A comment to every client that keeps up; the timer ends with the last stream. */
   private beat(): void {
-    for (const response of this.begun) if (!response.writableNeedDrain) response.write(': alive\n\n');
+    for (const answer of this.begun) if (!answer.isBehind) answer.send(ALIVE);
     if (this.begun.size > 0) return;
     clearInterval(this.heartbeat);
     this.heartbeat = undefined;
   }
 }
 
-/** Nothing between us and the client may keep, bundle or compress events (wire supplement, section 3). */
-const STREAM_HEADERS = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store, no-transform',
-  'X-Accel-Buffering': 'no',
-} as const;
+/** Frames of snapshots that every stream of a job sends: made once, not once for each of a thousand streams. */
+const shared = new WeakMap<object, Frame>();
 
-/** Answer HEAD, where GET would be answered with a stream. */
-export function answerHead(response: Response): void {
-  response.writeHead(200, STREAM_HEADERS).end();
-}
-
-function begin(response: Response): void {
-  response.writeHead(200, STREAM_HEADERS);
-  response.socket?.setNoDelay(true);
-  response.flushHeaders();
-}
-
-/** Frames of snapshots that every stream of a job sends: printed once, not once for each of a thousand streams. */
-const shared = new WeakMap<object, string>();
-
-function frameOf({ event, data }: StreamEvent): string {
+function frameOf({ event, data }: StreamEvent): Frame {
   const known = shared.get(data);
   if (known !== undefined) return known;
-  const frame = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  const frame = new Frame(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   if (event === 'progress' || event === 'preview') shared.set(data, frame);
   return frame;
-}
-
-async function drained(response: Response, signal: AbortSignal): Promise<void> {
-  const stalled = AbortSignal.timeout(STALLED_MS);
-  try {
-    await once(response, 'drain', { signal: AbortSignal.any([signal, stalled]) });
-  } catch {
-    if (stalled.aborted) response.destroy();
-  }
 }

@@ -28,7 +28,7 @@ export function openClient(publicUrl, connections) {
   };
 }
 
-/** Collects an answer. Without a stream for its body, which would cost the client more than all else. */
+/** Collects an answer. Without a stream for its body, which is a quarter of what a request costs the client. */
 class AnswerHandler {
   #status = 0;
   /** @type {Answer['headers']} */

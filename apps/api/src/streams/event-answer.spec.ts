@@ -53,23 +53,53 @@ describe('the answer that is an event stream', () => {
     expect(await bytesOf(byAnswer(frames), '1.0')).toBe('event: a\ndata: {}\n\n: alive\n\n');
   });
 
-  it('may be sent to a client that has gone: nothing happens', async () => {
-    const sent = new Promise<boolean[]>((resolve) => {
-      const server = createServer((_request, response) => {
-        response.on('error', () => undefined);
+  it('may be sent to a client that has gone: it fails nobody, and nobody waits for it', async () => {
+    const server = createServer();
+    const gone = new Promise<EventAnswer>((resolve) => {
+      server.on('request', (_request, response: ServerResponse) => {
         const answer = new EventAnswer(response);
         answer.begin();
-        response.on('close', () => {
-          server.close();
-          answer.send(new Frame('data: {}\n\n'));
-          void answer.drained(AbortSignal.abort()).then(() => resolve([answer.isBehind]));
-        });
-      }).listen(0, '127.0.0.1', () => {
-        const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-        socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-        socket.once('data', () => socket.destroy());
+        response.on('close', () => resolve(answer));
       });
     });
-    expect(await sent).toHaveLength(1);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'data');
+    socket.destroy();
+    const answer = await gone;
+    answer.send(new Frame('data: {}\n\n'));
+    await answer.drained(AbortSignal.abort());
+    expect(answer.isBehind).toBe(false);
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('waits for a client that is behind until it has taken all', async () => {
+    const server = createServer();
+    const begun = new Promise<EventAnswer>((resolve) => {
+      server.on('request', (_request, response: ServerResponse) => {
+        const answer = new EventAnswer(response);
+        answer.begin();
+        resolve(answer);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const answer = await begun;
+    const large = new Frame('x'.repeat(1_000_000));
+    while (answer.send(large));
+    expect(answer.isBehind).toBe(true);
+    let isDrained = false;
+    const drained = answer.drained(new AbortController().signal).then(() => (isDrained = true));
+    await new Promise(setImmediate);
+    expect(isDrained).toBe(false);
+    socket.resume();
+    await drained;
+    expect(answer.isBehind).toBe(false);
+    socket.destroy();
+    server.close();
+    await once(server, 'close');
   });
 });

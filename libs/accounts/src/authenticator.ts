@@ -60,9 +60,10 @@ export class Authenticator {
 
   /** Who has a key. @throws Refusal as `authenticate` does. */
   async holderOf(key: string, network: string): Promise<Caller> {
-    const caller = isWellFormedApiKey(key) ? await this.lookUp(key, network) : null;
+    const hash = keyHashText(key);
+    const caller = await this.lookUp(key, hash, network);
     if (caller === null) {
-      this.noteRefusal(key, network);
+      this.noteRefusal(hash, network);
       throw this.failures.refusal(network, 'The API key is not valid; it may have expired or been revoked.');
     }
     this.noteUse(caller);
@@ -75,18 +76,18 @@ export class Authenticator {
   }
 
   /** Whose key it was learns that it was presented, and from where. */
-  private noteRefusal(key: string, network: string): void {
-    const ended = this.endedKeys.get(keyHashText(key));
+  private noteRefusal(hash: string, network: string): void {
+    const ended = this.endedKeys.get(hash);
     if (ended === undefined) return;
     const act = { action: 'api_key.refuse', subjectType: 'api_key', subjectId: ended.id, accountId: ended.accountId };
     this.refusals.note(act, network);
   }
 
   /** A key that was valid before, or that nobody but this service can have made, is looked up no matter what its network sends. */
-  private async lookUp(key: string, network: string): Promise<Caller | null> {
-    const hash = keyHashText(key);
-    const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
+  private async lookUp(key: string, hash: string, network: string): Promise<Caller | null> {
     if (this.proven.has(hash)) return (await this.holders.get(hash))?.caller ?? null;
+    if (!isWellFormedApiKey(key)) return null;
+    const find = async (): Promise<KeyHolder | null> => this.strangers.get(hash);
     const isOurs = this.mint.made(key);
     const isFree = this.strangers.has(hash) || (isOurs && !this.ended.has(hash));
     const holder = await (isFree ? find() : this.failures.lookUp(network, find));

@@ -13,17 +13,32 @@ function camelCase(column: string): string {
   return name;
 }
 
+/** Makes a row of the values of one result. */
+type MakeRow = (values: readonly unknown[]) => object;
+
+/** By the columns of results, in order. Their number is that of the lists of columns that statements ask for. */
+const makers = new Map<string, MakeRow>();
+
 /**
- * Rows out of a result that was asked for as arrays. Building them here costs what the driver's own building of rows costs,
- * so that no store has to rename columns (measured: within 3 % for one row of 14 columns and for 200 of them).
+ * A function that is one object literal: all rows of a statement have one shape, which the engine reads and copies fast. Rows
+ * to which one name after the other is added become dictionaries from some sixteen columns on, and copying those shows in
+ * the profile of a poll. No value is part of the source: it names the columns of our own statements, quoted.
  */
+function makerOf(columns: readonly string[]): MakeRow {
+  const key = columns.join();
+  let maker = makers.get(key);
+  if (maker === undefined) {
+    const fields = columns.map((column, at) => `${JSON.stringify(camelCase(column))}: values[${at}]`);
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the only way to make a literal of columns known at run time
+    maker = new Function('values', `return { ${fields.join(', ')} };`) as MakeRow;
+    makers.set(key, maker);
+  }
+  return maker;
+}
+
+/** Rows out of a result that was asked for as arrays, so that no store has to rename columns. */
 export function rowsOf<T>({ fields, rows }: pg.QueryArrayResult<unknown[]>): T[] {
-  const keys = fields.map((field) => camelCase(field.name));
-  return rows.map((values) => {
-    const row: Record<string, unknown> = {};
-    for (let at = 0; at < keys.length; at += 1) row[keys[at] as string] = values[at];
-    return row as T;
-  });
+  return rows.map(makerOf(fields.map((field) => field.name))) as T[];
 }
 
 /** Rows that came with the names of their columns. */

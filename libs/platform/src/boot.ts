@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createLogger, type Logger } from './logger';
 import { SettingsError } from './settings';
 import { Shutdown } from './shutdown';
+import { keepStringMethodsFast } from './string-methods';
 
 /** A boot that failed for a reason that an operator can fix. The message is one sentence. */
 export class BootError extends Error {
@@ -22,6 +23,7 @@ export function runMain(role: string, main: (logger: Logger, shutdown: Shutdown)
   // A heap limit given on the command line or in NODE_OPTIONS would replace the smaller ones of worker threads as well. That of
   // this thread was set when it began, and stays.
   setFlagsFromString('--max-old-space-size=0');
+  keepStringMethodsFast();
   // The reader of the log may end before this process.
   process.stdout.on('error', () => undefined);
   const logger = createLogger(role, process.env.MILLRACE_LOG_LEVEL || 'info');

@@ -7,11 +7,15 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** What is written at a time: the rest waits as one text, not as a copy of it in the buffer of a socket. */
 const CHUNK_CHARACTERS = 65_536;
 
-/** End an answer with a short JSON text. As a text Node writes it together with the headers; Express would make bytes of it first. */
+/**
+ * End an answer with a short JSON text. As a text Node writes it together with the headers; Express would make bytes of it first.
+ * Where each character is one byte, all are ASCII, which is written faster as Latin-1.
+ */
 export function endWithJson(response: Response, text: string): Response {
+  const bytes = Buffer.byteLength(text);
   response.setHeader('Content-Type', JSON_TYPE);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  return response.end(text);
+  response.setHeader('Content-Length', bytes);
+  return response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 /** Send texts, one after the other, as fast as the client takes them. What they hold is the caller's to count (`holdBytes`). */

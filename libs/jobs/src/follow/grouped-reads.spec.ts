@@ -33,18 +33,38 @@ class HeldReads {
 }
 
 describe('readings that come together', () => {
-  it('are one statement for each turn of the event loop while fewer than two are under way, and then wait for each other', async () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  it('are one statement for each turn of the event loop, and wait together for the statement under way', async () => {
     const held = new HeldReads();
     const asked: Promise<string | null>[] = [];
-    for (const asks of [[1, 2], [3], [4, 5], [6]]) {
+    for (const asks of [[1, 2], [3], [4, 5]]) {
       asked.push(...asks.map((ask) => held.reads.get(ask)));
       await held.turn();
     }
-    expect(held.groups).toEqual([[1, 2], [3]]);
+    expect(held.groups).toEqual([[1, 2]]);
     await held.answer();
-    expect(held.groups).toEqual([[1, 2], [3], [4, 5, 6]]);
+    expect(held.groups).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
     await held.answerAll();
-    expect(await Promise.all(asked)).toEqual([1, 2, 3, 4, 5, 6].map((ask) => `found ${ask}`));
+    expect(await Promise.all(asked)).toEqual([1, 2, 3, 4, 5].map((ask) => `found ${ask}`));
+  });
+
+  it('do not wait for a statement that takes long, and two at most are under way', async () => {
+    const held = new HeldReads();
+    const asked: Promise<string | null>[] = [];
+    for (const ask of [1, 2, 3]) {
+      asked.push(held.reads.get(ask));
+      await held.turn();
+      jest.advanceTimersByTime(1_000);
+      await held.turn();
+    }
+    expect(held.groups).toEqual([[1], [2]]);
+    await held.answerAll();
+    expect(await Promise.all(asked)).toEqual([1, 2, 3].map((ask) => `found ${ask}`));
   });
 
   it('wait for no other where any number may be under way', async () => {
@@ -52,7 +72,7 @@ describe('readings that come together', () => {
     const silent = new GroupedReads<number, string>((asks) => {
       groups.push(asks);
       return new Promise(() => undefined);
-    }, Number.POSITIVE_INFINITY);
+    }, false);
     for (const asks of [[1, 2], [3], [4]]) {
       for (const ask of asks) void silent.get(ask);
       await new Promise((resolve) => setImmediate(resolve));
@@ -65,9 +85,8 @@ describe('readings that come together', () => {
     void held.reads.get(1);
     await held.turn();
     const second = held.reads.get(1);
-    await held.turn();
-    expect(held.groups).toEqual([[1], [1]]);
     await held.answerAll();
+    expect(held.groups).toEqual([[1], [1]]);
     expect(await second).toBe('found 1');
   });
 

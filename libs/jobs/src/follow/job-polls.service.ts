@@ -28,10 +28,7 @@ export class JobPolls {
   private readonly jobs = new CoalescedReads<PolledJob>();
   private readonly versions = new CoalescedReads<JobVersion>();
   /** No group waits for another: commands share one connection to Redis, which may be silent for a while. */
-  private readonly shown = new GroupedReads<string, Progress>(
-    (ids) => this.live.progress(ids),
-    Number.POSITIVE_INFINITY,
-  );
+  private readonly shown = new GroupedReads<string, Progress>((ids) => this.live.progress(ids), false);
 
   constructor(
     private readonly reads: Pick<JobReads, 'get' | 'facts' | 'queuePlace'>,

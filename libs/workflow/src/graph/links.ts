@@ -26,9 +26,15 @@ export function linksOf(node: GraphNode, catalogue: NodeCatalogue): NodeLink[] {
 /** Which links count: `every` one, or those of inputs that the node's class declares. */
 export type LinkChoice = 'every' | 'declared';
 
+/** What is known of a node's links. */
+interface KnownLinks {
+  links: readonly NodeLink[];
+  targets: Record<LinkChoice, readonly string[]>;
+}
+
 /** The links of a graph, each node's read once. */
 export class GraphLinks {
-  private readonly byNode = new Map<string, readonly NodeLink[]>();
+  private readonly byNode = new Map<string, KnownLinks>();
 
   constructor(
     private readonly graph: WorkflowGraph,
@@ -36,21 +42,12 @@ export class GraphLinks {
   ) {}
 
   of(id: string): readonly NodeLink[] {
-    const known = this.byNode.get(id);
-    if (known) return known;
-    const node = this.graph.nodes.get(id);
-    const links = node ? linksOf(node, this.catalogue) : [];
-    this.byNode.set(id, links);
-    return links;
+    return this.known(id).links;
   }
 
   /** The nodes that a node's links point at; targets that are no node are passed over. */
-  targets(id: string, choice: LinkChoice): string[] {
-    const ids: string[] = [];
-    for (const { nodeId, isDeclared } of this.of(id)) {
-      if ((isDeclared || choice === 'every') && this.graph.nodes.has(nodeId)) ids.push(nodeId);
-    }
-    return ids;
+  targets(id: string, choice: LinkChoice): readonly string[] {
+    return this.known(id).targets[choice];
   }
 
   /** The roots and all that they reach, in the order of discovery. */
@@ -59,5 +56,27 @@ export class GraphLinks {
     // A Set is walked in order of insertion, additions of the walk included.
     for (const id of reached) for (const target of this.targets(id, choice)) reached.add(target);
     return reached;
+  }
+
+  private known(id: string): KnownLinks {
+    let known = this.byNode.get(id);
+    if (known === undefined) {
+      known = this.read(id);
+      this.byNode.set(id, known);
+    }
+    return known;
+  }
+
+  private read(id: string): KnownLinks {
+    const node = this.graph.nodes.get(id);
+    const links = node ? linksOf(node, this.catalogue) : [];
+    const every: string[] = [];
+    const declared: string[] = [];
+    for (const { nodeId, isDeclared } of links) {
+      if (!this.graph.nodes.has(nodeId)) continue;
+      every.push(nodeId);
+      if (isDeclared) declared.push(nodeId);
+    }
+    return { links, targets: { every, declared } };
   }
 }

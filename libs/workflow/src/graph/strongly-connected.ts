@@ -2,7 +2,7 @@
  * The strongly connected groups of a graph, each after the groups that it points at (R. Tarjan, "Depth-first search and
  * linear graph algorithms", 1972). Linear in nodes and links, and iterative: a chain may be as long as memory allows.
  */
-export function stronglyConnected(ids: Iterable<string>, targets: (id: string) => string[]): string[][] {
+export function stronglyConnected(ids: Iterable<string>, targets: (id: string) => readonly string[]): string[][] {
   const index = new Map<string, number>();
   const lowest = new Map<string, number>();
   const open: string[] = [];

@@ -21,8 +21,8 @@ const makers = new Map<string, MakeRow>();
 
 /**
  * A function that is one object literal: all rows of a statement have one shape, which the engine reads and copies fast. Rows
- * to which one name after the other is added become dictionaries from some sixteen columns on, and copying those shows in
- * the profile of a poll. No value is part of the source: it names the columns of our own statements, quoted.
+ * to which one name after the other is added become dictionaries where they have twenty columns or so, and making and copying those
+ * shows in the profile of a poll. No value is part of the source: it names the columns of our own statements, quoted.
  */
 function makerOf(columns: readonly string[]): MakeRow {
   const key = columns.join();

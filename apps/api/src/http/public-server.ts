@@ -39,7 +39,7 @@ export class PublicAdapter extends ExpressAdapter {
 
   /** @throws Refusal `rate_limited` for a large answer while too many are in flight. */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
-    // Express would look for what else it could say, such as that what it has no body of was not modified.
+    // Express would first look for headers that only an answer with a body has.
     if (body === undefined && statusCode === undefined) return response.end();
     if (typeof body !== 'object' || body === null) return super.reply(response, body, statusCode) as unknown;
     const text = JSON.stringify(body);

@@ -71,7 +71,7 @@ export class GroupedReads<Ask, Found> {
       this.startSoon();
     };
     this.awaited = group;
-    const timer = setTimeout(letNextGo, GROUP_WAIT_MS);
+    const timer = this.isInTurn ? setTimeout(letNextGo, GROUP_WAIT_MS) : undefined;
     void this.settle(group).then(() => {
       clearTimeout(timer);
       this.underWay -= 1;

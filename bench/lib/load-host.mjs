@@ -9,7 +9,7 @@ import { built } from './built.mjs';
  */
 
 // Floors are not to be slower for the Redis client that some generators load.
-built('libs/platform/src/index').keepStringMethodsFast();
+built('libs/platform/src/string-methods').keepStringMethodsFast();
 
 /** @type {unknown} */
 const module = await import(pathToFileURL(process.argv[2] ?? '').href);

@@ -40,7 +40,6 @@ export {
   type ResolveHost,
 } from './outbound';
 export { createSequentialServer, SequentialMessage } from './pipelining';
-export { keepStringMethodsFast } from './string-methods';
 export { Turns } from './turns';
 export { VERSION } from './version';
 export { Shutdown } from './shutdown';

@@ -82,10 +82,9 @@ CREATE OR REPLACE FUNCTION public.dispatch_turns(pool text, room integer, most i
 AS $function$
 #variable_conflict use_column
 DECLARE
-    lowest CONSTANT bigint := -9223372036854775808;
     first_id CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
     -- From where accounts are read, in the order of their turns.
-    after_pass bigint := coalesce(from_pass, lowest);
+    after_pass bigint := coalesce(from_pass, -9223372036854775808);
     after_account uuid := first_id;
     in_flight_now integer;
     oldest timestamptz;
@@ -93,11 +92,15 @@ DECLARE
     first_pass bigint;
     turn_account uuid;
     turn_pass bigint;
+    -- Where the row of the account lies: it is locked, so that it stays there.
+    turn_row tid;
     job_id uuid;
     job_attempt integer;
     job_traceparent text;
     job_models text[];
     reached bigint;
+    looked boolean;
+    seen_pass bigint;
 BEGIN
     IF wait_ms > 0 THEN
         PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
@@ -109,23 +112,21 @@ BEGIN
         turn_account := NULL;
         turn_pass := NULL;
         job_id := NULL;
-        WHILE in_flight_now < room LOOP
+        looked := in_flight_now < room;
+        IF looked THEN
             SELECT q.account_id, q.pass INTO first_account, first_pass FROM account_queues q
             WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
             ORDER BY q.pass, q.account_id LIMIT 1;
             IF wait_ms > 0 THEN
-                SELECT q.account_id, q.pass INTO turn_account, turn_pass FROM account_queues q
+                SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
                 WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
                 ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
             ELSE
-                SELECT q.account_id, q.pass INTO turn_account, turn_pass FROM account_queues q
+                SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
                 WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
                 ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
             END IF;
-            EXIT WHEN turn_account IS NOT NULL OR after_pass = lowest;
-            after_pass := lowest;
-            after_account := first_id;
-        END LOOP;
+        END IF;
         IF turn_account IS NOT NULL THEN
             UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
             WHERE id = (
@@ -136,7 +137,10 @@ BEGIN
         END IF;
         IF job_id IS NOT NULL THEN
             UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + stride / q.weight
-            WHERE q.pool_id = pool AND q.account_id = turn_account;
+            WHERE q.ctid = turn_row;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'the queue of account % in pool % is not where it was locked', turn_account, pool;
+            END IF;
             reached := greatest(reached, turn_pass);
             -- What had its turn is dead in the index, and stays so until the statement ends.
             IF first_account = turn_account THEN
@@ -144,7 +148,11 @@ BEGIN
                 after_account := turn_account;
             END IF;
         END IF;
-        RETURN QUERY SELECT job_id, job_attempt, job_traceparent, job_models, least(turn_pass, first_pass), in_flight_now, oldest,
+        seen_pass := least(turn_pass, first_pass);
+        IF looked AND seen_pass IS NULL THEN
+            SELECT p.virtual_time INTO seen_pass FROM pools p WHERE p.id = pool;
+        END IF;
+        RETURN QUERY SELECT job_id, job_attempt, job_traceparent, job_models, seen_pass, in_flight_now, oldest,
             coalesce(first_account <> turn_account, first_account IS NOT NULL);
         in_flight_now := in_flight_now + 1;
         EXIT WHEN job_id IS NULL OR in_flight_now >= room;

@@ -11,6 +11,7 @@ import { loadBuilt } from '../../scripts/lib/system/index.mjs';
  *   'libs/deployments/src/index': typeof import('../../libs/deployments/src/index'),
  *   'libs/jobs/src/batches/batch-groups': typeof import('../../libs/jobs/src/batches/batch-groups'),
  *   'libs/jobs/src/batches/batch.store': typeof import('../../libs/jobs/src/batches/batch.store'),
+ *   'libs/platform/src/string-methods': typeof import('../../libs/platform/src/string-methods'),
  *   'libs/jobs/src/dispatch/dispatcher': typeof import('../../libs/jobs/src/dispatch/dispatcher'),
  *   'libs/jobs/src/follow/job.store': typeof import('../../libs/jobs/src/follow/job.store'),
  *   'libs/jobs/src/index': typeof import('../../libs/jobs/src/index'),

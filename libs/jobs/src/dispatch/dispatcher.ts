@@ -104,7 +104,7 @@ export class Dispatcher {
     try {
       const done = await work(offer);
       const found = done.turns[0]?.found ?? null;
-      if (offer.watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now);
+      if (offer.watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, performance.now());
       this.track(this.follow(poolId, offer, done.turns));
       return done;
     } finally {
@@ -239,7 +239,7 @@ export class Dispatcher {
       return this.turns.take(this.database, poolId, room, { most, watermarks, waitMs });
     });
     const [{ found }] = turns;
-    if (watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now);
+    if (watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, performance.now());
     return turns;
   }
 

@@ -9,7 +9,7 @@ import { claimAttempt } from '../lifecycle/claim.store';
 import { handBackAttempt } from '../lifecycle/release.store';
 import type { ClaimedAttempt } from '../state/job';
 import { AccountQueueStore } from './account-queue.store';
-import { ONE_TURN, TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
+import { ONE_TURN, STRIDE, TurnStore, type DispatchedJob, type Watermarks } from './turn.store';
 
 const turns = new TurnStore();
 
@@ -323,7 +323,7 @@ describe('a turn from the watermarks of an earlier one', () => {
     expect((await turns.take(test.database, poolId, 3, { ...ONE_TURN, watermarks: found }))[0].job).not.toBeNull();
   });
 
-  it('still serves an account behind the watermark, when there is none after it', async () => {
+  it('leaves an account behind the watermark to a turn from the start', async () => {
     const { poolId } = await makePool(test.database);
     const behind = await makeAccount(test.database);
     const after = await makeAccount(test.database);
@@ -331,16 +331,24 @@ describe('a turn from the watermarks of an earlier one', () => {
     await test.database.execute(
       Prisma.sql`UPDATE account_queues SET pass = 9 WHERE pool_id = ${poolId} AND account_id = ${after}::uuid`,
     );
-    const watermarks = { pass: 5n, inFlightSince: new Date(0) };
     const served = [];
-    for (let n = 0; n < 2; n += 1) {
+    for (const pass of [5n, 5n, null]) {
+      const watermarks = pass === null ? null : { pass, inFlightSince: new Date(0) };
       const [{ job }] = await turns.take(test.database, poolId, 100, { ...ONE_TURN, watermarks });
       served.push(job === null ? null : await accountOf(job));
     }
-    expect(served).toEqual([after, behind]);
-    expect(await turns.take(test.database, poolId, 100, { ...ONE_TURN, watermarks })).toEqual([
-      { job: null, inFlight: 2, found: null, skipped: false },
-    ]);
+    expect(served).toEqual([after, null, behind]);
+  });
+
+  it('finds virtual time where nobody waits, which is where the next to come joins', async () => {
+    const { poolId } = await makePool(test.database);
+    await world.queueMany(poolId, await makeAccount(test.database), 2);
+    for (let n = 0; n < 2; n += 1) await take(poolId, 100);
+    const [{ job, found }] = await turns.take(test.database, poolId, 100, ONE_TURN);
+    expect({ job, pass: found?.pass }).toEqual({ job: null, pass: BigInt(STRIDE) });
+    await world.queueMany(poolId, await makeAccount(test.database), 1);
+    const [next] = await turns.take(test.database, poolId, 100, { ...ONE_TURN, watermarks: found });
+    expect(next.job).not.toBeNull();
   });
 });
 

@@ -338,6 +338,31 @@ describe('a blob store that stays away', () => {
   });
 });
 
+describe('a worker whose engine says that it computes no more', () => {
+  it('claims the next attempt meanwhile, which has the engine once the run has settled', async () => {
+    const settling = gate();
+    const runs: Run[] = [
+      async (_work, context) => {
+        context.onEvent({ type: 'started' });
+        context.onEvent({ type: 'computed' });
+        await settling.pass();
+        return { status: 'succeeded' };
+      },
+    ];
+    const world = await openWorld((work, context) => (runs.shift() ?? makesFile)(work, context));
+    await world.take();
+    const next = await world.another();
+    const over = next.take();
+    await next.isRunning();
+    expect(await next.outcome()).toMatchObject({ status: 'running', attempts: [null], outputs: [] });
+    settling.open();
+    await over;
+    await Promise.all([world.isOver(), next.isOver()]);
+    expect(await world.outcome()).toMatchObject({ status: 'succeeded', attempts: ['succeeded'] });
+    expect(await next.outcome()).toMatchObject({ status: 'succeeded', outputs: ['a.txt'] });
+  });
+});
+
 describe('a worker whose attempt stores what it made', () => {
   /** An attempt that has left its engine, and is held where its bytes are written. */
   async function storing(run: Run): Promise<{ world: World; writing: ReturnType<typeof gate> }> {

@@ -229,20 +229,22 @@ export class PoolWorker {
     const entry = { jobId: claimed.jobId, attempt };
     this.running.add(entry);
     const done = (): void => release({ left: null, hasRun: true });
-    const over: Promise<void> = attempt.run(() => void this.vacate(claimed, slot, over).finally(done));
-    try {
-      await over;
-    } finally {
+    const over: Promise<void> = attempt.run({
+      // Where it must be known what the run has left in memory, the next is not taken before.
+      onComputed: () => void (isWarm(claimed, slot.warm) && slot.leave(over).finally(done)),
+      onSettled: () => void this.vacate(claimed, slot, over).finally(done),
+    });
+    await over.finally(() => {
       this.running.delete(entry);
       ended?.();
-    }
+    });
     done();
   }
 
-  /**
-   * Resolves when an engine that has settled can be given another attempt than the one that ends with `over`. Never rejects.
-   */
+  /** Resolves when an engine that has settled can be given another attempt than the one that ends with `over`. Never rejects. */
   private async vacate({ models }: ClaimedAttempt, slot: EngineSlot, over: Promise<void>): Promise<void> {
+    // An engine that is left early may be sick after all.
+    if (this.offer()) void this.report();
     const noted = models.length > 0 || slot.isSick ? this.noteHealth(slot) : Promise.resolve();
     // A run that loaded nothing has changed little: what the engine holds is read while the next one runs.
     const mustKnow = slot.isSick || !isWarm({ models }, slot.warm);

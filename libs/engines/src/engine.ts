@@ -45,6 +45,11 @@ export type EngineEvent =
   /** Step `step` of `steps` is done. Values as the node reports them: not clamped, not throttled. */
   | { type: 'node_step'; nodeId: string; step: number; steps: number }
   | { type: 'node_finished'; nodeId: string }
+  /**
+   * The run has succeeded as far as the engine knows, and will soon settle: what is left is to fetch what it made. The next run can be
+   * prepared meanwhile. An engine may never say so.
+   */
+  | { type: 'computed' }
   | { type: 'preview'; nodeId: string; contentType: 'image/jpeg' | 'image/png'; data: Buffer }
   | { type: 'output'; output: EngineOutput }
   /** Standard output of the workflow's code, in write order, line breaks included. */

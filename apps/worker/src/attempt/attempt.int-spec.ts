@@ -64,7 +64,7 @@ describe('an attempt', () => {
     const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW });
     const parts = around.parts(folder, await engine.catalogue());
     parsed.length = 0;
-    await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
+    await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run();
 
     expect(around.ends).toMatchObject([{ ending: 'succeeded', failure: null }]);
     expect(parsed.filter((text) => text.includes('only once'))).toEqual([WORKFLOW]);
@@ -86,9 +86,25 @@ describe('an attempt', () => {
       beforeRun.push(...around.engineMs);
       return run(...work);
     });
-    await new Attempt(around.parts(folder, await engine.catalogue()), claimed, slot, staying).run(() => undefined);
+    await new Attempt(around.parts(folder, await engine.catalogue()), claimed, slot, staying).run();
     expect(around.ends).toMatchObject([{ ending: 'succeeded' }]);
     expect(beforeRun).toEqual(beats);
+  });
+
+  it.each([
+    ['is handed back, which costs its job nothing,', 1, { handedBack: 1, losses: [] }],
+    ['is given up after ten attempts', 11, { handedBack: 0, losses: [{ by: 'worker' }] }],
+  ])('%s where the run before has lost the engine', async (_, number, expected) => {
+    const around = new Surroundings();
+    const lost = { kind: 'cpu', run: () => Promise.resolve({ status: 'lost', reason: 'gone' }) } as unknown as Engine;
+    const slot = new EngineSlot(lost, logger);
+    const leave = await slot.enter(staying);
+    const claimed = claimedAttempt({ jobId: randomUUID(), attempt: number });
+    const over = new Attempt(around.parts(folder, {}), claimed, slot, staying).run();
+    await slot.run({ runId: 'r' } as EngineWork, { signal: staying, onEvent: () => undefined });
+    leave();
+    await over;
+    expect(around).toMatchObject(expected);
   });
 
   it('gives its engine nothing where nothing is left to extend a hold that is short', async () => {
@@ -99,7 +115,7 @@ describe('an attempt', () => {
     });
     const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW, isHoldShort: true });
     const posted = simulator.server.posted.length;
-    await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
+    await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run();
     expect(around.ends).toMatchObject([{ ending: 'credits_exhausted', engineMs: 0 }]);
     expect(simulator.server.posted).toHaveLength(posted);
   });
@@ -120,9 +136,7 @@ describe('an attempt', () => {
       });
     };
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(
-      () => undefined,
-    );
+    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run();
     expect(around.losses).toMatchObject([{ by: 'worker', reason: 'its worker failed' }]);
     expect(around.ends).toEqual([]);
   });
@@ -138,9 +152,7 @@ describe('an attempt', () => {
       return Promise.resolve({ status: context.signal.aborted ? 'interrupted' : 'succeeded' });
     };
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(
-      () => undefined,
-    );
+    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run();
     expect(around.handedBack).toBe(0);
     expect(around.ends).toMatchObject([{ ending: 'output_not_stored', failure: { code: 'output_storage_error' } }]);
   });
@@ -157,7 +169,7 @@ describe('an attempt', () => {
     const run = jest.fn();
     const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
     const claimed = claimedAttempt({ jobId: randomUUID(), attempt });
-    await new Attempt({ ...around.parts(folder, {}), workFolder }, claimed, slot, staying).run(() => undefined);
+    await new Attempt({ ...around.parts(folder, {}), workFolder }, claimed, slot, staying).run();
     expect(run).not.toHaveBeenCalled();
     expect(around).toMatchObject(end);
     expect(workFolder.problem).not.toBeNull();
@@ -179,7 +191,9 @@ describe('an attempt', () => {
         return Promise.resolve({ status: 'succeeded' });
       };
       const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
-      await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run(settle);
+      await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run({
+        onSettled: settle,
+      });
       expect(around.calls).toEqual(calls);
       expect(around.ends).toMatchObject([{ ending: 'succeeded' }]);
     },
@@ -204,7 +218,7 @@ describe('an attempt', () => {
       clock.mockReturnValue(9_000);
       await attempt.checkForCancel();
     };
-    await attempt.run(settle);
+    await attempt.run({ onSettled: settle });
     clock.mockRestore();
     expect(around.engineMs).toEqual([40]);
     expect(around.ends).toMatchObject([{ ending: 'succeeded', engineMs: 40 }]);

@@ -51,6 +51,14 @@ const CREDENTIALS_LOST: JobFailure = {
   message: 'The credentials sent with this job were lost before it started. Submit it again with them.',
 };
 
+/** What an attempt tells about its engine. Neither is called where it never came to the engine. */
+export interface EngineUse {
+  /** The engine computes no more and will soon settle; not every engine says so. */
+  onComputed?: () => void;
+  /** The engine has settled and another attempt can have it, though this one has not ended. */
+  onSettled?: () => void;
+}
+
 /**
  * One claimed attempt under way: its inputs are staged, its engine runs, its outputs are stored, and its end is recorded.
  * PostgreSQL decides what that means, no matter what happens to the worker meanwhile.
@@ -71,6 +79,9 @@ export class Attempt {
   private readonly logger: Logger;
   /** Whether the engine was given the run: what breaks before is this worker's fault alone. */
   private hasBegun = false;
+  /** Gives the engine to the next attempt. */
+  private leaveEngine = (): void => undefined;
+  private onComputed: EngineUse['onComputed'];
 
   /** @param draining aborts when the worker must go: the attempt is then given back. */
   constructor(
@@ -86,6 +97,7 @@ export class Attempt {
     const plan = planProgress(this.graph, parts.catalogue());
     this.observer = new RunObserver(claimed, plan, jobs.events, logTailBytes, {
       output: (output) => this.outputs.add(output),
+      computed: () => this.onComputed?.(),
       fault: (error) => this.fault.abort(error),
     });
     this.lease = new LeaseKeeper(jobs.lifecycle, claimed, leaseSeconds * 1000, this.observer, this.logger);
@@ -110,13 +122,9 @@ export class Attempt {
     return this.lease.beat();
   }
 
-  /**
-   * Run to the end, for this worker. Never rejects.
-   *
-   * @param onSettled called when the engine has settled and another attempt can have it, though this one has not ended; not
-   * called where the attempt never came to the engine.
-   */
-  async run(onSettled: () => void): Promise<void> {
+  /** Run to the end, for this worker. Never rejects. */
+  async run({ onComputed, onSettled }: EngineUse = {}): Promise<void> {
+    this.onComputed = onComputed;
     try {
       const end = await this.compute(onSettled).catch((error: unknown) => this.brokenOff(error));
       this.log.close();
@@ -131,6 +139,7 @@ export class Attempt {
       this.log.close();
       this.observer.close();
       await this.models.end();
+      this.leaveEngine();
       await this.lease.close();
       await this.files.remove();
     }
@@ -142,12 +151,14 @@ export class Attempt {
     return reportEnd(this.parts.jobs, this.claimed, this.reportOf(end), this.logger);
   }
 
-  private async compute(onSettled: () => void): Promise<AttemptEnd> {
+  private async compute(onSettled: EngineUse['onSettled']): Promise<AttemptEnd> {
     const outputDir = await this.files.makeOutputs();
     let staged: StagedInputs;
     let models: ReadonlyMap<string, string>;
     try {
       staged = await this.stage();
+      this.leaveEngine = await this.slot.enter(this.over);
+      if (this.slot.isSick && !this.over.aborted) return this.withoutEngine();
       models = await this.stageModels();
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });
@@ -168,7 +179,8 @@ export class Attempt {
     this.observer.engineSettled();
     // Before another attempt can have the engine, which is shown models of its own.
     await this.models.end();
-    onSettled();
+    this.leaveEngine();
+    onSettled?.();
     this.parts.metrics.engineSeconds.inc({ pool: poolId }, this.observer.engineMs / 1000);
     this.fault.signal.throwIfAborted();
     if (result.status === 'disk_failed') await this.parts.workFolder.suspect();
@@ -183,6 +195,13 @@ export class Attempt {
   private stageModels(): Promise<ReadonlyMap<string, string>> {
     const onProgress = this.observer.staging.bind(this.observer);
     return this.models.stage(this.graph, this.parts.catalogue(), this.over, onProgress);
+  }
+
+  /** The run before has left the engine unfit for another. */
+  private withoutEngine(): AttemptEnd {
+    const reason = 'its engine was lost by the run before';
+    if (this.claimed.attempt <= LAST_FREE_ATTEMPT) return { kind: 'handed_back' };
+    return { kind: 'given_up', loss: { by: 'worker', reason } };
   }
 
   private withoutRoom({ lack, message: reason }: NoRoomForModels): AttemptEnd {

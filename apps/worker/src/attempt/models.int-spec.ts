@@ -95,7 +95,7 @@ const claimedBy = (accountId: string, name = NAME) =>
 /** Run a job of an account to its end. */
 async function run(accountId: string, given: Partial<AttemptParts> = {}, on: Engine = engine): Promise<void> {
   const attempt = new Attempt(await partsOf(given), claimedBy(accountId), new EngineSlot(on, logger), staying);
-  await attempt.run(() => undefined);
+  await attempt.run();
 }
 
 const textOf = (content: Buffer): string => `model ${createHash('sha256').update(content).digest('hex')}`;
@@ -192,7 +192,7 @@ describe('an attempt whose model is in the library alone', () => {
     };
     const slot = new EngineSlot(engine, logger);
     const attempt = new Attempt(await partsOf(), claimedBy('one'), slot, leaving.signal);
-    const running = attempt.run(() => undefined);
+    const running = attempt.run();
     await isAsked;
     if (how === 'drained') leaving.abort();
     else {
@@ -237,7 +237,7 @@ describe('an attempt whose model is in the library alone', () => {
     const runInNone = async (accountId: string, attempt = 1): Promise<void> => {
       const parts = await partsOf({ models: () => ({ cache: none, links }) });
       const claimed = { ...claimedBy(accountId), attempt };
-      await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run(() => undefined);
+      await new Attempt(parts, claimed, new EngineSlot(engine, logger), staying).run();
     };
 
     it('is left to one with more room, where others take the disk or its budget is too small, and says what it needs', async () => {

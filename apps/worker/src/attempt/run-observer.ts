@@ -32,6 +32,7 @@ export class RunObserver {
     logTailBytes: number,
     private readonly on: {
       output: (output: EngineOutput) => void;
+      computed: () => void;
       fault: (error: unknown) => void;
     },
   ) {
@@ -82,6 +83,9 @@ export class RunObserver {
         break;
       case 'preview':
         this.previewThrottle.offer(event);
+        return;
+      case 'computed':
+        this.on.computed();
         return;
       case 'output':
         this.on.output(event.output);

@@ -155,6 +155,45 @@ describe('an engine in its slot', () => {
     });
   });
 
+  it('is had by one attempt at a time, in the order in which they came', async () => {
+    const slot = slotOf({});
+    const had: string[] = [];
+    const enter = async (name: string): Promise<() => void> => {
+      const leave = await slot.enter(new AbortController().signal);
+      had.push(name);
+      return leave;
+    };
+    const leave = await enter('first');
+    const others = [enter('second'), enter('third')] as const;
+    await new Promise(setImmediate);
+    expect(had).toEqual(['first']);
+    leave();
+    const leaveToo = await others[0];
+    expect(had).toEqual(['first', 'second']);
+    leaveToo();
+    await others[1];
+  });
+
+  it('is waited for no longer by an attempt that is to end, and by the next as long as another has it', async () => {
+    const slot = slotOf({});
+    const leave = await slot.enter(new AbortController().signal);
+    const leaveUnused = await slot.enter(AbortSignal.abort());
+    leaveUnused();
+    const had = jest.fn();
+    const next = slot.enter(new AbortController().signal).then(had);
+    await new Promise(setImmediate);
+    expect(had).not.toHaveBeenCalled();
+    leave();
+    await next;
+  });
+
+  it('is left as well by an attempt that has left it already', async () => {
+    const slot = slotOf({});
+    const over = never<void>();
+    await slot.leave(over);
+    await slot.leave(over);
+  });
+
   it('is left by one attempt that stores what it made; the next that leaves it waits for that one', async () => {
     const slot = slotOf({});
     let end: () => void = () => undefined;

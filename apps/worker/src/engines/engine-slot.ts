@@ -24,8 +24,10 @@ export class EngineSlot {
   private sick = false;
   /** It has a run that it did not end when asked, and could not be replaced. */
   private isStuck = false;
-  /** Settles when no attempt is left that had this engine and still stores what it made. */
-  private stored: Promise<void> = Promise.resolve();
+  /** Settles when no attempt is left that has this engine, or is shown models on it. */
+  private vacant: Promise<void> = Promise.resolve();
+  /** The attempt that left this engine last, and what it waited for: both settle when an attempt has stored what it made. */
+  private left: { over: Promise<void>; before: Promise<void> };
   private readonly warmth: Warmth;
   private lastHealth: EngineHealth = { ready: false, problem: SILENT, version: 'unknown', residentModels: [] };
 
@@ -36,6 +38,7 @@ export class EngineSlot {
     warmUp: (() => Promise<WarmUpTimes>) | null = null,
   ) {
     this.warmth = new Warmth(warmUp, logger);
+    this.left = { over: this.vacant, before: this.vacant };
   }
 
   /** Do what the engine is to do before its first run. @throws when that fails. */
@@ -80,6 +83,23 @@ export class EngineSlot {
     return this.lastHealth;
   }
 
+  /**
+   * Have the engine once the attempt before has it no more, which may have left it to this one while it settles. Resolves, too, when
+   * the signal aborts: the engine may not be used then.
+   *
+   * @returns what an attempt calls when neither a run nor a model of its own is on the engine any more.
+   */
+  async enter(signal: AbortSignal): Promise<() => void> {
+    const before = this.vacant;
+    const entered = new AbortController();
+    let leave = (): void => undefined;
+    const gone = new Promise<void>((resolve) => (leave = resolve));
+    this.vacant = before.then(() => gone);
+    await Promise.race([before, aborted(signal, entered.signal)]);
+    entered.abort();
+    return leave;
+  }
+
   /** Never rejects. */
   async run(work: EngineWork, context: EngineRunContext): Promise<EngineResult> {
     const over = new AbortController();
@@ -101,14 +121,14 @@ export class EngineSlot {
   }
 
   /**
-   * Leave the engine, which has settled, to the next attempt, while this one goes on storing what it made. One at a time
+   * Leave the engine, which has settled or is about to, to the next attempt, while this one goes on storing what it made. One at a time
    * does so: resolves when those before have ended, so that what waits to be stored is bounded, on disk and in memory.
    *
-   * @param over settles when the attempt has ended; never rejects.
+   * @param over settles when the attempt has ended; never rejects. The same attempt may leave again, which changes nothing.
    */
   async leave(over: Promise<void>): Promise<void> {
-    await this.stored;
-    this.stored = over;
+    if (this.left.over !== over) this.left = { over, before: this.left.over };
+    await this.left.before;
   }
 
   /** Resolves when a run has ignored an interrupt and its engine was replaced, or could not be. */

@@ -11,6 +11,7 @@ import {
 import { ResidentModels } from './resident-models';
 import {
   ComfyuiRun,
+  FetchTimes,
   createScrubber,
   endsProcess,
   gpuFaultOf,
@@ -40,6 +41,7 @@ export class ComfyuiEngine implements Engine {
   private readonly restart: RestartRequest;
   private readonly serverCatalogue: ServerCatalogue;
   private readonly resident = new ResidentModels();
+  private readonly fetching = new FetchTimes();
   /** Classes that were seen to report although they are no output nodes. */
   private readonly reportingClasses = new Set<string>();
   private readonly trouble: ServerTrouble;
@@ -163,6 +165,7 @@ export class ComfyuiEngine implements Engine {
       bounds: this.bounds,
       previewMethod,
       isServerOurs: this.keeper.canReplace,
+      fetching: this.fetching,
       logTailBytes,
     };
     return new ComfyuiRun(server, settings, work, context);

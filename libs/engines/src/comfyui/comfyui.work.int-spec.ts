@@ -48,6 +48,27 @@ describe('an engine attached to a ComfyUI, given work', () => {
     expect(posted?.promptId).toBe(run.runId);
   });
 
+  it('says that it computes no more once the server has succeeded, where fetching was quick before', async () => {
+    await open();
+    const said = async (graph: Graph): Promise<{ types: string[]; status: string }> => {
+      const run = startRun(engine, graph);
+      const { status } = await run.result;
+      return { types: run.events.map(({ type }) => type).filter((type) => type !== 'log'), status };
+    };
+    const failing = {
+      '1': { class_type: 'TestFail', inputs: { message: 'no', after_steps: 0, kind: 'ValueError', salt: 1 } },
+      '2': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'a' } },
+    };
+    expect((await said(STEPPING)).types).not.toContain('computed');
+    const { types } = await said(STEPPING);
+    expect(types.filter((type) => type === 'computed')).toHaveLength(1);
+    expect(types.indexOf('computed')).toBeGreaterThan(types.lastIndexOf('node_finished'));
+    expect(await said(failing)).toMatchObject({
+      types: expect.not.arrayContaining(['computed']) as string[],
+      status: 'failed',
+    });
+  });
+
   it('hands credentials over under the names that nodes know, and lets no text repeat them', async () => {
     await open();
     const secret = 'sk-canary-1234567890';

@@ -6,6 +6,7 @@ import { GraphRefusal, sanitiseGraph, type SanitisedGraph } from '../graph';
 import { mapExtraData, postPrompt } from '../protocol';
 import { cancelRun, type CancelResult } from './cancel';
 import { diskFaultOf } from './disk-fault';
+import type { FetchTimes } from './fetch-times';
 import { RunMonitor } from './run-monitor';
 import type { Ending, RunOutcome, RunServer } from './run-outcome';
 import type { RunOutputs } from './run-outputs';
@@ -20,6 +21,8 @@ export interface RunSettings {
   previewMethod: string;
   /** Nobody else posts to the server: what it prints from the post on is this run's. */
   isServerOurs: boolean;
+  /** How long runs take from their end on the server until what they made is fetched. */
+  fetching: FetchTimes;
 }
 
 const RESET = 'The engine was reset during the run.';
@@ -90,7 +93,9 @@ export class ComfyuiRun {
       return this.outcome({ status: 'failed', failure: this.scrubbed(posted.failure) }, canceled === 'ignored');
     }
     const ending = await this.whenOver();
-    return await this.conclude(ending, outputs, () => socket.lossCount !== lossesBefore);
+    const { fetching } = this.settings;
+    if (this.monitor.hasSucceeded && fetching.areQuick) this.monitor.onComputed();
+    return await fetching.measured(() => this.conclude(ending, outputs, () => socket.lossCount !== lossesBefore));
   }
 
   private async whenOver(): Promise<Ending> {

@@ -111,6 +111,16 @@ export class RunMonitor {
     this.apply(onHistory(this.state, entry));
   }
 
+  /** The server has ended the run, which it calls a success. */
+  get hasSucceeded(): boolean {
+    return this.state.ended && this.state.terminal?.status === 'succeeded';
+  }
+
+  /** What is left to do for the run is quick. */
+  onComputed(): void {
+    this.emit({ type: 'computed' });
+  }
+
   /** Looks after the run, from its post on. */
   startWatching(): void {
     this.watch.start();

@@ -17,7 +17,7 @@ export interface NodeReport {
 
 /** What a message means for the run: events to pass on, and outputs to fetch first. */
 export type RunSignal =
-  | Exclude<EngineEvent, { type: 'output' | 'log' }>
+  | Exclude<EngineEvent, { type: 'computed' | 'output' | 'log' }>
   | { type: 'reported'; report: NodeReport }
   /** A picture that is the node's output, not a preview. */
   | { type: 'picture_output'; nodeId: string; contentType: 'image/jpeg' | 'image/png'; data: Buffer };

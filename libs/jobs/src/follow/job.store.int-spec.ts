@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import pg from 'pg';
 import { JOB_STATUSES, newId, type JobStatus } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { countAhead } from '../fixtures/count-ahead';
@@ -245,5 +246,32 @@ describe('the places of the waiting jobs of a page', () => {
       const ahead = await store.countAheadOfEach(test.database, cloud.accountId, jobs);
       for (const job of jobs) expect(ahead.get(job.id)).toBe(await countAhead(test.database, job));
     }
+  });
+});
+
+describe('the statements of a list', () => {
+  /** As often as PostgreSQL plans a prepared statement for its values, before it compares that with a plan for any. */
+  const PLANNED_FOR_VALUES = 5;
+
+  it('are planned once on each connection, however many jobs an account has', async () => {
+    const client = new pg.Client({ connectionString: test.url });
+    await client.connect();
+    const { jobs } = await store.list(test.database, cloud, filterOf({ status: 'queued' }));
+    const statements: [string, Prisma.Sql][] = [
+      ['newest', store.listSql(cloud, filterOf({}))],
+      ['next', store.listSql(cloud, filterOf({ before: jobs[0]?.id ?? null, limit: 50 }))],
+      ['ended', store.listSql(cloud, filterOf({ status: 'succeeded' }))],
+      ['places', store.aheadOfEachSql(cloud.accountId, jobs)],
+    ];
+    for (const [name, { text, values }] of statements) {
+      for (let n = 0; n <= PLANNED_FOR_VALUES + 1; n += 1) await client.query({ name, text, values });
+    }
+    const { rows } = await client.query('SELECT name, custom_plans::int FROM pg_prepared_statements ORDER BY name');
+    await client.end();
+    expect(rows).toEqual(
+      statements
+        .map(([name]) => ({ name, custom_plans: PLANNED_FOR_VALUES }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    );
   });
 });

@@ -45,6 +45,13 @@ export interface AskedJob {
   withLogs: boolean;
 }
 
+/**
+ * So many rows are found for a page of fewer. They stand in the text of the statement, where the planner sees that they are few. Of a parameter it
+ * expects a tenth of the account's jobs, and so plans each list of a large account anew, which takes longer than running it.
+ */
+const FOUND_AT_ONCE = [21, 51, 101];
+/** Of UUIDs: no id is above it. */
+const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /** A page ends with the job that has the last of as many. An output is some 500 bytes of an answer. */
 const OUTPUTS_OF_A_PAGE = 1_000;
 /** Of PostgreSQL's smallint. */
@@ -146,12 +153,12 @@ export class JobStore {
     filter: JobFilter,
   ): Promise<{ jobs: JobRecord[]; more: boolean }> {
     const rows = await statements.rows<JobRow & { found: number }>(this.listSql(scope, filter));
-    const jobs = rows.slice(0, filter.limit).map(({ found: _, ...row }) => recordOf(row));
+    const jobs = rows.map(recordOf);
     return { jobs, more: (rows[0]?.found ?? 0) > jobs.length };
   }
 
   /**
-   * The statement of `list`: it finds one more than asked for, and of those only so many that their outputs fit on a page. Its plans a test checks: a page costs the rows it shows, however many others the account has.
+   * The statement of `list`: it finds one more than asked for at least, and of those shows only so many that their outputs fit on a page. Its plans a test checks: a page costs the rows it shows, however many others the account has.
    * (Of IS NOT DISTINCT FROM, by which single jobs are found, the planner expects one row in 200, and so reads and sorts the
    * whole table.)
    */
@@ -168,14 +175,15 @@ export class JobStore {
     if (since !== null) conditions.push(Prisma.sql`j.id >= ${since}::uuid`);
     if (status !== null) conditions.push(hasStatus(status));
     if (Object.keys(metadata).length > 0) conditions.push(hasLabels(metadata));
+    const foundAtOnce = Prisma.raw(String(FOUND_AT_ONCE.find((rows) => rows > limit) ?? limit + 1));
     return Prisma.sql`
       SELECT ${jobColumns(sourceShown(labels))}, ${outputsColumn}, NULL::json AS logs, j.found FROM (
         SELECT p.*, (count(*) OVER ())::int AS found, sum(p.output_count) OVER (ORDER BY p.id DESC) - p.output_count AS before
         FROM (
           SELECT j.*, (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id) AS output_count FROM jobs j
-          WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${limit + 1}
+          WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY j.id DESC LIMIT ${foundAtOnce}
         ) p
-      ) j WHERE j.before < ${OUTPUTS_OF_A_PAGE} ORDER BY j.id DESC`;
+      ) j WHERE j.before < ${OUTPUTS_OF_A_PAGE} ORDER BY j.id DESC LIMIT ${limit}`;
   }
 
   /** Size of the graph in bytes. */
@@ -218,7 +226,7 @@ export class JobStore {
 
   /**
    * The statement of `countAheadOfEach`: two ranges of one index. The planner estimates a third of the account's jobs for a
-   * range that is open at an end, and reads another index; for a closed one it estimates few.
+   * range that is open at an end, and reads another index or plans the statement each time; for a closed one it estimates few.
    */
   aheadOfEachSql(accountId: string, jobs: readonly { id: string; poolId: string }[]): Prisma.Sql {
     const ids = jobs.map((job) => job.id);
@@ -233,7 +241,7 @@ export class JobStore {
       ), behind AS (
         ${waiting(Prisma.sql`w.priority >= ${LOWEST_PRIORITY} AND w.priority < (SELECT priority FROM highest)`)}
         UNION ALL
-        ${waiting(Prisma.sql`w.priority = (SELECT priority FROM highest) AND w.id >= ${oldest}::uuid`)}
+        ${waiting(Prisma.sql`w.priority = (SELECT priority FROM highest) AND w.id >= ${oldest}::uuid AND w.id <= ${HIGHEST_ID}::uuid`)}
       ), place AS (
         SELECT b.id, b.pool_id, row_number() OVER (PARTITION BY b.pool_id ORDER BY b.priority, b.id DESC) AS from_end
         FROM behind b

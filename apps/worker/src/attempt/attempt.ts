@@ -51,7 +51,7 @@ const CREDENTIALS_LOST: JobFailure = {
   message: 'The credentials sent with this job were lost before it started. Submit it again with them.',
 };
 
-/** What an attempt tells about its engine. Neither is called where it never came to the engine. */
+/** What an attempt says of its engine. Neither is called where it never came to the engine. */
 export interface EngineUse {
   /** The engine computes no more and will soon settle; not every engine says so. */
   onComputed?: () => void;

@@ -249,7 +249,7 @@ describe('the places of the waiting jobs of a page', () => {
   });
 });
 
-describe('the statements of a list', () => {
+describe('the statements of lists and polls', () => {
   /** As often as PostgreSQL plans a prepared statement for its values, before it compares that with a plan for any. */
   const PLANNED_FOR_VALUES = 5;
 
@@ -257,11 +257,15 @@ describe('the statements of a list', () => {
     const client = new pg.Client({ connectionString: test.url });
     await client.connect();
     const { jobs } = await store.list(test.database, cloud, filterOf({ status: 'queued' }));
+    const asks = jobs.map(({ id }) => ({ scope: cloud, id, withLogs: false }));
     const statements: [string, Prisma.Sql][] = [
       ['newest', store.listSql(cloud, filterOf({}))],
       ['next', store.listSql(cloud, filterOf({ before: jobs[0]?.id ?? null, limit: 50 }))],
       ['ended', store.listSql(cloud, filterOf({ status: 'succeeded' }))],
       ['places', store.aheadOfEachSql(cloud.accountId, jobs)],
+      ['poll', store.findAskedSql(asks.slice(0, 1))],
+      ['facts of a poll', store.factsAskedSql(asks.slice(0, 1))],
+      ['polls at once', store.findAskedSql(asks)],
     ];
     for (const [name, { text, values }] of statements) {
       for (let n = 0; n <= PLANNED_FOR_VALUES + 1; n += 1) await client.query({ name, text, values });

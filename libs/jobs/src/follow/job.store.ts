@@ -47,7 +47,7 @@ export interface AskedJob {
 
 /**
  * So many rows are found for a page of fewer. They stand in the text of the statement, where the planner sees that they are few. Of a parameter it
- * expects a tenth of the account's jobs, and so plans each list of a large account anew, which takes longer than running it.
+ * expects a tenth of the account's jobs, and so plans each list of a large account again, which takes longer than running it.
  */
 const FOUND_AT_ONCE = [21, 51, 101];
 /** Of UUIDs: no id is above it. */
@@ -252,12 +252,16 @@ export class JobStore {
   }
 }
 
-/** Rows `asked`, numbered from 1 in the order of `asks`. */
+/**
+ * Rows `asked`, numbered from 1 in the order of `asks`. Their arrays stand in subqueries: the planner would see how many they are, find a plan for so few
+ * cheaper than one for any number, and plan the statement again for each poll.
+ */
 function rowsOf(asks: readonly AskedJob[]): Prisma.Sql {
   return Prisma.sql`unnest(
-    ${asks.map(({ id }) => id)}::uuid[], ${asks.map(({ scope }) => scope.accountId)}::uuid[],
-    ${asks.map(({ scope }) => scope.surface)}::text[], ${asks.map(({ scope }) => scope.deploymentId)}::uuid[],
-    ${asks.map(({ scope: { labels } }) => labels && JSON.stringify(labels))}::text[], ${asks.map(({ withLogs }) => withLogs)}::boolean[]
+    (SELECT ${asks.map(({ id }) => id)}::uuid[]), (SELECT ${asks.map(({ scope }) => scope.accountId)}::uuid[]),
+    (SELECT ${asks.map(({ scope }) => scope.surface)}::text[]), (SELECT ${asks.map(({ scope }) => scope.deploymentId)}::uuid[]),
+    (SELECT ${asks.map(({ scope: { labels } }) => labels && JSON.stringify(labels))}::text[]),
+    (SELECT ${asks.map(({ withLogs }) => withLogs)}::boolean[])
   ) WITH ORDINALITY AS asked (id, account_id, surface, deployment_id, labels, with_logs, at)`;
 }
 

@@ -4,7 +4,7 @@
 --
 -- Each turn is what it would be alone: it sees what those before it wrote, because the function is VOLATILE, and reads one row
 -- of each of three indexes, however many jobs wait. Accounts behind the watermark `from_pass` are not seen. `pass` of a row is the lowest of those
--- that could have had the turn; with none of them it is virtual time, where whoever comes next joins, and without a look null.
+-- that could have had the turn; with none of them it is virtual time, where the next to come joins, and without a look null.
 --
 -- What has its turn is dispatched now, not when the statement began: that may have waited for a lock before it came to its turns.
 --

@@ -83,6 +83,8 @@ export interface ComfyuiBounds {
   catalogueMs: number;
   /** For the last lines of a run's log after its end: a `print` is held back until then. 250 ms. */
   logDrainMs: number;
+  /** Fetching what a run made in longer than this is worth another worker's while. 50 ms. */
+  quickFetchMs: number;
 }
 
 export interface GraphLimits {
@@ -131,6 +133,7 @@ export const DEFAULT_BOUNDS: Readonly<ComfyuiBounds> = {
   killGraceMs: 5_000,
   catalogueMs: 60_000,
   logDrainMs: 250,
+  quickFetchMs: 50,
 };
 
 export const DEFAULT_LIMITS: Readonly<GraphLimits> = { maxNodes: 300, maxDepth: 300 };

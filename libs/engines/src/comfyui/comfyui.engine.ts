@@ -41,7 +41,7 @@ export class ComfyuiEngine implements Engine {
   private readonly restart: RestartRequest;
   private readonly serverCatalogue: ServerCatalogue;
   private readonly resident = new ResidentModels();
-  private readonly fetching = new FetchTimes();
+  private readonly fetching: FetchTimes;
   /** Classes that were seen to report although they are no output nodes. */
   private readonly reportingClasses = new Set<string>();
   private readonly trouble: ServerTrouble;
@@ -52,6 +52,7 @@ export class ComfyuiEngine implements Engine {
   constructor(private readonly options: ComfyuiEngineOptions) {
     const { isLent, openInputClasses, server, previewMethod = 'auto' } = options;
     this.bounds = { ...DEFAULT_BOUNDS, ...options.bounds };
+    this.fetching = new FetchTimes(this.bounds.quickFetchMs);
     this.restart = new RestartRequest(server.mode === 'attach' ? server.restartFile : undefined);
     this.trouble = new ServerTrouble(this.restart);
     this.serverCatalogue = new ServerCatalogue({ openInputClasses, isLent, ttlMs: this.bounds.catalogueMs });

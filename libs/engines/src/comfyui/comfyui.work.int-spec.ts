@@ -49,7 +49,7 @@ describe('an engine attached to a ComfyUI, given work', () => {
   });
 
   it('says that it computes no more once the server has succeeded, where fetching was quick before', async () => {
-    await open();
+    await open({ quickFetchMs: 60_000 });
     const said = async (graph: Graph): Promise<{ types: string[]; status: string }> => {
       const run = startRun(engine, graph);
       const { status } = await run.result;

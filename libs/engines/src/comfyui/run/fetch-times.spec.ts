@@ -13,11 +13,11 @@ describe('the times that fetching takes', () => {
   }
 
   it('are not known to be short before the first', () => {
-    expect(new FetchTimes().areQuick).toBe(false);
+    expect(new FetchTimes(50).areQuick).toBe(false);
   });
 
   it('are expected to be as the last was', async () => {
-    const times = new FetchTimes();
+    const times = new FetchTimes(50);
     await fetched(times, 50);
     expect(times.areQuick).toBe(true);
     await fetched(times, 51);
@@ -25,7 +25,7 @@ describe('the times that fetching takes', () => {
   });
 
   it('count where the fetching fails, too', async () => {
-    const times = new FetchTimes();
+    const times = new FetchTimes(50);
     await expect(fetched(times, 1, Promise.reject(new Error('gone')))).rejects.toThrow('gone');
     expect(times.areQuick).toBe(true);
   });

@@ -15,7 +15,7 @@ export interface DispatchedJob {
 
 /** Where the live part of a pool's rotation and lane begins: a later turn need not read what is before it. */
 export interface Watermarks {
-  /** The lowest pass of the accounts that can have a turn. */
+  /** The lowest pass of the accounts that can have a turn; with none of them virtual time, where the next to come joins. */
   pass: bigint;
   /** When the oldest of the attempts in flight was dispatched. */
   inFlightSince: Date;
@@ -27,7 +27,7 @@ export interface Turn {
   job: DispatchedJob | null;
   /** Attempts of the pool in flight before it; null where another process was dispatching for the pool. */
   inFlight: number | null;
-  /** Null where no account could have a turn. */
+  /** Null where nobody was looked for: the lane was full, or another process was dispatching. */
   found: Watermarks | null;
   /** The account whose turn it is was locked by another statement: another had its turn, or none. Its pass stays. */
   skipped: boolean;

@@ -10,6 +10,7 @@ const HELP = `npm run test:comfyui -- --url URL | --dir DIR    the suites of the
   --dir DIR          folder of one to be started, killed and left hanging
   --python PATH      with --dir: the Python that runs it
   --arguments TEXT   with --dir: more arguments of its command line, e.g. --arguments="--cpu"
+  --gpu              with --dir: what only a GPU shows, too; 5 GB of disk for models made for it
 
 Either has libs/testing/src/comfyui-simulator/test-nodes as a folder of its custom_nodes; one that runs was started with
 --disable-metadata, --log-stdout and a preview method.`;
@@ -22,8 +23,10 @@ async function main(scope) {
     dir,
     python,
     arguments: more,
-  } = readFlags(HELP, { url: text, dir: text, python: text, arguments: text });
+    gpu,
+  } = readFlags(HELP, { url: text, dir: text, python: text, arguments: text, gpu: { type: 'boolean' } });
   if (!url && !dir) throw misuse('say which ComfyUI to test, with --url or --dir');
+  if (gpu && !dir) throw misuse('--gpu needs --dir: what breaks on the GPU has to be started again');
   if (url) await assertTestNodes(url);
   await setUp(scope);
   const jest = join(MODULES, 'jest', 'bin', 'jest.js');
@@ -34,6 +37,7 @@ async function main(scope) {
       ...(url && { MILLRACE_COMFYUI_URL: url }),
       ...(dir && { MILLRACE_COMFYUI_DIR: dir }),
       ...(python && { MILLRACE_COMFYUI_PYTHON: python }),
+      ...(gpu && { MILLRACE_COMFYUI_GPU: '1' }),
       ...(more && { MILLRACE_COMFYUI_ARGUMENTS: more }),
     },
     show: true,

@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { scratchDir, startRun } from '../run-workflow';
 import { engineConformance } from '../engine.conformance';
@@ -6,11 +9,13 @@ import { ComfyuiEngine } from '../../src/comfyui/comfyui.engine';
 import { ownComfyuiSuite } from './own-comfyui.conformance';
 import { comfyuiSuite } from './comfyui.conformance';
 import { comfyuiUnderTest } from './comfyui-under-test';
+import { CHECKPOINTS, gpuSuite } from './gpu.conformance';
 
 /** The suites of the simulator against a real ComfyUI. Run by `scripts/test-comfyui.mjs`, which says what it needs. */
 const url = process.env['MILLRACE_COMFYUI_URL'];
 const dir = process.env['MILLRACE_COMFYUI_DIR'];
 const python = process.env['MILLRACE_COMFYUI_PYTHON'] ?? 'python3';
+const hasGpu = process.env['MILLRACE_COMFYUI_GPU'] === '1';
 
 jest.setTimeout(180_000);
 
@@ -54,14 +59,31 @@ if (url) {
 }
 
 if (dir) {
-  const own = (): OwnOptions => ({
+  const own = (more: string[] = []): OwnOptions => ({
     mode: 'own',
     command: [python, 'main.py'],
     cwd: dir,
     dataDir: scratchDir(),
-    extraArguments: (process.env['MILLRACE_COMFYUI_ARGUMENTS'] ?? '').split(' ').filter((argument) => argument !== ''),
+    extraArguments: [
+      ...(process.env['MILLRACE_COMFYUI_ARGUMENTS'] ?? '').split(' ').filter((argument) => argument !== ''),
+      ...more,
+    ],
   });
   engineConformance(`ComfyUI in ${dir}`, () => openUnderTest(own()));
   comfyuiSuite(`ComfyUI in ${dir}`, () => open(own()));
-  ownComfyuiSuite(`ComfyUI in ${dir}, when it fails`, own);
+  ownComfyuiSuite(`ComfyUI in ${dir}, when it fails`, () => own());
+  if (hasGpu) {
+    gpuSuite(`ComfyUI in ${dir}, on a GPU`, () => own(makeModels(dir)));
+  }
+}
+
+/** The arguments that show the checkpoints of the suite, made here, to a ComfyUI. */
+function makeModels(cwd: string): string[] {
+  const folder = scratchDir();
+  const [first, second] = CHECKPOINTS;
+  execFileSync(python, [join(__dirname, 'random_checkpoint.py'), join(folder, first)], { cwd });
+  copyFileSync(join(folder, first), join(folder, second));
+  const paths = join(folder, 'paths.yaml');
+  writeFileSync(paths, `test:\n  checkpoints: ${folder}\n`);
+  return ['--extra-model-paths-config', paths];
 }

@@ -78,6 +78,36 @@ export function ownComfyuiSuite(name: string, ownServer: () => OwnOptions): void
       expect(pidOf(engine)).not.toBe(before);
     });
 
+    it.each([
+      [
+        'CUDA error: device-side assert triggered',
+        {
+          status: 'failed',
+          failure: {
+            code: 'node_execution_error',
+            message:
+              'Code on the GPU refused what this node gave it: an index out of range, for example. The log of the job names the assertion.',
+            nodeId: '1',
+            classType: 'TestAbort',
+            traceback: null,
+          },
+        },
+      ],
+      [
+        'CUDA error: an illegal memory access was encountered',
+        {
+          status: 'lost',
+          reason: 'The GPU broke down in node 1: CUDA error: an illegal memory access was encountered.',
+        },
+      ],
+      ['bad_alloc', { status: 'lost', reason: 'The ComfyUI process ended during the run.' }],
+    ])('is replaced when it aborts for what it last said: %s', async (what, expected) => {
+      await open();
+      const run = startRun(engine, { '1': { class_type: 'TestAbort', inputs: { what, salt: 1 } }, '2': save });
+      expect(await run.result).toEqual(expected);
+      expect(await startRun(engine, STEPPING).result).toEqual({ status: 'succeeded' });
+    });
+
     it('is replaced on demand, and knows no models then', async () => {
       await open();
       const before = pidOf(engine);

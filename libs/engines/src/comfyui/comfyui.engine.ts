@@ -181,8 +181,8 @@ export class ComfyuiEngine implements Engine {
   ): Promise<EngineResult> {
     if (trace) this.learn(trace);
     if (result.status === 'lost') this.options.onNotice?.(`Run ${runId} was lost: ${result.reason}`);
-    if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId);
-    else if (isStuck) await this.giveUp(runId);
+    if (trace && endsProcess(faultOf(trace))) await this.replaceBroken(runId, live);
+    else if (isStuck) await this.giveUp(runId, live);
     else if (trace) this.later(live.client.forgetHistory(runId));
     await run
       .clean()
@@ -200,10 +200,10 @@ export class ComfyuiEngine implements Engine {
     for (const name of reportedBy) if (catalogue?.[name]?.outputNode === false) this.reportingClasses.add(name);
   }
 
-  private async giveUp(runId: string): Promise<void> {
+  private async giveUp(runId: string, live: LiveServer): Promise<void> {
     if (this.keeper.canReplace) {
       this.resident.clear();
-      await this.keeper.replace();
+      await this.keeper.replace(live);
     } else {
       await this.trouble.abandon(runId).catch((error: unknown) => this.noticeNoRestart(error));
       await this.keeper.renewSocket();
@@ -211,10 +211,10 @@ export class ComfyuiEngine implements Engine {
   }
 
   /** The GPU takes no more work from the server's process. */
-  private async replaceBroken(runId: string): Promise<void> {
+  private async replaceBroken(runId: string, live: LiveServer): Promise<void> {
     this.resident.clear();
     this.options.onNotice?.(gpuProblem(runId));
-    if (this.keeper.canReplace) await this.keeper.replace();
+    if (this.keeper.canReplace) await this.keeper.replace(live);
     else await this.trouble.breakBy(runId).catch((error: unknown) => this.noticeNoRestart(error));
   }
 

@@ -26,6 +26,7 @@ void ComfyuiSimulator.start({
   keepsTime: true,
   picturesSteps: valueAfter('--preview-method') !== 'none',
   toStdout: (text) => process.stdout.write(text),
+  abort: () => process.kill(process.pid, 'SIGABRT'),
 });
 
 function valueAfter(flag: string): string | undefined {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { CORE_NODES } from './nodes/core-nodes';
 import { HoldPoints } from './execution/hold-points';
 import { HttpFaults, reset } from './io/http-faults';
-import { SystemExit, type NodeClass } from './nodes/node-class';
+import { ProcessAbort, SystemExit, type NodeClass } from './nodes/node-class';
 import { modelNodes } from './nodes/model-nodes';
 import { objectInfoText } from './nodes/object-info';
 import { PromptExecutor } from './execution/prompt-executor';
@@ -32,6 +32,8 @@ export interface SimulatedServerOptions {
   modelPaths?: string | undefined;
   /** Where standard output goes, when the server is a process of its own. */
   toStdout: (text: string) => void;
+  /** Ends the process, likewise. */
+  abort: () => void;
 }
 
 /** One life of a simulated ComfyUI: from its start to its end, after which everything it knew is gone. */
@@ -198,6 +200,7 @@ export class SimulatedServer implements ServerParts {
       const entry = await this.runPrompt(prompt).catch((error: unknown) => {
         if (!this.isRunningPrompts) return null;
         if (!(error instanceof SystemExit)) throw error;
+        if (error instanceof ProcessAbort) this.options.abort();
         if (error.message !== '') this.log.write('Exception in thread Thread-1 (prompt_worker):\n');
         return null;
       });

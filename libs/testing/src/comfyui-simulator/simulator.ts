@@ -27,6 +27,7 @@ export class ComfyuiSimulator {
       classes: options.classes ?? {},
       modelPaths: options.modelPaths,
       toStdout: options.toStdout ?? (() => undefined),
+      abort: options.abort ?? (() => undefined),
     };
     const life = await SimulatedServer.start(full);
     return new ComfyuiSimulator({ ...full, port: life.port }, life, dir);

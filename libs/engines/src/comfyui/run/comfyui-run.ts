@@ -8,7 +8,7 @@ import { cancelRun, type CancelResult } from './cancel';
 import { diskFaultOf } from './disk-fault';
 import type { FetchTimes } from './fetch-times';
 import { RunMonitor } from './run-monitor';
-import type { Ending, RunOutcome, RunServer } from './run-outcome';
+import { PROCESS_ENDED, type Ending, type RunOutcome, type RunServer } from './run-outcome';
 import type { RunOutputs } from './run-outputs';
 import { verdictOf } from './verdict';
 
@@ -118,6 +118,7 @@ export class ComfyuiRun {
   private async conclude(ending: Ending, outputs: RunOutputs, hasMissed: () => boolean): Promise<RunOutcome> {
     const { bounds } = this.settings;
     if (ending.kind === 'lost') return this.lost(ending.reason, true);
+    if (ending.kind === 'crashed') return this.crashed();
     if (ending.kind === 'ignored') {
       return this.lost(`ComfyUI ignored the interrupt for ${bounds.interruptGraceMs} ms.`, true);
     }
@@ -137,6 +138,14 @@ export class ComfyuiRun {
       return this.failed(verdict.failure);
     }
     return await this.handOver(outputs, hasMissed);
+  }
+
+  /** There is no history any more, nor will there be: what the process said in dying is all. */
+  private crashed(): RunOutcome {
+    if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' }, true);
+    const verdict = verdictOf(this.monitor.state, this.server.scrubber.failure);
+    if (verdict.status === 'failed') return this.outcome({ status: 'failed', failure: verdict.failure }, true);
+    return this.lost(verdict.status === 'broken' ? verdict.reason : PROCESS_ENDED, true);
   }
 
   private async handOver(outputs: RunOutputs, hasMissed: () => boolean): Promise<RunOutcome> {

@@ -1,4 +1,4 @@
-import { endsProcess, gpuFaultOf, memoryAdvice } from './gpu-fault';
+import { endsProcess, gpuAdvice, gpuFaultOf } from './gpu-fault';
 
 const ACCELERATOR = 'torch.AcceleratorError';
 
@@ -49,13 +49,24 @@ describe('the fault behind an error of a node', () => {
   });
 });
 
-describe('the advice on a lack of memory', () => {
-  it('names what lacked, how much was asked for, and the cure', () => {
-    expect(memoryAdvice('gpu_memory', 'CUDA out of memory. Tried to allocate 64.00 GiB. GPU 0 has a total …')).toBe(
+describe('the advice on a fault', () => {
+  it('names what memory lacked, how much was asked for, and the cure', () => {
+    expect(gpuAdvice('gpu_memory', 'CUDA out of memory. Tried to allocate 64.00 GiB. GPU 0 has a total …')).toBe(
       'This node needs more memory than the GPU has. It asked for another 64.00 GiB. Use smaller pictures, smaller batches or fewer frames.',
     );
-    expect(memoryAdvice('machine_memory', '')).toBe(
+    const async =
+      'Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 42.04 GiB\n';
+    expect(
+      gpuAdvice('gpu_memory', `${async}Requested               : 160.00 GiB\nDevice limit            : …`),
+    ).toContain('It asked for another 160.00 GiB.');
+    expect(gpuAdvice('machine_memory', '')).toBe(
       'This node needs more memory than the machine has. Use smaller pictures, smaller batches or fewer frames.',
+    );
+  });
+
+  it('says what an assertion on the GPU is, and where its text stands', () => {
+    expect(gpuAdvice('gpu_assertion', 'CUDA error: device-side assert triggered')).toBe(
+      'Code on the GPU refused what this node gave it: an index out of range, for example. The log of the job names the assertion.',
     );
   });
 });

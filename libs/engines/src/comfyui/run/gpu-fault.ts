@@ -10,6 +10,10 @@ export type GpuFault = 'gpu_memory' | 'machine_memory' | 'gpu_assertion' | 'gpu_
 const MACHINE_MEMORY = /DefaultCPUAllocator: (?:can't allocate|not enough) memory/;
 const GPU_MEMORY = /^(?:CUDA|HIP) error: out of memory|\bCU(?:BLAS|DNN)_STATUS_ALLOC_FAILED\b/;
 const ASSERTION = /^(?:CUDA|HIP) error: device-side assert triggered/;
+/** In the words of PyTorch's own allocator, or of the one over `cudaMallocAsync`. */
+const ASKED_FOR = /(?:[Tt]ried to allocate |^Requested +: )([\d.]+ (?:[KMGT]iB|bytes))/m;
+const ASSERTION_ADVICE =
+  'Code on the GPU refused what this node gave it: an index out of range, for example. The log of the job names the assertion.';
 /** The errors after which, says the CUDA runtime's reference, the process has to be ended and started again. */
 const BROKEN = new RegExp(
   `^(?:CUDA|HIP) error: (?:${[
@@ -25,6 +29,17 @@ const BROKEN = new RegExp(
     'unspecified launch failure',
   ].join('|')})`,
 );
+
+/** How C++ says what ended the process: a line after "terminate called after throwing an instance of …". */
+const UNCAUGHT = /^\s*what\(\):\s+((?:CUDA|HIP) error: .+)$/;
+
+/**
+ * What the driver of the GPU said in a line of the log, where an exception ends the whole process. PyTorch does so where memory is
+ * given back after a sticky error (`CUDAMallocAsyncAllocator`, which ComfyUI 0.33.0 works with): no node is told.
+ */
+export function driverErrorIn(line: string): string | null {
+  return UNCAUGHT.exec(line)?.[1] ?? null;
+}
 
 /** The fault behind an error; null where it is the node's own affair. */
 export function gpuFaultOf({ exceptionType, message }: NodeError): GpuFault | null {
@@ -43,9 +58,10 @@ export function endsProcess(fault: GpuFault | null): boolean {
   return fault === 'gpu_assertion' || fault === 'gpu_broken';
 }
 
-/** What the owner of a job can do about a lack of memory, in place of PyTorch's words for its developers. */
-export function memoryAdvice(fault: 'gpu_memory' | 'machine_memory', message: string): string {
-  const asked = /[Tt]ried to allocate ([\d.]+ (?:[KMGT]iB|bytes))/.exec(message)?.[1];
+/** What the owner of a job can do about a fault, in place of PyTorch's words for its developers. */
+export function gpuAdvice(fault: 'gpu_memory' | 'machine_memory' | 'gpu_assertion', message: string): string {
+  if (fault === 'gpu_assertion') return ASSERTION_ADVICE;
+  const asked = ASKED_FOR.exec(message)?.[1];
   const where = fault === 'gpu_memory' ? 'GPU' : 'machine';
   const wanted = asked === undefined ? '' : ` It asked for another ${asked}.`;
   return `This node needs more memory than the ${where} has.${wanted} Use smaller pictures, smaller batches or fewer frames.`;

@@ -5,15 +5,20 @@ function logOf(
   writes: string[],
   options: Partial<RunLogOptions> = {},
   begins = false,
-): { text: string; events: string[]; deadThreads: number } {
+): { text: string; events: string[]; deadThreads: number; driverErrors: string[] } {
   const events: string[] = [];
+  const driverErrors: string[] = [];
   let deadThreads = 0;
-  const listener = { onText: (text: string) => events.push(text), onDeadThread: () => (deadThreads += 1) };
+  const listener = {
+    onText: (text: string) => events.push(text),
+    onDeadThread: () => (deadThreads += 1),
+    onDriverError: (message: string) => driverErrors.push(message),
+  };
   const log = new RunLog(listener, { tailBytes: 1_000, scrub: (text) => text, beginsAtPost: true, ...options });
   if (begins) log.begin();
   for (const text of writes) log.write(text);
   log.close();
-  return { text: events.join(''), events, deadThreads };
+  return { text: events.join(''), events, deadThreads, driverErrors };
 }
 
 describe('the log of a run', () => {
@@ -79,9 +84,16 @@ describe('the log of a run', () => {
     expect(logOf(['Exception in thread Thread-7 (other):\n']).deadThreads).toBe(0);
   });
 
+  it('reports what the driver of the GPU said as the process ended', () => {
+    const printed = "terminate called after throwing an instance of 'c10::AcceleratorError'\n  what():  ";
+    const errorsIn = (text: string): string[] => logOf(['got prompt\n', `${printed}${text}\n`]).driverErrors;
+    expect(errorsIn('CUDA error: device-side assert triggered')).toEqual(['CUDA error: device-side assert triggered']);
+    expect(errorsIn('std::bad_alloc')).toEqual([]);
+  });
+
   it('is waited for until it shows the end', async () => {
     const log = new RunLog(
-      { onText: () => undefined, onDeadThread: () => undefined },
+      { onText: () => undefined, onDeadThread: () => undefined, onDriverError: () => undefined },
       { tailBytes: 9, scrub: String, beginsAtPost: true },
     );
     log.write('got prompt\n');

@@ -1,4 +1,5 @@
 import { withoutTags } from '../protocol';
+import { driverErrorIn } from './gpu-fault';
 
 /** ComfyUI's own words around a prompt; between them, what is printed is the prompt's. */
 const BEGIN = /^got prompt$/;
@@ -9,6 +10,8 @@ export interface RunLogListener {
   onText(text: string): void;
   /** The thread that runs prompts has ended. Only the log shows it. */
   onDeadThread(): void;
+  /** The driver of the GPU reported what ends the process. Only the log shows it. */
+  onDriverError(message: string): void;
 }
 
 export interface RunLogOptions {
@@ -79,6 +82,8 @@ export class RunLog {
     if (this.ended) return;
     const line = withoutTags(written);
     if (THREAD_ENDED.test(line)) this.listener.onDeadThread();
+    const driverError = driverErrorIn(line);
+    if (driverError !== null) this.listener.onDriverError(driverError);
     if (!this.open) {
       this.open = this.options.beginsAtPost && BEGIN.test(line);
       return;

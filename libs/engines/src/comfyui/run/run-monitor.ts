@@ -2,8 +2,9 @@ import type { EngineEvent, EngineRunContext } from '../../engine';
 import type { ComfyuiBounds } from '../comfyui.config';
 import type { SanitisedGraph } from '../graph';
 import { readFrame, readMessage, type HistoryEntry, type ServerMessage } from '../protocol';
+import { gpuFaultOf } from './gpu-fault';
 import { RunLog } from './run-log';
-import type { Ending, RunServer } from './run-outcome';
+import { PROCESS_ENDED, type Ending, type RunServer } from './run-outcome';
 import { RunOutputs } from './run-outputs';
 import { onFrame, onHistory, onMessage } from './run-reducer';
 import { initialState, type Reduction, type RunState } from './run-state';
@@ -33,6 +34,7 @@ export class RunMonitor {
   private readonly closing = new AbortController();
   private currentState: RunState;
   private currentOutputs: RunOutputs | null = null;
+  private driverError: string | null = null;
   private end: (ending: Ending) => void = () => undefined;
 
   constructor(private readonly options: RunMonitorOptions) {
@@ -47,7 +49,11 @@ export class RunMonitor {
       onLost: (reason) => this.end({ kind: 'lost', reason }),
     });
     this.log = new RunLog(
-      { onText: (text) => this.emit({ type: 'log', text }), onDeadThread: () => this.watch.onDeadThread() },
+      {
+        onText: (text) => this.emit({ type: 'log', text }),
+        onDeadThread: () => this.watch.onDeadThread(),
+        onDriverError: (message) => (this.driverError = message),
+      },
       { tailBytes: logTailBytes, scrub: server.scrubber.log, beginsAtPost: isServerOurs },
     );
   }
@@ -103,7 +109,12 @@ export class RunMonitor {
 
   /** The server's process is gone. */
   onServerGone(): void {
-    this.end({ kind: 'lost', reason: 'The ComfyUI process ended during the run.' });
+    const { current: nodeId } = this.state;
+    const said = { exceptionType: 'c10.AcceleratorError', message: this.driverError ?? '' };
+    const error = { ...said, nodeId, nodeType: null, traceback: [] };
+    if (gpuFaultOf(error) === null) return this.end({ kind: 'lost', reason: PROCESS_ENDED });
+    this.apply(onMessage(this.state, { type: 'execution_error', promptId: this.options.work.runId, error }));
+    this.end({ kind: 'crashed' });
   }
 
   /** The entry that history has of the run. */

@@ -30,9 +30,13 @@ export interface RunTrace {
   reportedBy: ReadonlySet<string>;
 }
 
+export const PROCESS_ENDED = 'The ComfyUI process ended during the run.';
+
 /** What ended the wait for a posted run. */
 export type Ending =
   | { kind: 'ended'; entry: HistoryEntry | null }
+  /** Its node ended the process, and said why. */
+  | { kind: 'crashed' }
   /** It was canceled, and has stopped. */
   | { kind: 'stopped' }
   /** It was canceled, and goes on. */

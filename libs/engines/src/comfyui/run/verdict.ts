@@ -1,6 +1,6 @@
 import type { EngineFailure } from '../../engine';
 import type { NodeError } from '../protocol';
-import { gpuFaultOf, memoryAdvice } from './gpu-fault';
+import { gpuAdvice, gpuFaultOf } from './gpu-fault';
 import type { RunState } from './run-state';
 
 /** How a run ended, as far as its messages and its history entry show. */
@@ -42,8 +42,7 @@ function failureOf(
 ): EngineFailure {
   const { nodeId, exceptionType, traceback } = error;
   const fault = gpuFaultOf(error);
-  const lacksMemory = fault === 'gpu_memory' || fault === 'machine_memory';
-  const said = lacksMemory ? memoryAdvice(fault, error.message) : error.message;
+  const said = fault === null || fault === 'gpu_broken' ? error.message : gpuAdvice(fault, error.message);
   const message = scrub(said || exceptionType || 'The node failed without saying why.');
   return {
     code: nodeId === null ? 'engine_error' : 'node_execution_error',

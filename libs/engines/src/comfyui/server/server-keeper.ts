@@ -64,9 +64,13 @@ export class ServerKeeper {
       Object.assign(live, openSocket(live.client, hosted, this.bounds, this.listener, !this.canReplace));
   }
 
-  /** Ends the server at once, and starts another. Resolves when the old one is gone; the new one is on its way then. */
-  async replace(): Promise<void> {
-    if (!this.live) return;
+  /**
+   * Ends the server at once, and starts another. Resolves when the old one is gone; the new one is on its way then.
+   *
+   * @param of nothing is done where this one is at hand no more
+   */
+  async replace(of: LiveServer | null = this.live): Promise<void> {
+    if (!this.live || this.live !== of) return;
     this.listener.onNotice('ComfyUI is being replaced.');
     await this.bringNext(0);
   }

@@ -60,6 +60,9 @@ export class NodeRaised extends Error {
 /** What ends the thread that runs prompts, because it is no `Exception`. */
 export class SystemExit extends Error {}
 
+/** What ends the whole process: C++ met an exception that nobody catches. */
+export class ProcessAbort extends SystemExit {}
+
 export interface NodeClass {
   /** Inputs as `/object_info` has them, as JSON text: bounds exceed what a number of JavaScript holds. */
   required?: Record<string, string>;

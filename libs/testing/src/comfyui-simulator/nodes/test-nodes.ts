@@ -1,4 +1,4 @@
-import { Blocker, NodeRaised, SystemExit, type NodeClass, type Pictures } from './node-class';
+import { Blocker, NodeRaised, ProcessAbort, SystemExit, type NodeClass, type Pictures } from './node-class';
 import { RawJson } from '../io/python-json';
 import { PREVIEW_JPEG } from './picture';
 
@@ -60,6 +60,14 @@ export const TEST_NODES: Readonly<Record<string, NodeClass>> = {
       // Without a message not even a line in the log.
       if (kind === 'SystemExit') throw new SystemExit(String(message));
       throw new NodeRaised(`${OF_TORCH.has(String(kind)) ? 'torch.' : ''}${String(kind)}`, String(message));
+    },
+  },
+  TestAbort: {
+    required: { what: TEXT, salt: SALT },
+    outputs: ['IMAGE'],
+    run: ({ inputs, log }) => {
+      log(`terminate called after throwing an instance of 'test'\n  what():  ${String(inputs['what'])}\n`);
+      throw new ProcessAbort();
     },
   },
   TestSleep: {

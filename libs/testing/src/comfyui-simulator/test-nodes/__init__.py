@@ -4,8 +4,10 @@ Link this folder into ComfyUI's `custom_nodes` to run `npm run test:comfyui`. Ne
 """
 
 import asyncio
+import ctypes
 import json
 import logging
+import os
 import sys
 import time
 
@@ -99,6 +101,18 @@ class TestFail(TestNode):
         for _ in range(after_steps):
             bar.update(1)
         raise RAISED[kind](message)
+
+
+class TestAbort(TestNode):
+    """Ends the whole process as C++ does with an exception that nobody catches."""
+
+    @classmethod
+    def INPUT_TYPES(cls):
+        return {"required": {"what": TEXT, "salt": SALT}}
+
+    def run(self, what, salt):
+        os.write(2, f"terminate called after throwing an instance of 'test'\n  what():  {what}\n".encode())
+        os.abort()
 
 
 class TestSleep(TestNode):
@@ -217,6 +231,52 @@ class TestTinyModel(TestNode):
         return (model, [[torch.zeros(1, 77, 768), {}]])
 
 
+class TestGpuFault(TestNode):
+    """Breaks the process's use of its GPU, for good: NVIDIA only."""
+
+    @classmethod
+    def INPUT_TYPES(cls):
+        return {"required": {"kind": (["assertion", "illegal access"],), "salt": SALT}}
+
+    def run(self, kind, salt):
+        values = torch.zeros(1, device="cuda")
+        if kind == "assertion":
+            values[torch.tensor([5], device="cuda")].cpu()
+        else:
+            launch(ILLEGAL_ACCESS, b"fault")
+            torch.cuda.synchronize()
+        return (grey(),)
+
+
+# Writes to address 8, which is nobody's.
+ILLEGAL_ACCESS = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry fault()
+{
+    .reg .u64 %address;
+    mov.u64 %address, 8;
+    st.global.u32 [%address], 1;
+    ret;
+}
+"""
+
+
+def launch(source, name):
+    """Starts one thread of a kernel given as PTX, in the context that PyTorch works in."""
+    driver = ctypes.CDLL("libcuda.so.1")
+    module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+    steps = (
+        lambda: driver.cuModuleLoadData(ctypes.byref(module), source),
+        lambda: driver.cuModuleGetFunction(ctypes.byref(kernel), module, name),
+        lambda: driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None),
+    )
+    for step in steps:
+        if code := step():
+            raise ValueError(f"The driver of the GPU refused the kernel: {code}.")
+
+
 class TestLatentToImage(TestNode):
     @classmethod
     def INPUT_TYPES(cls):
@@ -242,6 +302,7 @@ NODES = (
     TestSteps,
     TestPreview,
     TestFail,
+    TestAbort,
     TestSleep,
     TestAsync,
     TestBlock,
@@ -249,6 +310,7 @@ NODES = (
     TestText,
     TestStdout,
     TestTinyModel,
+    TestGpuFault,
     TestLatentToImage,
     TestCustomUI,
 )

@@ -118,7 +118,7 @@ export class ComfyuiRun {
   private async conclude(ending: Ending, outputs: RunOutputs, hasMissed: () => boolean): Promise<RunOutcome> {
     const { bounds } = this.settings;
     if (ending.kind === 'lost') return this.lost(ending.reason, true);
-    if (ending.kind === 'crashed') return this.crashed();
+    if (ending.kind === 'crashed') return await this.crashed(outputs);
     if (ending.kind === 'ignored') {
       return this.lost(`ComfyUI ignored the interrupt for ${bounds.interruptGraceMs} ms.`, true);
     }
@@ -141,7 +141,9 @@ export class ComfyuiRun {
   }
 
   /** There is no history any more, nor will there be: what the process said in dying is all. */
-  private crashed(): RunOutcome {
+  private async crashed(outputs: RunOutputs): Promise<RunOutcome> {
+    // What was made before belongs to the caller; what can no longer be fetched changes nothing.
+    await outputs.whenDone().catch(() => undefined);
     if (this.context.signal.aborted) return this.outcome({ status: 'interrupted' }, true);
     const verdict = verdictOf(this.monitor.state, this.server.scrubber.failure);
     if (verdict.status === 'failed') return this.outcome({ status: 'failed', failure: verdict.failure }, true);

@@ -35,7 +35,7 @@ const UNCAUGHT = /^\s*what\(\):\s+((?:CUDA|HIP) error: .+)$/;
 
 /**
  * What the driver of the GPU said in a line of the log, where an exception ends the whole process. PyTorch does so where memory is
- * given back after a sticky error (`CUDAMallocAsyncAllocator`, which ComfyUI 0.33.0 works with): no node is told.
+ * given back after a sticky error (`CUDAMallocAsyncAllocator`, which ComfyUI 0.33.0 works with): no node reports it.
  */
 export function driverErrorIn(line: string): string | null {
   return UNCAUGHT.exec(line)?.[1] ?? null;

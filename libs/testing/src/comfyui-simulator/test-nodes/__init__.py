@@ -256,8 +256,10 @@ ILLEGAL_ACCESS = b"""
 .visible .entry fault()
 {
     .reg .u64 %address;
+    .reg .u32 %value;
     mov.u64 %address, 8;
-    st.global.u32 [%address], 1;
+    mov.u32 %value, 1;
+    st.global.u32 [%address], %value;
     ret;
 }
 """

@@ -297,8 +297,16 @@ CREATE OR REPLACE FUNCTION public.note_low_credits()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+    had CONSTANT bigint := OLD.available_micros + OLD.held_micros;
+    has CONSTANT bigint := NEW.available_micros + NEW.held_micros;
 BEGIN
-    NEW.alerted_at := CASE WHEN NEW.available_micros + NEW.held_micros < NEW.alert_below_micros THEN now() END;
+    IF NEW.alerted_at IS NULL AND has < NEW.alert_below_micros AND has < had THEN
+        NEW.alerted_at := now();
+    ELSIF NEW.alerted_at IS NOT NULL AND has >= NEW.alert_below_micros
+            AND (has > had OR NEW.alert_below_micros <> OLD.alert_below_micros) THEN
+        NEW.alerted_at := NULL;
+    END IF;
     RETURN NEW;
 END
 $function$;
@@ -534,6 +542,32 @@ BEGIN
         END IF;
     END IF;
     RAISE EXCEPTION USING ERRCODE = 'MR002', MESSAGE = format('%s on %s: %s', TG_OP, TG_TABLE_NAME, TG_ARGV[0]);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_row(relation text, rule text)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+BEGIN
+    RAISE check_violation USING
+        MESSAGE = format('new row for relation "%s" violates check constraint "%s"', relation, rule),
+        DETAIL = format('The rules are in the function keeps_rules(%s).', relation),
+        TABLE = relation, CONSTRAINT = rule;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_step_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    IF NEW.attempt < OLD.attempt OR NEW.seq < OLD.seq OR (NEW.status <> OLD.status AND NEW.seq <> OLD.seq + 1) THEN
+        RAISE EXCEPTION USING ERRCODE = 'MR002',
+            MESSAGE = format('%s on %s: attempt and seq only grow, and each status has its own seq', TG_OP, TG_TABLE_NAME);
+    END IF;
+    RETURN NEW;
 END
 $function$;
 
@@ -1155,9 +1189,7 @@ CREATE TABLE job_transitions (
     cause text NOT NULL,
     worker_id uuid,
     at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
-    CONSTRAINT job_transitions_pkey PRIMARY KEY (job_id, seq),
-    CONSTRAINT job_transitions_seq_check CHECK (((seq = 1) = (from_status IS NULL))),
-    CONSTRAINT job_transitions_table_check CHECK ((((COALESCE(from_status, ''::text) || '>'::text) || to_status) = ANY (ARRAY['>queued'::text, 'queued>running'::text, 'queued>canceled'::text, 'queued>expired'::text, 'queued>succeeded'::text, 'running>succeeded'::text, 'running>failed'::text, 'running>expired'::text, 'running>canceling'::text, 'canceling>canceled'::text])))
+    CONSTRAINT job_transitions_pkey PRIMARY KEY (job_id, seq)
 );
 
 CREATE TABLE jobs (
@@ -1207,20 +1239,7 @@ CREATE TABLE jobs (
     cached_nodes integer,
     limited_labels text[],
     room_bytes bigint,
-    CONSTRAINT jobs_pkey PRIMARY KEY (id),
-    CONSTRAINT jobs_attempt_check CHECK (((attempt >= 0) AND (attempt <= max_attempts) AND ((attempt = 0) = (started_at IS NULL)) AND ((status <> 'queued'::text) OR (attempt = 0)) AND ((status <> ALL (ARRAY['running'::text, 'canceling'::text, 'succeeded'::text, 'failed'::text])) OR (attempt > 0) OR ((status = 'succeeded'::text) AND (reused_from IS NOT NULL))))),
-    CONSTRAINT jobs_completed_check CHECK (((delivery = 'done'::text) = (completed_at IS NOT NULL))),
-    CONSTRAINT jobs_deadline_check CHECK ((deadline_at <= expires_at)),
-    CONSTRAINT jobs_delivery_check CHECK ((delivery = ANY (ARRAY['waiting'::text, 'dispatched'::text, 'leased'::text, 'paused'::text, 'done'::text]))),
-    CONSTRAINT jobs_done_check CHECK (((delivery = 'done'::text) = (status = ANY (ARRAY['succeeded'::text, 'canceled'::text, 'failed'::text, 'expired'::text])))),
-    CONSTRAINT jobs_engine_ms_check CHECK ((engine_ms >= 0)),
-    CONSTRAINT jobs_error_check CHECK ((((error IS NULL) OR (status = ANY (ARRAY['failed'::text, 'expired'::text]))) AND ((status <> 'failed'::text) OR (error IS NOT NULL)))),
-    CONSTRAINT jobs_lease_check CHECK ((((delivery = 'leased'::text) = (lease_token IS NOT NULL)) AND ((delivery = 'leased'::text) = (lease_expires_at IS NOT NULL)) AND ((delivery <> 'leased'::text) OR (worker_id IS NOT NULL)))),
-    CONSTRAINT jobs_money_check CHECK (((price_micros_per_second >= 0) AND (held_micros >= 0) AND (billable_ms >= 0) AND ((charged_micros >= 0) AND (charged_micros <= held_micros)) AND ((delivery = 'done'::text) = (charged_micros IS NOT NULL)))),
-    CONSTRAINT jobs_retries_check CHECK (((retries >= 0) AND (retries <= retry_max) AND ((delivery <> 'paused'::text) OR ((retry_at IS NOT NULL) AND (retries > 0))))),
-    CONSTRAINT jobs_reuse_check CHECK (((reused_from IS NULL) OR ((status = 'succeeded'::text) AND (attempt = 0) AND (held_micros = 0) AND (billable_ms = 0)))),
-    CONSTRAINT jobs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'canceling'::text, 'canceled'::text, 'failed'::text, 'expired'::text]))),
-    CONSTRAINT jobs_surface_check CHECK (((surface = ANY (ARRAY['self_hosted'::text, 'cloud'::text, 'deployment'::text])) AND ((surface = 'deployment'::text) = (deployment_id IS NOT NULL))))
+    CONSTRAINT jobs_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=70);
 
 CREATE TABLE label_rules (
@@ -1282,9 +1301,7 @@ CREATE TABLE ledger_entries (
     from_book text NOT NULL,
     to_book text NOT NULL,
     amount_micros bigint NOT NULL,
-    CONSTRAINT ledger_entries_pkey PRIMARY KEY (transaction_id, line),
-    CONSTRAINT ledger_entries_amount_check CHECK ((amount_micros > 0)),
-    CONSTRAINT ledger_entries_books_check CHECK (((from_book <> to_book) AND (from_book = ANY (ARRAY['available'::text, 'held'::text, 'revenue'::text, 'promotions'::text, 'payments'::text])) AND (to_book = ANY (ARRAY['available'::text, 'held'::text, 'revenue'::text, 'promotions'::text, 'payments'::text]))))
+    CONSTRAINT ledger_entries_pkey PRIMARY KEY (transaction_id, line)
 );
 
 CREATE TABLE ledger_transactions (
@@ -1298,11 +1315,7 @@ CREATE TABLE ledger_transactions (
     reason text,
     expires_at timestamp(3) with time zone,
     at timestamp(3) with time zone DEFAULT CURRENT_TIMESTAMP NOT NULL,
-    CONSTRAINT ledger_transactions_pkey PRIMARY KEY (id),
-    CONSTRAINT ledger_transactions_corrects_check CHECK (((kind = ANY (ARRAY['correction'::text, 'expire'::text])) = (corrects IS NOT NULL))),
-    CONSTRAINT ledger_transactions_expires_check CHECK (((expires_at IS NULL) OR (kind = 'grant'::text))),
-    CONSTRAINT ledger_transactions_job_check CHECK ((((kind = ANY (ARRAY['hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text])) = (job_id IS NOT NULL)) OR (kind = 'correction'::text))),
-    CONSTRAINT ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'top_up'::text, 'hold'::text, 'extend_hold'::text, 'settle'::text, 'release'::text, 'expire'::text, 'correction'::text])))
+    CONSTRAINT ledger_transactions_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE mail_messages (
@@ -1619,6 +1632,132 @@ CREATE TABLE workers (
     CONSTRAINT workers_stopped_check CHECK (((state = 'stopped'::text) = (stopped_at IS NOT NULL)))
 ) WITH (fillfactor=50);
 
+CREATE OR REPLACE FUNCTION public.keeps_rules(entry ledger_entries)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+    broken CONSTANT text := CASE
+        WHEN NOT (entry.from_book <> entry.to_book
+                AND entry.from_book IN ('available', 'held', 'revenue', 'promotions', 'payments')
+                AND entry.to_book IN ('available', 'held', 'revenue', 'promotions', 'payments'))
+            THEN 'ledger_entries_books_check'
+        WHEN NOT (entry.amount_micros > 0)
+            THEN 'ledger_entries_amount_check'
+    END;
+BEGIN
+    IF broken IS NOT NULL THEN
+        PERFORM refuse_row('ledger_entries', broken);
+    END IF;
+    RETURN true;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keeps_rules(job jobs)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+    is_done CONSTANT boolean := job.delivery = 'done';
+    -- As with a CHECK, what is unknown breaks no rule.
+    broken CONSTANT text := CASE
+        WHEN NOT (job.status IN ('queued', 'running', 'succeeded', 'canceling', 'canceled', 'failed', 'expired'))
+            THEN 'jobs_status_check'
+        WHEN NOT (job.delivery IN ('waiting', 'dispatched', 'leased', 'paused', 'done'))
+            THEN 'jobs_delivery_check'
+        WHEN NOT (is_done = (job.status IN ('succeeded', 'canceled', 'failed', 'expired')))
+            THEN 'jobs_done_check'
+        WHEN NOT (is_done = (job.completed_at IS NOT NULL))
+            THEN 'jobs_completed_check'
+        WHEN NOT (job.attempt >= 0 AND job.attempt <= job.max_attempts
+                AND (job.attempt = 0) = (job.started_at IS NULL)
+                AND (job.status <> 'queued' OR job.attempt = 0)
+                AND (job.status NOT IN ('running', 'canceling', 'succeeded', 'failed') OR job.attempt > 0
+                    OR (job.status = 'succeeded' AND job.reused_from IS NOT NULL)))
+            THEN 'jobs_attempt_check'
+        WHEN NOT ((job.delivery = 'leased') = (job.lease_token IS NOT NULL)
+                AND (job.delivery = 'leased') = (job.lease_expires_at IS NOT NULL)
+                AND (job.delivery <> 'leased' OR job.worker_id IS NOT NULL))
+            THEN 'jobs_lease_check'
+        WHEN NOT (job.price_micros_per_second >= 0 AND job.held_micros >= 0 AND job.billable_ms >= 0
+                AND job.charged_micros >= 0 AND job.charged_micros <= job.held_micros
+                AND is_done = (job.charged_micros IS NOT NULL))
+            THEN 'jobs_money_check'
+        WHEN NOT (job.engine_ms >= 0)
+            THEN 'jobs_engine_ms_check'
+        WHEN NOT (job.lost_engine_ms >= 0)
+            THEN 'jobs_lost_engine_ms_check'
+        WHEN NOT ((job.error IS NULL OR job.status IN ('failed', 'expired')) AND (job.status <> 'failed' OR job.error IS NOT NULL))
+            THEN 'jobs_error_check'
+        WHEN NOT (job.retries >= 0 AND job.retries <= job.retry_max
+                AND (job.delivery <> 'paused' OR (job.retry_at IS NOT NULL AND job.retries > 0)))
+            THEN 'jobs_retries_check'
+        WHEN NOT (job.reused_from IS NULL
+                OR (job.status = 'succeeded' AND job.attempt = 0 AND job.held_micros = 0 AND job.billable_ms = 0))
+            THEN 'jobs_reuse_check'
+        WHEN NOT (job.surface IN ('self_hosted', 'cloud', 'deployment')
+                AND (job.surface = 'deployment') = (job.deployment_id IS NOT NULL))
+            THEN 'jobs_surface_check'
+        WHEN NOT (job.deadline_at <= job.expires_at)
+            THEN 'jobs_deadline_check'
+    END;
+BEGIN
+    IF broken IS NOT NULL THEN
+        PERFORM refuse_row('jobs', broken);
+    END IF;
+    RETURN true;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keeps_rules(line job_transitions)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+    broken CONSTANT text := CASE
+        WHEN NOT ((line.seq = 1) = (line.from_status IS NULL))
+            THEN 'job_transitions_seq_check'
+        WHEN NOT (coalesce(line.from_status, '') || '>' || line.to_status IN (
+                '>queued', 'queued>running', 'queued>canceled', 'queued>expired', 'queued>succeeded', 'running>succeeded',
+                'running>failed', 'running>expired', 'running>canceling', 'canceling>canceled'))
+            THEN 'job_transitions_table_check'
+    END;
+BEGIN
+    IF broken IS NOT NULL THEN
+        PERFORM refuse_row('job_transitions', broken);
+    END IF;
+    RETURN true;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keeps_rules(posting ledger_transactions)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+    broken CONSTANT text := CASE
+        WHEN NOT (posting.kind IN ('grant', 'top_up', 'hold', 'extend_hold', 'settle', 'release', 'expire', 'correction'))
+            THEN 'ledger_transactions_kind_check'
+        WHEN NOT ((posting.kind IN ('hold', 'extend_hold', 'settle', 'release')) = (posting.job_id IS NOT NULL)
+                OR posting.kind = 'correction')
+            THEN 'ledger_transactions_job_check'
+        WHEN NOT ((posting.kind IN ('correction', 'expire')) = (posting.corrects IS NOT NULL))
+            THEN 'ledger_transactions_corrects_check'
+        WHEN NOT (posting.expires_at IS NULL OR posting.kind = 'grant')
+            THEN 'ledger_transactions_expires_check'
+    END;
+BEGIN
+    IF broken IS NOT NULL THEN
+        PERFORM refuse_row('ledger_transactions', broken);
+    END IF;
+    RETURN true;
+END
+$function$;
+
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE account_queues ADD CONSTRAINT account_queues_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE account_storage ADD CONSTRAINT account_storage_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1655,13 +1794,16 @@ ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_asset_id_fkey FOREIGN KEY (as
 ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_index_width_check CHECK (((octet_length(node_id) <= 1024) AND (octet_length(name) <= 1024))) NOT VALID;
 ALTER TABLE job_outputs ADD CONSTRAINT job_outputs_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE job_transitions ADD CONSTRAINT job_transitions_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON UPDATE RESTRICT ON DELETE CASCADE;
-ALTER TABLE jobs ADD CONSTRAINT jobs_lost_engine_ms_check CHECK ((lost_engine_ms >= 0)) NOT VALID;
+ALTER TABLE job_transitions ADD CONSTRAINT job_transitions_rules_check CHECK (keeps_rules(job_transitions.*));
 ALTER TABLE jobs ADD CONSTRAINT jobs_pool_id_account_id_fkey FOREIGN KEY (pool_id, account_id) REFERENCES account_queues(pool_id, account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE jobs ADD CONSTRAINT jobs_rules_check CHECK (keeps_rules(jobs.*));
 ALTER TABLE label_rules ADD CONSTRAINT label_rules_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE CASCADE;
 ALTER TABLE label_use ADD CONSTRAINT label_use_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_rules_check CHECK (keeps_rules(ledger_entries.*));
 ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES balances(account_id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_corrects_fkey FOREIGN KEY (corrects) REFERENCES ledger_transactions(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
+ALTER TABLE ledger_transactions ADD CONSTRAINT ledger_transactions_rules_check CHECK (keeps_rules(ledger_transactions.*));
 ALTER TABLE mail_messages ADD CONSTRAINT mail_messages_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE members ADD CONSTRAINT members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 ALTER TABLE models ADD CONSTRAINT models_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
@@ -1809,7 +1951,7 @@ CREATE TRIGGER audit_log_unsealed_trigger BEFORE INSERT ON public.audit_log FOR 
 CREATE TRIGGER audit_segments_append_trigger BEFORE UPDATE ON public.audit_segments FOR EACH ROW WHEN (((old.exported_at IS NOT NULL) OR (new.exported_at IS NULL) OR (old.no IS DISTINCT FROM new.no) OR (old.previous_hash IS DISTINCT FROM new.previous_hash) OR (old.hash IS DISTINCT FROM new.hash) OR (old.entries IS DISTINCT FROM new.entries) OR (old.first_id IS DISTINCT FROM new.first_id) OR (old.last_id IS DISTINCT FROM new.last_id) OR (old.first_at IS DISTINCT FROM new.first_at) OR (old.last_at IS DISTINCT FROM new.last_at) OR (old.sealed_at IS DISTINCT FROM new.sealed_at))) EXECUTE FUNCTION refuse_change('a sealed segment stays as it is, but that it was exported is noted once');
 CREATE TRIGGER audit_segments_keep_trigger BEFORE DELETE ON public.audit_segments FOR EACH ROW WHEN ((old.last_at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_change('the audit log keeps its entries for 90 days at least');
 CREATE TRIGGER balances_low_event_trigger AFTER UPDATE ON public.balances FOR EACH ROW WHEN (((old.alerted_at IS NULL) AND (new.alerted_at IS NOT NULL))) EXECUTE FUNCTION record_low_credits();
-CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW WHEN ((((new.alerted_at IS NULL) AND ((new.available_micros + new.held_micros) < new.alert_below_micros) AND ((new.available_micros + new.held_micros) < (old.available_micros + old.held_micros))) OR ((new.alerted_at IS NOT NULL) AND ((new.available_micros + new.held_micros) >= new.alert_below_micros) AND (((new.available_micros + new.held_micros) > (old.available_micros + old.held_micros)) OR (new.alert_below_micros <> old.alert_below_micros))))) EXECUTE FUNCTION note_low_credits();
+CREATE TRIGGER balances_low_trigger BEFORE UPDATE ON public.balances FOR EACH ROW EXECUTE FUNCTION note_low_credits();
 CREATE TRIGGER blobs_count_trigger AFTER INSERT OR DELETE ON public.blobs FOR EACH ROW EXECUTE FUNCTION count_stored_bytes();
 CREATE TRIGGER deployment_versions_ready_trigger AFTER UPDATE ON public.deployment_versions FOR EACH ROW WHEN (((old.wanted_at IS NOT NULL) AND (new.wanted_at IS NULL) AND (new.ended_at IS NULL))) EXECUTE FUNCTION record_ready_deployment();
 CREATE TRIGGER deployments_ready_trigger AFTER UPDATE ON public.deployments FOR EACH ROW WHEN (((old.wanted_at IS NOT NULL) AND (new.wanted_at IS NULL) AND (new.desired_state = 'running'::text) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION record_ready_deployment();
@@ -1819,7 +1961,7 @@ CREATE TRIGGER fleet_groups_stuck_first_trigger AFTER INSERT ON public.fleet_gro
 CREATE TRIGGER fleet_groups_stuck_trigger AFTER UPDATE ON public.fleet_groups FOR EACH ROW WHEN ((new.stuck AND (NOT old.stuck))) EXECUTE FUNCTION record_failed_deployment();
 CREATE TRIGGER job_graphs_append_trigger BEFORE UPDATE ON public.job_graphs FOR EACH ROW EXECUTE FUNCTION refuse_change('a submitted graph is kept verbatim');
 CREATE TRIGGER job_transitions_append_trigger BEFORE UPDATE ON public.job_transitions FOR EACH ROW EXECUTE FUNCTION refuse_change('history is only appended to');
-CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN (((new.attempt < old.attempt) OR (new.seq < old.seq) OR ((new.status <> old.status) AND (new.seq <> (old.seq + 1))))) EXECUTE FUNCTION refuse_change('attempt and seq only grow, and each status has its own seq');
+CREATE TRIGGER jobs_forward_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION refuse_step_back();
 CREATE TRIGGER jobs_terminal_trigger BEFORE UPDATE ON public.jobs FOR EACH ROW WHEN ((old.delivery = 'done'::text)) EXECUTE FUNCTION refuse_terminal_change('nothing leaves a terminal state');
 CREATE TRIGGER label_use_spend_trigger BEFORE INSERT OR UPDATE ON public.label_use FOR EACH ROW EXECUTE FUNCTION note_label_spend();
 CREATE TRIGGER label_use_warning_trigger AFTER INSERT OR UPDATE ON public.label_use FOR EACH ROW WHEN (((new.day_warned > 0) OR (new.month_warned > 0))) EXECUTE FUNCTION record_spend_warnings();

@@ -4,6 +4,21 @@ const HEADER = `-- The database as the migrations leave it, for reading and for 
 -- Written by: node scripts/structure.mjs --write
 `;
 
+/** The function `p` takes a row of a table, which has to be there before it. */
+const TAKES_ROW = `EXISTS (SELECT FROM pg_type WHERE oid = ANY (p.proargtypes) AND typrelid <> 0)`;
+/** The constraint `k` calls such a function. */
+const CALLS_WITH_ROW = `EXISTS (
+      SELECT FROM pg_depend d JOIN pg_proc p ON p.oid = d.refobjid
+       WHERE d.classid = 'pg_constraint'::regclass AND d.objid = k.oid AND d.refclassid = 'pg_proc'::regclass AND ${TAKES_ROW})`;
+
+/** @param {string} condition on the function `p` */
+const functionsThat = (condition) => `
+    SELECT rtrim(pg_get_functiondef(p.oid), E'\\n') || ';' AS statement
+     FROM pg_proc p
+    WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p') AND ${condition}
+      AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')
+    ORDER BY proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C"`;
+
 /**
  * One part of the dump: what it asks the catalogues, a statement a row. Every name is sorted by its bytes, so that equal
  * databases give equal texts.
@@ -25,11 +40,7 @@ const PARTS = [
       AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'i')
     ORDER BY relname COLLATE "C"`,
   // Functions first: a table's default or CHECK may call one.
-  `SELECT rtrim(pg_get_functiondef(p.oid), E'\\n') || ';' AS statement
-     FROM pg_proc p
-    WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p')
-      AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')
-    ORDER BY proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C"`,
+  functionsThat(`NOT ${TAKES_ROW}`),
   // Tables with their columns and with the constraints that need no other table. NOT NULL stands with its column.
   `SELECT format(E'CREATE %sTABLE %I %s%s%s;',
             CASE relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END, relname,
@@ -52,17 +63,19 @@ const PARTS = [
                 UNION ALL
                 SELECT 2, strpos('puxc', contype::text), conname,
                        format('CONSTRAINT %I %s', conname, pg_get_constraintdef(oid))
-                  FROM pg_constraint WHERE conrelid = c.oid AND contype IN ('p', 'u', 'x', 'c') AND convalidated) lines) || E'\\n)' END,
+                  FROM pg_constraint k WHERE conrelid = c.oid AND contype IN ('p', 'u', 'x', 'c') AND convalidated
+                   AND NOT ${CALLS_WITH_ROW}) lines) || E'\\n)' END,
             CASE WHEN relkind = 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END,
             COALESCE(' WITH (' || array_to_string(reloptions, ', ') || ')', '')) AS statement
      FROM pg_class c
     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname <> '_prisma_migrations'
     ORDER BY relispartition, relname COLLATE "C"`,
-  // Constraints on other tables, and those that hold for new rows only: a table that is created with one would hold all to it.
+  functionsThat(TAKES_ROW),
+  // Constraints on other tables or with a function of the row, and those that hold for new rows only: a table that is created with one would hold all to it.
   `SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s;', conrelid::regclass, conname, pg_get_constraintdef(k.oid))
             AS statement
      FROM pg_constraint k JOIN pg_class c ON c.oid = conrelid
-    WHERE connamespace = 'public'::regnamespace AND (contype = 'f' OR NOT convalidated) AND conparentid = 0
+    WHERE connamespace = 'public'::regnamespace AND (contype = 'f' OR NOT convalidated OR ${CALLS_WITH_ROW}) AND conparentid = 0
     ORDER BY relname COLLATE "C", conname COLLATE "C"`,
   // Indexes that are not a constraint's own, nor a partition's share of its parent's.
   `SELECT pg_get_indexdef(indexrelid) || ';' AS statement

@@ -1,8 +1,8 @@
 import type { JobStatus } from '@millrace/contracts';
 
 /**
- * Every move of a job's public status, and what brings it about (contract, section 3; wire supplement, section 6). The CHECK
- * `job_transitions_table_check` says the same, and a test compares the two.
+ * Every move of a job's public status, and what brings it about (contract, section 3; wire supplement, section 6). The rule
+ * `job_transitions_table_check` of the database says the same, and a test compares the two.
  */
 export const TRANSITIONS = [
   { from: null, to: 'queued', by: 'a submission' },

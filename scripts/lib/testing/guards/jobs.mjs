@@ -283,7 +283,7 @@ export const JOB_GUARDS = [
   without('attempt and number only grow', 'DROP TRIGGER jobs_forward_trigger ON jobs', RULES),
   without('history is appended to', 'DROP TRIGGER job_transitions_append_trigger ON job_transitions', RULES),
   without('a graph stays as submitted', 'DROP TRIGGER job_graphs_append_trigger ON job_graphs', RULES),
-  without('only moves of the table', 'ALTER TABLE job_transitions DROP CONSTRAINT job_transitions_table_check', RULES),
+  without('only moves of the table', 'ALTER TABLE job_transitions DROP CONSTRAINT job_transitions_rules_check', RULES),
   without('no balance below nothing', 'ALTER TABLE balances DROP CONSTRAINT balances_never_negative_check', RULES),
   without(
     'no counter below nothing',

@@ -20,6 +20,7 @@ const WARM = ['libs/jobs/src/dispatch/warm-claims.int-spec'];
 const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
 const LOCK_ORDER = ['libs/jobs/src/proofs/lock-order.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
+const ROW_RULES = ['libs/jobs/src/state/job-rules.int-spec'];
 const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
 const WIDE_TURNS = ['libs/jobs/src/rotation/turns.int-spec'];
 const GROUP_STATEMENT = ['libs/jobs/src/submission/group.store.int-spec'];
@@ -284,6 +285,7 @@ export const JOB_GUARDS = [
   without('history is appended to', 'DROP TRIGGER job_transitions_append_trigger ON job_transitions', RULES),
   without('a graph stays as submitted', 'DROP TRIGGER job_graphs_append_trigger ON job_graphs', RULES),
   without('only moves of the table', 'ALTER TABLE job_transitions DROP CONSTRAINT job_transitions_rules_check', RULES),
+  without('what holds of every job', 'ALTER TABLE jobs DROP CONSTRAINT jobs_rules_check', ROW_RULES),
   without('no balance below nothing', 'ALTER TABLE balances DROP CONSTRAINT balances_never_negative_check', RULES),
   without(
     'no counter below nothing',

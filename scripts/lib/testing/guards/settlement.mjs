@@ -1,4 +1,4 @@
-import { of } from './guard.mjs';
+import { of, without } from './guard.mjs';
 
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
@@ -9,9 +9,10 @@ const PRICE = 'libs/billing/src/price/price.store.ts';
 const REFUSALS = 'libs/jobs/src/submission/refusals.ts';
 const FAULTS = 'apps/worker/src/attempt/output-fault.ts';
 const SETTLEMENTS = ['libs/jobs/src/lifecycle/settlement.int-spec'];
+const LEDGER_RULES = ['libs/billing/src/ledger/ledger-rules.int-spec'];
 const PIPELINES = ['apps/worker/src/attempt/output-pipeline.spec'];
 
-/** Of what a job can cost, what an ending costs, and what is delivered then. @type {Guard[]} */
+/** Of what a job can cost, what an ending costs, what is delivered then, and what is written of it into the ledger. @type {Guard[]} */
 export const SETTLEMENT_GUARDS = [
   of('what is not charged is not delivered', END, 'THEN withdraw_outputs(j.id) END', 'THEN NULL END', SETTLEMENTS),
   of(
@@ -90,5 +91,15 @@ export const SETTLEMENT_GUARDS = [
       'apps/api/src/batches/batches.int-spec',
       'apps/api/src/mcp/mcp.int-spec',
     ],
+  ),
+  without(
+    'what holds of every posting',
+    'ALTER TABLE ledger_transactions DROP CONSTRAINT ledger_transactions_rules_check',
+    LEDGER_RULES,
+  ),
+  without(
+    'what holds of every entry',
+    'ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_rules_check',
+    LEDGER_RULES,
   ),
 ];

@@ -55,6 +55,27 @@ describe('reads of one account', () => {
     }
   });
 
+  it('leave as much time as their rest says, also where no other waits', async () => {
+    jest.useFakeTimers();
+    try {
+      const turns = new Turns(1, 'reads', { times: 3, isAlways: true });
+      const reads = [new Read(), new Read()];
+      const first = turns.run('a', (reads[0] as Read).work);
+      jest.advanceTimersByTime(100);
+      reads[0]?.end();
+      await first;
+      const second = turns.run('a', (reads[1] as Read).work);
+      await jest.advanceTimersByTimeAsync(299);
+      expect(reads[1]?.begun).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(reads[1]?.begun).toBe(true);
+      reads[1]?.end();
+      await second;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('that fail leave their place', async () => {
     const turns = new Turns(1, 'reads');
     await expect(turns.run('a', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');

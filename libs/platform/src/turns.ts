@@ -5,6 +5,14 @@ const WAITING = 100;
 /** However long its last work took, an owner waits no longer than this for its next. */
 const MAX_REST_MS = 2_000;
 
+/** How long the place that a piece of work leaves stays empty. */
+export interface Rest {
+  /** Of what the work took, up to `MAX_REST_MS`. */
+  times: number;
+  /** Also where no other work of its owner waits, so that asking for one after the other gains nothing. */
+  isAlways: boolean;
+}
+
 interface Queue {
   running: number;
   waiting: (() => void)[];
@@ -13,7 +21,7 @@ interface Queue {
 /**
  * Lets a few pieces of expensive work of one owner go on at a time; its others wait their turn. Where others wait, the place
  * that a piece of work leaves stays empty for as long as the work took. So however much one owner asks for at once, at least
- * half of the time is left for the rest, on a slow machine too.
+ * half of the time is left for the rest, on a slow machine too. A `rest` of its own leaves more.
  */
 export class Turns {
   private readonly queues = new Map<string, Queue>();
@@ -21,10 +29,12 @@ export class Turns {
   /**
    * @param width pieces of work of one owner at a time, on this process.
    * @param noun what they are, in the plural, for the refusal.
+   * @param rest after each of them.
    */
   constructor(
     private readonly width: number,
     private readonly noun: string,
+    private readonly rest: Rest = { times: 1, isAlways: false },
   ) {}
 
   /** @throws Refusal `rate_limited` when too many wait; what `work` throws. */
@@ -51,15 +61,15 @@ export class Turns {
   }
 
   private leave(owner: string, queue: Queue, tookMs: number): void {
-    if (queue.waiting.length === 0) return this.free(owner, queue);
-    setTimeout(
-      () => {
-        const next = queue.waiting.shift();
-        if (next === undefined) this.free(owner, queue);
-        else next();
-      },
-      Math.min(tookMs, MAX_REST_MS),
-    );
+    const { times, isAlways } = this.rest;
+    if (queue.waiting.length === 0 && !isAlways) return this.free(owner, queue);
+    const next = (): void => {
+      const begin = queue.waiting.shift();
+      if (begin === undefined) this.free(owner, queue);
+      else begin();
+    };
+    // A process that ends does not wait for it.
+    setTimeout(next, Math.min(tookMs * times, MAX_REST_MS)).unref();
   }
 
   private free(owner: string, queue: Queue): void {

@@ -28,4 +28,22 @@ describe('what bodies ask for', () => {
     await Promise.all([first, second]);
     expect(begun.at(-1)).toBe('second');
   });
+
+  it('waits three times as long as the last large one of its account took, also where that one has been answered', async () => {
+    jest.useFakeTimers();
+    try {
+      const take = (ms: number) => (): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+      const first = inTurn(of('c'), large, take(100));
+      await jest.advanceTimersByTimeAsync(100);
+      await first;
+      let hasBegun = false;
+      const second = inTurn(of('c'), large, async () => void (hasBegun = true));
+      await jest.advanceTimersByTimeAsync(299);
+      expect(hasBegun).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      await second;
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });

@@ -117,15 +117,16 @@ BEGIN
             SELECT q.account_id, q.pass INTO first_account, first_pass FROM account_queues q
             WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
             ORDER BY q.pass, q.account_id LIMIT 1;
-            IF wait_ms > 0 THEN
-                SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-                WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
-                ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
-            ELSE
-                SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-                WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
-                ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
-            END IF;
+        END IF;
+        -- From the first on: what is dead before it has been read once.
+        IF first_account IS NOT NULL AND wait_ms > 0 THEN
+            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
+            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
+            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
+        ELSIF first_account IS NOT NULL THEN
+            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
+            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
+            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
         END IF;
         IF turn_account IS NOT NULL THEN
             UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
@@ -728,13 +729,13 @@ CREATE TABLE account_queues (
     CONSTRAINT account_queues_pkey PRIMARY KEY (pool_id, account_id),
     CONSTRAINT account_queues_counters_check CHECK (((waiting >= 0) AND (in_flight >= 0))),
     CONSTRAINT account_queues_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
-) WITH (fillfactor=70);
+) WITH (fillfactor=10);
 
 CREATE TABLE account_storage (
     account_id uuid NOT NULL,
     stored_bytes bigint DEFAULT 0 NOT NULL,
     CONSTRAINT account_storage_pkey PRIMARY KEY (account_id)
-) WITH (fillfactor=70);
+) WITH (fillfactor=10);
 
 CREATE TABLE accounts (
     id uuid NOT NULL,
@@ -858,7 +859,7 @@ CREATE TABLE balances (
     CONSTRAINT balances_pkey PRIMARY KEY (account_id),
     CONSTRAINT balances_drawn_check CHECK (((drawn_micros >= 0) AND (drawn_micros <= consumed_micros))),
     CONSTRAINT balances_never_negative_check CHECK (((available_micros >= 0) AND (held_micros >= 0)))
-) WITH (fillfactor=70);
+) WITH (fillfactor=10);
 
 CREATE TABLE batch_retries (
     batch_id uuid NOT NULL,

@@ -53,15 +53,16 @@ BEGIN
             SELECT q.account_id, q.pass INTO first_account, first_pass FROM account_queues q
             WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
             ORDER BY q.pass, q.account_id LIMIT 1;
-            IF wait_ms > 0 THEN
-                SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-                WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
-                ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
-            ELSE
-                SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-                WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
-                ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
-            END IF;
+        END IF;
+        -- From the first on: what is dead before it has been read once.
+        IF first_account IS NOT NULL AND wait_ms > 0 THEN
+            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
+            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
+            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
+        ELSIF first_account IS NOT NULL THEN
+            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
+            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
+            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
         END IF;
         IF turn_account IS NOT NULL THEN
             UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()

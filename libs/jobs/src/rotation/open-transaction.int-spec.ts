@@ -10,11 +10,12 @@ const turns = new TurnStore();
 
 let test: TestDatabase;
 let console: pg.Client;
+let world: JobWorld;
 let poolId: string;
 let accountId: string;
 beforeAll(async () => {
   test = await createTestDatabase();
-  const world = new JobWorld(test);
+  world = new JobWorld(test);
   ({ poolId } = await makePool(test.database));
   accountId = await makeAccount(test.database);
   console = new pg.Client({ connectionString: test.url });
@@ -35,13 +36,16 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** Entries of any index that reading meets, dead ones too. */
-function entriesMet(read: (tx: Statements) => Promise<unknown>): Promise<number> {
+/** Entries of any index of the tables that reading meets, dead ones too. */
+function entriesMet(
+  read: (tx: Statements) => Promise<unknown>,
+  tables = ['account_queues', 'jobs', 'pools'],
+): Promise<number> {
   return test.database.transaction(async (tx) => {
     const met = async (): Promise<number> => {
       const [row] = await tx.query<{ met: number }>(Prisma.sql`
         SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid))::int AS met FROM pg_index
-        WHERE indrelid IN ('account_queues'::regclass, 'jobs'::regclass, 'pools'::regclass)`);
+        WHERE indrelid = ANY(${tables}::regclass[])`);
       return row?.met ?? NaN;
     };
     const before = await met();
@@ -57,5 +61,16 @@ describe('while a transaction stays open', () => {
     const [{ found: watermarks }] = turn;
     expect(await entriesMet((tx) => turns.take(tx, poolId, 1, ONE_TURN))).toBeGreaterThan(2 * LIVES);
     expect(await entriesMet((tx) => turns.take(tx, poolId, 1, { ...ONE_TURN, watermarks }))).toBeLessThan(10);
+  });
+
+  it('a turn from the start reads the rotation once, also where it has an account to lock', async () => {
+    await world.submit({ poolId, accountId, holdMicros: 0n });
+    const turn = async (tx: Statements): Promise<void> => {
+      const [{ job }] = await turns.take(tx, poolId, 1, ONE_TURN);
+      expect(job).not.toBeNull();
+    };
+    const met = await entriesMet(turn, ['account_queues']);
+    expect(met).toBeGreaterThan(LIVES - 1);
+    expect(met).toBeLessThan(LIVES + 10);
   });
 });

@@ -1,4 +1,4 @@
-import { openSession, runJob, salt, save } from '../lib/job-runs.mjs';
+import { light, openSession, runJob, salt, save } from '../lib/job-runs.mjs';
 
 export { jobLatencyMs, promptLatencyMs } from '../lib/job-runs.mjs';
 
@@ -18,6 +18,11 @@ export async function promptsPerSecond({ url, count, seconds }) {
 /** @param {Service & { count: number, seconds: number }} input */
 export function jobsPerSecond({ count, seconds, ...service }) {
   return allAtOnce(count, () => runJob(service, lasting(seconds)));
+}
+
+/** @param {Service & { count: number, atOnce: number }} input */
+export async function warmUp({ count, atOnce, ...service }) {
+  for (let done = 0; done < count; done += atOnce) await allAtOnce(atOnce, () => runJob(service, light()));
 }
 
 /**

@@ -47,9 +47,10 @@ export class BlobService {
    */
   async keep(
     accountId: string,
-    staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>,
+    staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place' | 'flush'>,
     reservationId?: string,
   ): Promise<StoredBlob> {
+    staged.flush?.();
     for (;;) {
       const record = await this.announce(accountId, staged, reservationId);
       if (record.state === 'condemned') {

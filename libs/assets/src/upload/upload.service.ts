@@ -167,7 +167,7 @@ export class UploadService {
    */
   async record(
     accountId: string,
-    staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place'>,
+    staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place' | 'flush'>,
     fields: UploadFields,
     terms: UploadTerms,
     reservationId: string,

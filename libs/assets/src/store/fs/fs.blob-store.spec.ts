@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { createTestFolder, type TestFolder } from '@millrace/testing';
+import { createTestFolder, eventually, type TestFolder } from '@millrace/testing';
+import type { StagedBytes } from '../blob-store';
 import { describeBlobStore } from '../blob-store.conformance';
 import { fsFaultOf } from './fs-fault';
 import { FsBlobStore } from './fs.blob-store';
@@ -39,6 +40,26 @@ describe('a folder of blobs', () => {
     await staged.place('a/b');
     expect(await readdir(join(dir, 'staging'))).toEqual([]);
     expect(await readFile(join(dir, 'blobs', 'a', 'b'))).toEqual(bytes);
+  });
+
+  it('makes a file of few bytes before they are placed where they are flushed, and discards it too', async () => {
+    const dir = join(folder.path, 'flushed');
+    const store = new FsBlobStore(dir);
+    await store.check();
+    const stage = async (text: string): Promise<StagedBytes> => {
+      const staged = await store.stage(Readable.from([Buffer.from(text)]), { maxBytes: 9 });
+      staged.flush?.();
+      await eventually('the file is there', async () => (await readdir(join(dir, 'staging'))).length === 1);
+      return staged;
+    };
+    const kept = await stage('kept');
+    await kept.place('a/b');
+    await kept.discard();
+    expect(await readFile(join(dir, 'blobs', 'a', 'b'), 'utf8')).toBe('kept');
+    const left = await stage('left');
+    await left.discard();
+    expect(await readdir(join(dir, 'staging'))).toEqual([]);
+    expect(await readdir(join(dir, 'blobs', 'a'))).toEqual(['b']);
   });
 
   it('makes a file of more bytes as they arrive', async () => {

@@ -8,6 +8,7 @@ import { ByteMeter } from '../byte-meter';
 import { codeOf, withFsFaults, fsFaultOf } from './fs-fault';
 import { FsNoteStore } from './fs.note-store';
 import { FsPartStore } from './fs.part-store';
+import { stagedInFolder } from './fs-staged-bytes';
 import { HELD_BYTES, writeAll, writeMetered } from './fs-writer';
 import { takeSource } from '../staging-source';
 
@@ -51,34 +52,15 @@ export class FsBlobStore implements BlobStore {
     const file = { heldBytes: HELD_BYTES, open: () => this.create(path) };
     try {
       const held = await writeMetered(chunks, file, meter, cover);
-      return { ...meter.finish(), ...(held === null ? this.stagedInFile(path) : this.stagedInMemory(held, path)) };
+      // Few bytes have no file until they are made durable.
+      const makeDurable = held === null ? () => sync(path) : () => this.write(path, held);
+      const place = this.place.bind(this, path);
+      return stagedInFolder(meter.finish(), { path, isWritten: held === null, makeDurable, place });
     } catch (error) {
       source.destroy();
       await rm(path, { force: true }).catch(() => undefined);
       throw error;
     }
-  }
-
-  private stagedInFile(path: string): Pick<StagedBytes, 'place' | 'discard'> {
-    return {
-      place: (key) => withFsFaults(() => this.place(path, key, () => sync(path))),
-      discard: () => withFsFaults(() => rm(path, { force: true })),
-    };
-  }
-
-  /** Bytes without a file until they are placed: those that are placed already never have one. */
-  private stagedInMemory(bytes: Buffer, path: string): Pick<StagedBytes, 'place' | 'discard'> {
-    return {
-      place: async (key) => {
-        try {
-          await withFsFaults(() => this.place(path, key, () => this.write(path, bytes)));
-        } catch (error) {
-          await rm(path, { force: true }).catch(() => undefined);
-          throw error;
-        }
-      },
-      discard: async () => undefined,
-    };
   }
 
   private async write(path: string, bytes: Buffer): Promise<void> {
@@ -101,13 +83,11 @@ export class FsBlobStore implements BlobStore {
     }
   }
 
-  /** @param settle makes the bytes of `path` durable; nobody finds them by their key before. */
-  private async place(path: string, key: string, settle: () => Promise<void>): Promise<void> {
+  /** @param durable when the bytes of `path` are; nobody finds them by their key before. */
+  private async place(path: string, key: string, durable: Promise<void>): Promise<void> {
     const target = this.pathOf(key);
-    const settling = settle();
-    // Awaited below, also where the folder cannot be made: nothing is written after this has failed.
-    settling.catch(() => undefined);
-    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 }).finally(() => settling);
+    // Also where the folder cannot be made: nothing is written after this has failed.
+    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 }).finally(() => durable);
     await rename(path, target);
     // A new folder is durable when the folder that names it is.
     const top = made === undefined ? dirname(target) : dirname(made);

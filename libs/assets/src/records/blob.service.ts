@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Database } from '@millrace/database';
+import { BoundedMap } from '@millrace/platform';
 import { blobKey, damageOf, type BlobRef, type StoredBlob } from './blob';
 import type { BlobDamages } from './blob-damages.service';
 import type { BlobRecord, BlobRecordStore, CondemnedBlob } from './blob-record.store';
@@ -16,11 +17,17 @@ import {
 import type { StorageStore } from './storage.store';
 import { sniffContentType } from '../media';
 
+/** Contents that are remembered. One that is forgotten costs a file that is written and removed, at most. */
+const KEPT_LIMIT = 10_000;
+
 /**
  * Keeps bytes and their records together: the record is there before the bytes, and goes after them. The README of the lib
  * says what that guarantees, and why.
  */
 export class BlobService {
+  /** Contents that were kept before. They come again, and what is flushed of them is written in vain. */
+  private readonly kept = new BoundedMap<true>(KEPT_LIMIT);
+
   constructor(
     private readonly database: Database,
     private readonly records: BlobRecordStore,
@@ -50,7 +57,8 @@ export class BlobService {
     staged: Pick<StagedBytes, 'hash' | 'sizeBytes' | 'place' | 'flush'>,
     reservationId?: string,
   ): Promise<StoredBlob> {
-    staged.flush?.();
+    const content = `${accountId} ${staged.hash}`;
+    if (!this.kept.has(content)) staged.flush?.();
     for (;;) {
       const record = await this.announce(accountId, staged, reservationId);
       if (record.state === 'condemned') {
@@ -60,6 +68,7 @@ export class BlobService {
       }
       const isSound = record.state === 'live' && damageOf(record) === null && (await this.damages.hasBytes(record));
       if (!isSound) await staged.place(blobKey(record));
+      this.kept.set(content, true);
       await this.damages.noteMended(record, record);
       return { accountId, hash: staged.hash, bornAt: record.bornAt, sizeBytes: staged.sizeBytes };
     }

@@ -34,13 +34,13 @@ export class Claims {
    */
   async claim(
     statements: Statements,
-    { jobId, attempt }: Pick<DispatchMessage, 'jobId' | 'attempt'>,
+    { jobId, attempt, models }: Pick<DispatchMessage, 'jobId' | 'attempt' | 'models'>,
     { workerId, poolId, claimId: leaseToken = randomUUID() }: Claimant,
     { isSetAside = false } = {},
   ): Promise<Claimed | null> {
     crashPoint('claim:before-commit');
     const { leaseSeconds } = this.settings;
-    return claimAttempt(statements, { jobId, attempt, workerId, poolId, leaseToken, leaseSeconds, isSetAside });
+    return claimAttempt(statements, { jobId, attempt, models, workerId, poolId, leaseToken, leaseSeconds, isSetAside });
   }
 
   /**

@@ -36,6 +36,10 @@ describe('a statement that moves one job', () => {
   const withOutput = withLastOutput(output, { maxOutputsPerJob: 100 });
   const moves: [string, (statements: Statements) => Promise<unknown>][] = [
     ['a claim', (to) => claimAttempt(to, { ...fence, workerId: newId(), leaseSeconds: 10 })],
+    [
+      'a claim by a worker among others',
+      (to) => claimAttempt(to, { ...fence, attempt: 2, workerId: newId(), leaseSeconds: 10 }),
+    ],
     ['a heartbeat', (to) => renewLease(to, fence, beat)],
     ['the end', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'))],
     ['the end with the last output', (to) => endJob(to, { kind: 'fence', fence }, endingOf('succeeded'), withOutput)],

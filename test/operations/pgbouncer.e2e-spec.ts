@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Prisma } from '@prisma/client';
 import pg from 'pg';
 import { Database } from '@millrace/database';
@@ -31,6 +32,9 @@ let folder: TestFolder;
 let test: TestDatabase;
 const poolers = new Map<Mode, { port: number; process: ChildProcess }>();
 
+/** PgBouncer keeps prepared statements since 1.21, and Debian 12 has an older one. */
+let keepsStatements: boolean;
+
 /** Fewer connections to the server than a process has to the pooler, so that they are lent all the time. */
 const configOf = (dir: string, mode: Mode, port: number, server: URL): string => `
 [databases]
@@ -42,12 +46,24 @@ unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
 default_pool_size = ${mode === 'transaction' ? 3 : 50}
+${keepsStatements ? 'max_prepared_statements = 200' : ''}
 logfile = ${dir}/log
 pidfile = ${dir}/pid
 `;
 
-async function startPooler(mode: Mode, server: URL): Promise<void> {
-  const [{ program, env }, port] = await Promise.all([pgbouncerProgram(new Scope()), freePort()]);
+interface Program {
+  program: string;
+  env: Record<string, string>;
+}
+
+async function isSince121({ program, env }: Program): Promise<boolean> {
+  const { stdout } = await promisify(execFile)(program, ['--version'], { env: { ...process.env, ...env } });
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+}
+
+async function startPooler({ program, env }: Program, mode: Mode, server: URL): Promise<void> {
+  const port = await freePort();
   const dir = join(folder.path, mode);
   mkdirSync(dir);
   // PgBouncer refuses to run as root.
@@ -109,7 +125,9 @@ beforeAll(async () => {
   test = await createTestDatabase();
   await test.database.execute(Prisma.raw(`CREATE ROLE ${ROLE} LOGIN SUPERUSER PASSWORD '${PASSWORD}'`));
   await setRoleTimeout(TIMEOUT_MS);
-  for (const mode of MODES) await startPooler(mode, new URL(test.url));
+  const program = await pgbouncerProgram(new Scope());
+  keepsStatements = await isSince121(program);
+  for (const mode of MODES) await startPooler(program, mode, new URL(test.url));
 });
 
 afterAll(async () => {
@@ -148,6 +166,21 @@ describe.each(MODES)('a process behind a pooler in %s mode', (mode) => {
         expect(await other.withLock('chore', async () => 'free again')).toBe('free again');
       }),
     );
+  });
+});
+
+it('a process behind a transaction pooler has statements prepared where the pooler keeps them, and nowhere else', async () => {
+  await withDatabase('transaction', async (database) => {
+    // What is asked before there is a connection is not prepared.
+    await database.ping();
+    const sums = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => database.query(Prisma.sql`SELECT ${n}::int + 1 AS sum, 'kept' AS mark`)),
+    );
+    expect(sums.map(([row]) => row)).toEqual(Array.from({ length: 200 }, (_, n) => ({ sum: n + 1, mark: 'kept' })));
+    const [prepared] = await database.query<{ kept: number; ours: number }>(Prisma.sql`
+      SELECT count(*) FILTER (WHERE statement LIKE '%AS mark')::int AS kept, count(*) FILTER (WHERE name LIKE 'probe-%')::int AS ours
+      FROM pg_prepared_statements`);
+    expect(prepared).toEqual({ kept: keepsStatements ? 1 : 0, ours: 0 });
   });
 });
 

@@ -8,6 +8,7 @@ import { BootError, inChildSpan, type SpanOptions } from '@millrace/platform';
 import { translateError } from './errors';
 import { LockSession } from './lock-session';
 import { NestedConnectionError, holdingConnection } from './nested-connection';
+import { keepsStatements } from './pooled-statements';
 import { renamed, rowsOf } from './rows';
 import { statementName, statementOf } from './statement';
 import { SILENT_CONNECTION } from './transient';
@@ -40,8 +41,10 @@ export class Database implements Statements {
   private prisma: PrismaClient | undefined;
   private readonly locks: LockSession;
   private readonly timeoutMs: number;
-  /** Behind a pooler that lends a connection for one transaction, a prepared statement is on another one the next time. */
-  private readonly prepares: boolean;
+  /** Behind a pooler that lends a connection for one transaction, a prepared statement is on another one the next time, unless it keeps them. */
+  private prepares: boolean;
+  /** No connection so far has shown a pooler that keeps none. */
+  private mayPrepare = true;
 
   /**
    * Opens no connection: the first statement does.
@@ -72,7 +75,13 @@ export class Database implements Statements {
       keepAlive: true,
       stream: () => socketWithTimeout(settings.databaseTimeoutMs + SILENCE_MARGIN_MS),
     };
-    const onConnect = timeoutsOf(databasePoolerMode, settings.databaseTimeoutMs);
+    const setTimeouts = timeoutsOf(databasePoolerMode, settings.databaseTimeoutMs);
+    const setUp = async (client: pg.ClientBase): Promise<void> => {
+      await setTimeouts(client);
+      if (databasePoolerMode === 'transaction') this.noteKept(await keepsStatements(client));
+    };
+    // The pool waits for the promise that it is given, though the driver's types do not say so.
+    const onConnect: (client: pg.ClientBase) => unknown = setUp;
     this.pool = new pg.Pool({ ...connection, onConnect, max: settings.databasePoolSize });
     this.locks = new LockSession({ ...connection, connectionString: databaseDirectUrl }, this.timeoutMs);
     // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
@@ -87,6 +96,12 @@ export class Database implements Statements {
       }),
     });
     return this.prisma;
+  }
+
+  /** One that does not is enough: several poolers may stand behind an address, of different versions while they are upgraded. */
+  private noteKept(keepsStatements: boolean): void {
+    this.mayPrepare &&= keepsStatements;
+    this.prepares = this.mayPrepare;
   }
 
   get models(): Prisma.TransactionClient {

@@ -2,16 +2,13 @@ import type pg from 'pg';
 import { BootError } from '@millrace/platform';
 import type { PoolerMode } from './database.settings';
 
-/** The pool waits for the promise that it returns, though the driver's types do not say so. */
-type OnConnect = (client: pg.ClientBase) => unknown;
-
 /**
  * What gives a new connection its timeouts. They are never startup parameters: poolers refuse those, or drop them silently.
  *
  * A connection of our own, or lent for a session, is set by a statement. A pooler that lends a connection for one transaction
  * would leave such a setting to others, so there the timeouts have to be those of the role, and are only checked.
  */
-export function timeoutsOf(mode: PoolerMode, timeoutMs: number): OnConnect {
+export function timeoutsOf(mode: PoolerMode, timeoutMs: number): (client: pg.ClientBase) => Promise<void> {
   return mode === 'session' ? (client) => setTimeouts(client, timeoutMs) : assertTimeouts;
 }
 

@@ -131,7 +131,7 @@ describe('a cap of an account', () => {
     await cap(jobs, { dailyMicros: 200_000n, dailyAtCap: 'stop' });
     await cap(jobs, { scope: 'key', dailyMicros: 120_000n, dailyAtCap: 'stop' });
     const groups = new GroupStore(readSettings(jobSettings, {}));
-    // Whoever comes first, the key has a share.
+    // Whichever actor comes first, the key has a share.
     await submit(jobs, 20_000n, key);
     const actor = async (_: unknown, index: number): Promise<void> => {
       for (let time = 0; time < 4; time += 1) {

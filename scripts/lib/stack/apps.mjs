@@ -11,6 +11,8 @@ const DRAIN_SECONDS = '3';
 const STOP_SECONDS = '10';
 /** Deployments that the account of a stack may make. */
 const DEPLOYMENTS = '10';
+/** As the images have it: freed memory goes back to the system. */
+const MEMORY_GOES_BACK = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 /** What a process may take beyond its own limit before it is killed. */
 const STOP_MARGIN_MS = 3_000;
 
@@ -31,6 +33,7 @@ export function baseEnvironment({ env, folder, secrets, servers, surface }) {
   const s3 = Boolean(env.S3_ENDPOINT || env.S3_BUCKET);
   if (!s3) makeFolder(folder.at('blobs'));
   return {
+    ...MEMORY_GOES_BACK,
     MILLRACE_DEPLOYMENT_LIMIT_PER_ACCOUNT: DEPLOYMENTS,
     MILLRACE_DRAIN_SECONDS: DRAIN_SECONDS,
     MILLRACE_STOP_SECONDS: STOP_SECONDS,

@@ -58,7 +58,8 @@ export class BlobService {
     reservationId?: string,
   ): Promise<StoredBlob> {
     const content = `${accountId} ${staged.hash}`;
-    if (!this.kept.has(content)) staged.flush?.();
+    // `place` waits for the same, and says what failed.
+    if (!this.kept.has(content)) staged.flush?.().catch(() => undefined);
     for (;;) {
       const record = await this.announce(accountId, staged, reservationId);
       if (record.state === 'condemned') {

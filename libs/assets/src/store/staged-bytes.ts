@@ -10,10 +10,10 @@ export interface BytesDigest {
 /** Bytes that have arrived whole and have no key yet. The first call of `place` or `discard` ends them. */
 export interface StagedBytes extends BytesDigest {
   /**
-   * Begin to make the bytes durable, so that `place` takes less long. Absent where that cannot begin without a key. It may turn out to have been
-   * in vain, so more than a few MiB are left to `place`, which also says what went wrong.
+   * Make the bytes durable, so that `place`, which need not be called after it, takes less long. Absent where that cannot begin without a key. It may
+   * turn out to have been in vain, so more than a few MiB are left to `place`. What goes wrong here, goes wrong there too.
    */
-  flush?(): void;
+  flush?(): Promise<void>;
   /** Make the bytes appear under `key`, atomically and durably. What was there is replaced. */
   place(key: string): Promise<void>;
   /** Drop the bytes. Without effect after `place`. */

@@ -24,7 +24,7 @@ export function stagedInFolder(digest: BytesDigest, file: StagedFile): StagedByt
     if (flushing !== null) return flushing;
     isThere = true;
     flushing = file.makeDurable();
-    // `place` says what went wrong.
+    // Awaited by `place`, which may not come.
     flushing.catch(() => undefined);
     return flushing;
   };
@@ -35,8 +35,8 @@ export function stagedInFolder(digest: BytesDigest, file: StagedFile): StagedByt
   };
   return {
     ...digest,
-    flush: () => {
-      if (digest.sizeBytes <= FLUSHED_BYTES) void flush();
+    flush: async () => {
+      if (digest.sizeBytes <= FLUSHED_BYTES) await withFsFaults(flush);
     },
     place: async (key) => {
       try {

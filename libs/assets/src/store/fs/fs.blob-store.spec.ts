@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { createTestFolder, eventually, type TestFolder } from '@millrace/testing';
+import { createTestFolder, type TestFolder } from '@millrace/testing';
 import type { StagedBytes } from '../blob-store';
 import { describeBlobStore } from '../blob-store.conformance';
 import { fsFaultOf } from './fs-fault';
@@ -48,8 +48,8 @@ describe('a folder of blobs', () => {
     await store.check();
     const stage = async (text: string): Promise<StagedBytes> => {
       const staged = await store.stage(Readable.from([Buffer.from(text)]), { maxBytes: 9 });
-      staged.flush?.();
-      await eventually('the file is there', async () => (await readdir(join(dir, 'staging'))).length === 1);
+      await staged.flush?.();
+      expect(await readdir(join(dir, 'staging'))).toHaveLength(1);
       return staged;
     };
     const kept = await stage('kept');

@@ -74,8 +74,15 @@ export const MODEL_CACHE_GUARDS = [
   of(
     'a job is for a worker that has room for its models',
     'libs/jobs/src/lifecycle/claim.store.ts',
-    'AND NOT ${isForAnother(workerId)}',
-    '',
+    'Prisma.sql`NOT ${isForAnother(workerId)}`',
+    'Prisma.sql`true`',
+    ROOM_FOR_MODELS,
+  ),
+  of(
+    'a job with models is not for any worker, also where its message names none',
+    'libs/jobs/src/lifecycle/claim.store.ts',
+    "Prisma.sql`cardinality(coalesce(j.models, '{}')) = 0`",
+    'Prisma.sql`true`',
     ROOM_FOR_MODELS,
   ),
   of(

@@ -33,14 +33,14 @@ const claimedColumns = Prisma.sql`
   (extract(epoch FROM job.started_at - job.created_at) * 1000)::float8 AS waited_ms,
   job.held_micros, job.price_micros_per_second, job.billable_ms AS used_ms`;
 
-/** Any worker has room for what the job `j` needs, and its first attempt has found none without. */
+/** The job `j` needs no models, so that any worker has room for it. */
 const fitsAnywhere = Prisma.sql`cardinality(coalesce(j.models, '{}')) = 0`;
 
 /**
  * Take a dispatched attempt. The status becomes `running` with the first one and stays so with later ones.
  *
- * The first attempt of a job without models, which most are, is for any worker. It has a statement of its own, because PostgreSQL plans the one that
- * compares the workers of a pool for 2 ms, on each connection several times.
+ * The first attempt of a job without models is for any worker. It has a statement of its own, because PostgreSQL takes a millisecond to plan the one
+ * that compares the workers of a pool, twice as long, and several times on each connection.
  *
  * @returns null when it cannot be taken any more, or is for another worker, which has room for its models.
  */

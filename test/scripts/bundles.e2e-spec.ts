@@ -8,6 +8,7 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const PRINT_LOADED = join(ROOT, 'scripts', 'lib', 'testing', 'print-loaded.js');
 const PRINT_COMPILED = join(ROOT, 'scripts', 'lib', 'testing', 'print-compiled.js');
+const FAIL_AT_BOOT = join(ROOT, 'scripts', 'lib', 'testing', 'fail-at-boot.js');
 const LIMIT_MS = 120_000;
 
 interface Packages {
@@ -17,6 +18,21 @@ interface Packages {
 /** The packages that a bundle leaves in node_modules, with those that they load in turn. */
 const OUTSIDE =
   /^node_modules\/(@prisma\/client(-runtime-utils)?|\.prisma|@napi-rs\/blake-hash.*|piscina|sharp|@img|detect-libc|semver)\//;
+
+/** A program that has to fail. */
+async function failed(args: string[]): Promise<{ stderr: string }> {
+  return run(process.execPath, args, { env: { PATH: process.env.PATH } }).then(
+    () => Promise.reject(new Error(`${args.join(' ')} did not fail`)),
+    (error: { stderr: string }) => error,
+  );
+}
+
+/** A frame at the line of the source that has this text. */
+function traceThrough(source: string, text: string): RegExp {
+  const lines = readFileSync(join(ROOT, source), 'utf8').split('\n');
+  const at = `${join(ROOT, source)}:${lines.findIndex((line) => line.includes(text)) + 1}:`;
+  return new RegExp(at.replaceAll('.', '\\.'));
+}
 
 /** What a process prints, with `preload` loaded before it, until it finds that it has no settings: it has imported all by then. */
 async function printedBy(role: string, preload: string, env: Record<string, string> = {}): Promise<string> {
@@ -64,6 +80,24 @@ describe('the bundles that processes are started from', () => {
     if (!('originalSource' in found)) throw new Error(`${declaration} is not in the map of ${name}`);
     expect(found.originalSource).toBe(`../../${source}`);
     expect(readFileSync(join(ROOT, source), 'utf8').split('\n')[found.originalLine]).toContain(declaration);
+  });
+
+  it.each([
+    ['api', 'apps/api/src/main.ts'],
+    ['worker', 'apps/worker/src/main.ts'],
+    ['maintenance', 'apps/maintenance/src/main.ts'],
+    ['fleet', 'apps/fleet/src/main.ts'],
+    ['gateway', 'apps/gateway/src/main.ts'],
+  ])('an error that ends %s is printed with the lines of the sources', async (role, main) => {
+    const { stderr } = await failed(['--require', FAIL_AT_BOOT, join(ROOT, 'dist', 'bin', `${role}.js`)]);
+    expect(stderr).toMatch(traceThrough('libs/platform/src/boot.ts', 'process.stdout.on('));
+    expect(stderr).toMatch(traceThrough(main, 'runMain('));
+  });
+
+  it('an error in the thread that checks submissions names the lines of the sources', async () => {
+    const thread = join(ROOT, 'dist', 'bin', 'examination.thread.js');
+    const { stderr } = await failed(['--enable-source-maps', '-e', `require('${thread}').examineInThread(null)`]);
+    expect(stderr).toMatch(traceThrough('libs/jobs/src/examination/examination.thread.ts', 'examineInThread({'));
   });
 
   it.each([

@@ -21,7 +21,7 @@ export function openFleet(settings: Settings, stopMs: number): Fleet {
 function fleetOfProcesses({ fleetDir }: Settings, stopMs: number): Fleet {
   const folder = fleetDir ?? join(tmpdir(), 'millrace-fleet');
   return new ProcessFleet({
-    commandLine: [process.execPath, '--enable-source-maps', join(__dirname, 'worker.js')],
+    commandLine: [process.execPath, join(__dirname, 'worker.js')],
     env: process.env,
     logFolder: join(folder, 'logs'),
     workFolder: join(folder, 'work'),

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createLogger, type Logger } from './logger';
 import { SettingsError } from './settings';
 import { Shutdown } from './shutdown';
+import { nameSourcesInTraces } from './stack-traces';
 import { keepStringMethodsFast } from './string-methods';
 
 /** A boot that failed for a reason that an operator can fix. The message is one sentence. */
@@ -20,6 +21,7 @@ export class BootError extends Error {
  * state is then unknown, and the supervisor starts a fresh one.
  */
 export function runMain(role: string, main: (logger: Logger, shutdown: Shutdown) => Promise<void>): void {
+  nameSourcesInTraces();
   // A heap limit given on the command line or in NODE_OPTIONS would replace the smaller ones of worker threads as well. That of
   // this thread was set when it began, and stays.
   setFlagsFromString('--max-old-space-size=0');

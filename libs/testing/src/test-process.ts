@@ -30,7 +30,7 @@ export class TestProcess {
   /** Start a process and wait until it serves. It ends with this one, however this one ends. */
   static async start(role: ProcessRole, env: NodeJS.ProcessEnv): Promise<TestProcess> {
     const main = join(ROOT, 'dist/bin', `${role}.js`);
-    const child = spawn(process.execPath, ['--enable-source-maps', main], {
+    const child = spawn(process.execPath, [main], {
       env: { ...env, PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

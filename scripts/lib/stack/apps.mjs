@@ -63,7 +63,7 @@ export function appSpec(folder, app, name, opsPort, environment) {
   return {
     role: app,
     name,
-    commandLine: [process.execPath, '--enable-source-maps', join(BUNDLES, `${app}.js`)],
+    commandLine: [process.execPath, join(BUNDLES, `${app}.js`)],
     options: { env: { ...environment, MILLRACE_OPS_PORT: String(opsPort) } },
     ipc: true,
     logFile: folder.log(name),

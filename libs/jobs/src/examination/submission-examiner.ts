@@ -180,9 +180,12 @@ function tooHeavy(): Refusal {
 }
 
 /** From TypeScript source, that is under jest, the thread compiles what it loads: tests never run a stale build. */
-function threadEntry(): { filename: string; name: string; execArgv?: string[] } {
+function threadEntry(): { filename: string; name: string; execArgv: string[] } {
   const extension = extname(__filename);
-  const entry = { filename: join(__dirname, `examination.thread${extension}`), name: 'examineInThread' };
-  if (extension === '.js') return entry;
-  return { ...entry, execArgv: ['--require', resolve(__dirname, '../../../testing/source-thread.cjs')] };
+  const compiler = ['--require', resolve(__dirname, '../../../testing/source-thread.cjs')];
+  return {
+    filename: join(__dirname, `examination.thread${extension}`),
+    name: 'examineInThread',
+    execArgv: extension === '.js' ? ['--enable-source-maps'] : compiler,
+  };
 }

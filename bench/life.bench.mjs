@@ -3,7 +3,8 @@ import { findingOf, pairsOf, takeTurns } from './lib/pairs.mjs';
 /** Of ours. */
 const JOBS = 300;
 /** Lives before the first that counts: until then the processes spend as much on compiling their code as on running it. */
-const WARM_UP_JOBS = 1_500;
+const WARM_UP_JOBS = 6_000;
+const QUICK_WARM_UP_JOBS = 1_500;
 /** Of the floor. */
 const SECONDS = 2;
 const SETTINGS = {
@@ -24,7 +25,7 @@ export const bench = {
     const stack = await context.startStack({ workers: WORKERS, settings: SETTINGS });
     const load = await context.startLoad('life.load.mjs');
     await load.call('prepare', stack);
-    await load.call('lives', { jobs: WARM_UP_JOBS });
+    await load.call('lives', { jobs: context.flags.quick ? QUICK_WARM_UP_JOBS : WARM_UP_JOBS });
     const turns = await takeTurns({
       pairs: context.flags.pairs,
       ours: () => /** @type {Promise<Cost>} */ (load.call('lives', { jobs: JOBS })),

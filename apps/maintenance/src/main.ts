@@ -25,7 +25,7 @@ import {
   openBlobStore,
 } from '@millrace/assets';
 import { composeBilling, composeExportDelivery } from '@millrace/billing';
-import { Database, awaitSchema } from '@millrace/database';
+import { Database, MeasureTransactionsLoop, awaitSchema } from '@millrace/database';
 import {
   CatalogueStore,
   MeasureWorkersLoop,
@@ -112,6 +112,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
     new MailSpendWarningsLoop(database, moneyMails),
     new RetireSilentWorkersLoop(database, workers),
     new MeasureWorkersLoop(database, workers, metrics),
+    new MeasureTransactionsLoop(database, metrics),
     new SweepStoppedWorkersLoop(database, workers),
     new SweepCataloguesLoop(database, new CatalogueStore()),
     new NoteExpiringKeysLoop(database),

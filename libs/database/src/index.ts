@@ -12,6 +12,7 @@ export {
   isKeyClaimed,
   sweepKeys,
 } from './idempotency-key.store';
+export { MeasureTransactionsLoop } from './measure-transactions.loop';
 export { relaxedCommit } from './relaxed-commit';
 export { assertSchema, awaitSchema } from './schema-version';
 export { besideTransaction } from './nested-connection';

@@ -123,6 +123,11 @@ export class Metrics {
       }
     },
   });
+  readonly oldestTransactionSeconds = new Gauge({
+    name: 'millrace_database_oldest_transaction_seconds',
+    help: 'How long the oldest transaction of the database has been open, of those that the user may see.',
+    registers: [this.registry],
+  });
   readonly fleetWorkersWanted = new Gauge({
     name: 'millrace_fleet_workers_wanted',
     help: 'Workers that the deployment of a pool is to have now.',

@@ -116,6 +116,13 @@ export const CASES: Record<string, AlertCase> = {
       { 'millrace_database_connections{namespace="prod",role="api",instance="a",state="busy"}': '9x120' },
     ],
   },
+  MillraceTransactionStaysOpen: {
+    firing: { 'millrace_database_oldest_transaction_seconds{namespace="prod"}': '0+60x120' },
+    quiet: [
+      { 'millrace_database_oldest_transaction_seconds{namespace="prod"}': '0+60x10 0x108' },
+      { 'millrace_database_oldest_transaction_seconds{namespace="prod"}': '20x120' },
+    ],
+  },
   MillraceEventLoopLags: {
     firing: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api",instance="a"}': '0.9x120' },
     quiet: { 'nodejs_eventloop_lag_p99_seconds{namespace="prod",role="api",instance="a"}': '0.02x120' },

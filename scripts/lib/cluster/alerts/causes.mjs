@@ -150,6 +150,11 @@ export const CAUSES = [
     },
   },
   {
+    what: 'a transaction stays open',
+    raises: ['MillraceTransactionStaysOpen'],
+    bring: async (tools) => tools.openTransaction(),
+  },
+  {
     what: 'the tables of webhooks are away',
     raises: ['MillraceLoopFails'],
     bring: async (tools) => {

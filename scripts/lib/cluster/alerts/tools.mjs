@@ -42,6 +42,24 @@ export class AlertTools {
     );
   }
 
+  /** @returns {Undo} end a transaction that does nothing but stay open until then */
+  openTransaction() {
+    let end = () => {};
+    const ended = new Promise((resolve) => (end = () => resolve(undefined)));
+    const open = onDatabase(
+      this.servers.databaseUrl,
+      async (/** @type {{ query: (text: string) => Promise<unknown> }} */ client) => {
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+        await client.query('SELECT FROM pools');
+        await ended;
+      },
+    );
+    return async () => {
+      end();
+      await open;
+    };
+  }
+
   /**
    * @template T
    * @param {(call: (...command: string[]) => Promise<unknown>) => Promise<T>} use

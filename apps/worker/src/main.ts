@@ -79,7 +79,7 @@ async function run(
   });
   const readiness = [
     { name: 'database', check: assertInReach },
-    { name: 'worker', check: () => assertTaking(worker) },
+    { name: 'worker', check: () => assertTaking(worker), isOwn: true },
   ];
   const ops = await openOpsListener({
     host: settings.opsHost,

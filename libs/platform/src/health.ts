@@ -5,7 +5,12 @@ import { Metrics } from './metrics';
 import { Shutdown } from './shutdown';
 
 /** A condition for taking work; `check` rejects with the reason when it does not hold. */
-export type ReadinessCheck = { name: string; check: () => Promise<void> };
+export interface ReadinessCheck {
+  name: string;
+  check: () => Promise<void>;
+  /** It looks at this process alone, and is made at each probe: who waits for the process learns at once. Others are made every half second. */
+  isOwn?: boolean;
+}
 export const READINESS_CHECKS = Symbol('READINESS_CHECKS');
 
 const CHECK_TIMEOUT_MS = 3_000;
@@ -55,11 +60,10 @@ export class HealthController {
     const stopping = this.indicators.check('stopping');
     return this.health.check([
       () => (this.shutdown.begun ? stopping.down('the process is stopping') : stopping.up()),
-      ...this.checks.map(
-        ({ name, check }) =>
-          () =>
-            this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS).cacheFor(CHECK_TTL_MS),
-      ),
+      ...this.checks.map(({ name, check, isOwn = false }) => () => {
+        const attempt = this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS);
+        return isOwn ? attempt : attempt.cacheFor(CHECK_TTL_MS);
+      }),
     ]);
   }
 

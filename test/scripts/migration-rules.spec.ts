@@ -36,6 +36,11 @@ describe('a migration', () => {
     ['ALTER TABLE jobs ADD COLUMN IF NOT EXISTS a bigserial', 'a value of its own in a'],
     ['ALTER TABLE jobs ADD COLUMN a bigint GENERATED ALWAYS AS IDENTITY', 'a value of its own in a'],
     ['ALTER TABLE jobs ADD COLUMN a text GENERATED ALWAYS AS (lower(b)) STORED', 'a value of its own in a'],
+    ['ALTER TABLE jobs ADD COLUMN a integer; ALTER TABLE assets DROP COLUMN b', 'locks jobs and assets together'],
+    [
+      'CREATE TRIGGER a BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION f(); DROP TRIGGER b ON public.job_attempts',
+      'locks jobs and job_attempts together',
+    ],
   ])('is refused with %p', (sql, reason) => {
     expect(migrationFaults(NEW, sql)).toEqual([expect.stringContaining(reason)]);
   });
@@ -53,6 +58,8 @@ describe('a migration', () => {
     'ALTER TABLE jobs ADD CONSTRAINT a CHECK (b > 0) NOT VALID',
     'ALTER TABLE jobs ADD CONSTRAINT a FOREIGN KEY (b) REFERENCES accounts (id) NOT VALID',
     'ALTER TABLE jobs VALIDATE CONSTRAINT a',
+    'ALTER TABLE jobs VALIDATE CONSTRAINT a; ALTER TABLE assets VALIDATE CONSTRAINT b; ALTER TABLE blobs ADD c integer',
+    'ALTER TABLE jobs ADD a integer; ALTER TABLE jobs ADD b integer; ALTER TABLE pools ADD c integer',
     'ALTER TABLE jobs ALTER COLUMN a DROP NOT NULL, ALTER COLUMN b SET DEFAULT gen_random_uuid(), DROP CONSTRAINT c',
     'ALTER TABLE pools ADD COLUMN a integer CHECK (a > 0), ALTER COLUMN b SET NOT NULL, ALTER COLUMN c TYPE text',
     'CREATE TABLE usage_records (a integer); ALTER TABLE usage_records ADD CONSTRAINT b CHECK (a > 0)',

@@ -1,4 +1,4 @@
-import { statementsOf } from './migration-statements.mjs';
+import { alterationOf, statementsOf } from './migration-statements.mjs';
 import { tableFaults } from './table-rules.mjs';
 
 /** Tables that may have many millions of rows: what reads or writes all of one locks out its users for minutes. */
@@ -26,12 +26,16 @@ export const LARGE_TABLES = [
 
 /** The last migration that the rules do not cover: it was released before them, and an applied migration cannot be edited. */
 const LAST_FREE = '20261123030000_api_key_parents';
+/** The last one that may lock several of them. */
+const LAST_OF_MANY = '20261214000000_erasures';
 
 const INDEX =
   /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(?:(?:IF NOT EXISTS )?(?!ON )\S+ )?ON (?:ONLY )?(?:"?public"?\.)?"?(\w+)"?/i;
 const INDEX_OF_CONSTRAINT =
   /^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?"?(\w+)"? .*\bADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY) ?\(/i;
 const NEW_TABLE = /^CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/i;
+const TRIGGER = /^(?:CREATE (?:OR REPLACE )?(?:CONSTRAINT )?|DROP )TRIGGER .*? ON (?:"?public"?\.)?"?(\w+)"?/i;
+const VALIDATE = /^VALIDATE CONSTRAINT /i;
 const CONCURRENT = /^(?:CREATE (?:UNIQUE )?|DROP |RE)INDEX.* CONCURRENTLY\b/i;
 
 /**
@@ -51,7 +55,32 @@ export function migrationFaults(name, sql, earlier = []) {
   return [
     ...indexFaults(name, statements, isLarge),
     ...tableFaults(name, statements, isLarge, earlier.flatMap(statementsOf)),
+    ...lockFaults(name, statements, isLarge),
   ];
+}
+
+/**
+ * A migration keeps its locks to its end. With one table locked it must not wait for a second, whose users may wait for the first.
+ *
+ * @param {string} name
+ * @param {string[]} statements
+ * @param {(table: string | undefined) => boolean} isLarge a large table that was there before the migration
+ * @returns {string[]}
+ */
+function lockFaults(name, statements, isLarge) {
+  const locked = new Set(statements.map(lockedBy).filter(isLarge));
+  if (name <= LAST_OF_MANY || locked.size < 2) return [];
+  return [`${name} locks ${[...locked].join(' and ')} together: alter each in a migration of its own.`];
+}
+
+/**
+ * @param {string} statement
+ * @returns {string | undefined} the table that nothing else writes, or reads, while it runs
+ */
+function lockedBy(statement) {
+  const { table, actions } = alterationOf(statement) ?? { table: undefined, actions: [] };
+  if (table === undefined) return TRIGGER.exec(statement)?.[1];
+  return actions.every((action) => VALIDATE.test(action)) ? undefined : table;
 }
 
 /**

@@ -96,7 +96,9 @@ describe('the bundles that processes are started from', () => {
 
   it('an error in the thread that checks submissions names the lines of the sources', async () => {
     const thread = join(ROOT, 'dist', 'bin', 'examination.thread.js');
-    const { stderr } = await failed(['--enable-source-maps', '-e', `require('${thread}').examineInThread(null)`]);
+    const work = `require('${thread}').examineInThread(null)`;
+    const options = `{ eval: true, execArgv: ['--enable-source-maps'] }`;
+    const { stderr } = await failed(['-e', `new worker_threads.Worker(${JSON.stringify(work)}, ${options})`]);
     expect(stderr).toMatch(traceThrough('libs/jobs/src/examination/examination.thread.ts', 'examineInThread({'));
   });
 

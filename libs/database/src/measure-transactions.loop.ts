@@ -32,7 +32,7 @@ const OLDEST_TRANSACTION = Prisma.sql`
   SELECT greatest(0, extract(epoch FROM clock_timestamp() - min(began)))::float8 AS seconds FROM (
     SELECT xact_start AS began FROM pg_stat_activity
     WHERE datname = current_database() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
-      AND backend_type <> 'autovacuum worker'
+      AND backend_type <> 'autovacuum worker' AND pid <> pg_backend_pid()
     UNION ALL
     SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
   ) AS transactions`;

@@ -13,7 +13,10 @@ const TIMERS = [
 const logger = createLogger('test', 'silent');
 
 let ops: OpenListener;
-afterEach(() => ops.close());
+afterEach(async () => {
+  jest.useRealTimers();
+  await ops.close();
+});
 
 async function listenWith(readiness: ReadinessCheck[]): Promise<void> {
   const own = { logger, metrics: new Metrics('worker'), shutdown: new Shutdown(logger) };
@@ -46,6 +49,5 @@ describe('a probe for readiness', () => {
     expect([await probed(), await probed(), asked]).toEqual([200, 200, 1]);
     jest.setSystemTime(Date.now() + 600);
     expect([await probed(), asked]).toEqual([200, 2]);
-    jest.useRealTimers();
   });
 });

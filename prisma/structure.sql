@@ -79,6 +79,11 @@ $function$;
 CREATE OR REPLACE FUNCTION public.dispatch_turns(pool text, room integer, most integer, stride bigint, from_pass bigint, since timestamp with time zone, wait_ms integer)
  RETURNS TABLE(id uuid, attempt integer, traceparent text, models text[], pass bigint, in_flight integer, in_flight_since timestamp with time zone, skipped boolean)
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 DECLARE
@@ -94,6 +99,8 @@ DECLARE
     turn_pass bigint;
     -- Where the row of the account lies: it is locked, so that it stays there.
     turn_row tid;
+    turn_head uuid;
+    new_head uuid;
     job_id uuid;
     job_attempt integer;
     job_traceparent text;
@@ -111,33 +118,61 @@ BEGIN
         first_pass := NULL;
         turn_account := NULL;
         turn_pass := NULL;
+        turn_head := NULL;
         job_id := NULL;
         looked := in_flight_now < room;
         IF looked THEN
-            SELECT q.account_id, q.pass INTO first_account, first_pass FROM account_queues q
-            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
-            ORDER BY q.pass, q.account_id LIMIT 1;
+            SELECT t.account_id, t.pass INTO first_account, first_pass FROM account_turns t
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (after_pass, after_account)
+            ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
         -- From the first on: what is dead before it has been read once.
+        -- The row of its queue is looked for from the end of its key: the versions that it left lie before it.
         IF first_account IS NOT NULL AND wait_ms > 0 THEN
-            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
-            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
+            SELECT q.account_id, q.pass, q.ctid, q.head_id INTO turn_account, turn_pass, turn_row, turn_head
+            FROM account_turns t CROSS JOIN LATERAL (
+                SELECT q.account_id, q.pass, q.ctid, q.head_id FROM account_queues q
+                WHERE q.pool_id = t.pool_id AND q.account_id >= t.account_id AND q.account_id <= t.account_id AND q.pass = t.pass AND q.eligible
+                ORDER BY q.account_id DESC LIMIT 1 FOR UPDATE) q
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (first_pass, first_account)
+            ORDER BY t.pass, t.account_id LIMIT 1;
         ELSIF first_account IS NOT NULL THEN
-            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
-            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+            SELECT q.account_id, q.pass, q.ctid, q.head_id INTO turn_account, turn_pass, turn_row, turn_head
+            FROM account_turns t CROSS JOIN LATERAL (
+                SELECT q.account_id, q.pass, q.ctid, q.head_id FROM account_queues q
+                WHERE q.pool_id = t.pool_id AND q.account_id >= t.account_id AND q.account_id <= t.account_id AND q.pass = t.pass AND q.eligible
+                ORDER BY q.account_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED) q
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (first_pass, first_account)
+            ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
-        IF turn_account IS NOT NULL THEN
+        -- The head is the first that waits, also where another statement has that locked and a later one is taken.
+        IF turn_head IS NOT NULL AND (from_pass IS NOT NULL OR n > 1) THEN
+            UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
+            WHERE id = (
+                SELECT j.id FROM jobs j
+                WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
+                    AND j.priority = ANY (ARRAY[0]) AND j.id >= turn_head
+                ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+            RETURNING id, attempt + 1, traceparent, models, (
+                SELECT j.id FROM jobs j
+                WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
+                    AND j.priority = ANY (ARRAY[0]) AND j.id >= turn_head
+                ORDER BY j.priority DESC, j.id LIMIT 1) INTO job_id, job_attempt, job_traceparent, job_models, new_head;
+        END IF;
+        IF turn_account IS NOT NULL AND job_id IS NULL THEN
             UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
             WHERE id = (
                 SELECT j.id FROM jobs j
                 WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
                 ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
-            RETURNING id, attempt + 1, traceparent, models INTO job_id, job_attempt, job_traceparent, job_models;
+            RETURNING id, attempt + 1, traceparent, models, (
+                SELECT CASE WHEN j.priority = 0 THEN j.id END FROM jobs j
+                WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
+                ORDER BY j.priority DESC, j.id LIMIT 1) INTO job_id, job_attempt, job_traceparent, job_models, new_head;
         END IF;
         IF job_id IS NOT NULL THEN
-            UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + stride / q.weight
+            UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + stride / q.weight,
+                head_id = new_head
             WHERE q.ctid = turn_row;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'the queue of account % in pool % is not where it was locked', turn_account, pool;
@@ -159,6 +194,35 @@ BEGIN
         EXIT WHEN job_id IS NULL OR in_flight_now >= room;
     END LOOP;
     UPDATE pools SET virtual_time = reached WHERE id = pool AND virtual_time < reached;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.follow_turn()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+DECLARE
+    was_busy CONSTANT boolean := TG_OP <> 'INSERT' AND OLD.busy;
+    -- The columns that PostgreSQL generates have no value in a row that is not yet written.
+    is_busy CONSTANT boolean := TG_OP <> 'DELETE' AND NEW.waiting > 0;
+BEGIN
+    IF was_busy AND is_busy THEN
+        IF OLD.pass <> NEW.pass OR OLD.eligible <> (NEW.in_flight < NEW.running_limit) THEN
+            UPDATE account_turns t SET eligible = NEW.in_flight < NEW.running_limit, pass = NEW.pass
+            WHERE t.pool_id = OLD.pool_id AND t.eligible = OLD.eligible AND t.pass = OLD.pass AND t.account_id = OLD.account_id;
+        END IF;
+    ELSIF is_busy THEN
+        INSERT INTO account_turns (pool_id, eligible, pass, account_id)
+        VALUES (NEW.pool_id, NEW.in_flight < NEW.running_limit, NEW.pass, NEW.account_id);
+    ELSIF was_busy THEN
+        DELETE FROM account_turns t
+        WHERE t.pool_id = OLD.pool_id AND t.eligible = OLD.eligible AND t.pass = OLD.pass AND t.account_id = OLD.account_id;
+    END IF;
+    RETURN NEW;
 END
 $function$;
 
@@ -726,6 +790,7 @@ CREATE TABLE account_queues (
     pass bigint DEFAULT 0 NOT NULL,
     eligible boolean GENERATED ALWAYS AS (((waiting > 0) AND (in_flight < running_limit))) STORED NOT NULL,
     busy boolean GENERATED ALWAYS AS ((waiting > 0)) STORED NOT NULL,
+    head_id uuid,
     CONSTRAINT account_queues_pkey PRIMARY KEY (pool_id, account_id),
     CONSTRAINT account_queues_counters_check CHECK (((waiting >= 0) AND (in_flight >= 0))),
     CONSTRAINT account_queues_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -736,6 +801,14 @@ CREATE TABLE account_storage (
     stored_bytes bigint DEFAULT 0 NOT NULL,
     CONSTRAINT account_storage_pkey PRIMARY KEY (account_id)
 ) WITH (fillfactor=10);
+
+CREATE TABLE account_turns (
+    pool_id text NOT NULL,
+    eligible boolean NOT NULL,
+    pass bigint NOT NULL,
+    account_id uuid NOT NULL,
+    CONSTRAINT account_turns_pkey PRIMARY KEY (pool_id, eligible, pass, account_id)
+);
 
 CREATE TABLE accounts (
     id uuid NOT NULL,
@@ -1437,7 +1510,7 @@ CREATE TABLE pools (
     CONSTRAINT pools_attempt_limit_seconds_check CHECK ((attempt_limit_seconds > 0)),
     CONSTRAINT pools_engine_check CHECK ((engine = ANY (ARRAY['cpu'::text, 'comfyui'::text]))),
     CONSTRAINT pools_look_ahead_check CHECK ((look_ahead >= 0))
-);
+) WITH (fillfactor=10);
 
 CREATE TABLE resumable_uploads (
     id uuid NOT NULL,
@@ -1826,8 +1899,6 @@ ALTER TABLE worker_tokens ADD CONSTRAINT worker_tokens_pool_id_fkey FOREIGN KEY 
 ALTER TABLE workers ADD CONSTRAINT workers_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES pools(id) ON UPDATE RESTRICT ON DELETE RESTRICT;
 
 CREATE INDEX account_queues_account_id_idx ON public.account_queues USING btree (account_id);
-CREATE INDEX account_queues_busy_idx ON public.account_queues USING btree (pool_id) WHERE busy;
-CREATE INDEX account_queues_eligible_idx ON public.account_queues USING btree (pool_id, pass, account_id) WHERE eligible;
 CREATE INDEX accounts_demo_networks_idx ON public.accounts USING btree (id) WHERE (kind = 'demo_network'::text);
 CREATE INDEX api_keys_account_id_idx ON public.api_keys USING btree (account_id);
 CREATE INDEX api_keys_expiry_idx ON public.api_keys USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL));
@@ -1944,6 +2015,8 @@ CREATE INDEX worker_tokens_pool_id_idx ON public.worker_tokens USING btree (pool
 CREATE INDEX workers_pool_idx ON public.workers USING btree (pool_id) WHERE (state <> 'stopped'::text);
 CREATE INDEX workers_start_idx ON public.workers USING btree (pool_id, ready_at) WHERE (ready_at IS NOT NULL);
 
+CREATE TRIGGER account_queues_row_trigger AFTER INSERT OR DELETE ON public.account_queues FOR EACH ROW EXECUTE FUNCTION follow_turn();
+CREATE TRIGGER account_queues_turn_trigger BEFORE UPDATE ON public.account_queues FOR EACH ROW EXECUTE FUNCTION follow_turn();
 CREATE TRIGGER api_keys_bequeath_member_trigger AFTER UPDATE OF rotated_to ON public.api_keys FOR EACH ROW WHEN (((new.member_id IS NOT NULL) AND (new.rotated_to IS NOT NULL))) EXECUTE FUNCTION bequeath_member();
 CREATE TRIGGER api_keys_inherit_member_trigger BEFORE INSERT ON public.api_keys FOR EACH ROW WHEN (((new.member_id IS NULL) AND (new.parent_id IS NOT NULL))) EXECUTE FUNCTION inherit_member();
 CREATE TRIGGER audit_log_append_trigger BEFORE UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change('the audit log is only appended to');

@@ -79,6 +79,9 @@ const PLANTINGS = {
   queues: `
     INSERT INTO account_queues (pool_id, account_id, waiting, running_limit)
     SELECT '${POOL}', account_id, count(*) FILTER (WHERE NOT over), 1000000 FROM planted GROUP BY account_id`,
+  turns: `
+    INSERT INTO account_turns (pool_id, eligible, pass, account_id)
+    SELECT pool_id, eligible, pass, account_id FROM account_queues WHERE busy`,
   balances: `
     INSERT INTO balances (account_id, available_micros, held_micros, consumed_micros)
     SELECT account_id, ${GRANT_MICROS} - ${HOLD_MICROS} * count(*), ${HOLD_MICROS} * count(*) FILTER (WHERE NOT over),

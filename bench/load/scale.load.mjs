@@ -97,6 +97,11 @@ export async function plant({ pool, accounts, jobsOfEach, workers, capacity }) {
     [pool, ids, jobsOfEach],
   );
   await client.query(
+    `INSERT INTO account_turns (pool_id, eligible, pass, account_id)
+     SELECT pool_id, eligible, pass, account_id FROM account_queues WHERE pool_id = $1`,
+    [pool],
+  );
+  await client.query(
     `INSERT INTO jobs (id, account_id, pool_id, surface, max_attempts, deadline_at, expires_at)
      SELECT uuidv7(), id, $1, 'cloud', 3, now() + interval '1 day', now() + interval '1 day'
      FROM unnest($2::uuid[]) AS new (id), generate_series(1, $3::int)`,

@@ -200,6 +200,21 @@ it(
 describe('the user of a process', () => {
   const DENIED = '42501';
 
+  it('gives turns without rights on the table that orders them: in an upgrade it is there before they are', async () => {
+    await onDatabase(test.url, async (client) => {
+      await client.query('BEGIN; REVOKE ALL ON account_turns FROM millrace_api');
+      await client.query(`INSERT INTO pools (id, engine) VALUES ('upgraded', 'cpu')`);
+      await client.query(`INSERT INTO accounts (id, name) VALUES (gen_random_uuid(), 'upgraded')`);
+      await client.query('SET LOCAL ROLE millrace_api');
+      await client.query(`INSERT INTO account_queues (pool_id, account_id, waiting, running_limit)
+        SELECT 'upgraded', id, 1, 1 FROM accounts WHERE name = 'upgraded'`);
+      await client.query(`UPDATE account_queues SET pass = 5 WHERE pool_id = 'upgraded'`);
+      const { rows } = await client.query(`SELECT pass FROM dispatch_turns('upgraded', 1, 1, 1, NULL, NULL, 0)`);
+      expect(rows).toEqual([{ pass: '5' }]);
+      await client.query('ROLLBACK');
+    });
+  });
+
   it.each<[ProcessRole, string]>([
     ...PROCESSES.flatMap((role): [ProcessRole, string][] => [
       [role, 'TRUNCATE audit_log'],
@@ -222,6 +237,8 @@ describe('the user of a process', () => {
       [role, `UPDATE audit_segments SET hash = ''`],
       [role, `INSERT INTO audit_segments DEFAULT VALUES`],
       [role, 'CREATE TABLE made (id int)'],
+      [role, 'DELETE FROM account_turns'],
+      [role, 'UPDATE account_turns SET pass = 0'],
     ]),
     ['api', 'DELETE FROM jobs'],
     ['api', 'SELECT sweep_audit_log(34560000, 1)'],

@@ -1,9 +1,9 @@
 /**
  * Tables of which the canary makes no row that belongs to the account: an operator's, the fleet's, payments, what a
- * visitor of the sign-in page leaves, and inputs, which are a job's until it ends. A new table is filled by `fillAccount` in `canary.e2e-spec.ts`, or named here.
+ * visitor of the sign-in page leaves, and inputs and turns, which are of jobs that have not ended. A new table is filled by `fillAccount` in `canary.e2e-spec.ts`, or named here.
  */
 export const NOT_FILLED = [
-  ...['_prisma_migrations', 'catalogues', 'engine_classes', 'erasures', 'fleet_groups'],
+  ...['_prisma_migrations', 'account_turns', 'catalogues', 'engine_classes', 'erasures', 'fleet_groups'],
   ...['fleet_leases', 'job_inputs', 'ledger_audit_progress', 'operator_sessions', 'operator_tokens', 'payment_events'],
   ...['payment_reversals', 'sign_in_requests', 'top_ups', 'worker_tokens', 'workers'],
 ];

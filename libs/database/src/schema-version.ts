@@ -8,7 +8,7 @@ import type { Statements } from './database';
  * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
  * this version keeps working on them.
  */
-export const REQUIRED_MIGRATION = '20270103000100_room_for_versions';
+export const REQUIRED_MIGRATION = '20270104000100_room_for_versions_of_pools';
 
 const LOOK_EVERY_MS = 100;
 

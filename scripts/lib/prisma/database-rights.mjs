@@ -47,6 +47,7 @@ export const RIGHTS = {
   _prisma_migrations: [READ, READ, READ, READ],
   account_queues: [WRITE, WRITE, ALL, WRITE],
   account_storage: [WRITE, WRITE, ALL, WRITE],
+  account_turns: [READ, READ, READ, READ],
   accounts: [WRITE, NOTHING, FORGET_ACCOUNT, NOTHING],
   api_keys: [WRITE, NOTHING, NOTE_EXPIRY, NOTHING],
   assets: [ALL, WRITE, ALL, WRITE],

@@ -138,6 +138,22 @@ const CHECKS: readonly Check[] = [
       WHERE (q.waiting, q.in_flight) IS DISTINCT FROM (c.waiting::int, c.in_flight::int)`,
   },
   {
+    name: 'turns-of-the-accounts-that-have-jobs-waiting',
+    sql: Prisma.sql`
+      SELECT coalesce(q.pool_id, t.pool_id) || '/' || coalesce(q.account_id, t.account_id) AS subject,
+             CASE WHEN t.pool_id IS NULL THEN 'has jobs waiting and no turn' ELSE 'has a turn that is not of its queue' END AS detail
+      FROM (SELECT * FROM account_queues WHERE busy) q FULL JOIN account_turns t
+        ON (t.pool_id, t.account_id, t.pass, t.eligible) = (q.pool_id, q.account_id, q.pass, q.eligible)
+      WHERE q.pool_id IS NULL OR t.pool_id IS NULL`,
+  },
+  {
+    name: 'no-job-before-the-head',
+    sql: Prisma.sql`
+      SELECT j.id::text AS subject, format('waits before the head of its queue, %s', q.head_id) AS detail
+      FROM account_queues q JOIN jobs j ON j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
+      WHERE j.priority > 0 AND q.head_id IS NOT NULL OR j.priority = 0 AND j.id < q.head_id`,
+  },
+  {
     name: 'output-has-its-blob',
     sql: Prisma.sql`
       SELECT o.job_id::text AS subject,

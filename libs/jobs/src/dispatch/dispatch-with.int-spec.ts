@@ -64,13 +64,19 @@ interface DeliveryRow {
   virtualTime: string;
 }
 
-/** What the turns of a pool have left, job by job. */
+/** What the turns of a pool have left, by jobs that have not ended. */
 function rowsOf(poolId: string): Promise<DeliveryRow[]> {
   return test.database.rows<DeliveryRow>(Prisma.sql`
     SELECT j.delivery::text AS delivery, j.dispatched_at IS NULL OR (j.dispatched_at >= j.created_at AND j.updated_at >= j.created_at) AS is_in_order,
       q.waiting, q.in_flight, q.pass::text AS pass, p.virtual_time::text AS virtual_time
     FROM jobs j JOIN account_queues q ON q.pool_id = j.pool_id AND q.account_id = j.account_id JOIN pools p ON p.id = j.pool_id
-    WHERE j.pool_id = ${poolId} ORDER BY j.id`);
+    WHERE j.pool_id = ${poolId} AND j.delivery <> 'done' ORDER BY j.id`);
+}
+
+/** Let the account have had a job in the pool: its first one. */
+async function settle(poolId: string, accountId: string): Promise<void> {
+  const job = await world.submit({ poolId, accountId, holdMicros: 0n });
+  await world.end(await world.start(job));
 }
 
 describe('a submission of a pool that has room', () => {
@@ -78,8 +84,10 @@ describe('a submission of a pool that has room', () => {
     const [apart, beside] = [await makePool(test.database), await makePool(test.database)];
     for (const { poolId } of [apart, beside]) {
       const { dispatcher, submit, take, lane } = await makeProcess(poolId);
-      for (let n = 0; n < 2; n += 1) {
-        const draft = await world.draft({ poolId });
+      const accounts = [await makeAccount(test.database), await makeAccount(test.database)];
+      for (const accountId of accounts) await settle(poolId, accountId);
+      for (const [n, accountId] of accounts.entries()) {
+        const draft = await world.draft({ poolId, accountId, holdMicros: 0n });
         if (poolId === beside.poolId) await submit(draft);
         else {
           await store.record(test.database, draft);
@@ -94,6 +102,15 @@ describe('a submission of a pool that has room', () => {
     expect(rows).toEqual(await rowsOf(apart.poolId));
     expect(rows).toMatchObject(Array(2).fill({ delivery: 'dispatched', isInOrder: true, waiting: 0, inFlight: 1 }));
     for await (const finding of new JobAudit(test.database).findings()) throw new Error(JSON.stringify(finding));
+  });
+
+  it('has its turn right after its statement where its account is new in the pool', async () => {
+    const { poolId } = await makePool(test.database);
+    const { dispatcher, submit, take, lane } = await makeProcess(poolId);
+    const { id, turns } = await submit(await world.draft({ poolId }));
+    expect(turns).toMatchObject([{ job: null, inFlight: 0 }]);
+    await dispatcher.close();
+    expect([lane, take.mock.calls.length]).toEqual([[id], 1]);
   });
 
   it('gives the turn to a job that waits before it, and the rest is dispatched at once', async () => {

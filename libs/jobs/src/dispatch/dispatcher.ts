@@ -26,6 +26,13 @@ const TURNS_BESIDE = 2;
 /** Turns of other processes that are waited for; the dispatch loop runs within a second anyway. */
 const TURNS_WAITED = 4;
 
+/** What a statement has recorded beside the turns that it gave. */
+interface Recorded {
+  turns: Turn[];
+  /** Jobs of the account that waited in the pool before. */
+  ahead: number;
+}
+
 /**
  * Fills the lanes from Postgres: to the capacity of the pool's live workers and a small look-ahead, and no further, so that
  * whose turn it is stays open until the last moment.
@@ -85,14 +92,11 @@ export class Dispatcher {
    * Run a statement after which a pool's lane is to be filled, and fill it soon. Where the pool has room and nothing is under way for it, the statement
    * gives the first turns itself: a lone job is on its way as soon as it is recorded, a round trip and a commit earlier.
    *
-   * @param work is given what turns it may give, or null, and returns those that it gave.
+   * @param work is given what turns it may give, or null, and returns those that it gave, and how many jobs of the account waited before.
    * @returns what the work did, once that is done: nothing of dispatching is waited for.
    * @throws what the work does.
    */
-  async dispatchWith<T extends { turns: Turn[] }>(
-    poolId: string,
-    work: (offer: TurnOffer | null) => Promise<T>,
-  ): Promise<T> {
+  async dispatchWith<T extends Recorded>(poolId: string, work: (offer: TurnOffer | null) => Promise<T>): Promise<T> {
     const now = performance.now();
     const offer = this.offerOf(poolId, now);
     if (offer === null) {
@@ -105,7 +109,7 @@ export class Dispatcher {
       const done = await work(offer);
       const found = done.turns[0]?.found ?? null;
       if (offer.watermarks === null && found !== null) this.watermarksOf(poolId).set(found, now, performance.now());
-      this.track(this.follow(poolId, offer, done.turns));
+      this.track(this.follow(poolId, offer, done));
       return done;
     } finally {
       this.offered.delete(poolId);
@@ -120,9 +124,12 @@ export class Dispatcher {
   }
 
   /** Never rejects. */
-  private async follow(poolId: string, { room }: TurnOffer, turns: Turn[]): Promise<void> {
+  private async follow(poolId: string, { room }: TurnOffer, { turns, ahead }: Recorded): Promise<void> {
     const jobs = turns.flatMap(({ job }) => job ?? []);
-    if (!leavesNobody(turns.at(-1), room)) this.requestDispatch(poolId);
+    const last = turns.at(-1);
+    // The row of an account that is new in the pool is followed by its turn when the statement has ended.
+    const mayBeNew = ahead === 0 && jobs.length === 0 && last?.found !== null;
+    if (mayBeNew || !leavesNobody(last, room)) this.requestDispatch(poolId);
     if (jobs.length === 0) return;
     crashPoint('dispatch:before-lane');
     await this.deliver(poolId, jobs);

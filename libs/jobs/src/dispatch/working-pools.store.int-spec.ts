@@ -22,7 +22,11 @@ beforeAll(async () => {
   busy = [];
   for (let n = 0; n < 3; n += 1) busy.push((await makePool(test.database)).poolId);
   for (const poolId of busy) await world.queueMany(poolId, await makeAccount(test.database), 2_000);
-  await test.database.execute(Prisma.sql`ANALYZE account_queues`);
+  // As many accounts with jobs waiting in the first of them.
+  await test.database.execute(Prisma.sql`
+    INSERT INTO account_turns (pool_id, eligible, pass, account_id)
+    SELECT ${busy[0]}, true, n, gen_random_uuid() FROM generate_series(1, ${IDLE}) n`);
+  await test.database.execute(Prisma.sql`ANALYZE account_turns`);
   await test.database.execute(Prisma.sql`ANALYZE jobs`);
 });
 afterAll(() => test.drop());
@@ -41,7 +45,7 @@ describe('the pools with work', () => {
   });
 
   it.each([
-    ['waiting', 'account_queues_busy_idx', () => store.waitingSql],
+    ['waiting', 'account_turns_pkey', () => store.waitingSql],
     ['in flight', 'jobs_in_flight_idx', () => store.inFlightSql],
   ])('are found by leaps in an index, past all that are idle: %s', async (_which, index, sqlOf) => {
     const [row] = await test.database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(

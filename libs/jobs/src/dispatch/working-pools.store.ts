@@ -23,7 +23,7 @@ export class WorkingPoolsStore {
   }
 
   /** The statement of `listWaiting`, whose plan a test checks. */
-  readonly waitingSql = leaps(Prisma.sql`account_queues`, Prisma.sql`busy`);
+  readonly waitingSql = leaps(Prisma.sql`account_turns`, Prisma.sql`true`);
 
   /** The statement of `listInFlight`, whose plan a test checks. */
   readonly inFlightSql = leaps(Prisma.sql`jobs`, Prisma.sql`delivery IN ('dispatched', 'leased')`);

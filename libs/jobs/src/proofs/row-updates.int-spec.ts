@@ -1,4 +1,5 @@
 import { Prisma } from '@prisma/client';
+import { newId } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld, endingOf } from '../fixtures/job-world';
@@ -39,12 +40,18 @@ async function updatesOf(table: string, work: (tx: Statements) => Promise<unknow
 
 // What libs/jobs/src/rotation/README.md says of updates.
 describe('an update', () => {
-  it('of account_queues is HOT where the account has jobs waiting already, and when one ends', async () => {
+  it('of account_queues is HOT, in a turn as well, which moves the row of account_turns', async () => {
     const { poolId } = await makePool(test.database);
     const draft = await world.draft({ poolId });
     await world.submit(draft);
     const another = await world.draft({ poolId, accountId: draft.accountId });
     expect(await updatesOf('account_queues', (tx) => world.submissions.record(tx, another))).toEqual(HOT);
+    const turn = (tx: Statements): Promise<unknown> => world.dispatch(poolId, tx);
+    expect(await updatesOf('account_queues', turn)).toEqual(HOT);
+    expect(await updatesOf('account_turns', (tx) => world.dispatch(poolId, tx))).toEqual({ updates: 0, hot: 0 });
+    await world.submit({ ...another, id: newId() });
+    await world.submit({ ...another, id: newId() });
+    expect(await updatesOf('account_turns', turn)).toEqual(INDEXED);
     const claimed = await world.start({ poolId });
     const ended = (tx: Statements): Promise<unknown> => world.end(claimed, endingOf('succeeded'), tx);
     expect(await updatesOf('account_queues', ended)).toEqual(HOT);

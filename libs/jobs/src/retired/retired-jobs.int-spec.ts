@@ -2,6 +2,7 @@ import { Prisma } from '@prisma/client';
 import { newId } from '@millrace/contracts';
 import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
+import { TurnStore } from '../rotation';
 import { RetiredJobs } from './retired-jobs.service';
 import { RetiredPoolStore } from './retired-pool.store';
 
@@ -72,6 +73,22 @@ describe('jobs of a version out of use', () => {
       expect((await world.start({ poolId: older })).jobId).toBe(inLane.id);
     },
   );
+
+  it('have their places by age where their account has had turns already', async () => {
+    const { older, newer } = await twoVersions(0);
+    const first = await world.submit({ poolId: newer });
+    const { accountId } = first;
+    const second = await world.submit({ poolId: older, accountId });
+    const third = await world.submit({ poolId: older, accountId });
+    await world.dispatch(older);
+    expect(await retired.moveOn(null)).toBe(1);
+    const fromTheHead = { most: 2, waitMs: 0, watermarks: { pass: -1n, inFlightSince: new Date(0) } };
+    const turns = await new TurnStore().take(test.database, older, 100, fromTheHead);
+    expect(turns.map(({ job }) => job?.jobId)).toEqual([first.id, third.id]);
+    expect((await test.database.models.job.findUniqueOrThrow({ where: { id: second.id } })).delivery).toBe(
+      'dispatched',
+    );
+  });
 
   it('wait for the version that stays when theirs has ended', async () => {
     const { id, older, newer } = await twoVersions(30);

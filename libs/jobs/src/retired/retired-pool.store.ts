@@ -81,6 +81,7 @@ export class RetiredPoolStore {
       UPDATE account_queues q
       SET waiting = q.waiting + CASE q.pool_id WHEN p.id THEN m.waiting + m.dispatched ELSE - m.waiting END,
           in_flight = q.in_flight - CASE q.pool_id WHEN p.id THEN 0 ELSE m.dispatched END,
+          head_id = CASE WHEN q.pool_id <> p.id THEN q.head_id END,
           pass = CASE WHEN q.pool_id = p.id AND NOT q.eligible THEN greatest(q.pass, p.virtual_time) ELSE q.pass END
       FROM jsonb_to_recordset(${JSON.stringify(
         moved.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts })),

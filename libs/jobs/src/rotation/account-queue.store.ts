@@ -52,7 +52,9 @@ export class AccountQueueStore {
   /** The accounts with jobs waiting in a pool. */
   async listBusy(statements: Statements, poolId: string): Promise<BusyAccount[]> {
     return statements.rows(Prisma.sql`
-      SELECT account_id, waiting, weight FROM account_queues WHERE pool_id = ${poolId} AND busy`);
+      SELECT q.account_id, q.waiting, q.weight FROM account_turns t
+      JOIN account_queues q ON q.pool_id = t.pool_id AND q.account_id = t.account_id
+      WHERE t.pool_id = ${poolId}`);
   }
 
   /** Correct weight and running limit of every place that differs from its account. @returns how many differed. */

@@ -20,6 +20,7 @@ describe('a function of dispatching', () => {
   it.each([
     ['dispatch_turn', 'dispatch-turn.sql'],
     ['dispatch_turns', 'dispatch-turns.sql'],
+    ['follow_turn', 'follow-turn.sql'],
   ])('is in the migrated database what it is in the source: %s', async (name, file) => {
     const migrated = await definition(name);
     await test.database.execute(Prisma.raw(readFileSync(join(__dirname, file), 'utf8')));

@@ -3,19 +3,26 @@
 -- the pool.
 --
 -- Each turn is what it would be alone: it sees what those before it wrote, because the function is VOLATILE, and reads one row
--- of each of three indexes, however many jobs wait. Accounts behind the watermark `from_pass` are not seen. `pass` of a row is the lowest of those
+-- of each of a few indexes, however many jobs wait. Accounts behind the watermark `from_pass` are not seen. `pass` of a row is the lowest of those
 -- that could have had the turn; with none of them it is virtual time, where the next to come joins, and without a look null.
 --
 -- What has its turn is dispatched now, not when the statement began: that may have waited for a lock before it came to its turns.
 --
+-- An account's first job is looked for from its head on (`account_queues.head_id`), and in the first of the turns without a watermark from the
+-- start: a job that a process of an earlier version has put before the head is found by those.
+--
 -- An account that another statement has locked is skipped, or with `wait_ms` above 0 waited for.
+-- What is read is small when its plans are made, and grows while a transaction stays open: each read follows the index that has its order.
+-- It reads `account_turns` with the rights of the owner, so that processes which began before that table was there need none.
+--
 -- A migration creates the function; dispatch-functions.int-spec.ts holds that one equal to this.
 CREATE OR REPLACE FUNCTION dispatch_turns(
     pool text, room integer, most integer, stride bigint, from_pass bigint, since timestamptz, wait_ms integer)
 RETURNS TABLE (
     id uuid, attempt integer, traceparent text, models text[], pass bigint, in_flight integer, in_flight_since timestamptz,
     skipped boolean)
-LANGUAGE plpgsql VOLATILE AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+    SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     first_id CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
@@ -30,6 +37,8 @@ DECLARE
     turn_pass bigint;
     -- Where the row of the account lies: it is locked, so that it stays there.
     turn_row tid;
+    turn_head uuid;
+    new_head uuid;
     job_id uuid;
     job_attempt integer;
     job_traceparent text;
@@ -47,33 +56,61 @@ BEGIN
         first_pass := NULL;
         turn_account := NULL;
         turn_pass := NULL;
+        turn_head := NULL;
         job_id := NULL;
         looked := in_flight_now < room;
         IF looked THEN
-            SELECT q.account_id, q.pass INTO first_account, first_pass FROM account_queues q
-            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (after_pass, after_account)
-            ORDER BY q.pass, q.account_id LIMIT 1;
+            SELECT t.account_id, t.pass INTO first_account, first_pass FROM account_turns t
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (after_pass, after_account)
+            ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
         -- From the first on: what is dead before it has been read once.
+        -- The row of its queue is looked for from the end of its key: the versions that it left lie before it.
         IF first_account IS NOT NULL AND wait_ms > 0 THEN
-            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
-            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE;
+            SELECT q.account_id, q.pass, q.ctid, q.head_id INTO turn_account, turn_pass, turn_row, turn_head
+            FROM account_turns t CROSS JOIN LATERAL (
+                SELECT q.account_id, q.pass, q.ctid, q.head_id FROM account_queues q
+                WHERE q.pool_id = t.pool_id AND q.account_id >= t.account_id AND q.account_id <= t.account_id AND q.pass = t.pass AND q.eligible
+                ORDER BY q.account_id DESC LIMIT 1 FOR UPDATE) q
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (first_pass, first_account)
+            ORDER BY t.pass, t.account_id LIMIT 1;
         ELSIF first_account IS NOT NULL THEN
-            SELECT q.account_id, q.pass, q.ctid INTO turn_account, turn_pass, turn_row FROM account_queues q
-            WHERE q.pool_id = pool AND q.eligible AND (q.pass, q.account_id) >= (first_pass, first_account)
-            ORDER BY q.pass, q.account_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+            SELECT q.account_id, q.pass, q.ctid, q.head_id INTO turn_account, turn_pass, turn_row, turn_head
+            FROM account_turns t CROSS JOIN LATERAL (
+                SELECT q.account_id, q.pass, q.ctid, q.head_id FROM account_queues q
+                WHERE q.pool_id = t.pool_id AND q.account_id >= t.account_id AND q.account_id <= t.account_id AND q.pass = t.pass AND q.eligible
+                ORDER BY q.account_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED) q
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (first_pass, first_account)
+            ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
-        IF turn_account IS NOT NULL THEN
+        -- The head is the first that waits, also where another statement has that locked and a later one is taken.
+        IF turn_head IS NOT NULL AND (from_pass IS NOT NULL OR n > 1) THEN
+            UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
+            WHERE id = (
+                SELECT j.id FROM jobs j
+                WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
+                    AND j.priority = ANY (ARRAY[0]) AND j.id >= turn_head
+                ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+            RETURNING id, attempt + 1, traceparent, models, (
+                SELECT j.id FROM jobs j
+                WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
+                    AND j.priority = ANY (ARRAY[0]) AND j.id >= turn_head
+                ORDER BY j.priority DESC, j.id LIMIT 1) INTO job_id, job_attempt, job_traceparent, job_models, new_head;
+        END IF;
+        IF turn_account IS NOT NULL AND job_id IS NULL THEN
             UPDATE jobs SET delivery = 'dispatched', dispatched_at = clock_timestamp(), updated_at = clock_timestamp()
             WHERE id = (
                 SELECT j.id FROM jobs j
                 WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
                 ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
-            RETURNING id, attempt + 1, traceparent, models INTO job_id, job_attempt, job_traceparent, job_models;
+            RETURNING id, attempt + 1, traceparent, models, (
+                SELECT CASE WHEN j.priority = 0 THEN j.id END FROM jobs j
+                WHERE j.pool_id = pool AND j.account_id = turn_account AND j.delivery = 'waiting'
+                ORDER BY j.priority DESC, j.id LIMIT 1) INTO job_id, job_attempt, job_traceparent, job_models, new_head;
         END IF;
         IF job_id IS NOT NULL THEN
-            UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + stride / q.weight
+            UPDATE account_queues q SET waiting = q.waiting - 1, in_flight = q.in_flight + 1, pass = q.pass + stride / q.weight,
+                head_id = new_head
             WHERE q.ctid = turn_row;
             IF NOT FOUND THEN
                 RAISE EXCEPTION 'the queue of account % in pool % is not where it was locked', turn_account, pool;

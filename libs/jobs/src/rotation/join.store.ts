@@ -17,6 +17,9 @@ export interface Joining {
 /** The pass of a row that is there already: as `rejoinedPass`, with virtual time in the row that is to be inserted. */
 const joinedPass = Prisma.sql`CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, excluded.pass) END`;
 
+/** The head of a row that is there already, where it is known. A job may come before it: ids are made before the row is locked, or when a request begins. */
+const joinedHead = Prisma.sql`CASE WHEN q.head_id IS NOT NULL THEN least(q.head_id, excluded.head_id) END`;
+
 /**
  * Refuses the statement early when the account has as many jobs waiting as may, without a lock: `joinRotationPart` decides, but
  * what is written before it costs more than this look.
@@ -37,24 +40,30 @@ export function hasRoomPart({ poolId, accountId, queueLimit }: Joining, after: S
  * weight and running limit are set with its first job, and by `AccountQueues.applyLimits` from then on: what a request knows
  * of them may be older than their last change.
  *
+ * @param job the id of the job.
  * @param after a part that must have yielded its row first.
  */
-export function joinRotationPart(joining: Joining, after: StatementPart): StatementPart<'waiting'> {
+export function joinRotationPart(
+  joining: Joining,
+  job: StatementPart<'id'>,
+  after: StatementPart,
+): StatementPart<'waiting'> {
   const { poolId, accountId, weight, runningLimit, queueLimit } = joining;
   return statementPart<'waiting'>('queue')`
-    INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
-    SELECT p.id, ${accountId}::uuid, 1, ${weight}, ${runningLimit}, p.virtual_time
-    FROM pools p, ${after} WHERE p.id = ${poolId} AND (${queueLimit} > 0 OR refuse(${QUEUE_FULL}))
+    INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass, head_id)
+    SELECT p.id, ${accountId}::uuid, 1, ${weight}, ${runningLimit}, p.virtual_time, job.id
+    FROM pools p, ${job} job, ${after} WHERE p.id = ${poolId} AND (${queueLimit} > 0 OR refuse(${QUEUE_FULL}))
     ON CONFLICT (pool_id, account_id) DO UPDATE
       SET waiting = q.waiting + 1,
-          pass = ${joinedPass}
+          pass = ${joinedPass},
+          head_id = ${joinedHead}
       WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})
     RETURNING q.waiting`;
 }
 
 /** Jobs that come into the rotations of their pools together; `place` is their order. */
 export type ManyJoining = StatementPart<
-  'place' | 'pool_id' | 'account_id' | 'weight' | 'running_limit' | 'queue_limit'
+  'place' | 'id' | 'pool_id' | 'account_id' | 'weight' | 'running_limit' | 'queue_limit'
 >;
 
 /**
@@ -67,16 +76,18 @@ export type ManyJoining = StatementPart<
 export function joinRotationsPart(jobs: ManyJoining, after: StatementPart): StatementPart<'place' | 'ahead'> {
   const accounts = statementPart('joining')`
     SELECT DISTINCT ON (pool_id, account_id) pool_id, account_id, weight, running_limit,
-      (count(*) OVER (PARTITION BY pool_id, account_id))::int AS jobs
+      (count(*) OVER (PARTITION BY pool_id, account_id))::int AS jobs,
+      (min(id::text) OVER (PARTITION BY pool_id, account_id))::uuid AS head_id
     FROM ${jobs} ORDER BY pool_id, account_id, place`;
   const queues = statementPart('queues')`
-    INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass)
-    SELECT p.id, a.account_id, a.jobs, a.weight, a.running_limit, p.virtual_time
+    INSERT INTO account_queues AS q (pool_id, account_id, waiting, weight, running_limit, pass, head_id)
+    SELECT p.id, a.account_id, a.jobs, a.weight, a.running_limit, p.virtual_time, a.head_id
     FROM ${accounts} a JOIN pools p ON p.id = a.pool_id, (SELECT count(*) FROM ${after}) AS done
     ORDER BY p.id, a.account_id
     ON CONFLICT (pool_id, account_id) DO UPDATE
       SET waiting = q.waiting + excluded.waiting,
-          pass = ${joinedPass}
+          pass = ${joinedPass},
+          head_id = ${joinedHead}
     RETURNING q.pool_id, q.account_id, q.waiting`;
   const placed = statementPart('placed')`
     SELECT j.place, j.queue_limit,

@@ -3,9 +3,10 @@ import pg from 'pg';
 import type { Statements } from '@millrace/database';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
-import { ONE_TURN, STRIDE, TurnStore } from './turn.store';
+import { ONE_TURN, STRIDE, TurnStore, type Watermarks } from './turn.store';
 
 const LIVES = 150;
+const ROOM = 100;
 const turns = new TurnStore();
 
 let test: TestDatabase;
@@ -39,7 +40,7 @@ afterAll(async () => {
 /** Entries of any index of the tables that reading meets, dead ones too. */
 function entriesMet(
   read: (tx: Statements) => Promise<unknown>,
-  tables = ['account_queues', 'jobs', 'pools'],
+  tables = ['account_turns', 'account_queues', 'jobs', 'pools'],
 ): Promise<number> {
   return test.database.transaction(async (tx) => {
     const met = async (): Promise<number> => {
@@ -63,13 +64,41 @@ describe('while a transaction stays open', () => {
     expect(await entriesMet((tx) => turns.take(tx, poolId, 1, { ...ONE_TURN, watermarks }))).toBeLessThan(10);
   });
 
+  it('a turn from the watermarks on reads the jobs of its account from the head on', async () => {
+    const [{ found: watermarks }] = await turns.take(test.database, poolId, 1, ONE_TURN);
+    const jobs = [
+      await world.submit({ poolId, accountId, holdMicros: 0n }),
+      await world.submit({ poolId, accountId, holdMicros: 0n }),
+    ];
+    const turn =
+      (from: Watermarks | null) =>
+      async (tx: Statements): Promise<void> => {
+        const [{ job }] = await turns.take(tx, poolId, ROOM, { ...ONE_TURN, watermarks: from });
+        expect(job?.jobId).toBe(jobs.shift()?.id);
+      };
+    expect(await entriesMet(turn(null), ['account_turns', 'jobs'])).toBeGreaterThan(3 * LIVES);
+    expect(await entriesMet(turn(watermarks), ['account_turns', 'jobs'])).toBeLessThan(20);
+  });
+
+  it('a turn finds the queue of its account without those of its versions that are dead', async () => {
+    const [row] = await test.database.query<{ pages: number }>(Prisma.sql`
+      SELECT (pg_relation_size('account_queues') / current_setting('block_size')::int)::int AS pages`);
+    expect(row?.pages).toBeGreaterThan(4);
+    await world.submit({ poolId, accountId, holdMicros: 0n });
+    const turn = async (tx: Statements): Promise<void> => {
+      const [{ job }] = await turns.take(tx, poolId, ROOM, ONE_TURN);
+      expect(job).not.toBeNull();
+    };
+    expect(await entriesMet(turn, ['account_queues'])).toBe(1);
+  });
+
   it('a turn from the start reads the rotation once, also where it has an account to lock', async () => {
     await world.submit({ poolId, accountId, holdMicros: 0n });
     const turn = async (tx: Statements): Promise<void> => {
-      const [{ job }] = await turns.take(tx, poolId, 1, ONE_TURN);
+      const [{ job }] = await turns.take(tx, poolId, ROOM, ONE_TURN);
       expect(job).not.toBeNull();
     };
-    const met = await entriesMet(turn, ['account_queues']);
+    const met = await entriesMet(turn, ['account_turns']);
     expect(met).toBeGreaterThan(LIVES - 1);
     expect(met).toBeLessThan(LIVES + 10);
   });

@@ -39,12 +39,12 @@ export class QueueDepthStore {
       ) dp ON dp.pool_id = p.id LEFT JOIN deployments d ON d.id = dp.deployment_id
       CROSS JOIN LATERAL (
         SELECT coalesce(sum(q.waiting), 0)::int AS waiting, min(first.since) AS oldest
-        FROM account_queues q LEFT JOIN LATERAL (
+        FROM account_turns t JOIN account_queues q ON q.pool_id = t.pool_id AND q.account_id = t.account_id LEFT JOIN LATERAL (
           SELECT ${waitsSince} AS since FROM jobs j
           WHERE j.pool_id = q.pool_id AND j.account_id = q.account_id AND j.delivery = 'waiting'
           ORDER BY j.priority DESC, j.id LIMIT 1
         ) first ON true
-        WHERE q.pool_id = p.id AND q.busy
+        WHERE t.pool_id = p.id
       ) queued
       CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE j.delivery = 'dispatched')::int AS dispatched,

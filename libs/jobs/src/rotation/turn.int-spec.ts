@@ -279,7 +279,7 @@ describe('a turn from the watermarks of an earlier one', () => {
       const met = async (): Promise<number> => {
         const [row] = await tx.query<{ met: number }>(Prisma.sql`
           SELECT (pg_stat_get_xact_tuples_returned('jobs_in_flight_idx'::regclass)
-            + pg_stat_get_xact_tuples_returned('account_queues_eligible_idx'::regclass))::int AS met`);
+            + pg_stat_get_xact_tuples_returned('account_turns_pkey'::regclass))::int AS met`);
         return row?.met ?? NaN;
       };
       const before = await met();

@@ -58,13 +58,13 @@ describe('the statement of a group', () => {
 
   it.each([
     ['idempotency_keys', ['account_id', 'idempotency_key']],
-    ['account_queues', ['id', 'account_id']],
+    ['account_queues', ['pool_id', 'account_id']],
     ['balances', ['account_id']],
   ])('locks rows of %s in the order of their key', (table, key) => {
     const write = nodes.find((node) => node['Node Type'] === 'ModifyTable' && node['Relation Name'] === table);
     if (write === undefined) throw new Error(`nothing writes ${table}`);
     const [sort] = nodesOf(write).filter((node) => node['Node Type'].endsWith('Sort'));
-    expect(sort?.['Sort Key']?.map((column) => column.replace(/^.*\./, ''))).toEqual(key);
+    expect(sort?.['Sort Key']?.map((column) => column.replace(/^.*\./, '')).slice(0, key.length)).toEqual(key);
   });
 });
 

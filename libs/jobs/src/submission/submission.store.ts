@@ -53,7 +53,7 @@ export class SubmissionStore {
     const id = statementPart<'id'>('identity')`SELECT coalesce(${draft.id}::uuid, new_job_id()) AS id`;
     const room = hasRoomPart(draft, storageNotFullPart(draft, this.keyPart(draft, id)));
     const graph = graphPart(draft, id, useModelsPart(draft, this.coveredPart(draft, room)));
-    const queue = joinRotationPart(draft, graph);
+    const queue = joinRotationPart(draft, id, graph);
     const { counted, standing, allowed } = labelParts(draft, queue);
     const job = this.jobPart(draft, id, this.holdPart(draft, id, allowed), counted);
     const turn = offer === null ? statementPart('turn')`SELECT` : turnsPart(draft.poolId, offer, job);

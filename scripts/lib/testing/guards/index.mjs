@@ -1,5 +1,4 @@
 import { AUDIT_LOG_GUARDS } from './audit-log.mjs';
-import { BATCH_GUARDS } from './batches.mjs';
 import { DAMAGE_GUARDS } from './damage.mjs';
 import { DATABASE_GUARDS } from './database.mjs';
 import { FLEET_GUARDS } from './fleet.mjs';
@@ -12,7 +11,8 @@ import { LOOP_GUARDS } from './loops.mjs';
 import { MODEL_GUARDS } from './models.mjs';
 import { MODEL_CACHE_GUARDS } from './model-cache.mjs';
 import { SESSION_GUARDS } from './sessions.mjs';
-import { RETRY_GUARDS } from './retries.mjs';
+import { BATCH_GUARDS, RETRY_GUARDS } from './retries.mjs';
+import { TURN_GUARDS } from './turns.mjs';
 import { PRIVACY_GUARDS } from './privacy.mjs';
 import { REUSE_GUARDS } from './reuse.mjs';
 import { SETTLEMENT_GUARDS } from './settlement.mjs';
@@ -25,6 +25,7 @@ import { WORKER_GUARDS } from './workers.mjs';
 /** Every guard that is removed in turn. */
 export const GUARDS = [
   ...JOB_GUARDS,
+  ...TURN_GUARDS,
   ...SETTLEMENT_GUARDS,
   ...RETRY_GUARDS,
   ...REUSE_GUARDS,

@@ -21,29 +21,12 @@ const OUTPUTS = ['libs/jobs/src/outputs/output.int-spec'];
 const LOCK_ORDER = ['libs/jobs/src/proofs/lock-order.int-spec'];
 const RULES = ['libs/jobs/src/lifecycle/lifecycle.int-spec'];
 const ROW_RULES = ['libs/jobs/src/state/job-rules.int-spec'];
-const TURNS = ['libs/jobs/src/rotation/turn.int-spec'];
-const WIDE_TURNS = ['libs/jobs/src/rotation/turns.int-spec'];
 const GROUP_STATEMENT = ['libs/jobs/src/submission/group.store.int-spec'];
 const GROUP_ROWS = ['libs/jobs/src/submission/submission-groups.int-spec'];
 const GROUP_RULES = ['libs/jobs/src/submission/submission-groups.spec'];
 const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
 
-/**
- * A guard in the function that gives turns.
- *
- * @param {string} name
- * @param {string} guard
- * @param {string} broken
- * @param {string[]} tests
- */
-function changed(name, guard, broken, tests) {
-  const [from, to] = [guard, broken].map((text) => `'${text.replaceAll("'", "''")}'`);
-  const sql = `DO $$ DECLARE source text := pg_get_functiondef('dispatch_turns'::regproc);
-    BEGIN ASSERT strpos(source, ${from}) > 0; EXECUTE replace(source, ${from}, ${to}); END $$`;
-  return without(name, sql, tests);
-}
-
-/** Of jobs: their states, their turns, their outputs. @type {Guard[]} */
+/** Of jobs: their states, their submission, their outputs. @type {Guard[]} */
 export const JOB_GUARDS = [
   of(
     'the fence compares the attempt',
@@ -185,51 +168,13 @@ export const JOB_GUARDS = [
     '',
     OUTPUTS,
   ),
-  changed(
-    'a lane is filled to its room',
-    'WHILE in_flight_now < room LOOP',
-    'WHILE in_flight_now IS NOT NULL LOOP',
-    TURNS,
-  ),
-  changed('a statement fills a lane no further than to its room', 'OR in_flight_now >= room', '', WIDE_TURNS),
-  without(
-    'one process dispatches for a pool at a time',
-    `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('dispatch_turn'::regproc),
-      'NOT pg_try_advisory_xact_lock(hashtextextended(''dispatch:'' || pool, 0))', 'false'); END $$`,
-    TURNS,
-  ),
-  changed('an account runs no more than it may', 'AND q.eligible', 'AND q.waiting > 0', TURNS),
-  changed('a turn skips an account that is locked', 'FOR UPDATE SKIP LOCKED;', 'FOR UPDATE;', TURNS),
-  changed(
-    'a turn waits for an account no longer than it may',
-    "set_config('lock_timeout'",
-    "concat('lock_timeout'",
-    TURNS,
-  ),
-  changed('the accounts behind a watermark have turns, too', 'after_pass := lowest;', 'EXIT;', WIDE_TURNS),
-  of(
-    'time at the running limit earns no credit',
-    'libs/jobs/src/rotation/rejoined-pass.store.ts',
-    'CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, p.virtual_time) END',
-    'q.pass',
-    TURNS,
-  ),
-  of(
-    'an account that had nothing waiting comes back at virtual time',
-    JOIN,
-    'CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, excluded.pass) END',
-    'q.pass',
-    TURNS,
-  ),
   of(
     'a large graph is written before the locks',
     SUBMISSION,
-    'joinRotationPart(draft, graph)',
-    'joinRotationPart(draft, room)',
+    'joinRotationPart(draft, id, graph)',
+    'joinRotationPart(draft, id, room)',
     LOCK_ORDER,
   ),
-  changed('accounts take turns', ', pass = q.pass + stride / q.weight', '', TURNS),
-  changed('virtual time follows the turns', 'virtual_time = reached WHERE', 'virtual_time = 0 WHERE', TURNS),
   of('a queue has an end', JOIN, '      WHERE q.waiting < ${queueLimit} OR refuse(${QUEUE_FULL})', '', LOCK_ORDER),
   of('a key is used once', KEYS, 'WHERE k.expires_at <= now() OR refuse(${KEY_REUSED})', '', SUBMISSIONS),
   of(

@@ -146,8 +146,8 @@ export const LOOP_GUARDS = [
   of(
     'what waits behind the turns of a submission is dispatched, too',
     DISPATCHER,
-    'if (!leavesNobody(turns.at(-1), room)) this.requestDispatch(poolId);',
-    '',
+    'if (mayBeNew || !leavesNobody(last, room)) this',
+    'if (mayBeNew) this',
     ['libs/jobs/src/dispatch/dispatch-with.int-spec'],
   ),
   of(

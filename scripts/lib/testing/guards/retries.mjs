@@ -6,6 +6,10 @@ const STATE = 'libs/jobs/src/state/job-guards.store.ts';
 const RETRY = 'libs/jobs/src/lifecycle/retry.store.ts';
 const TESTS = ['libs/jobs/src/lifecycle/retry.int-spec'];
 
+const BATCH_RETRIES = ['libs/jobs/src/batches/batch-retries.int-spec'];
+const BATCH_RETRY_STORE = 'libs/jobs/src/batches/batch-retry.store.ts';
+const BATCH_END_STORE = 'libs/jobs/src/batches/batch-end.store.ts';
+
 /** Of failures that are tried again. @type {Guard[]} */
 export const RETRY_GUARDS = [
   of('a job is tried again as often as its policy says', STATE, ' AND j.retries < j.retry_max', '', [...TESTS]),
@@ -59,4 +63,34 @@ export const RETRY_GUARDS = [
     BEGIN ASSERT strpos(source, 'AND t.billed_ms > 0') > 0; EXECUTE replace(source, 'AND t.billed_ms > 0', 'AND false'); END $$`,
     TESTS,
   ),
+];
+
+/** Of batches whose jobs are tried again, and their ends. @type {Guard[]} */
+export const BATCH_GUARDS = [
+  of(
+    'a place in a batch is given up once',
+    'libs/jobs/src/batches/batch-retries.service.ts',
+    'if ((await this.store.vacate(tx, batchId, ids)) !== ids.length)',
+    'if ((await this.store.vacate(tx, batchId, ids)) < 0)',
+    BATCH_RETRIES,
+  ),
+  of('a batch that is being canceled is not tried again', BATCH_RETRY_STORE, ' AND NOT b.canceling', '', BATCH_RETRIES),
+  of(
+    'the end of a batch belongs to the run that was read',
+    BATCH_END_STORE,
+    ' AND b.retries = ready.retries',
+    '',
+    BATCH_RETRIES,
+  ),
+  of(
+    'the end of a batch is recorded once',
+    BATCH_END_STORE,
+    'b.retries = ready.retries AND b.completed_at IS NULL',
+    'b.retries = ready.retries',
+    BATCH_RETRIES,
+  ),
+  without('a job that has ended only gives up its place', 'DROP TRIGGER jobs_terminal_trigger ON jobs', [
+    'libs/jobs/src/batches/batch-retries.int-spec',
+    'libs/jobs/src/lifecycle/lifecycle.int-spec',
+  ]),
 ];

@@ -15,8 +15,8 @@ const LIVES_PER_SECOND = 100;
  * `grown`: jobs. `openSeconds`: how long the transaction is open when measuring begins, while jobs live. `submissions` and
  * `claims`: of each side of a pair.
  */
-const FULL = { grown: { finished: 1_000_000, queued: 100_000 }, openSeconds: 180, submissions: 1_000, claims: 500 };
-const QUICK = { grown: { finished: 100_000, queued: 10_000 }, openSeconds: 30, submissions: 300, claims: 200 };
+const FULL = { grown: { finished: 1_000_000, queued: 100_000 }, openSeconds: 180, submissions: 1_000, claims: 1_000 };
+const QUICK = { grown: { finished: 100_000, queued: 10_000 }, openSeconds: 30, submissions: 300, claims: 300 };
 const LIST_SECONDS = 1;
 
 /**

@@ -35,11 +35,11 @@ describe('the watermarks of a pool', () => {
     expect(cache.get(2 * WATERMARK_TTL_MS)).toBeNull();
   });
 
-  it('are used longer where reading takes long, so that it is a twentieth of the work at most', () => {
+  it('are used longer where reading takes long, so that it is a fiftieth of the work at most', () => {
     const cache = cacheOf([at(1n, 1), 0]);
-    const readingMs = 100;
+    const readingMs = 20;
     cache.set(at(2n, 2), WATERMARK_TTL_MS, WATERMARK_TTL_MS + readingMs);
-    const staleAt = WATERMARK_TTL_MS + 20 * readingMs;
+    const staleAt = WATERMARK_TTL_MS + 50 * readingMs;
     expect(cache.get(staleAt - 1)).not.toBeNull();
     expect(cache.get(staleAt)).toBeNull();
   });

@@ -4,8 +4,8 @@ import type { Watermarks } from '../rotation';
 export const WATERMARK_TTL_MS = 500;
 /** And at most: what came from further behind waits no longer. */
 export const LONGEST_TTL_MS = 5_000;
-/** In between as many times as long as reading from the start took: it is a twentieth of the work at most. */
-const READINGS = 20;
+/** In between as many times as long as reading from the start took: it is a fiftieth of the work at most. */
+const READINGS = 50;
 
 /**
  * The watermarks of a pool, so that a turn need not read from the start what is dead: under a transaction that stays open for

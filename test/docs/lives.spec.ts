@@ -57,12 +57,22 @@ function isNeverNull(table: string, column: string): boolean {
   return new RegExp(`^ {4}${column} .* NOT NULL,?$`, 'm').test(columns);
 }
 
-/** Whether a function of the owner, which a loop of the same name calls, deletes from the table. */
-function deletesAsOwner(name: string, table: string): boolean {
-  if (!(`${name}(bigint, integer)` in OWNER_FUNCTIONS)) return false;
+/** Whether a function deletes from the table. */
+function deletesIn(name: string, table: string): boolean {
   const [body = ''] =
     new RegExp(`^CREATE OR REPLACE FUNCTION public\\.${name}\\([\\s\\S]*?^\\$function\\$;`, 'm').exec(structure) ?? [];
-  return new RegExp(`DELETE FROM public\\.${table}\\b`).test(body);
+  return new RegExp(`DELETE FROM (public\\.)?${table}\\b`).test(body);
+}
+
+/** Whether a function of the owner, which a loop of the same name calls, deletes from the table. */
+function deletesAsOwner(name: string, table: string): boolean {
+  return `${name}(bigint, integer)` in OWNER_FUNCTIONS && deletesIn(name, table);
+}
+
+/** Whether rows of the table go when rows of another change. */
+function deletesByTrigger(other: string, table: string): boolean {
+  const trigger = new RegExp(`^CREATE TRIGGER .* UPDATE ON public\\.${other} .* EXECUTE FUNCTION (\\w+)\\(`, 'gm');
+  return [...structure.matchAll(trigger)].some(([, name = '']) => deletesIn(name, table));
 }
 
 /** What is wrong with what the page says of a table's end; null: nothing. */
@@ -76,6 +86,11 @@ function faultOf({ table, life, end }: (typeof lives)[number]): string | null {
   if (how === 'its') {
     const bound = keysTo(table, parent).some(({ columns }) => columns.every((column) => isNeverNull(table, column)));
     if (!bound) return `no key binds every row to ${parent}`;
+    return mayDelete(table, null) ? 'a process may delete it' : null;
+  }
+  const [, other] = /^a trigger of `(\w+)`$/.exec(end) ?? [];
+  if (other !== undefined) {
+    if (!deletesByTrigger(other, table)) return `no trigger of ${other} deletes it`;
     return mayDelete(table, null) ? 'a process may delete it' : null;
   }
   if (end === 'kept') {
@@ -109,6 +124,7 @@ describe('how long data is kept', () => {
     ['its `accounts`', 'upload_days', 'a process may delete it'],
     ['its `api_keys`', 'api_keys', 'no key binds every row to api_keys'],
     ['kept', 'audit_log', 'not among the tables that are kept'],
+    ['a trigger of `accounts`', 'account_turns', 'no trigger of accounts deletes it'],
     ['`sweep-stars`', 'jobs', 'no such loop'],
     ['`sweep-blobs`', 'balances', 'its loop may not delete it'],
     ['`sweep-audit-log`', 'balances', 'its loop may not delete it'],

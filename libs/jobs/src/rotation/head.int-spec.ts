@@ -154,7 +154,7 @@ const STEPS: Record<Kind, (queue: Queue, model: Model, nth: number) => Promise<v
 };
 
 describe('turns from the head on', () => {
-  it('take the jobs of an account in their order, whatever comes, comes back and goes between them', async () => {
+  it('take the jobs of an account in their order, while others come, come back and go', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
         const [queue, model] = [await makeQueue(), new Model()];

@@ -39,7 +39,12 @@ export const TURN_GUARDS = [
     TURNS,
   ),
   changed('an account runs no more than it may', '.eligible', '.pool_id IS NOT NULL', TURNS),
-  changed('a turn skips an account that is locked', 'LIMIT 1 FOR UPDATE SKIP LOCKED) q', 'LIMIT 1 FOR UPDATE) q', TURNS),
+  changed(
+    'a turn skips an account that is locked',
+    'LIMIT 1 FOR UPDATE SKIP LOCKED) q',
+    'LIMIT 1 FOR UPDATE) q',
+    TURNS,
+  ),
   changed(
     'a turn waits for an account no longer than it may',
     "set_config('lock_timeout'",
@@ -75,6 +80,13 @@ export const TURN_GUARDS = [
     TURNS,
   ),
   without('an account that is new has turns', 'DROP TRIGGER account_queues_row_trigger ON account_queues', TURNS),
+  of(
+    'the first job of an account has its turn at once',
+    'libs/jobs/src/dispatch/dispatcher.ts',
+    'const mayBeNew = ahead === 0',
+    'const mayBeNew = ahead < 0',
+    ['libs/jobs/src/dispatch/dispatch-with.int-spec'],
+  ),
   changed('a job that is locked stays behind no head', 'head_id = new_head', 'head_id = job_id', HEAD),
   of('a job that comes is behind no head', JOIN, 'least(q.head_id, excluded.head_id)', 'q.head_id', HEAD),
   of('a job that comes back is behind no head', `${ROTATION}return.store.ts`, ',\n      head_id = NULL', '', HEAD),

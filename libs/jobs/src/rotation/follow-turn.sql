@@ -5,6 +5,9 @@
 -- which stays open keeps. Those of an account's queue, whose key stays, are met by everything that looks for that; without an index on what changes
 -- there they are few in the index (HOT).
 --
+-- Where a job in flight waits again, which may be before the head of its queue, the head is not known any more: also where a process of the version
+-- before this lets it, which hands its jobs back when an upgrade stops it.
+--
 -- It writes with the rights of the owner: no process has any for this, and one that began before the table was there needs none.
 --
 -- A row that is changed is followed at once, for turns in the same statement; one that is new or gone, when the statement ends: an INSERT may
@@ -17,6 +20,9 @@ DECLARE
     -- The columns that PostgreSQL generates have no value in a row that is not yet written.
     is_busy CONSTANT boolean := TG_OP <> 'DELETE' AND NEW.waiting > 0;
 BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.waiting > OLD.waiting AND NEW.in_flight < OLD.in_flight THEN
+        NEW.head_id := NULL;
+    END IF;
     IF was_busy AND is_busy THEN
         IF OLD.pass <> NEW.pass OR OLD.eligible <> (NEW.in_flight < NEW.running_limit) THEN
             UPDATE account_turns t SET eligible = NEW.in_flight < NEW.running_limit, pass = NEW.pass

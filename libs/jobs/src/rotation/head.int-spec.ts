@@ -91,6 +91,20 @@ describe("the head of an account's queue", () => {
     expect([(await turn(queue))?.jobId, await headOf(queue)]).toEqual([first, null]);
   });
 
+  it('is not known once a job in flight waits again, in the statement of an earlier version as well', async () => {
+    const queue = await makeQueue();
+    const [first = '', second = ''] = idsOf(2);
+    for (const id of [first, second]) await submit(queue, id);
+    for (const id of [first, second]) expect((await turn(queue))?.jobId).toBe(id);
+    await test.database.execute(Prisma.sql`
+      WITH job AS (UPDATE jobs SET delivery = 'waiting', dispatched_at = NULL WHERE id = ${first}::uuid)
+      UPDATE account_queues SET in_flight = in_flight - 1, waiting = waiting + 1
+      WHERE pool_id = ${queue.poolId} AND account_id = ${queue.accountId}::uuid`);
+    expect(await headOf(queue)).toBeNull();
+    expect((await turn(queue))?.jobId).toBe(first);
+    await audit();
+  });
+
   it('is looked behind by a turn from the start', async () => {
     const queue = await makeQueue();
     const [first = '', second = '', third = ''] = idsOf(3);

@@ -89,7 +89,11 @@ export const TURN_GUARDS = [
   ),
   changed('a job that is locked stays behind no head', 'head_id = new_head', 'head_id = job_id', HEAD),
   of('a job that comes is behind no head', JOIN, 'least(q.head_id, excluded.head_id)', 'q.head_id', HEAD),
-  of('a job that comes back is behind no head', `${ROTATION}return.store.ts`, ',\n      head_id = NULL', '', HEAD),
+  without(
+    'a job that comes back is behind no head',
+    `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('follow_turn'::regproc), 'NEW.head_id := NULL;', ''); END $$`,
+    HEAD,
+  ),
   of(
     'a job that changes its pool is behind no head',
     'libs/jobs/src/retired/retired-pool.store.ts',

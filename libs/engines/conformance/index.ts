@@ -1,6 +1,7 @@
 /** What the specs of every engine are written with; not shipped. */
 export { engineConformance, type EngineUnderTest } from './engine.conformance';
 export {
+  bytesOf,
   logOf,
   lossOf,
   outputsOf,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseWorkflow, type WorkflowGraph } from '@millrace/workflow';
@@ -47,7 +47,7 @@ export function startRun(
   watch: Watch = {},
 ): RunUnderTest {
   const runId = work.runId ?? randomUUID();
-  const outputDir = work.outputDir ?? scratchDir();
+  const outputDir = work.outputDir ?? join(scratchDir(), 'outputs');
   const events: EngineEvent[] = [];
   const waiters = new Set<(event: EngineEvent) => void>();
   const abort = new AbortController();
@@ -88,6 +88,12 @@ function seen<T extends EngineEvent['type']>(
     };
     waiters.add(notify);
   });
+}
+
+/** The bytes of an output that is no text. @throws where it is one. */
+export function bytesOf(output: EngineOutput | undefined): Buffer {
+  if (output === undefined || output.kind === 'text') throw new Error('The output has no bytes.');
+  return output.kind === 'bytes' ? output.bytes : readFileSync(output.path);
 }
 
 export function outputsOf({ events }: RunUnderTest): EngineOutput[] {

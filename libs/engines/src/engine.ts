@@ -23,18 +23,33 @@ export interface EngineWork {
    * content: another run may find another content under the same name, or none.
    */
   models?: ReadonlyMap<string, string>;
-  /** An empty folder of this run alone. Output files are written below it and belong to the caller. */
+  /**
+   * A folder of this run alone, which is not there yet: an engine that has files to hand over makes it. They are written below it, and
+   * belong to the caller once they are reported.
+   */
   outputDir: string;
   /** Credentials for partner nodes, forwarded as they came. */
   extraData: Record<string, string>;
 }
 
-/** An output as the engine found it; the caller names, hashes and stores it. */
-export type EngineOutput = {
+/** What an output consists of: a file below `outputDir`, the bytes of one, or a text. */
+export type OutputContent =
+  | { kind: 'file'; name: string; path: string }
+  | { kind: 'bytes'; name: string; bytes: Buffer }
+  | { kind: 'text'; text: string };
+
+/**
+ * An output as the engine found it; the caller names, hashes and stores it. Bytes that a run hands over in memory are `HELD_BYTES` at most:
+ * the rest are files, however slowly they are stored.
+ */
+export type EngineOutput = OutputContent & {
   nodeId: string;
   /** Position among this node's outputs. */
   index: number;
-} & ({ kind: 'file'; name: string; path: string } | { kind: 'text'; text: string });
+};
+
+/** Bytes of the outputs of one run that are handed over in memory, at most. A picture of a million pixels is one to two million bytes. */
+export const HELD_BYTES = 2 * 1024 * 1024;
 
 export type EngineEvent =
   /** The run left the engine's own queue: from here on time is billed. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@millrace/platform';
@@ -13,21 +13,24 @@ afterEach(() => rm(place, { recursive: true, force: true }));
 const filesOf = (attempt: number): AttemptFiles => new AttemptFiles(place, { jobId: 'job', attempt }, logger);
 
 describe('the files of an attempt', () => {
-  it('lie in folders of this attempt alone, which is empty when it begins', async () => {
+  it('lie in folders of this attempt alone, made where they are needed', async () => {
     const [first, second] = [filesOf(1), filesOf(2)];
-    const outputs = await first.makeOutputs();
+    expect(await readdir(place)).toEqual([]);
     const inputs = await first.makeInputs();
-    expect(await readdir(outputs)).toEqual([]);
     expect(await readdir(inputs)).toEqual([]);
-    expect(new Set([outputs, inputs, await second.makeOutputs(), await second.makeInputs()]).size).toBe(4);
+    expect(await readdir(place)).toHaveLength(1);
+    expect(new Set([first.outputs, inputs, second.outputs, await second.makeInputs()]).size).toBe(4);
   });
 
   it('go with the attempt, those that nobody took among them', async () => {
     const files = filesOf(1);
-    await writeFile(join(await files.makeOutputs(), 'left.png'), 'x');
+    files.mayHaveOutputs = true;
+    await mkdir(files.outputs);
+    await writeFile(join(files.outputs, 'left.png'), 'x');
     await writeFile(join(await files.makeInputs(), 'in.png'), 'x');
     const other = filesOf(2);
-    await other.makeOutputs();
+    other.mayHaveOutputs = true;
+    await mkdir(other.outputs);
     await files.remove();
     expect(await readdir(place)).toHaveLength(1);
     await other.remove();
@@ -35,7 +38,10 @@ describe('the files of an attempt', () => {
   });
 
   it('need not be there to be removed', async () => {
-    await filesOf(1).remove();
+    const files = filesOf(1);
+    await files.remove();
+    files.mayHaveOutputs = true;
+    await files.remove();
     expect(await readdir(place)).toEqual([]);
   });
 });

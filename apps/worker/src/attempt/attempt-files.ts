@@ -1,14 +1,17 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedAttempt } from '@millrace/jobs';
 import type { Logger } from '@millrace/platform';
 
 /**
- * The folders of one attempt: one for what its engine writes, and one for its inputs where it has any. Most attempts leave the first empty,
- * so making it and removing it are one call each.
+ * The folders of one attempt: one that its engine makes where it writes files, and one for its inputs where it has any. Many attempts have
+ * neither, and cost the disk nothing.
  */
 export class AttemptFiles {
-  private readonly outputs: string;
+  /** Where the engine may write. Not there yet. */
+  readonly outputs: string;
+  /** Whether the engine may have written there. */
+  mayHaveOutputs = false;
   private readonly inputs: string;
   private hasInputs = false;
 
@@ -22,12 +25,6 @@ export class AttemptFiles {
     this.inputs = `${this.outputs}.inputs`;
   }
 
-  /** Make the folder for outputs. @returns its path. @throws what the disk says. */
-  async makeOutputs(): Promise<string> {
-    await mkdir(this.outputs, { recursive: true });
-    return this.outputs;
-  }
-
   /** Make the folder for inputs, where the job has any. @returns its path. @throws what the disk says. */
   async makeInputs(): Promise<string> {
     this.hasInputs = true;
@@ -37,17 +34,11 @@ export class AttemptFiles {
 
   /** Remove everything. Never rejects. */
   async remove(): Promise<void> {
-    const removals = [removeFolder(this.outputs)];
-    if (this.hasInputs) removals.push(rm(this.inputs, { recursive: true, force: true }));
-    for (const removal of await Promise.allSettled(removals)) {
+    const made = [...(this.mayHaveOutputs ? [this.outputs] : []), ...(this.hasInputs ? [this.inputs] : [])];
+    for (const removal of await Promise.allSettled(made.map((path) => rm(path, { recursive: true, force: true })))) {
       if (removal.status === 'rejected') {
         this.logger.warn({ err: removal.reason as unknown }, 'the files of an attempt could not be removed');
       }
     }
   }
-}
-
-/** Remove a folder that is empty most of the time: looking into it would cost more than the removal does. */
-async function removeFolder(path: string): Promise<void> {
-  await rmdir(path).catch(() => rm(path, { recursive: true, force: true }));
 }

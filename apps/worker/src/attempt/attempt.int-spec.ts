@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStoreError } from '@millrace/assets';
@@ -105,6 +105,29 @@ describe('an attempt', () => {
     leave();
     await over;
     expect(around).toMatchObject(expected);
+  });
+
+  it.each([
+    ['succeeded with files that were stored', { status: 'succeeded' }, ['file']],
+    ['succeeded with bytes alone', { status: 'succeeded' }, ['bytes']],
+    ['was lost with a file that it never reported', { status: 'lost', reason: 'The engine died.' }, []],
+  ] as [string, EngineResult, ('file' | 'bytes')[]][])('whose run %s leaves no file', async (_, result, kinds) => {
+    const around = new Surroundings();
+    let outputDir = '';
+    const run = async (work: EngineWork, context: EngineRunContext): Promise<EngineResult> => {
+      ({ outputDir } = work);
+      const path = join(outputDir, 'a.png');
+      if (!kinds.includes('bytes')) await mkdir(outputDir).then(() => writeFile(path, 'made'));
+      for (const kind of kinds) {
+        const content = { kind, name: 'a.png', path, bytes: Buffer.from('made') };
+        context.onEvent({ type: 'output', output: { nodeId: '1', index: 0, ...content } });
+      }
+      return result;
+    };
+    const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+    await new Attempt(around.parts(folder, {}), claimedAttempt({ jobId: randomUUID() }), slot, staying).run();
+    expect(around.texts).toEqual(kinds.map(() => 'made'));
+    await expect(stat(outputDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   it('gives its engine nothing where nothing is left to extend a hold that is short', async () => {

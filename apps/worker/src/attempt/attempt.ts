@@ -34,7 +34,7 @@ export interface AttemptParts {
   catalogue: () => NodeCatalogue;
   logger: Logger;
   metrics: Metrics;
-  workFolder: Pick<WorkFolder, 'path' | 'suspect'>;
+  workFolder: Pick<WorkFolder, 'path' | 'prove' | 'suspect'>;
   leaseSeconds: number;
   maxOutputsPerJob: number;
   logTailBytes: number;
@@ -152,7 +152,7 @@ export class Attempt {
   }
 
   private async compute(onSettled: EngineUse['onSettled']): Promise<AttemptEnd> {
-    const outputDir = await this.files.makeOutputs();
+    await this.parts.workFolder.prove();
     let staged: StagedInputs;
     let models: ReadonlyMap<string, string>;
     try {
@@ -171,12 +171,15 @@ export class Attempt {
     if (extraData === null) return finished('credentials_lost', CREDENTIALS_LOST);
     // A charge never exceeds the hold: a run that ended before its first heartbeat would cost less than its time.
     if (this.claimed.isHoldShort) await this.lease.beat();
+    const outputDir = this.files.outputs;
     const work = { runId: randomUUID(), cacheScope: accountId, ...staged, models, outputDir, extraData };
     this.hasBegun = true;
+    this.files.mayHaveOutputs = true;
     const result = await inSpan('engine.run', { attributes: { 'millrace.engine': this.slot.engine.kind } }, () =>
       this.slot.run(work, { signal: this.over, onEvent: this.observer.onEvent }),
     );
     this.observer.engineSettled();
+    this.files.mayHaveOutputs = result.status !== 'succeeded' || this.outputs.hasFiles;
     // Before another attempt can have the engine, which is shown models of its own.
     await this.models.end();
     this.leaveEngine();

@@ -13,7 +13,7 @@ export class OutputNames {
   constructor(private readonly classOf: (nodeId: string) => string) {}
 
   nameOf(output: EngineOutput): string {
-    const wanted = output.kind === 'file' ? cleanName(output.name) : this.textName(output.nodeId);
+    const wanted = output.kind === 'text' ? this.textName(output.nodeId) : cleanName(output.name);
     let name = wanted;
     for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) {
       const extension = extname(wanted);

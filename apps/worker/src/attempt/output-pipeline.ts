@@ -39,6 +39,8 @@ export class OutputPipeline {
   private isComplete = false;
   private left: OutputDraft | null = null;
   private readonly refusal = new AbortController();
+  /** Whether any output was a file of the engine's. */
+  hasFiles = false;
 
   constructor(
     private readonly claimed: ClaimedAttempt,
@@ -62,6 +64,7 @@ export class OutputPipeline {
   add(output: EngineOutput): void {
     const ordinal = this.ordinal;
     this.ordinal += 1;
+    this.hasFiles ||= output.kind === 'file';
     if (ordinal >= this.maxOutputs) return this.refuse(output, ordinal);
     const name = this.names.nameOf(output);
     const draft = this.storing.then(() => this.step(output, ordinal, () => this.store(output, name, ordinal)));
@@ -143,8 +146,7 @@ export class OutputPipeline {
   }
 
   private async storeBytes(output: EngineOutput, name: string): Promise<StoredOutput> {
-    const source = output.kind === 'file' ? createReadStream(output.path) : Readable.from([Buffer.from(output.text)]);
-    const stored = await this.assets.storeOutput(this.claimed.accountId, source, { name });
+    const stored = await this.assets.storeOutput(this.claimed.accountId, sourceOf(output), { name });
     // A text that a node reports is text, even one that looks like something else.
     return output.kind === 'text' ? { ...stored, contentType: 'text/plain; charset=utf-8' } : stored;
   }
@@ -161,4 +163,9 @@ export class OutputPipeline {
       }
     }
   }
+}
+
+function sourceOf(output: EngineOutput): Readable {
+  if (output.kind === 'file') return createReadStream(output.path);
+  return Readable.from([output.kind === 'bytes' ? output.bytes : Buffer.from(output.text)]);
 }

@@ -19,6 +19,31 @@ describe('the folder for the files of attempts', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
+  it('is proven before a run, which leaves nothing, and not again within a second', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const path = join(root, 'work');
+    const folder = new WorkFolder(path, logger);
+    await folder.prove();
+    expect(await readdir(path)).toEqual([]);
+    await rm(path, { recursive: true });
+    await writeFile(path, 'in the way');
+    now.mockReturnValue(999);
+    await folder.prove();
+    now.mockReturnValue(1_000);
+    await expect(folder.prove()).rejects.toThrow('EEXIST');
+    jest.restoreAllMocks();
+  });
+
+  it('is proven again after a probe that failed', async () => {
+    const path = join(root, 'work');
+    const folder = new WorkFolder(path, logger);
+    await folder.prove();
+    await rm(path, { recursive: true });
+    await writeFile(path, 'in the way');
+    await folder.suspect();
+    await expect(folder.prove()).rejects.toThrow('EEXIST');
+  });
+
   it('cannot be used while a probe fails, and says why', async () => {
     await writeFile(join(root, 'in the way'), '');
     const folder = new WorkFolder(join(root, 'in the way'), logger);

@@ -13,7 +13,7 @@ const NAME_FAULTS = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EIN
 /** Thrown when a file can not be written for a reason that is not the workflow's. The message is a part of a sentence. */
 export class OutputWriteError extends Error {}
 
-/** The folder that a run writes into. */
+/** The folder that a run writes into, made with its first file. */
 export class OutputFolder {
   constructor(private readonly root: string) {}
 
@@ -43,6 +43,8 @@ export class OutputFolder {
   }
 
   private async nextNumber(directory: string, base: string): Promise<number> {
+    // Apart from what the prefix adds to it, whose faults are the prefix's.
+    await mkdir(this.root, { recursive: true }).catch(failOnDisk);
     await onDisk(() => mkdir(directory, { recursive: true }));
     const names = await onDisk(() => readdir(directory));
     const start = `${base}_`;
@@ -103,9 +105,15 @@ async function onDisk<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-    if (NAME_FAULTS.has(code)) throw new NodeFault(`filename_prefix can not be a file name here (${code}).`);
-    const is = code === 'ENOSPC' || code === 'EDQUOT' ? 'is full' : 'failed';
-    throw new OutputWriteError(`the disk of its worker ${is} (${code})`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && NAME_FAULTS.has(code))
+      throw new NodeFault(`filename_prefix can not be a file name here (${code}).`);
+    return failOnDisk(error);
   }
+}
+
+function failOnDisk(error: unknown): never {
+  const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+  const is = code === 'ENOSPC' || code === 'EDQUOT' ? 'is full' : 'failed';
+  throw new OutputWriteError(`the disk of its worker ${is} (${code})`);
 }

@@ -1,8 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { logOf, outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '../run-workflow';
-import type { EngineOutput } from '../../src/engine';
+import { bytesOf, logOf, outputsOf, scratchDir, startRun, type Graph, type RunUnderTest } from '../run-workflow';
 import type { ComfyuiEngine } from '../../src/comfyui/comfyui.engine';
 
 /** A ComfyUI to hold to the suite; it has the test nodes (`libs/testing/src/comfyui-simulator/test-nodes`). */
@@ -31,13 +30,8 @@ const steps = (count: number, image?: string, secondsPerStep = 0.02): Graph[stri
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
-function fileOf(output: EngineOutput | undefined): Buffer {
-  if (output?.kind !== 'file') throw new Error('The output is no file.');
-  return readFileSync(output.path);
-}
-
 function named(run: RunUnderTest): [string, string][] {
-  return outputsOf(run).map((output) => [output.nodeId, output.kind === 'file' ? output.name : output.text]);
+  return outputsOf(run).map((output) => [output.nodeId, output.kind === 'text' ? output.text : output.name]);
 }
 
 /**
@@ -74,17 +68,17 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
         { type: 'node_finished', nodeId: '3' },
       ]);
       expect(named(run)).toEqual([['3', 'cat_00001_.png']]);
-      expect(fileOf(outputsOf(run)[0]).subarray(0, 4)).toEqual(PNG);
+      expect(bytesOf(outputsOf(run)[0]).subarray(0, 4)).toEqual(PNG);
     });
 
-    it('writes outputs below the folder of the run, with nothing of the graph in them', async () => {
+    it('hands over outputs in memory or below the folder of the run, with nothing of the graph in them', async () => {
       const run = start({ '1': { ...source(), inputs: { ...source().inputs, batch_size: 2 } }, '2': save('1') });
       expect(await run.result).toEqual({ status: 'succeeded' });
       const outputs = outputsOf(run);
       expect(outputs.map(({ index }) => index)).toEqual([0, 1]);
       for (const output of outputs) {
-        expect(output.kind === 'file' && output.path.startsWith(run.outputDir)).toBe(true);
-        expect(fileOf(output).includes('EmptyImage')).toBe(false);
+        if (output.kind === 'file') expect(output.path.startsWith(`${run.outputDir}/`)).toBe(true);
+        expect(bytesOf(output).includes('EmptyImage')).toBe(false);
       }
     });
 
@@ -299,7 +293,7 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
         expect(await run.result).toEqual({ status: 'succeeded' });
         const outputs = outputsOf(run);
         expect(outputs.map(({ nodeId }) => nodeId).sort()).toEqual(['2', '3', '4', '6']);
-        for (const output of outputs) expect(fileOf(output).subarray(0, 4)).toEqual(PNG);
+        for (const output of outputs) expect(bytesOf(output).subarray(0, 4)).toEqual(PNG);
       }
     });
 
@@ -312,7 +306,7 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
         ['2', 1],
         ['2', 2],
       ]);
-      for (const output of outputsOf(run)) expect(fileOf(output).subarray(0, 4)).toEqual(PNG);
+      for (const output of outputsOf(run)) expect(bytesOf(output).subarray(0, 4)).toEqual(PNG);
       expect(run.events.some(({ type }) => type === 'preview')).toBe(false);
     });
 
@@ -335,14 +329,14 @@ export function comfyuiSuite(name: string, open: () => Promise<SuiteTarget>): vo
         ['5', expect.stringMatching(/^a_00001_?\.flac$/)],
         ['7', 'l_00001_.latent'],
       ]);
-      for (const output of outputsOf(run)) expect(fileOf(output).length).toBeGreaterThan(0);
+      for (const output of outputsOf(run)) expect(bytesOf(output).length).toBeGreaterThan(0);
     });
 
     it('gives nodes the files of the run, under their names in the graph', async () => {
       const made = start({ '1': source(), '2': save('1') });
       await made.result;
-      const path = join(made.outputDir, 'input.png');
-      writeFileSync(path, fileOf(outputsOf(made)[0]));
+      const path = join(scratchDir(), 'input.png');
+      writeFileSync(path, bytesOf(outputsOf(made)[0]));
       const inputs = [{ name: 'my cat – é.png', path, contentType: 'image/png' }];
       const run = start(
         { '1': { class_type: 'LoadImage', inputs: { image: 'my cat – é.png' } }, '2': save('1') },

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { logOf, outputsOf, scratchDir, startRun, type Graph } from '../../conformance/run-workflow';
+import { bytesOf, logOf, outputsOf, scratchDir, startRun, type Graph } from '../../conformance/run-workflow';
 import { ComfyuiSimulator, type SimulatedServerOptions } from '@millrace/testing';
 import type { AttachOptions, ComfyuiBounds } from './comfyui.config';
 import { ComfyuiEngine } from './comfyui.engine';
@@ -206,7 +206,7 @@ describe('an engine attached to a ComfyUI, given work', () => {
     expect(await run.result).toEqual({ status: 'succeeded' });
     const [weights] = outputsOf(run).filter(({ nodeId }) => nodeId === '2');
     expect(weights).toMatchObject({ index: 0, kind: 'file', name: 'mine_00001_.safetensors' });
-    expect(weights?.kind === 'file' && readFileSync(weights.path, 'utf8')).toBe('weights');
+    expect(bytesOf(weights).toString()).toBe('weights');
     const { input, output, temp } = simulator.folders;
     expect(existsSync(join(input, 'millrace', run.runId))).toBe(false);
     expect(existsSync(join(output, 'millrace', run.runId))).toBe(false);

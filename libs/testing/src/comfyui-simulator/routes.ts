@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PostedGraph } from './nodes/graph';
 import { itemOf } from './execution/prompt-queue';
@@ -103,7 +103,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
       ? folders.find(type, query.get('subfolder') ?? '', query.get('filename') ?? '')
       : null;
     if (path === null) return void response.writeHead(404).end();
-    createReadStream(path).pipe(response.writeHead(200, { 'content-type': 'application/octet-stream' }));
+    const headers = { 'content-type': 'application/octet-stream', 'content-length': statSync(path).size };
+    createReadStream(path).pipe(response.writeHead(200, headers));
   },
 };
 

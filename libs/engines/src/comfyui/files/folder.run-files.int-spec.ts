@@ -9,6 +9,7 @@ describe('files in folders within reach', () => {
   const folders = { input: join(root, 'input'), output: join(root, 'output'), temp: join(root, 'temp') };
   const files = new FolderRunFiles(folders);
   const elsewhere = join(root, 'elsewhere.txt');
+  const at = (path: string) => ({ newPath: () => Promise.resolve(path), maxHeldBytes: 1_000 });
 
   beforeAll(() => {
     for (const folder of Object.values(folders)) mkdirSync(join(folder, 'millrace/r1'), { recursive: true });
@@ -30,16 +31,17 @@ describe('files in folders within reach', () => {
 
   it('are fetched, or found missing', async () => {
     writeFileSync(join(folders.output, 'millrace/r1/a.png'), 'pixels');
-    expect(await files.fetch({ type: 'output', path: 'millrace/r1/a.png' }, join(root, 'got.png'))).toBe(true);
-    expect(readFileSync(join(root, 'got.png'), 'utf8')).toBe('pixels');
-    expect(await files.fetch({ type: 'output', path: 'millrace/r1/b.png' }, join(root, 'none.png'))).toBe(false);
+    const got = join(root, 'got.png');
+    expect(await files.fetch({ type: 'output', path: 'millrace/r1/a.png' }, at(got))).toBe(got);
+    expect(readFileSync(got, 'utf8')).toBe('pixels');
+    expect(await files.fetch({ type: 'output', path: 'millrace/r1/b.png' }, at(join(root, 'none.png')))).toBeNull();
   });
 
   it('are never fetched through a symbolic link, nor listed', async () => {
     symlinkSync(elsewhere, join(folders.output, 'millrace/r1/link.txt'));
     symlinkSync(root, join(folders.output, 'millrace/r1/up'));
     for (const path of ['millrace/r1/link.txt', 'millrace/r1/up/elsewhere.txt']) {
-      expect(await files.fetch({ type: 'output', path }, join(root, 'stolen.txt'))).toBe(false);
+      expect(await files.fetch({ type: 'output', path }, at(join(root, 'stolen.txt')))).toBeNull();
     }
     expect(existsSync(join(root, 'stolen.txt'))).toBe(false);
     expect(await files.list('millrace/r1')).toEqual([{ type: 'output', path: 'millrace/r1/a.png' }]);

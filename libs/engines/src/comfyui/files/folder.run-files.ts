@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { ComfyuiFolders } from '../comfyui.config';
-import type { ServerFile } from '../protocol';
+import type { Fetched, FetchTarget, ServerFile } from '../protocol';
 import { InputUnavailable, type RunFiles } from './run-files';
 import { RUNS_FOLDER, runFolder } from './run-paths';
 
@@ -22,15 +22,17 @@ export class FolderRunFiles implements RunFiles {
     }
   }
 
-  async fetch({ type, path }: ServerFile, destination: string): Promise<boolean> {
+  /** A second name costs less than reading the bytes, so none are held. */
+  async fetch({ type, path }: ServerFile, { newPath }: FetchTarget): Promise<Fetched | null> {
+    const destination = await newPath();
     try {
       const file = join(await realpath(this.folders[type]), path);
       // A symbolic link on the way could lead anywhere on the machine.
-      if ((await realpath(file)) !== file) return false;
+      if ((await realpath(file)) !== file) return null;
       await linkOrCopy(file, destination);
-      return true;
+      return destination;
     } catch (error) {
-      if (isMissing(error)) return false;
+      if (isMissing(error)) return null;
       throw error;
     }
   }

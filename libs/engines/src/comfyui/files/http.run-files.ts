@@ -1,4 +1,4 @@
-import { UnexpectedAnswer, type ComfyuiClient, type ServerFile } from '../protocol';
+import { UnexpectedAnswer, type ComfyuiClient, type Fetched, type FetchTarget, type ServerFile } from '../protocol';
 import { InputUnavailable, type RunFiles } from './run-files';
 
 /** Files of a server whose folders are out of reach. It has no route that removes a file: what a run leaves stays. */
@@ -15,8 +15,8 @@ export class HttpRunFiles implements RunFiles {
     }
   }
 
-  fetch(file: ServerFile, destination: string, signal: AbortSignal): Promise<boolean> {
-    return this.client.download(file, destination, signal);
+  fetch(file: ServerFile, target: FetchTarget, signal: AbortSignal): Promise<Fetched | null> {
+    return this.client.download(file, target, signal);
   }
 
   list(): Promise<ServerFile[]> {

@@ -1,4 +1,4 @@
-import type { ServerFile } from '../protocol';
+import type { Fetched, FetchTarget, ServerFile } from '../protocol';
 
 /** Where a run's files are, on the way in and on the way out. One implementation per way of reaching the server's folders. */
 export interface RunFiles {
@@ -8,8 +8,8 @@ export interface RunFiles {
    * @throws {InputUnavailable} when the file is not there, or the server does not take it
    */
   stage(path: string, name: string): Promise<void>;
-  /** Writes a file of the server to a new local path. False when it is not there. */
-  fetch(file: ServerFile, destination: string, signal: AbortSignal): Promise<boolean>;
+  /** Fetches a file of the server; null when it is not there. */
+  fetch(file: ServerFile, target: FetchTarget, signal: AbortSignal): Promise<Fetched | null>;
   /** Files below a folder of the output folder, by name; empty where the folders can't be read. */
   list(folder: string): Promise<ServerFile[]>;
   /** Removes what a run left, as far as it can be reached: its input and output folder, and these temporary files. */

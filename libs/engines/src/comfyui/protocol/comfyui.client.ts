@@ -4,7 +4,7 @@ import { readHistory, type HistoryEntry } from './history';
 import { HttpTransport, type Answer, type MultipartFile, type TransportOptions } from './http-transport';
 import { parseLenientJson } from './lenient-json';
 import { listOf, objectOf, textOf } from './messages';
-import type { ServerFile } from './server-file';
+import type { Fetched, FetchTarget, ServerFile } from './server-file';
 
 /** ComfyUI answered, with a status that the request was not made for. */
 export class UnexpectedAnswer extends Error {
@@ -116,17 +116,17 @@ export class ComfyuiClient {
     return storedIn === '' ? storedName : `${storedIn}/${storedName}`;
   }
 
-  /** Writes a file of the server to a new local one. False when it is not there. */
-  async download({ type, path }: ServerFile, destination: string, signal: AbortSignal): Promise<boolean> {
+  /** Fetches a file of the server; null when it is not there. */
+  async download({ type, path }: ServerFile, target: FetchTarget, signal: AbortSignal): Promise<Fetched | null> {
     const cut = path.lastIndexOf('/');
     const query = new URLSearchParams({
       filename: path.slice(cut + 1),
       subfolder: path.slice(0, Math.max(cut, 0)),
       type,
     });
-    const status = await this.http.receiveFile(`/view?${query.toString()}`, destination, signal);
+    const { status, body } = await this.http.receiveBody(`/view?${query.toString()}`, target, signal);
     if (status !== 200 && status !== 404) throw new UnexpectedAnswer('GET /view', status, '');
-    return status === 200;
+    return body;
   }
 
   close(): void {

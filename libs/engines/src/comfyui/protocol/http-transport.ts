@@ -1,7 +1,9 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Agent, request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, request as requestHttps } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import type { Fetched, FetchTarget } from './server-file';
 
 export interface TransportOptions {
   /** Where ComfyUI answers, with the path below which its routes stand: `http://127.0.0.1:8188`, `https://gpu.example/comfy`. */
@@ -106,16 +108,21 @@ export class HttpTransport {
     }
   }
 
-  /** Writes the body of a 200 to a new file; other statuses write nothing. */
-  async receiveFile(path: string, destination: string, signal: AbortSignal): Promise<number> {
+  /** Fetches the body of a 200; that of another status is null. */
+  async receiveBody(
+    path: string,
+    target: FetchTarget,
+    signal: AbortSignal,
+  ): Promise<{ status: number; body: Fetched | null }> {
     const exchange = this.open('GET', path, {}, { signal });
     exchange.failWhenIdle(this.options.timeoutMs);
     exchange.request.end();
     try {
       const response = await exchange.response;
-      if (response.statusCode === 200) await pipeline(response, createWriteStream(destination, { flags: 'wx' }));
-      else response.resume();
-      return response.statusCode ?? 0;
+      const status = response.statusCode ?? 0;
+      if (status === 200) return { status, body: await bodyOf(response, target) };
+      response.resume();
+      return { status, body: null };
     } catch (error) {
       throw exchange.failure(error);
     }
@@ -190,7 +197,14 @@ function isStaleConnection({ cause }: Unreachable): boolean {
 }
 
 async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  return (await buffer(response)).toString('utf8');
+}
+
+/** An answer that breaks off fails, also where it is held: it is shorter than it says. */
+async function bodyOf(response: IncomingMessage, { newPath, maxHeldBytes }: FetchTarget): Promise<Fetched> {
+  const length = Number(response.headers['content-length'] ?? Number.NaN);
+  if (length <= maxHeldBytes) return buffer(response);
+  const path = await newPath();
+  await pipeline(response, createWriteStream(path, { flags: 'wx' }));
+  return path;
 }

@@ -16,4 +16,4 @@ export {
   type ServerMessage,
 } from './messages';
 export { mapExtraData, postPrompt } from './post-prompt';
-export { baseName, type ServerFile } from './server-file';
+export { baseName, type Fetched, type FetchTarget, type ServerFile } from './server-file';

@@ -9,3 +9,14 @@ export interface ServerFile {
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
+
+/** Where the bytes of a file that is fetched go: into memory, where they are known to be few, else into a new file. */
+export interface FetchTarget {
+  /** Makes the place of the new file, and gives its path. Called once at most. */
+  readonly newPath: () => Promise<string>;
+  /** Bytes that may be held in memory. */
+  maxHeldBytes: number;
+}
+
+/** The bytes of a file, or the path of the new file that has them. */
+export type Fetched = Buffer | string;

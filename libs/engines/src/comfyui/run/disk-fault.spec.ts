@@ -5,6 +5,8 @@ describe('an error', () => {
     [{ code: 'ENOSPC' }, 'the disk of its worker is full (ENOSPC)'],
     [{ code: 'EDQUOT' }, 'the disk of its worker is full (EDQUOT)'],
     [{ code: 'EIO' }, 'the disk of its worker failed (EIO)'],
+    [{ code: 'ENOTDIR', syscall: 'mkdir' }, 'the disk of its worker failed (ENOTDIR)'],
+    [{ code: 'ENOTDIR', syscall: 'open' }, null],
     [{ code: 'ECONNREFUSED' }, null],
     [{}, null],
     [null, null],

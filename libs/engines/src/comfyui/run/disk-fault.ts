@@ -3,7 +3,8 @@ const FAULTS: ReadonlySet<string | undefined> = new Set(['EIO', 'EMFILE', 'ENFIL
 
 /** What an error says of the disk of this machine, as a part of a sentence for the job's owner; null when it says nothing. */
 export function diskFaultOf(error: unknown): string | null {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (FULL.has(code)) return `the disk of its worker is full (${code})`;
-  return FAULTS.has(code) ? `the disk of its worker failed (${code})` : null;
+  // Only folders for the files of a run are made: that one cannot be is no doing of the run.
+  return FAULTS.has(code) || syscall === 'mkdir' ? `the disk of its worker failed (${code})` : null;
 }

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EngineFailure, EngineOutput } from '../../engine';
-import { baseName, type ServerFile } from '../protocol';
+import { HELD_BYTES, type EngineFailure, type EngineOutput, type OutputContent } from '../../engine';
+import { baseName, type Fetched, type ServerFile } from '../protocol';
 import { reportedItems, type ReportedItem } from './reported-items';
 import { type RunFiles, prefixBase } from '../files';
 import type { NodeReport } from './run-state';
@@ -22,12 +22,13 @@ export interface CollectorOptions {
   emit(output: EngineOutput): void;
 }
 
-/** Brings the outputs of one run into the caller's folder, one after another, while the run goes on. */
+/** Hands over the outputs of one run, one after another, while the run goes on: the first bytes in memory, the rest in the caller's folder. */
 export class OutputCollector {
   private tail: Promise<void> = Promise.resolve();
   private readonly counts = new Map<string, number>();
   private readonly found: ServerFile[] = [];
   private collected = 0;
+  private heldBytes = 0;
   private failed: CollectFailure | null = null;
   private error: Error | null = null;
 
@@ -52,9 +53,10 @@ export class OutputCollector {
     this.enqueue(async () => {
       const extension = contentType === 'image/jpeg' ? 'jpg' : 'png';
       const name = `ComfyUI_${String((this.counts.get(nodeId) ?? 0) + 1).padStart(5, '0')}_.${extension}`;
-      const path = this.destination(name);
+      if (data.length <= this.maxHeldBytes) return this.handOver(nodeId, name, data);
+      const path = await this.newPath(name);
       await writeFile(path, data, { flag: 'wx' });
-      this.emit(nodeId, { kind: 'file', name, path });
+      this.handOver(nodeId, name, path);
     });
   }
 
@@ -86,23 +88,30 @@ export class OutputCollector {
   private async collect(nodeId: string, item: ReportedItem): Promise<void> {
     if (item.kind === 'text') return this.emit(nodeId, item);
     if (item.kind === 'foreign') return this.fail({ kind: 'failed', failure: this.foreignFailure(nodeId) });
-    const path = this.destination(item.name);
-    if (!(await this.options.files.fetch(item.file, path, this.options.signal))) {
-      return this.fail({ kind: 'missing', reason: `Node ${nodeId} reported a file that is not there.` });
-    }
-    this.emit(nodeId, { kind: 'file', name: item.name, path });
+    const target = { newPath: () => this.newPath(item.name), maxHeldBytes: this.maxHeldBytes };
+    const fetched = await this.options.files.fetch(item.file, target, this.options.signal);
+    if (fetched !== null) return this.handOver(nodeId, item.name, fetched);
+    this.fail({ kind: 'missing', reason: `Node ${nodeId} reported a file that is not there.` });
   }
 
-  private emit(
-    nodeId: string,
-    output: { kind: 'file'; name: string; path: string } | { kind: 'text'; text: string },
-  ): void {
+  private get maxHeldBytes(): number {
+    return HELD_BYTES - this.heldBytes;
+  }
+
+  private handOver(nodeId: string, name: string, fetched: Fetched): void {
+    if (typeof fetched === 'string') return this.emit(nodeId, { kind: 'file', name, path: fetched });
+    this.heldBytes += fetched.length;
+    this.emit(nodeId, { kind: 'bytes', name, bytes: fetched });
+  }
+
+  private emit(nodeId: string, content: OutputContent): void {
     const index = this.counts.get(nodeId) ?? 0;
     this.counts.set(nodeId, index + 1);
-    this.options.emit({ nodeId, index, ...output });
+    this.options.emit({ nodeId, index, ...content });
   }
 
-  private destination(name: string): string {
+  private async newPath(name: string): Promise<string> {
+    await mkdir(this.options.outputDir, { recursive: true });
     this.collected += 1;
     return join(this.options.outputDir, `${this.collected}-${prefixBase(name)}`);
   }

@@ -19,9 +19,6 @@ DECLARE
     -- The columns that PostgreSQL generates have no value in a row that is not yet written.
     is_busy CONSTANT boolean := TG_OP <> 'DELETE' AND NEW.waiting > 0;
 BEGIN
-    IF TG_OP = 'UPDATE' AND NEW.waiting > OLD.waiting AND NEW.in_flight < OLD.in_flight THEN
-        NEW.head_id := NULL;
-    END IF;
     IF was_busy AND is_busy THEN
         IF OLD.pass <> NEW.pass OR OLD.eligible <> (NEW.in_flight < NEW.running_limit) THEN
             UPDATE account_turns t SET eligible = NEW.in_flight < NEW.running_limit, pass = NEW.pass

@@ -8,6 +8,7 @@ const run = promisify(execFile);
 const ROOT = join(__dirname, '..', '..');
 const PRINT_LOADED = join(ROOT, 'scripts', 'lib', 'testing', 'print-loaded.js');
 const PRINT_COMPILED = join(ROOT, 'scripts', 'lib', 'testing', 'print-compiled.js');
+const PRINT_OLD_BYTES = join(ROOT, 'scripts', 'lib', 'testing', 'print-old-bytes.js');
 const FAIL_AT_BOOT = join(ROOT, 'scripts', 'lib', 'testing', 'fail-at-boot.js');
 const LIMIT_MS = 120_000;
 
@@ -121,6 +122,15 @@ describe('the bundles that processes are started from', () => {
   ])('the packages are not compiled again %s', async (_, env) => {
     expect(await printedBy('api', PRINT_COMPILED, env)).toContain('{"rejected":false}');
   });
+
+  it.each(['api', 'worker', 'maintenance', 'fleet', 'gateway'])(
+    '%s makes short-lived objects among the young ones, also where it made objects that it has kept',
+    async (role) => {
+      const ended = await printedBy(role, PRINT_OLD_BYTES);
+      const { old, made } = JSON.parse(ended.trim().split('\n').at(-1) ?? '') as { old: number; made: number };
+      expect(old / made).toBeLessThan(1);
+    },
+  );
 
   it('the packages are kept in memory with one byte for each character', () => {
     const source = readFileSync(join(ROOT, 'dist', 'bin', 'packages.bundle.js'));

@@ -1,15 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
+import { keepNewObjectsYoung, letHeapGrowSlowly } from './heap';
 import { createLogger, type Logger } from './logger';
 import { SettingsError } from './settings';
 import { Shutdown } from './shutdown';
 import { nameSourcesInTraces } from './stack-traces';
 import { keepStringMethodsFast } from './string-methods';
-
-/**
- * How much more than what it has kept the heap may take before V8 looks for garbage again. By itself V8 lets a small one grow to four times that, so that
- * what thousands of streams leave behind takes several times their memory. A look is mostly done beside the event loop, of which it takes 10 ms.
- */
-const HEAP_GROWTH_PERCENT = 50;
 
 /** A boot that failed for a reason that an operator can fix. The message is one sentence. */
 export class BootError extends Error {
@@ -31,7 +26,8 @@ export function runMain(role: string, main: (logger: Logger, shutdown: Shutdown)
   // A heap limit given on the command line or in NODE_OPTIONS would replace the smaller ones of worker threads as well. That of
   // this thread was set when it began, and stays.
   setFlagsFromString('--max-old-space-size=0');
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
+  letHeapGrowSlowly();
+  keepNewObjectsYoung();
   keepStringMethodsFast();
   // The reader of the log may end before this process.
   process.stdout.on('error', () => undefined);

@@ -12,7 +12,7 @@ import { jobSettings } from '../job.settings';
 import { endJob } from '../lifecycle/end.store';
 import { GroupStore } from './group.store';
 import type { JobDraft } from './submission';
-import { GROUPS_UNDER_WAY, LOCK_WAIT_MS, SubmissionGroups } from './submission-groups';
+import { LOCK_WAIT_MS, SubmissionGroups } from './submission-groups';
 import { INPUT_ASSET_CONSTRAINT, SubmissionStore, type RecordedJob } from './submission.store';
 
 const settings = readSettings(jobSettings, {});
@@ -36,16 +36,14 @@ async function recordAlone(drafts: JobDraft[]): Promise<PromiseSettledResult<Rec
   return outcomes;
 }
 
-/** Record drafts that arrive together, while as many others are under way as may be. */
+/** Record drafts that arrive together, while another is under way. */
 async function recordTogether(
   drafts: JobDraft[],
   groups = new SubmissionGroups(test.database, store, groupStore, noDispatcher, NEVER_MS),
 ): Promise<PromiseSettledResult<RecordedJob>[]> {
-  const others: JobDraft[] = [];
-  while (others.length < GROUPS_UNDER_WAY) others.push(await world.draft());
-  const underWay = others.map((other) => groups.record(other));
+  const underWay = groups.record(await world.draft());
   const outcomes = Promise.allSettled(drafts.map((draft) => groups.record(draft)));
-  await Promise.all(underWay);
+  await underWay;
   return outcomes;
 }
 

@@ -5,8 +5,14 @@ import type { GroupStore } from './group.store';
 import type { JobDraft } from './submission';
 import type { RecordedJob, SubmissionStore } from './submission.store';
 
-/** Groups whose statements are under way at once: the next one is parsed and read while one commits. */
-export const GROUPS_UNDER_WAY = 2;
+/**
+ * How long the next group waits for the one under way: two to three times what a full one takes. Two at once are smaller ones, and a job of a
+ * small one costs more.
+ */
+export const GROUP_WAIT_MS = 20;
+
+/** Groups under way at once, where one takes that long. */
+const GROUPS_UNDER_WAY = 2;
 
 /** Jobs of a group: beyond this, another one costs as much as it would in the next group. */
 export const GROUP_JOBS = 32;
@@ -41,7 +47,7 @@ interface Member {
 
 /**
  * Records submissions, those together in one statement and one commit that arrive while others are under way. One that finds
- * nothing under way is recorded at once and alone.
+ * nothing under way is recorded at once and alone. A statement that takes long lets the next one go.
  *
  * An account is in one group at a time: so its jobs get their ids in the order of their arrival, and no group waits for
  * another.
@@ -52,6 +58,8 @@ interface Member {
 export class SubmissionGroups {
   private waiting: Member[] = [];
   private underWay = 0;
+  /** The group that the next one waits for. */
+  private awaited: readonly Member[] | null = null;
   /** Accounts of the groups under way. */
   private readonly busy = new Set<string>();
   /** Accounts that go alone, each until its time is over. */
@@ -80,7 +88,7 @@ export class SubmissionGroups {
   }
 
   private startNext(): void {
-    while (this.underWay < GROUPS_UNDER_WAY) {
+    while (this.awaited === null && this.underWay < GROUPS_UNDER_WAY) {
       const group = this.takeGroup();
       const [first] = group;
       if (first === undefined) return;
@@ -115,20 +123,25 @@ export class SubmissionGroups {
     return group;
   }
 
-  /** A group that takes longer than it may wait for a row lets the next one go. */
+  /** One that takes long lets the next group go, and does not count at all when it takes longer than it may wait for a row. */
   private start(group: Member[]): void {
     const accounts = new Set(group.map(({ draft }) => draft.accountId));
     this.underWay += 1;
+    this.awaited = group;
     for (const id of accounts) this.busy.add(id);
-    let isCounted = true;
     const letNextGo = (): void => {
+      if (this.awaited === group) this.awaited = null;
+      this.startNext();
+    };
+    let isCounted = true;
+    const leave = (): void => {
       if (!isCounted) return;
       isCounted = false;
       this.underWay -= 1;
       for (const id of accounts) this.busy.delete(id);
-      this.startNext();
+      letNextGo();
     };
-    void within(this.lockWaitMs, this.settle(group), letNextGo).then(letNextGo);
+    void within(GROUP_WAIT_MS, within(this.lockWaitMs, this.settle(group), leave), letNextGo).then(leave);
   }
 
   /** Never rejects: every member gets its own outcome. */

@@ -32,6 +32,8 @@ interface KnownLinks {
   targets: Record<LinkChoice, readonly string[]>;
 }
 
+const NO_LINKS: KnownLinks = { links: [], targets: { every: [], declared: [] } };
+
 /** The links of a graph, each node's read once. */
 export class GraphLinks {
   private readonly byNode = new Map<string, KnownLinks>();
@@ -70,13 +72,11 @@ export class GraphLinks {
   private read(id: string): KnownLinks {
     const node = this.graph.nodes.get(id);
     const links = node ? linksOf(node, this.catalogue) : [];
-    const every: string[] = [];
-    const declared: string[] = [];
-    for (const { nodeId, isDeclared } of links) {
-      if (!this.graph.nodes.has(nodeId)) continue;
-      every.push(nodeId);
-      if (isDeclared) declared.push(nodeId);
-    }
+    if (links.length === 0) return NO_LINKS;
+    const toNodes = links.filter(({ nodeId }) => this.graph.nodes.has(nodeId));
+    const every = toNodes.map(({ nodeId }) => nodeId);
+    const areDeclared = toNodes.every(({ isDeclared }) => isDeclared);
+    const declared = areDeclared ? every : toNodes.flatMap(({ nodeId, isDeclared }) => (isDeclared ? [nodeId] : []));
     return { links, targets: { every, declared } };
   }
 }

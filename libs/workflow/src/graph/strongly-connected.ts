@@ -1,41 +1,55 @@
+/** What is known of a node that was reached. */
+interface Visit {
+  id: string;
+  targets: readonly string[];
+  /** How many of its targets were followed. */
+  followed: number;
+  index: number;
+  /** The lowest index of an open node that it reaches. */
+  lowest: number;
+  /** Its group is not complete. */
+  isOpen: boolean;
+}
+
 /**
  * The strongly connected groups of a graph, each after the groups that it points at (R. Tarjan, "Depth-first search and
  * linear graph algorithms", 1972). Linear in nodes and links, and iterative: a chain may be as long as memory allows.
  */
 export function stronglyConnected(ids: Iterable<string>, targets: (id: string) => readonly string[]): string[][] {
-  const index = new Map<string, number>();
-  const lowest = new Map<string, number>();
-  const open: string[] = [];
-  const isOpen = new Set<string>();
+  const visits = new Map<string, Visit>();
+  const open: Visit[] = [];
+  const path: Visit[] = [];
   const groups: string[][] = [];
-  const path: { id: string; rest: Iterator<string> }[] = [];
 
   const enter = (id: string): void => {
-    index.set(id, index.size);
-    lowest.set(id, index.size - 1);
-    open.push(id);
-    isOpen.add(id);
-    path.push({ id, rest: targets(id)[Symbol.iterator]() });
+    const index = visits.size;
+    const visit = { id, targets: targets(id), followed: 0, index, lowest: index, isOpen: true };
+    visits.set(id, visit);
+    open.push(visit);
+    path.push(visit);
   };
-  const lower = (id: string, to: number): void => void lowest.set(id, Math.min(lowest.get(id) ?? to, to));
-  const close = (id: string): void => {
-    if (lowest.get(id) !== index.get(id)) return;
-    const group = open.splice(open.lastIndexOf(id));
-    for (const member of group) isOpen.delete(member);
-    groups.push(group);
+  const follow = (from: Visit, to: string): void => {
+    const visit = visits.get(to);
+    if (visit === undefined) enter(to);
+    else if (visit.isOpen) from.lowest = Math.min(from.lowest, visit.index);
+  };
+  const leave = (visit: Visit): void => {
+    path.pop();
+    const below = path.at(-1);
+    if (below) below.lowest = Math.min(below.lowest, visit.lowest);
+    if (visit.lowest !== visit.index) return;
+    const group = open.splice(open.lastIndexOf(visit));
+    for (const member of group) member.isOpen = false;
+    groups.push(group.map((member) => member.id));
   };
 
   for (const root of ids) {
-    if (!index.has(root)) enter(root);
+    if (!visits.has(root)) enter(root);
     for (let top = path.at(-1); top; top = path.at(-1)) {
-      const next = top.rest.next();
-      if (next.done) {
-        path.pop();
-        close(top.id);
-        const below = path.at(-1);
-        if (below) lower(below.id, lowest.get(top.id) ?? 0);
-      } else if (!index.has(next.value)) enter(next.value);
-      else if (isOpen.has(next.value)) lower(top.id, index.get(next.value) ?? 0);
+      const next = top.targets[top.followed];
+      top.followed += 1;
+      if (next === undefined) leave(top);
+      else follow(top, next);
     }
   }
   return groups;

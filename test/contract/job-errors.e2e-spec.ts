@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -84,11 +83,8 @@ describe('a job that cannot be run says why in its error', () => {
   it('engine_error, when the engine broke', async () => {
     const { id } = await client.run(takingASecond(2));
     await runs(id);
-    // A folder that leads nowhere: a fault of the machine, and none of the graph's.
-    const out = join(workDir, `${id}.1`);
-    await eventually('the folder of the run', () => existsSync(out));
-    await rm(out, { recursive: true });
-    await symlink('nowhere', out);
+    // In place of the folder that its first file will make, one that leads nowhere: a fault of the machine, and none of the graph's.
+    await symlink('nowhere', join(workDir, `${id}.1`));
     expect(await failure(id)).toEqual(['failed', 'engine_error']);
   });
 

@@ -17,7 +17,7 @@ export function letHeapGrowSlowly(): void {
  * When most objects of one place in the code outlive one look for young garbage, V8 makes all later ones of that place among the old objects (allocation
  * site pretenuring), and undoes that only when nearly all of the old ones are found dead. A request's objects outlive a look when a
  * burst of requests waits. From then on each request leaves garbage among the old objects, which only a look through the whole heap
- * frees: one a second in place of one in five, each of which takes 150 ms of processor time and holds up what arrives meanwhile.
+ * frees: one a second in place of a few a minute, each of which takes 150 ms of processor time and holds up what arrives meanwhile.
  * Call it before there is load.
  */
 export function keepNewObjectsYoung(): void {

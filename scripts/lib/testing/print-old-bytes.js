@@ -8,8 +8,8 @@ const KEPT = 1_000_000;
 const ROUNDS = 40;
 const OF_A_ROUND = 100_000;
 
-/** @param {unknown[]} into keeps the last ones, as many as it has room for */
-function makeObjects(into, count = 0) {
+/** @param {unknown[]} into keeps the last ones, as many as it has room for @param {number} count */
+function makeObjects(into, count) {
   for (let nth = 0; nth < count; nth += 1) into[nth % into.length] = [nth];
 }
 
@@ -25,5 +25,6 @@ process.on('exit', () => {
     // The first rounds make those old that were kept last.
     if (round >= ROUNDS / 2) old += Math.max(0, oldBytes() - before);
   }
+  // Named here so that those that are kept live until the end.
   process.stdout.write(`${JSON.stringify({ old, made: (ROUNDS / 2) * OF_A_ROUND, kept: kept.length })}\n`);
 });

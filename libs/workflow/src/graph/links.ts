@@ -32,7 +32,7 @@ interface KnownLinks {
   targets: Record<LinkChoice, readonly string[]>;
 }
 
-const NO_LINKS: KnownLinks = { links: [], targets: { every: [], declared: [] } };
+const targetOf = ({ nodeId }: NodeLink): string => nodeId;
 
 /** The links of a graph, each node's read once. */
 export class GraphLinks {
@@ -72,11 +72,8 @@ export class GraphLinks {
   private read(id: string): KnownLinks {
     const node = this.graph.nodes.get(id);
     const links = node ? linksOf(node, this.catalogue) : [];
-    if (links.length === 0) return NO_LINKS;
-    const toNodes = links.filter(({ nodeId }) => this.graph.nodes.has(nodeId));
-    const every = toNodes.map(({ nodeId }) => nodeId);
-    const areDeclared = toNodes.every(({ isDeclared }) => isDeclared);
-    const declared = areDeclared ? every : toNodes.flatMap(({ nodeId, isDeclared }) => (isDeclared ? [nodeId] : []));
-    return { links, targets: { every, declared } };
+    const every = links.filter(({ nodeId }) => this.graph.nodes.has(nodeId));
+    const declared = every.filter(({ isDeclared }) => isDeclared);
+    return { links, targets: { every: every.map(targetOf), declared: declared.map(targetOf) } };
   }
 }

@@ -57,13 +57,21 @@ const OUTPUTS_OF_A_PAGE = 1_000;
 /** Of PostgreSQL's smallint. */
 const LOWEST_PRIORITY = -32_768;
 
+/*
+ * OFFSET 0 below has a row found by its key for each that names it. Else the planner joins whole tables while it believes them to be
+ * small: a plan of that time is kept while they grow.
+ */
+
+/** The jobs that rows `asked` name, in any scope. */
+const jobsAsked = Prisma.sql`CROSS JOIN LATERAL (SELECT * FROM jobs WHERE id = asked.id OFFSET 0) j`;
+
 /** Outputs with their assets, in order, as one value. */
 const outputsColumn = Prisma.sql`
   coalesce((
     SELECT json_agg(json_build_object('nodeId', o.node_id, 'ordinal', o.ordinal, 'name', o.name, 'type', o.type,
       'assetId', o.asset_id, 'contentType', a.content_type, 'sizeBytes', a.size_bytes, 'hash', a.hash)
       ORDER BY o.attempt, o.ordinal)
-    FROM job_outputs o JOIN assets a ON a.id = o.asset_id WHERE o.job_id = j.id
+    FROM job_outputs o CROSS JOIN LATERAL (SELECT * FROM assets WHERE id = o.asset_id OFFSET 0) a WHERE o.job_id = j.id
   ), '[]'::json) AS outputs`;
 
 /** @param source the job that ran, as the scope may know it. */
@@ -90,7 +98,7 @@ export class JobStore {
       SELECT asked.at::int, ${jobColumns(sourceShownAsked)}, ${outputsColumn}, CASE WHEN asked.with_logs THEN (
         SELECT json_build_object('text', l.text, 'truncated', l.truncated, 'complete', l.complete,
           'capturedAt', l.captured_at) FROM job_logs l WHERE l.job_id = j.id AND j.delivery = 'done') END AS logs
-      FROM ${rowsOf(asks)} JOIN jobs j ON j.id = asked.id AND ${isInScopeAsked}`;
+      FROM ${rowsOf(asks)} ${jobsAsked} WHERE ${isInScopeAsked}`;
   }
 
   /** Jobs of any accounts and surfaces, each named with its account; those past their retention are left out. */
@@ -98,7 +106,7 @@ export class JobStore {
     const rows = await statements.rows<JobRow>(Prisma.sql`
       SELECT ${jobColumns(sourceShown(null))}, ${outputsColumn}, NULL::json AS logs
       FROM unnest(${jobs.map(({ accountId }) => accountId)}::uuid[], ${jobs.map(({ jobId }) => jobId)}::uuid[]) AS asked (account_id, id)
-      JOIN jobs j ON j.id = asked.id AND j.account_id = asked.account_id AND j.expires_at > now()`);
+      ${jobsAsked} WHERE j.account_id = asked.account_id AND j.expires_at > now()`);
     return rows.map(recordOf);
   }
 
@@ -139,7 +147,7 @@ export class JobStore {
         CASE WHEN j.delivery = 'done' THEN '{}' ELSE array(
           SELECT o.asset_id FROM job_outputs o WHERE o.job_id = j.id ORDER BY o.attempt, o.ordinal
         ) END AS output_ids
-      FROM ${rowsOf(asks)} JOIN jobs j ON j.id = asked.id AND ${isInScopeAsked}`;
+      FROM ${rowsOf(asks)} ${jobsAsked} WHERE ${isInScopeAsked}`;
   }
 
   /**

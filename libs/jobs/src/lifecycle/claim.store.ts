@@ -62,7 +62,7 @@ async function takeAttempt(
         started_at = coalesce(j.started_at, now()), dispatched_at = coalesce(j.dispatched_at, now()), engine_ms = 0, updated_at = now(),
         seq = j.seq + CASE WHEN j.status = 'queued' THEN 1 ELSE 0 END
     FROM (SELECT id, status FROM jobs WHERE id = ${jobId}::uuid FOR UPDATE) old
-    WHERE j.id = old.id AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched'
+    WHERE j.id = old.id AND j.id = ${jobId}::uuid AND j.attempt = ${attempt} - 1 AND ${deliveryOfOne} = 'dispatched'
       AND j.status IN ('queued', 'running') AND j.deadline_at > now()
       AND (${poolId ?? null}::text IS NULL OR j.pool_id = ${poolId ?? null})
       AND ${isForWorker}

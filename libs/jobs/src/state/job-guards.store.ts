@@ -8,7 +8,11 @@ import { hasRoomElsewhere, mayHaveRoomElsewhere } from './model-room.store';
  * statement has no row and changes nothing.
  */
 
-/** The job is on the surface that it was made on, has the labels of the sub-key that asks, and has not expired. */
+/**
+ * The job is on the surface that it was made on, has the labels of the sub-key that asks, and has not expired. For a job that is found by its id:
+ * no index answers for the account as it is asked for here, because to a planner that knows of no jobs an index of accounts costs no
+ * more than the primary key, and the plan is kept while the jobs come.
+ */
 export function isInScope({ accountId, surface, deploymentId, labels }: JobScope): Prisma.Sql {
   const isIn = isAt(Prisma.sql`${accountId}::uuid`, Prisma.sql`${surface}`, Prisma.sql`${deploymentId}::uuid`);
   return labels === null ? isIn : Prisma.sql`${isIn} AND ${hasLabels(labels)}`;
@@ -38,11 +42,11 @@ export const sourceShownAsked = Prisma.sql`CASE WHEN asked.labels IS NULL THEN j
 function sourceWith(labels: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`(
     SELECT s.id FROM jobs s
-    WHERE s.id = j.reused_from AND s.account_id = j.account_id AND s.metadata @> ${labels}::jsonb AND s.expires_at > now())`;
+    WHERE s.id = j.reused_from AND s.account_id IS NOT DISTINCT FROM j.account_id AND s.metadata @> ${labels}::jsonb AND s.expires_at > now())`;
 }
 
 function isAt(accountId: Prisma.Sql, surface: Prisma.Sql, deploymentId: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`j.account_id = ${accountId} AND j.surface = ${surface}
+  return Prisma.sql`j.account_id IS NOT DISTINCT FROM ${accountId} AND j.surface = ${surface}
     AND j.deployment_id IS NOT DISTINCT FROM ${deploymentId} AND j.expires_at > now()`;
 }
 

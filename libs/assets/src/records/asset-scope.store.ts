@@ -17,7 +17,18 @@ export function wholeAccount(accountId: string): AssetScope {
  * The asset `a` is of the account; for a sub-key it is an upload made with its labels, or an output of a job that has them.
  */
 export function isInScope({ accountId, labels }: AssetScope): Prisma.Sql {
-  const isOfAccount = Prisma.sql`a.account_id = ${accountId}::uuid`;
+  return withLabels(Prisma.sql`a.account_id = ${accountId}::uuid`, labels);
+}
+
+/**
+ * The same of assets that are found by their ids: no index of accounts answers for it. To a planner that knows of few assets one costs no more than
+ * the primary key, and the plan is kept while they come.
+ */
+export function isOneInScope({ accountId, labels }: AssetScope): Prisma.Sql {
+  return withLabels(Prisma.sql`a.account_id IS NOT DISTINCT FROM ${accountId}::uuid`, labels);
+}
+
+function withLabels(isOfAccount: Prisma.Sql, labels: JobMetadata | null): Prisma.Sql {
   if (labels === null) return isOfAccount;
   const own = JSON.stringify(labels);
   return Prisma.sql`${isOfAccount} AND (a.labels @> ${own}::jsonb

@@ -2,7 +2,7 @@ import { Prisma } from '@prisma/client';
 import type { JobMetadata } from '@millrace/contracts';
 import type { Statements } from '@millrace/database';
 import type { AssetRecord } from './asset';
-import { isInScope, type AssetScope } from './asset-scope.store';
+import { isInScope, isOneInScope, wholeAccount, type AssetScope } from './asset-scope.store';
 import { damageOf, type BlobMarks, type BlobRef, type StoredBlob } from './blob';
 import { isThis } from './blob-record.store';
 
@@ -51,7 +51,7 @@ export class AssetStore {
   /** Assets of the account among `ids`, whether expired or not. */
   async findMany(tx: Statements, accountId: string, ids: string[]): Promise<AssetRecord[]> {
     const rows = await tx.rows<AssetRow>(Prisma.sql`
-      SELECT ${assetColumns} FROM ${assetsAndBlobs} WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[])`);
+      SELECT ${assetColumns} FROM ${assetsAndBlobs} WHERE ${isOneInScope(wholeAccount(accountId))} AND a.id = ANY(${ids}::uuid[])`);
     return rows.map(recordOf);
   }
 
@@ -59,14 +59,14 @@ export class AssetStore {
   async find(tx: Statements, scope: AssetScope, id: string): Promise<AssetRecord | null> {
     const [row] = await tx.rows<AssetRow>(Prisma.sql`
       SELECT ${assetColumns} FROM ${assetsAndBlobs}
-      WHERE ${isInScope(scope)} AND a.id = ${id}::uuid AND ${unexpired}`);
+      WHERE ${isOneInScope(scope)} AND a.id = ${id}::uuid AND ${unexpired}`);
     return row === undefined ? null : recordOf(row);
   }
 
   /** Ids of the scope's unexpired assets among `ids`. */
   async owned(tx: Statements, scope: AssetScope, ids: string[]): Promise<string[]> {
     const rows = await tx.rows<{ id: string }>(Prisma.sql`
-      SELECT a.id FROM assets a WHERE ${isInScope(scope)} AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
+      SELECT a.id FROM assets a WHERE ${isOneInScope(scope)} AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
     return rows.map((row) => row.id);
   }
 
@@ -74,7 +74,7 @@ export class AssetStore {
   async contents(tx: Statements, accountId: string, ids: string[]): Promise<(InputContent & { id: string })[]> {
     return tx.rows(Prisma.sql`
       SELECT a.id, a.hash, a.content_type, a.file_path FROM assets a
-      WHERE a.account_id = ${accountId}::uuid AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
+      WHERE ${isOneInScope(wholeAccount(accountId))} AND a.id = ANY(${ids}::uuid[]) AND ${unexpired}`);
   }
 
   /** The upload with the same content, path, tags and labels, and the same content type where one is given; locked. */
@@ -128,7 +128,7 @@ export class AssetStore {
   async lockBlobOf(tx: Statements, scope: AssetScope, id: string): Promise<Pick<BlobRef, 'accountId' | 'hash'> | null> {
     const [row] = await tx.rows<{ hash: string }>(Prisma.sql`
       SELECT b.hash FROM ${assetsAndBlobs}
-      WHERE ${isInScope(scope)} AND a.id = ${id}::uuid AND ${unexpired}
+      WHERE ${isOneInScope(scope)} AND a.id = ${id}::uuid AND ${unexpired}
       FOR NO KEY UPDATE OF b`);
     return row === undefined ? null : { accountId: scope.accountId, hash: row.hash };
   }

@@ -1,9 +1,8 @@
+import { WARM_UP } from './lib/job-runs.mjs';
 import { findingOf, measurePairs } from './lib/pairs.mjs';
 import { comfyuiFor } from './lib/simulator.mjs';
 
 const JOBS_PER_LATENCY = 15;
-/** Jobs before the first that counts: until then the processes spend as much on compiling their code as on running it. */
-const WARM_UP = { count: 1_500, atOnce: 8 };
 const JOBS_PER_STREAM = 20;
 /** A light prompt, as a small model on a fast card has it. What the service adds must hide behind it. */
 const SECONDS_PER_PROMPT = 0.25;

@@ -7,6 +7,8 @@ import { quantile } from './pairs.mjs';
 /** @typedef {{ publicUrl: string, apiKey: string }} Service */
 /** @typedef {{ type: string, data?: { prompt_id?: string, exception_message?: string } }} EngineMessage */
 
+/** Jobs before the first that counts: until then the processes spend as much on compiling their code as on running it. */
+export const WARM_UP = { count: 1_500, atOnce: 8 };
 export const TERMINAL = new Set(['succeeded', 'failed', 'canceled', 'expired']);
 export const salt = () => Math.floor(Math.random() * 0xffffff);
 export const save = { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'bench' } };
@@ -28,6 +30,22 @@ export async function promptLatencyMs({ url, count }) {
 /** @param {Service & { count: number }} input */
 export async function jobLatencyMs({ count, ...service }) {
   return quantile(await oneByOne(count, () => runJob(service, light())), 0.5);
+}
+
+/** @param {Service & { count: number, atOnce: number }} input */
+export async function warmUp({ count, atOnce, ...service }) {
+  for (let done = 0; done < count; done += atOnce) await allAtOnce(atOnce, () => runJob(service, light()));
+}
+
+/**
+ * @param {number} count
+ * @param {() => Promise<void>} run
+ * @returns {Promise<number>} runs per second, from the first request to the last end
+ */
+export async function allAtOnce(count, run) {
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: count }, run));
+  return count / ((performance.now() - startedAt) / 1000);
 }
 
 /**

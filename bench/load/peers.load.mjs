@@ -4,6 +4,8 @@ import { openClient } from '../lib/http.mjs';
 import { CONCURRENCY, rateOf } from '../lib/rate.mjs';
 import { parseJson } from '../../scripts/lib/system/index.mjs';
 
+export { warmUp } from '../lib/job-runs.mjs';
+
 /** @typedef {{ publicUrl: string, apiKey: string }} Service */
 
 const POLL_MS = 20;

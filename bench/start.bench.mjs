@@ -16,7 +16,6 @@ import { residentBytes, settledBytes } from './lib/process-facts.mjs';
 const MEBIBYTE = 1024 * 1024;
 /** V8 gives back what starting has left 8 s after the last of it, and more of it 9 s later. */
 const IDLE = { readings: 20, everyMs: 1_000 };
-const QUICK_IDLE = { readings: 12, everyMs: 1_000 };
 /** What the floor runs: a server that answers, and nothing else. */
 const BARE = "require('node:http').createServer((_, response) => response.end()).listen(process.argv[1], '127.0.0.1')";
 
@@ -26,16 +25,15 @@ export const bench = {
   title:
     'from the start of a process to ready, and its memory when idle, beside a bare node:http server; the demo (P14)',
   async run(context) {
-    const { pairs, quick } = context.flags;
+    const { pairs } = context.flags;
     await context.startStack();
     const bare = await startBare(context);
     const [api, worker] = [serviceOf(context, 'api'), serviceOf(context, 'worker')];
-    const idle = quick ? QUICK_IDLE : IDLE;
     const starts = await takeTurns({
       pairs,
       ours: async () => {
         const [apiMs, workerMs] = [await startMs(context, api), await startMs(context, worker)];
-        const [apiMiB, workerMiB] = await Promise.all([idleMiB(api, idle), idleMiB(worker, idle)]);
+        const [apiMiB, workerMiB] = await Promise.all([idleMiB(api), idleMiB(worker)]);
         return { apiMs, workerMs, apiMiB, workerMiB };
       },
       floor: async () => {
@@ -111,12 +109,9 @@ async function startMs({ scope }, service) {
   return performance.now() - startedAt;
 }
 
-/**
- * @param {Service} service
- * @param {typeof IDLE} pace
- */
-async function idleMiB(service, pace) {
-  return (await settledBytes(pidOf(service), pace)) / MEBIBYTE;
+/** @param {Service} service */
+async function idleMiB(service) {
+  return (await settledBytes(pidOf(service), IDLE)) / MEBIBYTE;
 }
 
 /** @param {Service} service */

@@ -10,6 +10,7 @@ import type { FailedAttempts } from './failed-attempts';
 
 /** A revoked key is refused everywhere within 5 s of its revocation. */
 const KEY_TTL_MS = 3_000;
+const REFRESH_AFTER_MS = 2_000;
 const CACHED_KEYS = 10_000;
 const TOUCH_EVERY_MS = 10_000;
 
@@ -43,7 +44,8 @@ export class Authenticator {
       // An answer never outlives the key.
       ttlMsOf: (holder) => holder?.validMs ?? KEY_TTL_MS,
     };
-    this.holders = new LoadingCache(options);
+    this.holders = new LoadingCache({ ...options, refreshAfterMs: REFRESH_AFTER_MS });
+    // Each look-up of one of these counts for its network.
     this.strangers = new LoadingCache(options);
     this.timer = setInterval(() => void this.flush(), TOUCH_EVERY_MS).unref();
   }

@@ -6,6 +6,7 @@ import type { SubmissionDefaultsStore } from './submission-defaults.store';
 
 /** A change holds everywhere within 5 s, and in the process that made it at once. */
 const DEFAULTS_TTL_MS = 3_000;
+const REFRESH_AFTER_MS = 2_000;
 const CACHED_ACCOUNTS = 10_000;
 
 /** How an account's jobs are made where a submission does not say it. */
@@ -20,6 +21,7 @@ export class AccountSubmissionDefaults {
     this.cached = new LoadingCache({
       max: CACHED_ACCOUNTS,
       ttlMs: DEFAULTS_TTL_MS,
+      refreshAfterMs: REFRESH_AFTER_MS,
       load: (accountId) => this.read(accountId),
     });
   }

@@ -6,6 +6,7 @@ import type { DeploymentStore } from './deployment.store';
 
 /** How old the reading of a deployment may be that a request is answered by. */
 const DEPLOYMENT_TTL_MS = 1_000;
+const REFRESH_AFTER_MS = 700;
 /** More than are asked for within a second. */
 const CACHED_DEPLOYMENTS = 1_000;
 const FOUND_DEPLOYMENTS = 10_000;
@@ -27,6 +28,7 @@ export class DeploymentsService {
     this.cache = new LoadingCache({
       max: CACHED_DEPLOYMENTS,
       ttlMs: DEPLOYMENT_TTL_MS,
+      refreshAfterMs: REFRESH_AFTER_MS,
       load: async (id) => this.note(id, await store.find(database, id)),
       // An absence is not cached: a deployment is found as soon as it is created, by any process.
       ttlMsOf: (deployment) => (deployment === null ? 0 : DEPLOYMENT_TTL_MS),

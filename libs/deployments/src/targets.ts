@@ -25,8 +25,9 @@ export interface TargetOptions {
   seed?: string | undefined;
 }
 
-/** A pool is looked up this often. */
+/** How old the reading of a pool may be that a submission is placed by. */
 const POOL_TTL_MS = 1_000;
+const REFRESH_AFTER_MS = 700;
 const CACHED_POOLS = 1_000;
 const NO_WORKER_YET_SECONDS = 5;
 
@@ -44,6 +45,7 @@ export class Targets {
     this.cachedPools = new LoadingCache({
       max: CACHED_POOLS,
       ttlMs: POOL_TTL_MS,
+      refreshAfterMs: REFRESH_AFTER_MS,
       load: (id) => pools.find(database, id),
     });
   }

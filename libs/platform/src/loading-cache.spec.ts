@@ -11,6 +11,8 @@ const cacheOf = (options: Partial<LoadingCacheOptions<string | null>>): LoadingC
     now: () => now,
     ...options,
   });
+/** Everything that an answer makes happen has happened. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const answer = (value: string | null): void => loads.at(-1)?.answer(value);
 
 beforeEach(() => {
@@ -100,6 +102,97 @@ describe('a loading cache', () => {
     cache.delete('a');
     void cache.get('a');
     expect(loads).toHaveLength(3);
+  });
+
+  describe('that refreshes', () => {
+    const refreshing = (options: Partial<LoadingCacheOptions<string | null>> = {}): LoadingCache<string | null> =>
+      cacheOf({ refreshAfterMs: 60, ...options });
+    /** A cache that was given an answer 61 ms ago. */
+    async function aged(
+      options: Partial<LoadingCacheOptions<string | null>> = {},
+    ): Promise<LoadingCache<string | null>> {
+      const cache = refreshing(options);
+      const first = cache.get('a');
+      answer('first');
+      await first;
+      now += 61;
+      return cache;
+    }
+
+    it('answers with what it has and loads once beside that, and then answers with what came', async () => {
+      const cache = await aged();
+      expect(await Promise.all([cache.get('a'), cache.get('a')])).toEqual(['first', 'first']);
+      expect(loads).toHaveLength(2);
+      answer('second');
+      await settled();
+      expect(await cache.get('a')).toBe('second');
+      expect(cache.peek('a')).toBe('second');
+      expect(loads).toHaveLength(2);
+    });
+
+    it('loads nothing that nobody asks for, and nothing again that is still on its way', async () => {
+      const cache = refreshing();
+      const first = cache.get('a');
+      now += 61;
+      const shared = cache.get('a');
+      answer('first');
+      expect(await Promise.all([first, shared])).toEqual(['first', 'first']);
+      expect(loads).toHaveLength(1);
+    });
+
+    it('gives no answer that is too old, also while another one is on its way, and counts from the question', async () => {
+      const cache = await aged();
+      void cache.get('a');
+      now += 40;
+      const late = cache.get('a');
+      expect(loads).toHaveLength(3);
+      loads[1]?.answer('second');
+      loads[2]?.answer('third');
+      expect(await late).toBe('third');
+      await settled();
+      expect(cache.peek('a')).toBe('third');
+      now += 61;
+      void cache.get('a');
+      answer('fourth');
+      await settled();
+      now += 100;
+      expect(cache.peek('a')).toBe('fourth');
+      now += 1;
+      expect(cache.peek('a')).toBeUndefined();
+    });
+
+    it('keeps the old answer for its time where the load fails, and tries again for the next who asks', async () => {
+      const cache = await aged();
+      void cache.get('a');
+      loads[1]?.fail(new Error('away'));
+      await settled();
+      expect(await cache.get('a')).toBe('first');
+      expect(loads).toHaveLength(3);
+    });
+
+    it.each<[string, (cache: LoadingCache<string | null>) => void]>([
+      ['deleted', (cache) => cache.delete('a')],
+      ['cleared', (cache) => cache.clear()],
+      ['loaded past it', (cache) => void cache.reload('a')],
+    ])('takes no answer that was asked for before the one it replaces was %s', async (_what, change) => {
+      const cache = await aged();
+      void cache.get('a');
+      change(cache);
+      loads[1]?.answer('old');
+      await settled();
+      expect(cache.peek('a')).toBeUndefined();
+      const next = cache.get('a');
+      loads[2]?.answer('new');
+      expect(await next).toBe('new');
+    });
+
+    it('keeps the next answer for the time that it allows', async () => {
+      const cache = await aged({ ttlMsOf: (value) => (value === null ? 0 : 100) });
+      void cache.get('a');
+      answer(null);
+      await settled();
+      expect(cache.has('a')).toBe(false);
+    });
   });
 
   it('is bounded: what was used longest ago goes', () => {

@@ -5,12 +5,27 @@ export interface LoadingCacheOptions<V> {
   max: number;
   /** Time to live of an answer, from the beginning of its load. Absent: answers do not age. */
   ttlMs?: number;
+  /**
+   * An answer that is asked for after so long is loaded again, beside the one who asks, who gets the old one: what is asked for often is
+   * never waited for. Absent: it is loaded again when it is too old. Only for answers whose load may be repeated at will.
+   */
+  refreshAfterMs?: number;
   /** Where an answer comes from. A failure is not kept: the next request asks again. */
   load: (key: string) => Promise<V>;
   /** A shorter time to live for this answer; 0 keeps it from being cached. */
   ttlMsOf?: (answer: V) => number;
   /** Milliseconds on a clock that only goes forward. */
   now?: () => number;
+}
+
+/** What is kept of a key. */
+interface Entry<V> {
+  answer: Promise<V>;
+  askedAt: number;
+  /** Once it is there. */
+  arrived: { value: V } | null;
+  /** When it is loaded again beside those who ask. */
+  refreshAt: number;
 }
 
 /**
@@ -21,65 +36,87 @@ export interface LoadingCacheOptions<V> {
  * answer, shares a load for as long as it takes, and rejects those who wait for it when the entry is deleted.)
  */
 export class LoadingCache<V> {
-  private readonly answers: LRUCache<string, Promise<V>>;
-  private readonly arrived = new WeakMap<Promise<V>, V>();
+  private readonly entries: LRUCache<string, Entry<V>>;
   private readonly now: () => number;
 
   constructor(private readonly options: LoadingCacheOptions<V>) {
     const { max, ttlMs, now = () => performance.now() } = options;
     this.now = now;
-    this.answers = new LRUCache({ max, ttl: ttlMs, ttlResolution: 0, perf: { now } });
+    this.entries = new LRUCache({ max, ttl: ttlMs, ttlResolution: 0, perf: { now } });
   }
 
   /** The answer for a key, from the cache where it has one. */
   get(key: string): Promise<V> {
-    return this.answers.get(key) ?? this.reload(key);
+    const entry = this.entries.get(key);
+    if (entry === undefined) return this.reload(key);
+    if (entry.arrived !== null && this.now() > entry.refreshAt) this.refresh(key, entry);
+    return entry.answer;
   }
 
-  /** Whether `get` would not load: the answer is there, or on its way. */
+  /** Whether `get` would not begin a load that it waits for: the answer is there, or on its way. */
   has(key: string): boolean {
-    return this.answers.has(key);
+    return this.entries.has(key);
   }
 
   /** The answer for a key where it is there now. Never loads. */
   peek(key: string): V | undefined {
-    const answer = this.answers.peek(key);
-    return answer === undefined ? undefined : this.arrived.get(answer);
+    return this.entries.peek(key)?.arrived?.value;
   }
 
   /** Load now, past the cache; the answer replaces the cached one. */
   reload(key: string): Promise<V> {
-    const askedAt = this.now();
-    const answer = this.options.load(key);
-    this.answers.set(key, answer);
-    answer.then(
+    const entry = this.load(key);
+    this.entries.set(key, entry);
+    entry.answer.then(
       (value) => {
-        this.arrived.set(answer, value);
-        this.shorten(key, answer, askedAt, value);
+        if (this.options.ttlMsOf !== undefined && this.entries.peek(key) === entry) this.keep(key, entry, value);
       },
-      () => this.drop(key, answer),
+      () => {
+        // Unless another answer has taken its place.
+        if (this.entries.peek(key) === entry) this.entries.delete(key);
+      },
     );
-    return answer;
+    return entry.answer;
   }
 
   delete(key: string): void {
-    this.answers.delete(key);
+    this.entries.delete(key);
   }
 
   clear(): void {
-    this.answers.clear();
+    this.entries.clear();
   }
 
-  private shorten(key: string, answer: Promise<V>, askedAt: number, value: V): void {
+  private load(key: string): Entry<V> {
+    const { load, refreshAfterMs = Number.POSITIVE_INFINITY } = this.options;
+    const askedAt = this.now();
+    const entry: Entry<V> = { answer: load(key), askedAt, arrived: null, refreshAt: askedAt + refreshAfterMs };
+    entry.answer.then(
+      (value) => (entry.arrived = { value }),
+      () => undefined,
+    );
+    return entry;
+  }
+
+  /** One load at a time. Where it fails the old answer stays, and the next who asks tries again. */
+  private refresh(key: string, old: Entry<V>): void {
+    const { refreshAt } = old;
+    old.refreshAt = Number.POSITIVE_INFINITY;
+    const entry = this.load(key);
+    entry.answer.then(
+      (value) => {
+        // Not where the old one was deleted or replaced meanwhile: what did that may know of something newer.
+        if (this.entries.peek(key) === old) this.keep(key, entry, value);
+      },
+      () => (old.refreshAt = refreshAt),
+    );
+  }
+
+  /** For as long as an answer that has arrived may be kept. */
+  private keep(key: string, entry: Entry<V>, value: V): void {
     const { ttlMs = Number.POSITIVE_INFINITY, ttlMsOf } = this.options;
-    if (ttlMsOf === undefined || this.answers.peek(key) !== answer) return;
-    const ttl = Math.floor(ttlMsOf(value));
-    if (ttl < 1) this.drop(key, answer);
-    else if (ttl < ttlMs) this.answers.set(key, answer, { ttl, start: askedAt });
-  }
-
-  /** Unless another answer has taken its place. */
-  private drop(key: string, answer: Promise<V>): void {
-    if (this.answers.peek(key) === answer) this.answers.delete(key);
+    const ttl = Math.min(ttlMs, Math.floor(ttlMsOf?.(value) ?? ttlMs));
+    if (ttl < 1) this.entries.delete(key);
+    else this.entries.set(key, entry, Number.isFinite(ttl) ? { ttl, start: entry.askedAt } : {});
   }
 }

@@ -6,6 +6,7 @@ import { RotationSnapshot } from './rotation-snapshot';
 
 /** How old a snapshot may be. Places in a queue are estimates, and every submission asks. */
 const SNAPSHOT_TTL_MS = 500;
+const REFRESH_AFTER_MS = 350;
 /** Pools whose snapshots are kept. */
 const CACHED_POOLS = 10_000;
 
@@ -23,7 +24,7 @@ export class QueueEstimates {
   private readonly paces: LoadingCache<PoolPace>;
 
   constructor(database: Statements, store: AccountQueueStore, workers: Pick<WorkerStore, 'pace'>) {
-    const cached = { max: CACHED_POOLS, ttlMs: SNAPSHOT_TTL_MS };
+    const cached = { max: CACHED_POOLS, ttlMs: SNAPSHOT_TTL_MS, refreshAfterMs: REFRESH_AFTER_MS };
     this.rotations = new LoadingCache({
       ...cached,
       load: async (poolId) => new RotationSnapshot(await store.listBusy(database, poolId)),

@@ -153,19 +153,20 @@ export class ApiKeyStore {
     return rows.length > 0;
   }
 
-  /** Who presents a key of this hash; null when no such key is valid now. Hot: one indexed statement. */
-  async findHolder(tx: Statements, hash: Buffer): Promise<KeyHolder | null> {
-    const [row] = await tx.rows<HolderRow>(Prisma.sql`
-      SELECT k.id AS api_key_id, k.account_id, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${rightsColumns},
+  /**
+   * Who presents keys of these hashes. Hot: one statement however many.
+   *
+   * @returns in the order of `hashes`; null where no such key is valid now.
+   */
+  async findHolders(tx: Statements, hashes: readonly Buffer[]): Promise<(KeyHolder | null)[]> {
+    const rows = await tx.rows<HolderRow & { at: number }>(Prisma.sql`
+      SELECT asked.at::int, k.id AS api_key_id, k.account_id, a.status AS account_status, a.weight, ${limitColumns}, ${allowedColumns}, ${rightsColumns},
              (extract(epoch FROM least(k.expires_at, k.revoked_at) - now()) * 1000)::float8 AS valid_ms
-      FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN members m ON m.id = k.member_id
-      WHERE k.key_hash = ${hash} AND ${isLive}`);
-    if (row === undefined) return null;
-    const { apiKeyId, accountId, accountStatus, labels, validMs } = row;
-    const scopes = new Set(scopesNow(row));
-    const allowLists = allowListsOf(row.accountAllowed, row.keyAllowed ?? []);
-    const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row), allowLists };
-    return { caller: { ...caller, memberId: row.memberId ?? undefined }, validMs };
+      FROM unnest((SELECT ${[...hashes]}::bytea[])) WITH ORDINALITY AS asked (hash, at)
+      JOIN api_keys k ON k.key_hash = asked.hash JOIN accounts a ON a.id = k.account_id LEFT JOIN members m ON m.id = k.member_id
+      WHERE ${isLive}`);
+    const found = new Map(rows.map((row) => [row.at, holderOf(row)]));
+    return hashes.map((_, index) => found.get(index + 1) ?? null);
   }
 
   /** Whose key of this hash has ended; null when nobody ever had one, or it is valid. */
@@ -222,4 +223,12 @@ export class ApiKeyStore {
 function recordOf({ keyHash: _, scopes, ...row }: ApiKey): ApiKeyRecord {
   const labels = row.labels as JobMetadata | null;
   return { ...row, labels, scopes: scopesOf(SCOPES, scopes, labels) };
+}
+
+function holderOf(row: HolderRow): KeyHolder {
+  const { accountAllowed, accountId, accountStatus, apiKeyId, keyAllowed, labels, memberId, validMs } = row;
+  const scopes = new Set(scopesNow(row));
+  const allowLists = allowListsOf(accountAllowed, keyAllowed ?? []);
+  const caller = { apiKeyId, accountId, accountStatus, scopes, labels, limits: limitsOf(row), allowLists };
+  return { caller: { ...caller, memberId: memberId ?? undefined }, validMs };
 }

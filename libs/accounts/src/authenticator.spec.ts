@@ -31,9 +31,9 @@ beforeEach(() => {
   };
   const holder: KeyHolder = { caller: { ...caller, limits: DEFAULT_LIMITS }, validMs: null };
   const keys = {
-    findHolder: async (_: Statements, hash: Buffer) => {
-      lookups += 1;
-      return hash.equals(real.hash) ? holder : null;
+    findHolders: async (_: Statements, hashes: readonly Buffer[]) => {
+      lookups += hashes.length;
+      return hashes.map((hash) => (hash.equals(real.hash) ? holder : null));
     },
     findEndedKey: async (_: Statements, hash: Buffer) => (hash.equals(gone.hash) ? { id: 'k', accountId: 'a' } : null),
   } as unknown as ApiKeyStore;

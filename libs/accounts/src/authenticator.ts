@@ -1,5 +1,5 @@
 import { Refusal } from '@millrace/contracts';
-import type { Statements } from '@millrace/database';
+import { GroupedReads, type Statements } from '@millrace/database';
 import { BoundedMap, LoadingCache, type LoadingCacheOptions, type Logger } from '@millrace/platform';
 import { isWellFormedApiKey, keyHashText } from './api-key';
 import type { ApiKeyMint } from './api-key-mint';
@@ -26,6 +26,8 @@ export class Authenticator {
   private readonly ended = new BoundedMap<true>(CACHED_KEYS);
   /** Of those that are known to have ended, whose they were, by their hashes. */
   private readonly endedKeys = new BoundedMap<EndedKey>(CACHED_KEYS);
+  /** Of many keys that come at once, as after a restart, in few statements. */
+  private readonly readings: GroupedReads<string, KeyHolder>;
   private readonly used = new Map<string, Date>();
   private readonly timer: NodeJS.Timeout;
 
@@ -37,6 +39,7 @@ export class Authenticator {
     private readonly logger: Logger,
     private readonly refusals: Pick<RefusalLog, 'note'>,
   ) {
+    this.readings = new GroupedReads((hashes) => keys.findHolders(database, hashes.map(bytesOf)));
     const options: LoadingCacheOptions<KeyHolder | null> = {
       max: CACHED_KEYS,
       ttlMs: KEY_TTL_MS,
@@ -98,13 +101,13 @@ export class Authenticator {
   }
 
   private async load(hash: string): Promise<KeyHolder | null> {
-    const holder = await this.keys.findHolder(this.database, Buffer.from(hash, 'base64'));
+    const holder = await this.readings.get(hash);
     if (holder !== null) {
       this.proven.set(hash, true);
       return holder;
     }
     this.proven.delete(hash);
-    const ended = await this.keys.findEndedKey(this.database, Buffer.from(hash, 'base64'));
+    const ended = await this.keys.findEndedKey(this.database, bytesOf(hash));
     if (ended !== null) this.endedKeys.set(hash, ended);
     return null;
   }
@@ -132,6 +135,10 @@ export class Authenticator {
     clearInterval(this.timer);
     await this.flush();
   }
+}
+
+function bytesOf(hash: string): Buffer {
+  return Buffer.from(hash, 'base64');
 }
 
 /**

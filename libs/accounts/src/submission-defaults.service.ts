@@ -1,5 +1,5 @@
 import { NO_SUBMISSION_DEFAULTS, type SubmissionDefaults } from '@millrace/contracts';
-import type { Database } from '@millrace/database';
+import { GroupedReads, type Database } from '@millrace/database';
 import { LoadingCache } from '@millrace/platform';
 import type { AuditLog, Operator } from './audit-log';
 import type { SubmissionDefaultsStore } from './submission-defaults.store';
@@ -12,12 +12,15 @@ const CACHED_ACCOUNTS = 10_000;
 /** How an account's jobs are made where a submission does not say it. */
 export class AccountSubmissionDefaults {
   private readonly cached: LoadingCache<SubmissionDefaults>;
+  /** Of many accounts that come at once, as after a restart, in few statements. */
+  private readonly readings: GroupedReads<string, SubmissionDefaults>;
 
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly store: SubmissionDefaultsStore,
     private readonly audit: AuditLog,
   ) {
+    this.readings = new GroupedReads((accountIds) => store.findEach(database, accountIds));
     this.cached = new LoadingCache({
       max: CACHED_ACCOUNTS,
       ttlMs: DEFAULTS_TTL_MS,
@@ -33,7 +36,7 @@ export class AccountSubmissionDefaults {
 
   /** What is set now. */
   async read(accountId: string): Promise<SubmissionDefaults> {
-    return { ...NO_SUBMISSION_DEFAULTS, ...(await this.store.find(this.database, accountId)) };
+    return { ...NO_SUBMISSION_DEFAULTS, ...(await this.readings.get(accountId)) };
   }
 
   /** Set what applies to submissions from now on; jobs that are there keep what they have. */

@@ -4,11 +4,17 @@ import type { Statements } from '@millrace/database';
 
 /** The SQL of how an account's jobs are made where a submission does not say it. */
 export class SubmissionDefaultsStore {
-  /** Null where there is no such account, or it has set nothing. */
-  async find(statements: Statements, accountId: string): Promise<SubmissionDefaults | null> {
-    const [row] = await statements.rows<{ defaults: SubmissionDefaults | null }>(Prisma.sql`
-      SELECT submission_defaults AS defaults FROM accounts WHERE id = ${accountId}::uuid`);
-    return row?.defaults ?? null;
+  /**
+   * One statement.
+   *
+   * @returns in the order of `accountIds`; null where there is no such account, or it has set nothing.
+   */
+  async findEach(statements: Statements, accountIds: readonly string[]): Promise<(SubmissionDefaults | null)[]> {
+    const rows = await statements.rows<{ at: number; defaults: SubmissionDefaults | null }>(Prisma.sql`
+      SELECT asked.at::int, a.submission_defaults AS defaults
+      FROM unnest((SELECT ${[...accountIds]}::uuid[])) WITH ORDINALITY AS asked (id, at) JOIN accounts a ON a.id = asked.id`);
+    const found = new Map(rows.map(({ at, defaults }) => [at, defaults]));
+    return accountIds.map((_, index) => found.get(index + 1) ?? null);
   }
 
   async write(statements: Statements, accountId: string, defaults: SubmissionDefaults): Promise<void> {

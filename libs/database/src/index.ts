@@ -12,6 +12,7 @@ export {
   isKeyClaimed,
   sweepKeys,
 } from './idempotency-key.store';
+export { GroupedReads } from './grouped-reads';
 export { MeasureTransactionsLoop } from './measure-transactions.loop';
 export { relaxedCommit } from './relaxed-commit';
 export { assertSchema, awaitSchema } from './schema-version';

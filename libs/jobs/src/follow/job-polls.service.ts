@@ -1,9 +1,9 @@
 import type { Progress } from '@millrace/contracts';
+import { GroupedReads } from '@millrace/database';
 import type { LivePublisher } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
 import { scopeText, type JobRecord, type JobScope } from '../state';
 import { CoalescedReads } from './coalesced-reads';
-import { GroupedReads } from './grouped-reads';
 import type { JobReads } from './job-reads.service';
 import { factsOf, versionOf, type JobVersion } from './job-version';
 

@@ -1,10 +1,9 @@
 import { Refusal, isUuid, lowestIdAt } from '@millrace/contracts';
-import { decodeCursor, encodeCursor, type Statements } from '@millrace/database';
+import { GroupedReads, decodeCursor, encodeCursor, type Statements } from '@millrace/database';
 import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
 import { findAttempts } from './job-attempt.store';
-import { GroupedReads } from './grouped-reads';
 import { describeAttempts, type JobAttempt, type JobRetries } from './job-attempts';
 import { waitingOf, type JobStandingNow } from './job-standing';
 import { findStanding } from './job-standing.store';

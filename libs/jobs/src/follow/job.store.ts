@@ -58,8 +58,8 @@ const OUTPUTS_OF_A_PAGE = 1_000;
 const LOWEST_PRIORITY = -32_768;
 
 /*
- * OFFSET 0 below has a row found by its key for each that names it. Else the planner joins whole tables while it believes them to be
- * small: a plan of that time is kept while they grow.
+ * OFFSET 0 below has a row found by its key for each that names it. Else the planner joins whole tables while they are small, by a plan that
+ * is kept while they grow (README of the database lib).
  */
 
 /** The jobs that rows `asked` name, in any scope. */

@@ -31,7 +31,7 @@ async function main(logger: Logger, shutdown: Shutdown): Promise<void> {
   } else {
     const settings = readSettings(workerSettings, process.env);
     await trace(settings, shutdown);
-    await run(id, settings, await openOwnAccess(settings, { logger, metrics, shutdown }), {
+    await run(id, settings, await openOwnAccess(id, settings, { logger, metrics, shutdown }), {
       logger,
       metrics,
       shutdown,

@@ -1,7 +1,7 @@
 import { composeAssets, openBlobStore } from '@millrace/assets';
 import { Database, awaitSchema } from '@millrace/database';
 import { composeExecution } from '@millrace/jobs';
-import { LaneConsumer, RedisConnections, listenForControl } from '@millrace/messaging';
+import { LaneConsumer, RedisConnections, announceWorker, listenForControl } from '@millrace/messaging';
 import { composeModelSource } from '@millrace/models';
 import type { Logger, Metrics, Shutdown } from '@millrace/platform';
 import type { PoolAccess } from './pool-access';
@@ -10,6 +10,7 @@ import type { WorkerSettings } from './worker.config';
 
 /** The access of a worker that reaches PostgreSQL, Redis and the blob store. `shutdown` closes what it opens. */
 export async function openOwnAccess(
+  workerId: string,
   settings: WorkerSettings,
   { logger, metrics, shutdown }: { logger: Logger; metrics: Metrics; shutdown: Shutdown },
 ): Promise<PoolAccess> {
@@ -34,9 +35,11 @@ export async function openOwnAccess(
     recordsOf: () => ({ jobs, assets }),
     modelSource: composeModelSource({ database, assets }),
     openLane: ({ take, cancel }) => {
-      listenForControl(redis.subscriber(), pool, (message) => {
+      const subscriber = redis.subscriber();
+      listenForControl(subscriber, pool, (message) => {
         if (message.kind === 'cancel') cancel(message.jobId);
       });
+      shutdown.add('presence', announceWorker(subscriber, redis.producer(), workerId));
       const onLeft = (left: Parameters<typeof take>[0]): Promise<void> => jobs.dispatcher.leave(pool, left);
       const onError = (error: Error): void => logger.debug({ err: error }, 'the lane has a problem');
       return new LaneConsumer(redis.consumer(), pool, take, onLeft, onError);

@@ -5,6 +5,7 @@ import type { Database } from '@millrace/database';
 import { PoolStore, WorkerStore } from '@millrace/deployments';
 import {
   EphemeralSecrets,
+  GoneWorkers,
   LaneProducer,
   LivePublisher,
   LiveSubscriber,
@@ -39,6 +40,7 @@ import { JobEraser, JobErasureStore } from './erasure';
 import { VersionFigures, VersionFiguresStore } from './figures';
 import type { JobSettings } from './job.settings';
 import { LabelRuleStore, SpendCapStore } from './labels';
+import { EndLeasesOfGoneWorkersLoop } from './leases';
 import {
   EndCanceledJobsLoop,
   EndOvertimeJobsLoop,
@@ -217,7 +219,7 @@ export interface JobMaintenance {
 
 /** Wire what looks after jobs: every loop there is. */
 export function composeMaintenance(parts: JobsParts): JobMaintenance {
-  const { database, metrics, settings } = parts;
+  const { database, redis, metrics, settings } = parts;
   const { lanes, live, dispatcher, lifecycle, close } = composeMoves(parts);
   const pools = new WorkingPoolsStore();
   return {
@@ -226,6 +228,7 @@ export function composeMaintenance(parts: JobsParts): JobMaintenance {
       new RequeueMissingJobsLoop(database, pools, dispatcher),
       new OfferSetAsideJobsLoop(database, pools, new SetAsideStore(), lanes),
       new FollowAccountLimitsLoop(database, new AccountQueueStore(), settings),
+      new EndLeasesOfGoneWorkersLoop(database, new GoneWorkers(redis.producer()), settings),
       new RescueLostJobsLoop(database, lifecycle),
       new ResumePausedJobsLoop(database, lifecycle),
       new EndCanceledJobsLoop(database, lifecycle),

@@ -13,20 +13,22 @@ const KEEP_ALIVE_MS = 10_000;
  */
 export class RedisConnections {
   private readonly open: Redis[] = [];
+  private shared: Redis | null = null;
 
   constructor(
     private readonly url: string,
     private readonly logger: Logger,
   ) {}
 
-  /** For commands of a request: without a server they fail at once, and never queue in memory. */
+  /** For commands of a request, one for all of them: without a server they fail at once, and never queue in memory. */
   producer(): Redis {
-    return this.connect({
+    this.shared ??= this.connect({
       enableOfflineQueue: false,
       maxRetriesPerRequest: 1,
       commandTimeout: 2_000,
       socketTimeout: PRODUCER_SILENCE_MS,
     });
+    return this.shared;
   }
 
   /** For subscriptions; resubscribes by itself after a reconnect. */

@@ -5,8 +5,12 @@ import { of } from './guard.mjs';
 const ATTEMPT_END = 'apps/worker/src/attempt/attempt-end.ts';
 const WORKER = 'apps/worker/src/worker.ts';
 const SLOTS = 'apps/worker/src/engines/engine-slots.ts';
+const LATE_LEASES = 'libs/jobs/src/leases/late-lease.store.ts';
+const PRESENCE = 'libs/messaging/src/worker-presence.ts';
 const MEMBERSHIP = 'apps/worker/src/pool-membership.ts';
 const ATTEMPT_ENDS = ['apps/worker/src/attempt/attempt-end.spec'];
+const GONE_WORKERS = ['libs/jobs/src/leases/gone-workers.int-spec'];
+const PRESENCES = ['libs/messaging/src/worker-presence.int-spec'];
 const SICK_WORKERS = ['apps/worker/src/sick-engine.int-spec'];
 
 /** Of workers: what they take, and what they give back. @type {Guard[]} */
@@ -84,5 +88,34 @@ export const WORKER_GUARDS = [
     'return { claimed: null, left: message };',
     'return { claimed: null, left: null };',
     SICK_WORKERS,
+  ),
+  of(
+    'only the claim that was found late loses its lease',
+    LATE_LEASES,
+    ' AND j.lease_token = late.token',
+    '',
+    GONE_WORKERS,
+  ),
+  of(
+    'a lease that was renewed meanwhile does not end',
+    LATE_LEASES,
+    'late.token AND ${isLate(leaseSeconds)}',
+    'late.token',
+    GONE_WORKERS,
+  ),
+  of(
+    'only a lease that is late may end before its time',
+    LATE_LEASES,
+    'IS NOT NULL AND ${isLate(leaseSeconds)}',
+    'IS NOT NULL',
+    GONE_WORKERS,
+  ),
+  of('a worker that never subscribed is not gone', PRESENCE, 'marked[nth] !== null && ', '', PRESENCES),
+  of(
+    'no worker is gone soon after Redis came back',
+    PRESENCE,
+    ' && this.nowMs() - this.readySinceMs >= SETTLED_AFTER_MS',
+    '',
+    PRESENCES,
   ),
 ];

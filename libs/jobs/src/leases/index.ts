@@ -1,0 +1,1 @@
+export { EndLeasesOfGoneWorkersLoop } from './end-leases-of-gone-workers.loop';

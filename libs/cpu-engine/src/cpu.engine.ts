@@ -29,7 +29,8 @@ const DEFAULTS: CpuEngineSettings = {
   // Pixels and results at their bounds, and what code and codecs take; less than the 2 GiB that the chart gives a worker.
   residentBytes: 1664 * MIB,
   interruptBoundMs: 60,
-  runsPerProcess: 1_000,
+  // A process grows by some 8 KiB with each run that writes a picture; its start takes half a second of processor time.
+  runsPerProcess: 10_000,
 };
 
 /**

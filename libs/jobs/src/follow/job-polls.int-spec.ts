@@ -44,6 +44,21 @@ describe('a running job that is polled', () => {
     expect(job).toMatchObject({ status: 'running', progress: shown });
   });
 
+  it('shows no less between two attempts than before its worker was lost, when Postgres holds what the last heartbeat said', async () => {
+    const claimed = await startOne();
+    const shown: Progress = { value: 0.9, nodes_done: 0, nodes_total: 1 };
+    const polls = pollsThatShow(() => Promise.resolve(shown));
+    await polls.read(scope, claimed.jobId);
+    await jobs.lose(claimed);
+    expect((await polls.read(scope, claimed.jobId)).job).toMatchObject({
+      status: 'running',
+      delivery: 'waiting',
+      progress: shown,
+    });
+    const { progress } = await polls.version(scope, claimed.jobId);
+    expect(progress).toEqual(shown);
+  });
+
   it('and ends while it is read has ended in the answer, not with what Postgres held before', async () => {
     const claimed = await startOne();
     const polls = pollsThatShow(async () => {

@@ -56,11 +56,12 @@ export class JobPolls {
     });
   }
 
-  private async withLiveProgress<T extends Pick<JobRecord, 'id' | 'delivery' | 'progress'>>(
+  private async withLiveProgress<T extends Pick<JobRecord, 'id' | 'status' | 'progress'>>(
     read: () => Promise<T>,
   ): Promise<T> {
     const job = await read();
-    if (job.delivery !== 'leased') return job;
+    // Between two attempts, too: Postgres holds what the last heartbeat of the lost one said.
+    if (job.status !== 'running' && job.status !== 'canceling') return job;
     const shown = await this.shown.get(job.id);
     // What was shown is deleted at a job's end, which may have come since it was read.
     if (shown === null) return read();

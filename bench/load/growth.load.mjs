@@ -33,6 +33,10 @@ const TICKS_PER_SECOND = 5;
 
 /** Lists count the places of a page together. */
 const NO_RANKS = /** @type {ConstructorParameters<typeof JobReads>[3]} */ ({ ahead: () => Promise.resolve(0) });
+/** No worker publishes anything. */
+const NOTHING_SHOWN = /** @type {ConstructorParameters<typeof JobReads>[4]} */ ({
+  progress: async (ids) => ids.map(() => null),
+});
 /** @type {Map<string, Promise<Service>>} */
 const services = new Map();
 
@@ -61,6 +65,7 @@ class Service {
       new JobStore(),
       new QueueEstimates(database, new AccountQueueStore(), new WorkerStore()),
       NO_RANKS,
+      NOTHING_SHOWN,
     );
     /** How many attempts may be in flight, and what becomes of each. @type {{ room: number, take: (job: DispatchedJob) => void }} */
     this.lane = { room: 0, take: () => undefined };

@@ -126,7 +126,7 @@ export function composeSubmission(parts: SubmissionParts): JobSubmission {
   const { live, dispatcher, lifecycle, close } = composeMoves(parts);
   const stores = { queues: new AccountQueueStore(), jobs: new JobStore(), groups: new GroupStore(settings) };
   const estimates = new QueueEstimates(database, stores.queues, new WorkerStore());
-  const reads = new JobReads(database, stores.jobs, estimates, new QueueRanks(database, new QueueEndsStore()));
+  const reads = new JobReads(database, stores.jobs, estimates, new QueueRanks(database, new QueueEndsStore()), live);
   const examiner = new SubmissionExaminer();
   const store = new SubmissionStore(settings);
   const checks = new SubmissionChecks(assets, parts.models, estimates, settings);

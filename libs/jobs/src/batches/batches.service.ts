@@ -34,7 +34,7 @@ export class Batches {
     private readonly database: Statements,
     private readonly store: BatchStore,
     private readonly jobs: Pick<JobStore, 'findEach'>,
-    private readonly reads: Pick<JobReads, 'queuePlaces'>,
+    private readonly reads: Pick<JobReads, 'queuePlaces' | 'withLiveProgress'>,
     private readonly lifecycle: Pick<Lifecycle, 'cancel'>,
   ) {}
 
@@ -83,8 +83,11 @@ export class Batches {
     const { accountId } = scope;
     const asked = places.map(({ jobId }) => ({ accountId, jobId }));
     const found = asked.length === 0 ? [] : await this.jobs.findEach(this.database, asked);
-    const byId = new Map(found.map((job) => [job.id, job]));
-    const queue = await this.reads.queuePlaces(scope, found);
+    const [shown, queue] = await Promise.all([
+      this.reads.withLiveProgress(found),
+      this.reads.queuePlaces(scope, found),
+    ]);
+    const byId = new Map(shown.map((job) => [job.id, job]));
     return places.flatMap(({ jobId, index }) => {
       const job = byId.get(jobId);
       return job === undefined ? [] : [{ index, job, place: queue.get(jobId) ?? null }];

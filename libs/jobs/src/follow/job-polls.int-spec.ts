@@ -28,12 +28,18 @@ async function startOne(): Promise<ClaimedAttempt> {
   return claimed;
 }
 
-function pollsThatShow(read: () => Promise<Progress | null>): JobPolls {
+function readsThatShow(read: () => Promise<Progress | null>): JobReads {
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
   const ranks = new QueueRanks(test.database, new QueueEndsStore());
-  return new JobPolls(new JobReads(test.database, new JobStore(), estimates, ranks), {
-    progress: async (ids) => Promise.all(ids.map(read)),
-  });
+  return new JobReads(test.database, new JobStore(), estimates, ranks, liveThatShows(read));
+}
+
+const liveThatShows = (read: () => Promise<Progress | null>): ConstructorParameters<typeof JobPolls>[1] => ({
+  progress: async (ids) => Promise.all(ids.map(read)),
+});
+
+function pollsThatShow(read: () => Promise<Progress | null>): JobPolls {
+  return new JobPolls(readsThatShow(read), liveThatShows(read));
 }
 
 describe('a running job that is polled', () => {
@@ -57,6 +63,15 @@ describe('a running job that is polled', () => {
     });
     const { progress } = await polls.version(scope, claimed.jobId);
     expect(progress).toEqual(shown);
+  });
+
+  it('has it in lists, too', async () => {
+    const claimed = await startOne();
+    const shown: Progress = { value: 0.9, nodes_done: 0, nodes_total: 1 };
+    const page = { cursor: null, status: null, metadata: {}, limit: 10, createdAfter: null, createdBefore: null };
+    const { jobs: listed } = await readsThatShow(() => Promise.resolve(shown)).list(scope, page);
+    expect(listed.filter(({ id }) => id === claimed.jobId)).toMatchObject([{ progress: shown }]);
+    expect(listed.filter(({ status }) => status !== 'running').every(({ progress }) => progress === null)).toBe(true);
   });
 
   it('and ends while it is read has ended in the answer, not with what Postgres held before', async () => {

@@ -6,6 +6,7 @@ import { scopeText, type JobRecord, type JobScope } from '../state';
 import { CoalescedReads } from './coalesced-reads';
 import type { JobReads } from './job-reads.service';
 import { factsOf, versionOf, type JobVersion } from './job-version';
+import { hasLiveProgress, withProgress } from './live-progress';
 
 /** What a poll shows of a job. */
 export interface PolledJob {
@@ -60,12 +61,11 @@ export class JobPolls {
     read: () => Promise<T>,
   ): Promise<T> {
     const job = await read();
-    // Between two attempts, too: Postgres holds what the last heartbeat of the lost one said.
-    if (job.status !== 'running' && job.status !== 'canceling') return job;
+    if (!hasLiveProgress(job)) return job;
     const shown = await this.shown.get(job.id);
     // What was shown is deleted at a job's end, which may have come since it was read.
     if (shown === null) return read();
-    return shown.value >= (job.progress?.value ?? 0) ? { ...job, progress: shown } : job;
+    return withProgress(job, shown);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Refusal, isUuid, lowestIdAt } from '@millrace/contracts';
 import { GroupedReads, decodeCursor, encodeCursor, type Statements } from '@millrace/database';
+import type { LivePublisher } from '@millrace/messaging';
 import { BoundedMap, Turns } from '@millrace/platform';
 import type { QueueEstimates, QueuePlace } from '../rotation';
 import type { JobLogRecord, JobRecord, JobScope, JobTransitionRecord, NodeTiming } from '../state';
@@ -8,6 +9,7 @@ import { describeAttempts, type JobAttempt, type JobRetries } from './job-attemp
 import { waitingOf, type JobStandingNow } from './job-standing';
 import { findStanding } from './job-standing.store';
 import type { AskedJob, JobFactsRow, JobFilter, JobStore } from './job.store';
+import { hasLiveProgress, withProgress } from './live-progress';
 import type { QueueRanks } from './queue-ranks';
 
 const LIST = 'jobs';
@@ -60,6 +62,7 @@ export class JobReads {
     private readonly store: JobStore,
     private readonly estimates: QueueEstimates,
     private readonly ranks: Pick<QueueRanks, 'ahead'>,
+    private readonly live: Pick<LivePublisher, 'progress'>,
   ) {}
 
   /** @throws Refusal `not_found`; `rate_limited` while too many readings of large jobs wait. */
@@ -101,10 +104,19 @@ export class JobReads {
   }
 
   private async page(scope: JobScope, filter: JobFilter): Promise<JobRecordPage> {
-    const { jobs, more } = await this.store.list(this.database, scope, filter);
-    const last = jobs.at(-1);
-    const places = await this.queuePlaces(scope, jobs);
+    const { jobs: found, more } = await this.store.list(this.database, scope, filter);
+    const last = found.at(-1);
+    const [jobs, places] = await Promise.all([this.withLiveProgress(found), this.queuePlaces(scope, found)]);
     return { jobs, places, nextCursor: more && last !== undefined ? encodeCursor(LIST, last.id) : undefined };
+  }
+
+  /** Jobs of a list with the progress that their streams show, as far as Redis has it (contract, section 2). */
+  async withLiveProgress(jobs: readonly JobRecord[]): Promise<JobRecord[]> {
+    const running = jobs.filter(hasLiveProgress);
+    if (running.length === 0) return [...jobs];
+    const shown = await this.live.progress(running.map(({ id }) => id));
+    const byId = new Map(running.map(({ id }, at) => [id, shown[at] ?? null]));
+    return jobs.map((job) => withProgress(job, byId.get(job.id) ?? null));
   }
 
   /** How large the graph's text is, before it is read. @throws Refusal `not_found`. */

@@ -5,6 +5,7 @@ import { scopeText, type JobRecord, type JobScope, type JobTransitionRecord } fr
 import { CoalescedReads } from './coalesced-reads';
 import { InterruptibleSleep } from './interruptible-sleep';
 import type { JobReads } from './job-reads.service';
+import { withProgress } from './live-progress';
 import { STREAM_TIMING, StreamSchedule, type StreamTiming } from './stream-schedule';
 import { StreamState, type StreamItem } from './stream-state';
 
@@ -101,7 +102,7 @@ export class JobStreams {
     const place = await this.reads.queuePlace(job);
     const state = new StreamState(job, place);
     inbox.attach(state);
-    yield { kind: 'status', job, place };
+    yield { kind: 'status', job: withProgress(job, shown.progress), place };
     if (isTerminal(job.status)) return null;
     state.offerProgress(job.progress);
     state.offerProgress(shown.progress);

@@ -33,8 +33,8 @@ afterAll(async () => {
 function polls(): JobPolls {
   const estimates = new QueueEstimates(test.database, new AccountQueueStore(), new WorkerStore());
   const ranks = new QueueRanks(test.database, new QueueEndsStore());
-  const reads = new JobReads(test.database, new JobStore(), estimates, ranks);
-  return new JobPolls(reads, { progress: (ids) => Promise.resolve(ids.map(() => shown)) });
+  const live = { progress: (ids: readonly string[]) => Promise.resolve(ids.map(() => shown)) };
+  return new JobPolls(new JobReads(test.database, new JobStore(), estimates, ranks, live), live);
 }
 
 async function keepLog(jobId: string, text: string): Promise<void> {

@@ -9,6 +9,8 @@ import type { AskedJob, JobStore } from './job.store';
 
 const scope: JobScope = { accountId: randomUUID(), surface: 'cloud', deploymentId: null, labels: null };
 
+const NOTHING_SHOWN = { progress: (ids: readonly string[]) => Promise.resolve(ids.map(() => null)) };
+
 /** Reads from a store that answers when the test says so. */
 class HeldStore {
   readonly begun: string[] = [];
@@ -26,8 +28,9 @@ class HeldStore {
     } as unknown as JobStore,
     {} as QueueEstimates,
     { ahead: () => Promise.resolve(0) },
+    NOTHING_SHOWN,
   );
-  readonly polls = new JobPolls(this.reads, { progress: (ids) => Promise.resolve(ids.map(() => null)) });
+  readonly polls = new JobPolls(this.reads, NOTHING_SHOWN);
 
   constructor(private readonly jobs = new Map<string, JobRecord>()) {}
 

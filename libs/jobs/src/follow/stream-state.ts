@@ -2,6 +2,7 @@ import { isTerminal, type Preview, type Progress } from '@millrace/contracts';
 import type { ReceivedEvent } from '@millrace/messaging';
 import type { QueuePlace } from '../rotation';
 import type { JobOutputRecord, JobRecord, JobTransitionRecord } from '../state';
+import { withProgress } from './live-progress';
 
 /** What a stream sends of a job. */
 export type StreamItem =
@@ -21,6 +22,7 @@ export class StreamState {
   private position: number | null = null;
   private value = 0;
   private progress: Progress | null = null;
+  private sentProgress: Progress | null = null;
   private preview: Preview | null = null;
   /** True while there is more to read of the job than was sent. */
   stale = false;
@@ -59,6 +61,7 @@ export class StreamState {
     this.progress = null;
     if (progress === null || progress.value < this.value) return [];
     this.value = progress.value;
+    this.sentProgress = progress;
     return [{ kind: 'progress', progress }];
   }
 
@@ -92,7 +95,12 @@ export class StreamState {
    */
   takeNews(job: JobRecord, transitions: JobTransitionRecord[]): StreamItem[] {
     const moves = transitions.filter((transition) => transition.seq > this.seq);
-    const statuses = moves.map((move): StreamItem => ({ kind: 'status', job: asOf(job, move), place: null }));
+    const shown = this.progress ?? this.sentProgress;
+    const statuses = moves.map((move): StreamItem => ({
+      kind: 'status',
+      job: withProgress(asOf(job, move), shown),
+      place: null,
+    }));
     this.seq = moves.at(-1)?.seq ?? this.seq;
     const end = isTerminal(job.status) && moves.length > 0 ? statuses.splice(-1) : [];
     const outputs = this.takeOutputs(job);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { BlobStoreError } from '@millrace/assets';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { SEED } from '../fixtures/operations';
 import { OutputJobs } from '../fixtures/output-jobs';
 import type { ClaimedAttempt } from '../state/job';
@@ -97,8 +97,8 @@ class Race {
     else if (kind === 'expire') await world.runLoop('expire-assets');
     else if (kind === 'end') await world.jobs.end(attempt, 0, 'node_failed');
     else if (kind === 'lose') {
-      await world.jobs.lose(attempt);
-      await this.start();
+      const lost = await world.jobs.lose(attempt);
+      if (lost?.status === 'running') await this.start();
     } else {
       const ids = kind === 'delete' ? this.uploaded : await world.keptAssets(attempt.jobId);
       const id = ids[nth % ids.length];
@@ -106,9 +106,13 @@ class Race {
     }
   }
 
+  /** No job is left to a later race. A turn passes over an account that another step has locked. */
   private async start(): Promise<void> {
-    const claimed = await world.jobs.start();
-    if (claimed !== null) this.attempts.push(claimed);
+    await eventually('the waiting job to be claimed', async () => {
+      const claimed = await world.jobs.start();
+      if (claimed !== null) this.attempts.push(claimed);
+      return claimed !== null;
+    });
   }
 
   private async record(attempt: ClaimedAttempt, text: string, place: number): Promise<void> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isTerminal, newId, Refusal, type JobStatus, type Progress } from '@millrace/contracts';
 import type { ReceivedEvent } from '@millrace/messaging';
-import type { StreamItem } from './stream-state';
+import { StreamState, type StreamItem } from './stream-state';
 import type { JobOutputRecord, JobRecord, JobScope, JobTransitionRecord } from '../state/job';
 import { JobStreams } from './job-streams';
 import { hasLiveProgress } from './live-progress';
@@ -198,6 +198,26 @@ describe('a stream of a job', () => {
       },
     );
     await fc.assert(property, { numRuns: 150, seed: 71 });
+  });
+
+  it('sends no progress below that of a status before it, whether that came from an event or from Postgres', () => {
+    const progressOf = (value: number): Progress => ({ value, nodes_done: 0, nodes_total: 1 });
+    const eventOf = (value: number): ReceivedEvent => ({ kind: 'progress', attempt: 1, progress: progressOf(value) });
+    const jobAt = (status: JobStatus, seq: number, value: number): JobRecord =>
+      ({ status, seq, progress: progressOf(value), outputs: [] }) as unknown as JobRecord;
+    const state = new StreamState(jobAt('queued', 1, 0), null);
+    const valuesAfter = (job: JobRecord): number[] =>
+      state
+        .takeNews(job, [{ seq: job.seq, status: job.status, at: new Date() }])
+        .flatMap((item) => (item.kind === 'status' ? [item.job.progress?.value ?? 0] : []));
+    state.receive(eventOf(0.6));
+    expect(valuesAfter(jobAt('running', 2, 0.3))).toEqual([0.6]);
+    state.receive(eventOf(0.4));
+    expect(state.takeProgress()).toEqual([{ kind: 'progress', progress: progressOf(0.6) }]);
+    expect(valuesAfter(jobAt('canceling', 3, 0.8))).toEqual([0.8]);
+    state.receive(eventOf(0.7));
+    expect(state.takeProgress()).toEqual([{ kind: 'progress', progress: progressOf(0.8) }]);
+    expect(state.hasProgress).toBe(false);
   });
 
   it('that opens late sends the outputs there are, after the status', async () => {

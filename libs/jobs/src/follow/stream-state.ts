@@ -20,9 +20,9 @@ export class StreamState {
   seq = 0;
   private readonly sentAssets = new Set<string>();
   private position: number | null = null;
-  private value = 0;
+  /** The furthest that is known, sent or not. */
   private progress: Progress | null = null;
-  private sentProgress: Progress | null = null;
+  private isProgressNew = false;
   private preview: Preview | null = null;
   /** True while there is more to read of the job than was sent. */
   stale = false;
@@ -40,8 +40,9 @@ export class StreamState {
   }
 
   offerProgress(progress: Progress | null): void {
-    if (progress === null || progress.value < this.value) return;
+    if (progress === null || progress.value < (this.progress?.value ?? 0)) return;
     this.progress = progress;
+    this.isProgressNew = true;
   }
 
   offerPreview(preview: Preview | null): void {
@@ -49,7 +50,7 @@ export class StreamState {
   }
 
   get hasProgress(): boolean {
-    return this.progress !== null;
+    return this.isProgressNew;
   }
 
   get hasPreview(): boolean {
@@ -57,12 +58,9 @@ export class StreamState {
   }
 
   takeProgress(): StreamItem[] {
-    const { progress } = this;
-    this.progress = null;
-    if (progress === null || progress.value < this.value) return [];
-    this.value = progress.value;
-    this.sentProgress = progress;
-    return [{ kind: 'progress', progress }];
+    const { progress, isProgressNew } = this;
+    this.isProgressNew = false;
+    return progress === null || !isProgressNew ? [] : [{ kind: 'progress', progress }];
   }
 
   takePreview(): StreamItem[] {
@@ -95,10 +93,11 @@ export class StreamState {
    */
   takeNews(job: JobRecord, transitions: JobTransitionRecord[]): StreamItem[] {
     const moves = transitions.filter((transition) => transition.seq > this.seq);
-    const shown = this.progress ?? this.sentProgress;
+    // What a status shows is known from then on: no progress below it follows.
+    if (moves.length > 0 && (job.progress?.value ?? 0) > (this.progress?.value ?? 0)) this.offerProgress(job.progress);
     const statuses = moves.map((move): StreamItem => ({
       kind: 'status',
-      job: withProgress(asOf(job, move), shown),
+      job: withProgress(asOf(job, move), this.progress),
       place: null,
     }));
     this.seq = moves.at(-1)?.seq ?? this.seq;

@@ -101,6 +101,10 @@ describe('an error budget', () => {
       [`millrace_jobs_finished_total{namespace="prod",pool="bad",status="expired",fault="service"}`]: '0+2x120',
       [`millrace_job_start_delay_seconds_bucket{${pool},le="300"}`]: '0+975x120',
       [`millrace_job_start_delay_seconds_count{${pool}}`]: '0+1000x120',
+      // As Prometheus 3 writes the bound of a bucket.
+      [`millrace_job_start_delay_seconds_bucket{namespace="prod",pool="three",le="300.0"}`]: '0+1000x120',
+      [`millrace_job_start_delay_seconds_bucket{namespace="prod",pool="three",le="1300.0"}`]: '0+1000x120',
+      [`millrace_job_start_delay_seconds_count{namespace="prod",pool="three"}`]: '0+1000x120',
     };
     const expected = {
       'round(millrace:availability_budget_left:ratio, 0.001)': [['{namespace="prod"}', 0]],
@@ -108,7 +112,10 @@ describe('an error budget', () => {
         ['{namespace="prod",pool="bad"}', -1],
         ['{namespace="prod",pool="default"}', 1],
       ],
-      'round(millrace:start_budget_left:ratio, 0.001)': [['{namespace="prod",pool="default"}', 0.5]],
+      'round(millrace:start_budget_left:ratio, 0.001)': [
+        ['{namespace="prod",pool="default"}', 0.5],
+        ['{namespace="prod",pool="three"}', 1],
+      ],
     };
     const checks = Object.entries(expected).map(([expr, samples]) => ({
       expr,

@@ -453,8 +453,8 @@ describe('alerts and dashboards', () => {
     expect(rules).toContain('millrace:http_errors:ratio_rate1h > 14.4 * (1.0 - 0.99)');
     expect(rules).toContain('millrace:jobs_started_late:ratio_rate30d / (1.0 - 0.951)');
     expect(rules).toContain('millrace:jobs_failed_by_service:ratio_rate6h > 6 * (1.0 - 0.95)');
-    expect(rules).toContain('le=\\"60\\"');
-    expect(rules).not.toMatch(/\(1 - 0\.\d|le=\\"300/);
+    expect(rules).toContain('le=~\\"60([.]0)?\\"');
+    expect(rules).not.toMatch(/\(1 - 0\.\d|le=~\\"300/);
   });
 
   it('have a section in docs/operations.md that says what to do', () => {

@@ -61,6 +61,7 @@ function podOf(set: string, component: string): PodOf {
   return found;
 }
 
+const GPU_POOL = '3f0c9b52-6f0e-4d0c-8a0e-5d8f3b1c7e21';
 const DNS = ['outside ["kube-system"]:53'];
 
 describe('the network policy', () => {
@@ -95,8 +96,8 @@ describe('the network policy', () => {
   it('opens exactly these flows to servers outside, and to those who may come in', () => {
     const outside = ['10.1.0.0/24:5432', '10.1.1.0/24:6380', '10.1.2.0/24:9000'];
     const collector = 'outside ["monitoring"]:4318';
-    const [images, video] = ['3f0c9b52-6f0e-4d0c-8a0e-5d8f3b1c7e21', '8a4d17e6-2b93-4c55-9d3f-0e6b7c2a9f14'].map(
-      (pool) => podsOf(of('ha')).find(({ labels }) => labels['millrace/pool'] === pool),
+    const [images, video] = [GPU_POOL, '8a4d17e6-2b93-4c55-9d3f-0e6b7c2a9f14'].map((pool) =>
+      podsOf(of('ha')).find(({ labels }) => labels['millrace/pool'] === pool),
     );
     if (images === undefined || video === undefined) throw new Error('a pool is missing');
     expect(flows(of('ha'), images, 'egress')).toEqual([...outside, ...DNS, collector].sort());
@@ -111,6 +112,17 @@ describe('the network policy', () => {
     expect(flows(of('ha'), podOf('ha', 'api'), 'ingress')).toEqual(
       ['outside ["ingress-nginx"]:8080', 'outside ["monitoring"]:9090', 'test:8080', 'test:9090'].sort(),
     );
+  });
+
+  it('opens the internet to workers that the fleet makes of a class with `reach`, to no others of it', () => {
+    const manifests = of('ha');
+    const template = podsOf(manifests).find(({ labels }) => labels['millrace/pool'] === GPU_POOL);
+    if (template === undefined) throw new Error('a pool is missing');
+    const labels = { ...template.labels, 'millrace/pool': 'a-deployment' };
+    const ways = (more: object): string[] =>
+      flows(manifests, { ...template, labels: { ...labels, ...more } }, 'egress').filter((way) => /^(0|::)/.test(way));
+    expect(ways({})).toEqual([]);
+    expect(ways({ 'millrace/internet': 'allowed' })).toEqual(['0.0.0.0/0:443', '0.0.0.0/0:80', '::/0:443', '::/0:80']);
   });
 
   it('opens the way to a mail server for maintenance, and to Prometheus for the API', () => {

@@ -41,4 +41,21 @@ describe('what is said after an installation', () => {
     expect(await notesOf({ metrics: { status, rules: { enabled: true } } })).not.toContain(WARNING);
     expect(await notesOf({})).not.toContain('status page');
   });
+
+  it('names the token by which the first account is made: the shared one, or one of an operator who signs in', async () => {
+    const shared = await notesOf({});
+    expect(shared).toContain('admin-token');
+    expect(shared).not.toContain('Millrace-Reason');
+    const operators = { existingSecret: 'provider' };
+    const settings = {
+      MILLRACE_OPERATORS_ISSUER: 'https://login.example.com',
+      MILLRACE_OPERATORS_CLIENT_ID: 'millrace',
+      MILLRACE_OPERATORS_URL: 'https://ops.example.com',
+      MILLRACE_OPERATORS_ROLES: 'admin=platform',
+    };
+    const signedIn = await notesOf({ operators, settings, tests: { job: false } });
+    expect(signedIn).not.toContain('admin-token');
+    expect(signedIn).toContain('make a token on its screen Operators');
+    expect(signedIn).toContain('Millrace-Reason: the%20first%20account');
+  });
 });

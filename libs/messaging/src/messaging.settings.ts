@@ -16,7 +16,7 @@ export const messagingSettings = {
 export const secretKeySetting = {
   secretKey: secretSetting(
     'SECRET_KEY',
-    'Keys that seal forwarded credentials and secrets of webhooks, and sign links, the same for api, worker and maintenance: the base64 of 32 random bytes, or several separated by commas, each with an id and a colon before it. The first seals and signs, all are accepted.',
+    'Keys that seal forwarded credentials and secrets of webhooks, and sign links, the same for api, worker, gateway and maintenance: the base64 of 32 random bytes, or several separated by commas, each with an id and a colon before it. The first seals and signs, all are accepted.',
     z.string().transform((text, context) => {
       const ring = KeyRing.parse(text);
       if (typeof ring !== 'string') return ring;

@@ -88,7 +88,7 @@ AS $function$
 #variable_conflict use_column
 DECLARE
     first_id CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-    -- From where accounts are read, in the order of their turns.
+    -- After which account they are read, in the order of their turns.
     after_pass bigint := coalesce(from_pass, -9223372036854775808);
     after_account uuid := first_id;
     in_flight_now integer;
@@ -108,6 +108,7 @@ DECLARE
     reached bigint;
     looked boolean;
     seen_pass bigint;
+    passed_over boolean := false;
 BEGIN
     IF wait_ms > 0 THEN
         PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
@@ -123,7 +124,7 @@ BEGIN
         looked := in_flight_now < room;
         IF looked THEN
             SELECT t.account_id, t.pass INTO first_account, first_pass FROM account_turns t
-            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (after_pass, after_account)
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) > (after_pass, after_account)
             ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
         -- From the first on: what is dead before it has been read once.
@@ -184,16 +185,39 @@ BEGIN
                 after_account := turn_account;
             END IF;
         END IF;
+        IF turn_account IS NOT NULL AND job_id IS NULL THEN
+            passed_over := true;
+            after_pass := turn_pass;
+            after_account := turn_account;
+            CONTINUE WHEN n < most;
+        END IF;
         seen_pass := least(turn_pass, first_pass);
         IF looked AND seen_pass IS NULL THEN
             SELECT p.virtual_time INTO seen_pass FROM pools p WHERE p.id = pool;
         END IF;
         RETURN QUERY SELECT job_id, job_attempt, job_traceparent, job_models, seen_pass, in_flight_now, oldest,
-            coalesce(first_account <> turn_account, first_account IS NOT NULL);
+            passed_over OR coalesce(first_account <> turn_account, first_account IS NOT NULL);
         in_flight_now := in_flight_now + 1;
         EXIT WHEN job_id IS NULL OR in_flight_now >= room;
     END LOOP;
     UPDATE pools SET virtual_time = reached WHERE id = pool AND virtual_time < reached;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.extend_label_hold(account uuid, counted text, counted_value text, added bigint, day_stopped boolean, month_stopped boolean)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    today CONSTANT date := (now() AT TIME ZONE 'UTC')::date;
+    changed integer;
+BEGIN
+    UPDATE label_use u SET held_micros = u.held_micros + added,
+        day_stopped_on = CASE WHEN day_stopped THEN today ELSE u.day_stopped_on END,
+        month_stopped_on = CASE WHEN month_stopped THEN today ELSE u.month_stopped_on END
+    WHERE u.account_id = account AND u.label = counted AND u.value = counted_value;
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    RETURN changed;
 END
 $function$;
 
@@ -251,12 +275,72 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.leave_labels(account uuid, labels text[], metadata jsonb, api_key uuid, held bigint, charged bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    today CONSTANT date := (now() AT TIME ZONE 'UTC')::date;
+    changed integer;
+BEGIN
+    PERFORM FROM unnest(labels) AS counted (label)
+    JOIN label_use u ON u.account_id = account AND u.label = counted.label AND u.value = limited_value(counted.label, metadata, api_key)
+    ORDER BY u.label FOR UPDATE OF u;
+    UPDATE label_use u SET live = greatest(u.live - 1, 0), held_micros = greatest(u.held_micros - held, 0), day = today,
+        day_micros = CASE WHEN u.day = today THEN u.day_micros ELSE 0 END + charged,
+        month_micros = CASE WHEN date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END + charged
+    FROM unnest(labels) AS counted (label)
+    WHERE u.account_id = account AND u.label = counted.label AND u.value = limited_value(counted.label, metadata, api_key);
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    RETURN changed;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.leave_queue(pool text, account uuid, was_waiting boolean)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    changed integer;
+BEGIN
+    UPDATE account_queues q SET waiting = q.waiting - CASE WHEN was_waiting THEN 1 ELSE 0 END,
+        in_flight = q.in_flight - CASE WHEN was_waiting THEN 0 ELSE 1 END,
+        pass = CASE WHEN q.eligible THEN q.pass ELSE greatest(q.pass, p.virtual_time) END
+    FROM pools p WHERE p.id = q.pool_id AND q.pool_id = pool AND q.account_id = account;
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    RETURN changed;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.limited_value(label text, metadata jsonb, api_key uuid)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
 AS $function$
     SELECT CASE label WHEN '@account' THEN '' WHEN '@key' THEN api_key::text ELSE metadata ->> label END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.lock_label_rooms(account uuid, labels text[], metadata jsonb, api_key uuid)
+ RETURNS TABLE(label text, value text, daily_at_cap text, monthly_at_cap text, day_room bigint, month_room bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+    today CONSTANT date := (now() AT TIME ZONE 'UTC')::date;
+BEGIN
+    RETURN QUERY
+        SELECT u.label, u.value, r.daily_at_cap, r.monthly_at_cap,
+            r.daily_micros - CASE WHEN u.day = today THEN u.day_micros ELSE 0 END - u.held_micros,
+            r.monthly_micros - CASE WHEN date_trunc('month', u.day) = date_trunc('month', today) THEN u.month_micros ELSE 0 END - u.held_micros
+        FROM unnest(labels) AS counted (label)
+        JOIN label_use u ON u.account_id = account AND u.label = counted.label AND u.value = limited_value(counted.label, metadata, api_key)
+        LEFT JOIN LATERAL (
+            SELECT r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap FROM label_rules r
+            WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL)
+            ORDER BY r.value NULLS LAST LIMIT 1
+        ) r ON true
+        ORDER BY u.label FOR UPDATE OF u;
+END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.model_bytes(account uuid, names text[])

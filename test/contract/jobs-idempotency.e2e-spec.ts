@@ -56,6 +56,12 @@ describe('an Idempotency-Key', () => {
     const before = await jobsOf();
     const others = [BODY, '{"workflow":{}}', '{"workflow":{"nodes":[],"links":[]}}', '{}', '{', '{"webhook_url":1}'];
     for (const text of others) expect(outcome(await submit(key, client, text))).toBe('422 idempotency_key_reuse');
+    // Also where the request would be refused before its body is read.
+    const wrong: Record<string, string>[] = [{ 'Millrace-Retry': 'bogus' }, { 'Content-Type': 'text/plain' }];
+    for (const headers of wrong)
+      expect(outcome(await client.submit(BODY, { 'Idempotency-Key': key, ...headers }))).toBe(
+        '422 idempotency_key_reuse',
+      );
     expect(await jobsOf()).toBe(before);
   });
 

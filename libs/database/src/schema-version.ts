@@ -8,7 +8,7 @@ import type { Statements } from './database';
  * The migration that this version of the code needs. Later ones only add (expand, backfill, contract), so a process of
  * this version keeps working on them.
  */
-export const REQUIRED_MIGRATION = '20270104000200_head_unknown_when_jobs_return';
+export const REQUIRED_MIGRATION = '20270105000100_turns_pass_over_locked_jobs';
 
 const LOOK_EVERY_MS = 100;
 

@@ -11,7 +11,7 @@ export const jobSettings = {
   ),
   jobExecutionDeadlineSeconds: setting(
     'JOB_EXECUTION_DEADLINE_SECONDS',
-    'A job that has not ended this long after its submission becomes expired, in seconds; never after its retention.',
+    'A job that has not ended this long after its submission becomes expired, in seconds; at the latest after nine tenths of the time that it is kept.',
     integer({ min: 1 }).default(86_400),
   ),
   queueLimitPerAccount: setting(

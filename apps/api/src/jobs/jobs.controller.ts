@@ -60,21 +60,14 @@ export class JobsController {
   ) {}
 
   @Serves(postJobs)
-  async submit({
-    visitor,
-    idempotencyKey,
-    request,
-    response,
-  }: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
-    const { caller, scope, surface, demo } = visitor;
-    const retry = retryPolicyOf(request);
-    // Callers of a demo share an account: one would be shown the job of another.
-    if (demo) assertNoReuse(request, 'demo deployments');
-    const reuse = demo ? null : reuseOf(request);
-    const spendLimitMicros = spendLimitOf(request);
-    const body = await readBytes(request, this.settings.maxWorkflowBytes);
-    const traceparent = currentTraceparent();
-    const submission = { caller, scope, body, idempotencyKey, retry, reuse, spendLimitMicros, traceparent };
+  async submit(input: InputOf<typeof postJobs>): Promise<AnswerOf<typeof postJobs>> {
+    const { visitor, idempotencyKey, request, response } = input;
+    const { caller, scope, surface } = visitor;
+    const asked = await this.asked(input).catch(async (error: unknown) => {
+      throw await this.submissions.preferKeyReuse({ caller, idempotencyKey }, error);
+    });
+    const { body } = asked;
+    const submission = { ...asked, caller, scope, idempotencyKey, traceparent: currentTraceparent() };
     // A request that is repeated under its key asks for the same version of the deployment.
     const seed = idempotencyKey === undefined ? undefined : `${caller.accountId} ${idempotencyKey}`;
     const target = (): Promise<Target> => this.destinations.of(surface, { seed });
@@ -84,6 +77,17 @@ export class JobsController {
     const warning = spendWarning(accepted.spend);
     if (warning !== null) response.setHeader(...warning);
     return this.presenter.present(visitor, job, place);
+  }
+
+  /** What a submission asks for beside its key. @throws Refusal what is wrong with its headers, or its body as a whole. */
+  private async asked({ visitor: { demo }, request }: InputOf<typeof postJobs>) {
+    const retry = retryPolicyOf(request);
+    // Callers of a demo share an account: one would be shown the job of another.
+    if (demo) assertNoReuse(request, 'demo deployments');
+    const reuse = demo ? null : reuseOf(request);
+    const spendLimitMicros = spendLimitOf(request);
+    const body = await readBytes(request, this.settings.maxWorkflowBytes);
+    return { retry, reuse, spendLimitMicros, body };
   }
 
   @Serves(listJobs)

@@ -23,7 +23,7 @@ export class OfferSetAsideJobsLoop implements Loop {
     private readonly lanes: Pick<LaneProducer, 'addLeft'>,
   ) {}
 
-  /** @throws when Redis is away; the next run tries again. */
+  /** @returns how many are set aside no more. @throws when Redis is away; the next run tries again. */
   async runOnce(): Promise<number> {
     const poolIds = await this.pools.listWithSetAside(this.database);
     const counts = await Promise.all(poolIds.map((poolId) => this.offer(poolId)));
@@ -34,6 +34,7 @@ export class OfferSetAsideJobsLoop implements Loop {
     const released = await this.aside.release(this.database, poolId, RELEASED_AT_ONCE);
     const awaited = await this.aside.listAwaited(this.database, poolId);
     for (const job of [...released, ...awaited]) await this.lanes.addLeft(poolId, job);
-    return released.length + awaited.length;
+    // An offer changes nothing: a worker may leave it where it is.
+    return released.length;
   }
 }

@@ -170,7 +170,8 @@ describe('the place of a worker with room that has gone', () => {
     // All that have room are busy: they find it themselves.
     expect(await world.offer(poolId)).toBe(0);
     await world.jobs.end(running);
-    for (let run = 0; run < 3; run += 1) expect(await world.offer(poolId)).toBe(1);
+    // An offer is no change: a worker that takes nothing does not keep the loop from its rest.
+    for (let run = 0; run < 3; run += 1) expect(await world.offer(poolId)).toBe(0);
     expect(await laneOf(poolId)).toEqual([message.jobId]);
     expect(await isAside(message)).toBe(true);
     await world.change(large, { state: 'stopped', stoppedAt: new Date() });
@@ -186,9 +187,11 @@ describe('the place of a worker with room that has gone', () => {
     const running = await busy(poolId, large);
     for (let n = 0; n < 3; n += 1) await claims().take(await inLane(poolId), worker);
     await world.jobs.end(running);
-    expect(await world.offer(poolId)).toBe(1);
+    await world.offer(poolId);
+    expect(await laneOf(poolId)).toHaveLength(1);
     await world.change(large, { capacity: 2 });
-    expect(await world.offer(poolId)).toBe(2);
+    await world.offer(poolId);
+    expect(await laneOf(poolId)).toHaveLength(2);
   });
 });
 

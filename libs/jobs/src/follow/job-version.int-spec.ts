@@ -1,9 +1,10 @@
 import { Prisma } from '@prisma/client';
 import type { Progress } from '@millrace/contracts';
 import { WorkerStore } from '@millrace/deployments';
-import { createTestDatabase, makeAccount, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { OutputJobs } from '../fixtures/output-jobs';
 import { nodesOf, type PlanNode } from '../fixtures/plans';
+import { RetiredPoolStore } from '../retired/retired-pool.store';
 import { AccountQueueStore } from '../rotation/account-queue.store';
 import { QueueEstimates } from '../rotation/queue-estimates';
 import type { ClaimedAttempt, JobScope } from '../state/job';
@@ -50,9 +51,14 @@ async function claimed(): Promise<ClaimedAttempt> {
 }
 
 it('the version of a job is another whenever a poll shows something else, and is read alone as it is read with the job', async () => {
+  const { poolId: otherPool } = await makePool(test.database);
   const first = await made.jobs.submit(0n, 0n);
   const id = (await made.jobs.submit(0n, 0n)) ?? '';
   const versions: JobVersion[] = [];
+  const moveTo = async (toPoolId: string): Promise<void> => {
+    const [{ poolId } = { poolId: '' }] = await test.database.models.job.findMany({ where: { id } });
+    await test.database.transaction((tx) => new RetiredPoolStore().move(tx, { poolId, toPoolId }, 1));
+  };
   const look = async (): Promise<JobVersion> => {
     const { version } = await polls().read(scope, id, { withLogs: true });
     expect(await polls().version(scope, id, { withLogs: true })).toEqual(version);
@@ -61,6 +67,8 @@ it('the version of a job is another whenever a poll shows something else, and is
   const changes: [string, () => Promise<unknown>][] = [
     ['it is submitted', () => Promise.resolve()],
     ['the one before it is canceled', () => made.jobs.cancelQueued(first ?? '')],
+    ['it moves to the pool of another version of its deployment', () => moveTo(otherPool)],
+    ['it moves back', () => moveTo(made.jobs.poolId)],
     ['it starts', async () => (attempt = await claimed())],
     ['its worker publishes progress', async () => void (shown = { value: 0.5, nodes_done: 1, nodes_total: 2 })],
     ['an output lands', () => made.record(attempt, 'an output')],
@@ -74,7 +82,9 @@ it('the version of a job is another whenever a poll shows something else, and is
   for (const [change, make] of changes) {
     await make();
     const version = await look();
-    for (const earlier of versions) expect([change, version]).not.toEqual([change, earlier]);
+    // Back where it was it shows again what it showed there.
+    const others = change === 'it moves back' ? versions.slice(-1) : versions;
+    for (const earlier of others) expect([change, version]).not.toEqual([change, earlier]);
     expect(await look()).toEqual(version);
     versions.push(version);
   }

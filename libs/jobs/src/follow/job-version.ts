@@ -9,6 +9,8 @@ import type { JobRecord } from '../state';
 export interface JobVersion {
   /** Status, times, error and charge change with a transition alone. */
   seq: number;
+  /** With the pool, the version of its deployment is another one: a job that waits may move to it. */
+  poolId: string;
   /** As shown; see `JobPolls`. */
   progress: Progress | null;
   place: QueuePlace | null;
@@ -23,6 +25,7 @@ export interface JobVersion {
 /** What the versions of a job are made of, as a statement reads it. */
 export interface JobFacts {
   seq: number;
+  poolId: string;
   status: JobStatus;
   progress: Progress | null;
   outputIds: string[];
@@ -31,9 +34,10 @@ export interface JobFacts {
 }
 
 export function versionOf(facts: JobFacts, place: QueuePlace | null): JobVersion {
-  const { seq, status, progress, outputIds, reusedFrom, loggedAt } = facts;
+  const { seq, poolId, status, progress, outputIds, reusedFrom, loggedAt } = facts;
   return {
     seq,
+    poolId,
     progress,
     place,
     outputIds: isTerminal(status) ? null : outputIds,
@@ -43,9 +47,10 @@ export function versionOf(facts: JobFacts, place: QueuePlace | null): JobVersion
 }
 
 /** The facts of a job that was read whole. */
-export function factsOf({ seq, status, progress, outputs, reusedFrom, logs }: JobRecord): JobFacts {
+export function factsOf({ seq, poolId, status, progress, outputs, reusedFrom, logs }: JobRecord): JobFacts {
   return {
     seq,
+    poolId,
     status,
     progress,
     outputIds: outputs.map((output) => output.assetId),

@@ -69,7 +69,12 @@ export class LabelRuleStore {
     return row ?? null;
   }
 
-  /** Forget rules and counts, at most `limit` of each: of one value of a label, or all of the account. @returns how many went. */
+  /**
+   * Forget rules and counts, at most `limit` of each: of one value of a label, or all of the account. Counts of jobs that have not ended stay,
+   * for their ends: `sweepUse` takes them when they are over.
+   *
+   * @returns how many went.
+   */
   async forget(
     tx: Statements,
     accountId: string,
@@ -84,7 +89,7 @@ export class LabelRuleStore {
       DELETE FROM label_rules WHERE id IN (SELECT id FROM label_rules WHERE ${isOf} LIMIT ${limit})`);
     const uses = await tx.execute(Prisma.sql`
       DELETE FROM label_use WHERE (account_id, label, value) IN (
-        SELECT account_id, label, value FROM label_use WHERE ${isOf} LIMIT ${limit})`);
+        SELECT account_id, label, value FROM label_use WHERE ${isOf} AND live = 0 LIMIT ${limit} FOR UPDATE)`);
     return rules + uses;
   }
 

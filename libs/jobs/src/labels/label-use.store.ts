@@ -100,8 +100,8 @@ export function countLabelsParts(
 }
 
 /**
- * The one job that `job` yields at most has ended: it no longer counts, and what it was charged is spent. New counts are made from
- * the locked rows, as in `leaveRotationPart`.
+ * The one job that `job` yields at most has ended: it no longer counts, and what it was charged is spent. A function does so: a cap that was
+ * set while the statement waited for the job counts it, in a row that the statement's snapshot does not have.
  *
  * @returns the job once its labels are written, for what must lock after them.
  */
@@ -110,18 +110,9 @@ export function leaveLabelsPart<Column extends string>(
     Column | 'account_id' | 'api_key_id' | 'held_micros' | 'charged_micros' | 'metadata' | 'limited_labels'
   >,
 ): StatementPart<Column> {
-  const now = statementPart('label_now')`
-    SELECT u.account_id, u.label, u.value, u.live - 1 AS live, u.held_micros - job.held_micros AS held_micros,
-      ${dayMicros} + job.charged_micros AS day_micros, ${monthMicros} + job.charged_micros AS month_micros
-    FROM ${job} job CROSS JOIN LATERAL unnest(job.limited_labels) AS counted (label)
-    JOIN label_use u ON u.account_id = job.account_id AND u.label = counted.label AND u.value = limited_value(counted.label, job.metadata, job.api_key_id)
-    ORDER BY u.label FOR UPDATE OF u`;
-  const written = statementPart('label_left')`
-    UPDATE label_use u SET live = n.live, held_micros = n.held_micros, day = ${today}, day_micros = n.day_micros, month_micros = n.month_micros
-    FROM ${now} n WHERE u.account_id = n.account_id AND u.label = n.label AND u.value = n.value
-    RETURNING 1`;
   return statementPart<Column>('unlabelled')`
-    SELECT job.* FROM ${job} job CROSS JOIN (SELECT count(*) FROM ${written}) AS written`;
+    SELECT job.* FROM ${job} job WHERE job.limited_labels IS NULL
+      OR leave_labels(job.account_id, job.limited_labels, job.metadata, job.api_key_id, job.held_micros, job.charged_micros) IS NOT NULL`;
 }
 
 /** A running job whose hold may be extended. */
@@ -130,9 +121,9 @@ type LabelledRun =
 
 /**
  * The rules of its labels limit what may be held for a running job as its own limit does, except where those that run may finish: `spend_limit_micros` is the lower of
- * that and what they leave. The rows are locked, so that no two runs extend into the same room.
+ * that and what they leave. The rows are locked, so that no two runs extend into the same room; functions do so, because of `leaveLabelsPart`.
  *
- * @returns the run with `spend_limit_micros`, and the part that notes by how much its hold was extended.
+ * @returns the run with `spend_limit_micros`, and the part that notes by how much its hold was extended; it must be read.
  */
 export function withinLabelsParts<Column extends string>(
   run: StatementPart<Column | LabelledRun>,
@@ -141,16 +132,9 @@ export function withinLabelsParts<Column extends string>(
   note: (hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>) => StatementPart;
 } {
   const locked = statementPart('label_locked')`
-    SELECT u.account_id, u.label, u.value, u.held_micros, r.daily_at_cap, r.monthly_at_cap,
-      r.daily_micros - ${dayMicros} - u.held_micros AS day_room, r.monthly_micros - ${monthMicros} - u.held_micros AS month_room
-    FROM ${run} run CROSS JOIN LATERAL unnest(run.limited_labels) AS counted (label)
-    JOIN label_use u ON u.account_id = run.account_id AND u.label = counted.label AND u.value = limited_value(counted.label, run.metadata, run.api_key_id)
-    LEFT JOIN LATERAL (
-      SELECT r.daily_micros, r.monthly_micros, r.daily_at_cap, r.monthly_at_cap FROM label_rules r
-      WHERE r.account_id = u.account_id AND r.label = u.label AND (r.value = u.value OR r.value IS NULL)
-      ORDER BY r.value NULLS LAST LIMIT 1
-    ) r ON true
-    ORDER BY u.label FOR UPDATE OF u`;
+    SELECT run.account_id, room.* FROM ${run} run
+    CROSS JOIN LATERAL lock_label_rooms(run.account_id, run.limited_labels, run.metadata, run.api_key_id) AS room
+    WHERE run.limited_labels IS NOT NULL`;
   const rooms = statementPart('label_rooms')`
     SELECT least(CASE WHEN daily_at_cap = 'finish' THEN NULL ELSE day_room END, CASE WHEN monthly_at_cap = 'finish' THEN NULL ELSE month_room END) AS room
     FROM ${locked}`;
@@ -162,14 +146,13 @@ export function withinLabelsParts<Column extends string>(
   // A cap is used up when a run has used all that is held for it, and the cap leaves no more.
   const isUsedUp = (atCap: string, room: string): Prisma.Sql => Prisma.sql`
     hold.is_exhausted AND l.${Prisma.raw(atCap)} = 'stop' AND l.${Prisma.raw(room)} <= hold.held_micros - run.held_micros`;
-  const note = (hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>): StatementPart => statementPart(
-    'label_extended',
-  )`
-    UPDATE label_use u SET held_micros = l.held_micros + hold.held_micros - run.held_micros,
-      day_stopped_on = CASE WHEN ${isUsedUp('daily_at_cap', 'day_room')} THEN ${today} ELSE u.day_stopped_on END,
-      month_stopped_on = CASE WHEN ${isUsedUp('monthly_at_cap', 'month_room')} THEN ${today} ELSE u.month_stopped_on END
+  const note = (
+    hold: StatementPart<'id' | 'held_micros' | 'is_exhausted'>,
+  ): StatementPart<'rows'> => statementPart<'rows'>('label_extended')`
+    SELECT coalesce(sum(extend_label_hold(l.account_id, l.label, l.value, hold.held_micros - run.held_micros,
+      coalesce(${isUsedUp('daily_at_cap', 'day_room')}, false), coalesce(${isUsedUp('monthly_at_cap', 'month_room')}, false))), 0) AS rows
     FROM ${locked} l, ${hold} hold, ${run} run
-    WHERE u.account_id = l.account_id AND u.label = l.label AND u.value = l.value AND hold.id = run.id
+    WHERE hold.id = run.id
       AND (hold.held_micros <> run.held_micros OR ${isUsedUp('daily_at_cap', 'day_room')} OR ${isUsedUp('monthly_at_cap', 'month_room')})`;
   return { limited, note };
 }

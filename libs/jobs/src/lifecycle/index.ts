@@ -6,6 +6,7 @@ export { ExpireOverdueJobsLoop } from './expire-overdue-jobs.loop';
 export { OVERTIME, type AttemptLoss, type AttemptResult } from './job-ending';
 export { JobEvents } from './job-events';
 export { Lifecycle } from './lifecycle.service';
+export { lastLogPart } from './log.store';
 export { RecallStoppedJobsLoop } from './recall-stopped-jobs.loop';
 export { RemoteAttempts, type RemoteAttempt } from './remote-attempt.store';
 export { RescueLostJobsLoop } from './rescue-lost-jobs.loop';

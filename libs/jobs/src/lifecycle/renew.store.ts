@@ -59,10 +59,8 @@ export async function renewLease(
     UPDATE jobs j SET lease_expires_at = now() + make_interval(secs => ${leaseSeconds}),
       progress = coalesce(${jsonOrNull(progress)}::jsonb, j.progress), engine_ms = run.engine_ms,
       held_micros = hold.held_micros
-    FROM ${run} run, ${hold} hold WHERE j.id = run.id AND hold.id = run.id
+    FROM ${run} run, ${hold} hold, ${note(hold)} noted WHERE j.id = run.id AND hold.id = run.id
     RETURNING j.status, hold.is_exhausted AS exhausted, run.overtime`;
-  const [answer] = await statements.rows<HeartbeatAnswer>(
-    composeStatement([...writes, note(hold)])`SELECT * FROM ${job}`,
-  );
+  const [answer] = await statements.rows<HeartbeatAnswer>(composeStatement(writes)`SELECT * FROM ${job}`);
   return answer ?? null;
 }

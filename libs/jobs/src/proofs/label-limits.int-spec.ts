@@ -118,6 +118,20 @@ describe('the jobs of a label', () => {
     await assertCounted(accountId);
   });
 
+  it('are counted until they end, also where their label is forgotten meanwhile', async () => {
+    await rule(accountId, { maxJobs: 7 });
+    const store = new LabelRuleStore();
+    const forget = (): Promise<number> =>
+      test.database.transaction((tx) => store.forget(tx, accountId, { label: 'user', value: 'ada' }, 100));
+    const first = await submit('ada');
+    expect(await forget()).toBe(0);
+    const second = await submit('ada');
+    for (const job of [first, second]) await cancel(job?.id ?? '');
+    expect((await useOf(accountId, 'ada')).live).toBe(0);
+    await assertCounted(accountId);
+    expect(await forget()).toBe(1);
+  });
+
   it('are kept for as long as their rule says, alone and in a group, and never longer than others', async () => {
     await rule(accountId, { retentionSeconds: 7_200 });
     await rule(accountId, { value: 'eve', retentionSeconds: 100_000_000 });
@@ -141,9 +155,9 @@ describe('the jobs of a label', () => {
     expect(await ruled({ shot: '7' })).toBeNull();
     const all: [number, number] = [86_400, 604_800];
     expect(await Promise.all([ada?.id ?? '', eve?.id ?? '', bob.id, none.id].map(keptOf))).toEqual([
-      [7_200, 7_200],
+      [6_480, 7_200],
       all,
-      [7_200, 7_200],
+      [6_480, 7_200],
       all,
     ]);
   });

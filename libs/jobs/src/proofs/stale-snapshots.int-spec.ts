@@ -1,7 +1,10 @@
 import { Prisma } from '@prisma/client';
 import { besideTransaction, type Statements } from '@millrace/database';
-import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, makePool, type TestDatabase } from '@millrace/testing';
+import { JobAudit } from '../audit';
 import { CreditJobs } from '../fixtures/credit-jobs';
+import { composeSpendCaps, LabelRuleStore } from '../labels';
+import { RetiredPoolStore } from '../retired/retired-pool.store';
 
 const PRICE = 1_000n;
 
@@ -35,6 +38,22 @@ async function running(micros: bigint, hold: bigint) {
   const claimed = await jobs.start();
   if (claimed === null) throw new Error('nothing was claimed');
   return { jobs, claimed };
+}
+
+/** A daily cap of the account, set in a transaction: it counts the jobs that have not ended. */
+const capped =
+  ({ accountId }: CreditJobs, dailyMicros: bigint) =>
+  (tx: Statements): Promise<unknown> =>
+    composeSpendCaps(test.database).put(tx, accountId, {
+      ...{ scope: 'account', keyId: null, dailyMicros, monthlyMicros: null },
+      ...{ dailyAtCap: 'stop', monthlyAtCap: 'stop' },
+    });
+
+/** All that is wrong with jobs, queues and counts by label. */
+async function findings(): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const finding of new JobAudit(test.database).findings()) found.push(finding);
+  return found;
 }
 
 describe('a statement that waited for another counts with what that one left', () => {
@@ -72,5 +91,42 @@ describe('a statement that waited for another counts with what that one left', (
     const [queue] = await test.database.models.accountQueue.findMany({ where: { accountId: jobs.accountId } });
     expect(queue).toMatchObject({ waiting: 0, inFlight: 0 });
     expect(await jobs.balance()).toEqual({ availableMicros: 100_000n, heldMicros: 0n });
+  });
+});
+
+describe('a statement that waited for another counts in a row that this one has made', () => {
+  it('when the hold of a job is extended while the first cap of its account is set, which it keeps, and the job ends', async () => {
+    const { jobs, claimed } = await running(1_000_000n, 30_000n);
+    await behind(capped(jobs, 50_000n), () => jobs.beat(claimed, 25_000));
+    expect(await jobs.balance()).toEqual({ availableMicros: 950_000n, heldMicros: 50_000n });
+    expect(await findings()).toEqual([]);
+    expect((await jobs.end(claimed, 40_000, 'succeeded'))?.chargedMicros).toBe(40_000n);
+    expect(await jobs.balance()).toEqual({ availableMicros: 960_000n, heldMicros: 0n });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('when a job ends while the first cap of its account is set, which counts what it was charged', async () => {
+    const { jobs, claimed } = await running(1_000_000n, 30_000n);
+    const moved = await behind(capped(jobs, 50_000n), () => jobs.end(claimed, 20_000, 'succeeded'));
+    expect(moved?.chargedMicros).toBe(20_000n);
+    const use = await new LabelRuleStore().use(test.database, jobs.accountId, '@account', '');
+    expect(use).toMatchObject({ live: 0, heldMicros: 0n, dayMicros: 20_000n });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('when a job is canceled while it moves to the queue of another pool', async () => {
+    const jobs = await CreditJobs.make(test, 100_000n);
+    const jobId = await jobs.submit(30_000n, PRICE);
+    const { poolId: toPoolId } = await makePool(test.database);
+    const moved = await behind(
+      (tx) => new RetiredPoolStore().move(tx, { poolId: jobs.poolId, toPoolId }, 500),
+      () => jobs.cancelQueued(jobId ?? ''),
+    );
+    expect(moved?.status).toBe('canceled');
+    const queues = await test.database.models.accountQueue.findMany({ where: { accountId: jobs.accountId } });
+    expect(queues.map(({ poolId, waiting, inFlight }) => [poolId, waiting, inFlight]).sort()).toEqual(
+      [jobs.poolId, toPoolId].map((pool) => [pool, 0, 0]).sort(),
+    );
+    expect(await findings()).toEqual([]);
   });
 });

@@ -19,14 +19,21 @@ export class RetiredJobs {
    *
    * @param deploymentId whose jobs; null for those of all deployments.
    * @returns how many were moved.
+   * @throws AggregateError what went wrong, once every pool was tried.
    */
   async moveOn(deploymentId: string | null): Promise<number> {
     let moved = 0;
+    const failures: unknown[] = [];
     for (const pool of await this.store.list(this.database, POOLS, deploymentId)) {
-      const count = await this.database.transaction((tx) => this.store.move(tx, pool, BATCH));
-      if (count > 0) this.requestDispatch(pool.toPoolId);
-      moved += count;
+      try {
+        const count = await this.database.transaction((tx) => this.store.move(tx, pool, BATCH));
+        if (count > 0) this.requestDispatch(pool.toPoolId);
+        moved += count;
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw new AggregateError(failures, 'the jobs of some pools could not be moved');
     return moved;
   }
 }

@@ -67,7 +67,10 @@ export class RetiredPoolStore {
     return moved.reduce((sum, { waiting, dispatched }) => sum + waiting + dispatched, 0);
   }
 
-  /** The rows are locked, in one order everywhere, before their new values are made. */
+  /**
+   * The rows are locked, in one order everywhere, before their new values are made: but not their keys, to which the jobs that others move
+   * at this moment refer.
+   */
   private async count(
     tx: Statements,
     { poolId, toPoolId }: RetiredPool,
@@ -76,7 +79,7 @@ export class RetiredPoolStore {
     const accounts = moved.map(({ accountId }) => accountId);
     await tx.execute(Prisma.sql`
       SELECT 1 FROM account_queues WHERE pool_id IN (${poolId}, ${toPoolId}) AND account_id = ANY(${accounts}::uuid[])
-      ORDER BY pool_id, account_id FOR UPDATE`);
+      ORDER BY pool_id, account_id FOR NO KEY UPDATE`);
     await tx.execute(Prisma.sql`
       UPDATE account_queues q
       SET waiting = q.waiting + CASE q.pool_id WHEN p.id THEN m.waiting + m.dispatched ELSE - m.waiting END,

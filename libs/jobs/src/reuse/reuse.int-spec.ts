@@ -156,6 +156,19 @@ describe('a job that is answered with earlier outputs', () => {
     expect(await find()).toEqual({ id, reusedFrom: source });
   });
 
+  it('has a log on a deployment, which is empty and whole, and none elsewhere (contract, 2.6)', async () => {
+    const source = await made('one');
+    const { accountId, poolId } = world.jobs;
+    const deploymentId = newId();
+    await test.database.models.deployment.create({ data: { id: deploymentId, accountId, name: 'a test', poolId } });
+    const there = await record(source, { surface: 'deployment', deploymentId });
+    const elsewhere = await record(source);
+    const logs = await test.database.models.jobLog.findMany({ where: { jobId: { in: [there.id, elsewhere.id] } } });
+    expect(logs).toEqual([
+      { jobId: there.id, text: '', truncated: false, complete: true, capturedAt: expect.any(Date) as Date },
+    ]);
+  });
+
   it('sends the message of its end to webhooks', async () => {
     const { accountId } = world.jobs;
     const endpoint = newId();

@@ -4,8 +4,16 @@ import { claimKeyPart, composeStatement, statementPart, type StatementPart, type
 import { versionOfJob } from '@millrace/deployments';
 import { recordJobEndPart } from '@millrace/webhooks';
 import type { JobSettings } from '../job.settings';
-import { hasLabels, sourceShown, type JobOutputRecord, type JobPlace, type JobScope } from '../state';
+import {
+  deadlineAndExpiry,
+  hasLabels,
+  sourceShown,
+  type JobOutputRecord,
+  type JobPlace,
+  type JobScope,
+} from '../state';
 import { retentionByLabel } from '../labels';
+import { lastLogPart } from '../lifecycle';
 
 /** The reason with which the statement refuses itself when the earlier job is no longer there, or not whole. */
 export const REUSE_GONE = 'reuse_gone';
@@ -48,7 +56,7 @@ export interface ReusedJob {
 /** The latest jobs with a key among which one is looked for: others of them may run, wait or have failed. */
 const AMONG = 100;
 
-type JobColumn = 'id' | 'account_id' | 'api_key_id' | 'deployment_id' | 'surface' | 'status' | 'expires_at';
+type JobColumn = 'id' | 'account_id' | 'api_key_id' | 'deployment_id' | 'surface' | 'status' | 'attempt' | 'expires_at';
 
 /** The SQL of jobs that are answered with earlier outputs. */
 export class ReuseStore {
@@ -115,18 +123,21 @@ export class ReuseStore {
     whole: StatementPart<'reused_from'>,
   ): StatementPart<JobColumn> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
-    const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
-    const kept = retentionByLabel(draft.accountId, draft.metadata);
+    const byLabel = retentionByLabel(draft.accountId, draft.metadata);
+    const ends = deadlineAndExpiry(
+      Prisma.sql`created_at_of(i.id)`,
+      Prisma.sql`kept.seconds`,
+      jobExecutionDeadlineSeconds,
+    );
     return statementPart<JobColumn>('job')`
       INSERT INTO jobs (id, created_at, updated_at, completed_at, account_id, pool_id, surface, deployment_id, api_key_id, status, delivery,
         max_attempts, seq, deadline_at, expires_at, price_micros_per_second, charged_micros, metadata, models, traceparent, reused_from)
       SELECT i.id, created_at_of(i.id), created_at_of(i.id), created_at_of(i.id), ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, 'succeeded', 'done', ${maxAttempts}, 2,
-        created_at_of(i.id) + make_interval(secs => least(${deadlineSeconds}::float8, ${kept})),
-        created_at_of(i.id) + make_interval(secs => least(${draft.retentionSeconds}::float8, ${kept})), ${draft.priceMicrosPerSecond}, 0,
+        ${ends}, ${draft.priceMicrosPerSecond}, 0,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[], ${draft.traceparent},
         whole.reused_from
-      FROM ${id} i, ${whole} whole
+      FROM ${id} i, ${whole} whole, LATERAL (SELECT least(${draft.retentionSeconds}::float8, ${byLabel}) AS seconds) kept
       RETURNING *`;
   }
 }
@@ -198,7 +209,7 @@ function outputParts(
   return [outputs];
 }
 
-/** What belongs to a job that has ended: its history, its graph, its use, and the messages of its end. */
+/** What belongs to a job that has ended: its history, its graph, its log, its use, and the messages of its end. */
 function belongings(draft: ReusedDraft, job: StatementPart<JobColumn>): StatementPart[] {
   const graph = statementPart('graph')`
     INSERT INTO job_graphs (job_id, workflow, node_count, work_key, reuse_key)
@@ -212,5 +223,5 @@ function belongings(draft: ReusedDraft, job: StatementPart<JobColumn>): Statemen
       labels, finished_at)
     SELECT id, account_id, api_key_id, deployment_id, ${versionOfJob}, status, billable_ms, charged_micros, metadata, completed_at
     FROM ${job} WHERE surface <> 'self_hosted'`;
-  return [graph, transitions, usage, recordJobEndPart(job)];
+  return [graph, transitions, lastLogPart(job, null), usage, recordJobEndPart(job)];
 }

@@ -11,7 +11,8 @@
 -- An account's first job is looked for from its head on (`account_queues.head_id`), and in the first of the turns without a watermark from the
 -- start: a job that a process of an earlier version has put before the head is found by those.
 --
--- An account that another statement has locked is skipped, or with `wait_ms` above 0 waited for.
+-- An account that another statement has locked is skipped, or with `wait_ms` above 0 waited for. One of which all waiting jobs are locked is
+-- passed over: its pass stays, and the accounts behind it have the turns meanwhile.
 -- What is read is small when its plans are made, and grows while a transaction stays open: each read follows the index that has its order.
 -- It reads `account_turns` with the rights of the owner, so that processes which began before that table was there need none.
 --
@@ -26,7 +27,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, public,
 #variable_conflict use_column
 DECLARE
     first_id CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-    -- From where accounts are read, in the order of their turns.
+    -- After which account they are read, in the order of their turns.
     after_pass bigint := coalesce(from_pass, -9223372036854775808);
     after_account uuid := first_id;
     in_flight_now integer;
@@ -46,6 +47,7 @@ DECLARE
     reached bigint;
     looked boolean;
     seen_pass bigint;
+    passed_over boolean := false;
 BEGIN
     IF wait_ms > 0 THEN
         PERFORM set_config('lock_timeout', wait_ms || 'ms', true);
@@ -61,7 +63,7 @@ BEGIN
         looked := in_flight_now < room;
         IF looked THEN
             SELECT t.account_id, t.pass INTO first_account, first_pass FROM account_turns t
-            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) >= (after_pass, after_account)
+            WHERE t.pool_id = pool AND t.eligible AND (t.pass, t.account_id) > (after_pass, after_account)
             ORDER BY t.pass, t.account_id LIMIT 1;
         END IF;
         -- From the first on: what is dead before it has been read once.
@@ -122,12 +124,18 @@ BEGIN
                 after_account := turn_account;
             END IF;
         END IF;
+        IF turn_account IS NOT NULL AND job_id IS NULL THEN
+            passed_over := true;
+            after_pass := turn_pass;
+            after_account := turn_account;
+            CONTINUE WHEN n < most;
+        END IF;
         seen_pass := least(turn_pass, first_pass);
         IF looked AND seen_pass IS NULL THEN
             SELECT p.virtual_time INTO seen_pass FROM pools p WHERE p.id = pool;
         END IF;
         RETURN QUERY SELECT job_id, job_attempt, job_traceparent, job_models, seen_pass, in_flight_now, oldest,
-            coalesce(first_account <> turn_account, first_account IS NOT NULL);
+            passed_over OR coalesce(first_account <> turn_account, first_account IS NOT NULL);
         in_flight_now := in_flight_now + 1;
         EXIT WHEN job_id IS NULL OR in_flight_now >= room;
     END LOOP;

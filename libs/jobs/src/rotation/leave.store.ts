@@ -4,7 +4,8 @@ import { statementPart, type StatementPart } from '@millrace/database';
 /**
  * The one job that `job` yields at most leaves its account's queue: it has ended. The new counters are made from the locked
  * row: an UPDATE first makes its row from the version in its snapshot and checks the constraints on that, and a dispatch that
- * the statement waited for is not in its snapshot.
+ * the statement waited for is not in its snapshot. Where the queue itself is newer than that, because the job has moved to another pool
+ * meanwhile, a function finds it.
  *
  * @param job `from_delivery` is where it was before it ended.
  * @returns the job once its queue is written, for what must lock after it: parts run in no order of their own.
@@ -22,5 +23,6 @@ export function leaveRotationPart<Column extends string>(
     FROM ${now} n WHERE q.pool_id = n.pool_id AND q.account_id = n.account_id
     RETURNING 1`;
   return statementPart<Column>('ended')`
-    SELECT job.* FROM ${job} job CROSS JOIN (SELECT count(*) FROM ${queue}) AS written`;
+    SELECT job.* FROM ${job} job CROSS JOIN (SELECT count(*) AS rows FROM ${queue}) AS written
+    WHERE written.rows > 0 OR leave_queue(job.pool_id, job.account_id, job.from_delivery = 'waiting') IS NOT NULL`;
 }

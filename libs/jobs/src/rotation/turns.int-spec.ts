@@ -1,5 +1,6 @@
 import { Prisma } from '@prisma/client';
 import fc from 'fast-check';
+import { besideTransaction } from '@millrace/database';
 import { createTestDatabase, makeAccount, makePool, type TestDatabase } from '@millrace/testing';
 import { JobWorld } from '../fixtures/job-world';
 import { ONE_TURN, TurnStore, type Turn } from './turn.store';
@@ -115,6 +116,31 @@ describe('turns of one statement', () => {
       }),
       { numRuns: 8 },
     );
+  });
+
+  it('go to the accounts behind one of which all waiting jobs are locked, and say so', async () => {
+    const place = { jobs: 3, weight: 1, runningLimit: 9, pass: 0 };
+    const { poolId, accounts } = await build([place, { ...place, jobs: 2 }]);
+    await test.database.transaction(async (tx) => {
+      await tx.execute(Prisma.sql`
+        SELECT FROM jobs WHERE pool_id = ${poolId} AND account_id = ${accounts[0]}::uuid FOR UPDATE`);
+      const taken = (most: number): Promise<Turn[]> =>
+        besideTransaction(() => turns.take(test.database, poolId, 9, { ...ONE_TURN, most }));
+      expect((await taken(1)).map(({ job, skipped }) => [job, skipped])).toEqual([[null, true]]);
+      expect((await taken(9)).map(({ job, skipped }) => [job !== null, skipped])).toEqual([
+        [true, true],
+        [true, true],
+        [false, true],
+      ]);
+    });
+    // Once they are free it has its turns.
+    const after = await turns.take(test.database, poolId, 9, { ...ONE_TURN, most: 9 });
+    expect(after.map(({ job, skipped }) => [job !== null, skipped])).toEqual([
+      [true, false],
+      [true, false],
+      [true, false],
+      [false, false],
+    ]);
   });
 
   it('say why there were no more of them', async () => {

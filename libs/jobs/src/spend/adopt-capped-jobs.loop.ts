@@ -15,11 +15,18 @@ export class AdoptCappedJobsLoop implements Loop {
     private readonly store: Pick<SpendCapStore, 'listFresh' | 'adopt'>,
   ) {}
 
+  /** @throws AggregateError what went wrong, once every cap was tried. */
   async runOnce(): Promise<number> {
     let adopted = 0;
+    const failures: unknown[] = [];
     for (const { accountId, ...cap } of await this.store.listFresh(this.database, FRESH_MINUTES)) {
-      adopted += await this.store.adopt(this.database, accountId, cap);
+      try {
+        adopted += await this.store.adopt(this.database, accountId, cap);
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw new AggregateError(failures, 'the jobs of some caps could not be counted');
     return adopted;
   }
 }

@@ -33,5 +33,6 @@ export {
   sourceShown,
   sourceShownAsked,
 } from './job-guards.store';
+export { deadlineAndExpiry } from './lifetime.store';
 export { hasRoomAnywhere, isForAnother, isReady, isSetAside, lackedRoom, roomOfJob } from './model-room.store';
 export { TRANSITIONS, type Delivery } from './job-state';

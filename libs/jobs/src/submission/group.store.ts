@@ -1,4 +1,4 @@
-import type { Prisma } from '@prisma/client';
+import { Prisma } from '@prisma/client';
 import { storagesNotFullPart } from '@millrace/assets';
 import { holdsPart } from '@millrace/billing';
 import { newId } from '@millrace/contracts';
@@ -12,6 +12,7 @@ import {
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts } from '../labels';
 import { joinRotationsPart } from '../rotation';
+import { deadlineAndExpiry } from '../state';
 import { useModelsOfAllPart } from './library-models.store';
 import type { JobDraft } from './submission';
 import type { RecordedJob } from './submission.store';
@@ -88,14 +89,14 @@ export class GroupStore {
     { counted, allowed }: ReturnType<typeof countLabelsParts>,
   ): StatementPart<'id'> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
+    const kept = Prisma.sql`least(d.retention_seconds, counted.retention_seconds)`;
+    const ends = deadlineAndExpiry(Prisma.sql`d.kept_since`, kept, jobExecutionDeadlineSeconds);
     return statementPart<'id'>('jobs_made')`
       INSERT INTO jobs (id, created_at, updated_at, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
         batch_id, batch_index, retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT d.id, created_at_of(d.id), created_at_of(d.id), d.account_id, d.pool_id, d.surface, d.deployment_id, d.api_key_id, ${maxAttempts},
-        d.kept_since + make_interval(secs => least(${jobExecutionDeadlineSeconds}, d.retention_seconds, counted.retention_seconds)),
-        d.kept_since + make_interval(secs => least(d.retention_seconds, counted.retention_seconds)),
-        d.has_secrets, d.price_micros_per_second, d.hold_micros, d.spend_limit_micros, d.metadata, d.models, d.traceparent,
+        ${ends}, d.has_secrets, d.price_micros_per_second, d.hold_micros, d.spend_limit_micros, d.metadata, d.models, d.traceparent,
         d.batch_id, d.batch_index, d.retry_max, d.retry_codes, d.retry_pause_seconds,
         counted.limited_labels
       FROM ${draft} d JOIN ${joined} joined ON joined.place = d.place LEFT JOIN ${counted} counted ON counted.place = d.place,

@@ -22,6 +22,9 @@ import type { SubmissionExaminer } from '../examination';
 import type { SubmissionGroups } from './submission-groups';
 import { whileModelsGo } from './while-models-go';
 
+/** By whom, and under which key, something is asked for. */
+export type Keyed = Pick<Submission, 'caller' | 'idempotencyKey'>;
+
 /** A submission as it arrives: who, where to, and the body. */
 export interface Submission {
   caller: Caller;
@@ -95,7 +98,7 @@ export class SubmissionService {
       this.metrics.submissions.inc({ outcome: 'accepted' });
       return accepted;
     } catch (error) {
-      const thrown = await this.preferReuse(submission, error);
+      const thrown = await this.preferKeyReuse(submission, error);
       this.metrics.submissions.inc({ outcome: thrown instanceof Refusal ? thrown.code : 'upstream_error' });
       throw thrown;
     }
@@ -162,8 +165,11 @@ export class SubmissionService {
     return { job: acceptedRecord(draft, recorded), place: await this.placeOf(draft, recorded), reuse, spend };
   }
 
-  /** A key that was used is refused as such, even when more is wrong with the request that repeats it. */
-  private async preferReuse({ caller, idempotencyKey }: Submission, error: unknown): Promise<unknown> {
+  /**
+   * What a request is refused with that failed before or in its submission: a key that was used is refused as such, even when more is
+   * wrong with the request that repeats it (contract, 4.1).
+   */
+  async preferKeyReuse({ caller, idempotencyKey }: Keyed, error: unknown): Promise<unknown> {
     if (!(error instanceof Refusal) || idempotencyKey === undefined || error.code === KEY_REUSED) return error;
     const claimed = await isKeyClaimed(this.database, caller.accountId, 'postJobs', idempotencyKey);
     return claimed ? keyReused() : error;

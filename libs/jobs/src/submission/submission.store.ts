@@ -5,6 +5,7 @@ import { claimKeyPart, composeStatement, statementPart, type StatementPart, type
 import type { JobSettings } from '../job.settings';
 import { countLabelsParts, type SpendStanding } from '../labels';
 import { hasRoomPart, joinRotationPart, turnOf, turnsPart, type Turn, type TurnOffer, type TurnRow } from '../rotation';
+import { deadlineAndExpiry } from '../state';
 import { useModelsPart } from './library-models.store';
 import type { JobDraft } from './submission';
 
@@ -88,20 +89,23 @@ export class SubmissionStore {
     counted: StatementPart<'limited_labels' | 'retention_seconds'>,
   ): StatementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'> {
     const { jobExecutionDeadlineSeconds, maxAttempts } = this.settings;
-    const deadlineSeconds = Math.min(jobExecutionDeadlineSeconds, draft.retentionSeconds);
+    const ends = deadlineAndExpiry(
+      Prisma.sql`created_at_of(i.id)`,
+      Prisma.sql`kept.seconds`,
+      jobExecutionDeadlineSeconds,
+    );
     return statementPart<'id' | 'created_at' | 'deadline_at' | 'expires_at'>('job')`
       INSERT INTO jobs (id, created_at, updated_at, account_id, pool_id, surface, deployment_id, api_key_id, max_attempts, deadline_at,
         expires_at, has_secrets, price_micros_per_second, held_micros, spend_limit_micros, metadata, models, traceparent,
         retry_max, retry_codes, retry_pause_seconds, limited_labels)
       SELECT i.id, created_at_of(i.id), created_at_of(i.id), ${draft.accountId}::uuid, ${draft.poolId}, ${draft.surface},
         ${draft.deploymentId}::uuid, ${draft.apiKeyId}::uuid, ${maxAttempts},
-        created_at_of(i.id) + make_interval(secs => least(${deadlineSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
-        created_at_of(i.id) + make_interval(secs => least(${draft.retentionSeconds}::float8, (SELECT retention_seconds FROM ${counted}))),
-        ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros}, ${draft.spendLimitMicros}::bigint,
+        ${ends}, ${draft.hasSecrets}, ${draft.priceMicrosPerSecond}, ${draft.holdMicros}, ${draft.spendLimitMicros}::bigint,
         ${JSON.stringify(draft.metadata)}::jsonb, ${draft.models.length > 0 ? draft.models : null}::text[],
         ${draft.traceparent}, ${draft.retry?.max ?? 0}, ${draft.retry?.on ?? null}::text[], ${draft.retry?.pause_seconds ?? 0},
         (SELECT limited_labels FROM ${counted})
-      FROM ${id} i, ${after}
+      FROM ${id} i, ${after},
+        LATERAL (SELECT least(${draft.retentionSeconds}::float8, (SELECT retention_seconds FROM ${counted})) AS seconds) kept
       RETURNING id, created_at, deadline_at, expires_at`;
   }
 }

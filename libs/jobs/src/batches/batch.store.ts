@@ -116,7 +116,7 @@ export class BatchStore {
     { after, limit, status }: { after: number; limit: number; status: JobStatus | null },
   ): Promise<BatchPlace[]> {
     return statements.rows(Prisma.sql`
-      SELECT j.id AS job_id, j.batch_index AS index FROM jobs j
+      SELECT j.id AS job_id, j.batch_index AS index, (SELECT count(*) FROM job_outputs o WHERE o.job_id = j.id)::int AS outputs FROM jobs j
       WHERE j.batch_id = ${batchId}::uuid AND j.batch_index > ${after} AND (${status}::text IS NULL OR j.status = ${status})
       ORDER BY j.batch_index LIMIT ${limit}`);
   }

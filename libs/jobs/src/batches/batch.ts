@@ -40,4 +40,6 @@ export interface BatchRecord extends JobPlace {
 export interface BatchPlace {
   jobId: string;
   index: number;
+  /** How many it has so far. */
+  outputs: number;
 }

@@ -1,7 +1,7 @@
 import { Refusal, isUuid, type JobStatus } from '@millrace/contracts';
 import { decodeCursor, encodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
-import type { JobReads, JobStore } from '../follow';
+import { OUTPUTS_OF_A_PAGE, type JobReads, type JobStore } from '../follow';
 import type { Lifecycle } from '../lifecycle';
 import type { QueuePlace } from '../rotation';
 import type { JobRecord, JobScope } from '../state';
@@ -53,7 +53,10 @@ export class Batches {
     return pageOf(LIST, rows, limit, ({ id }) => id);
   }
 
-  /** The jobs of a batch, in its order. @throws Refusal `not_found`, `invalid_cursor`, `rate_limited`. */
+  /**
+   * The jobs of a batch, in its order. A page ends with the job that has the last of `OUTPUTS_OF_A_PAGE` outputs, however many were asked for.
+   *
+   * @throws Refusal `not_found`, `invalid_cursor`, `rate_limited`. */
   async listJobs(
     scope: JobScope,
     id: string,
@@ -63,9 +66,10 @@ export class Batches {
     return this.turns.run(scope.accountId, async () => {
       if (!(await this.store.exists(this.database, scope, id))) throw noBatch(id);
       const places = await this.store.places(this.database, id, { after, limit: limit + 1, status });
-      const items = await this.readJobs(scope, places.slice(0, limit));
-      const last = places[limit - 1];
-      if (places.length <= limit || last === undefined) return { items };
+      const shown = withinOutputs(places.slice(0, limit));
+      const items = await this.readJobs(scope, shown);
+      const last = shown.at(-1);
+      if (shown.length === places.length || last === undefined) return { items };
       return { items, nextCursor: encodeCursor(JOBS, String(last.index)) };
     });
   }
@@ -107,6 +111,16 @@ export class Batches {
     if (first.length < CANCELED_AT_ONCE) await endCanceling(this.database);
     return this.get(scope, id);
   }
+}
+
+/** The jobs up to the one that has the last of the outputs that a page may have. */
+function withinOutputs(places: readonly BatchPlace[]): readonly BatchPlace[] {
+  let before = 0;
+  return places.filter(({ outputs }) => {
+    const fits = before < OUTPUTS_OF_A_PAGE;
+    before += outputs;
+    return fits;
+  });
 }
 
 function isIndex(position: string): boolean {

@@ -3,7 +3,7 @@ export { InterruptibleSleep } from './interruptible-sleep';
 export { JobPresenter, presentAttempts, presentLogs, showsLogs } from './job.presenter';
 export { JobPolls } from './job-polls.service';
 export { JobReads } from './job-reads.service';
-export { JobStore } from './job.store';
+export { JobStore, OUTPUTS_OF_A_PAGE } from './job.store';
 export { JobStreams } from './job-streams';
 export { QueueEndsStore } from './queue-ends.store';
 export { QueueRanks } from './queue-ranks';

@@ -52,8 +52,8 @@ export interface AskedJob {
 const FOUND_AT_ONCE = [21, 51, 101];
 /** Of UUIDs: no id is above it. */
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-/** A page ends with the job that has the last of as many. An output is some 500 bytes of an answer. */
-const OUTPUTS_OF_A_PAGE = 1_000;
+/** A page of jobs ends with the job that has the last of as many. An output is some 500 bytes of an answer. */
+export const OUTPUTS_OF_A_PAGE = 1_000;
 /** Of PostgreSQL's smallint. */
 const LOWEST_PRIORITY = -32_768;
 

@@ -9,6 +9,7 @@ const JOIN = 'libs/jobs/src/rotation/join.store.ts';
 const OUTPUT = 'libs/jobs/src/outputs/output.store.ts';
 const LAST_OUTPUT = 'libs/jobs/src/outputs/last-output.store.ts';
 const OUTPUT_ASSET = 'libs/assets/src/records/output-asset.store.ts';
+const LIFETIME = 'libs/jobs/src/state/lifetime.store.ts';
 const KEYS = 'libs/database/src/idempotency-key.store.ts';
 const STORAGE = 'libs/assets/src/records/storage.store.ts';
 const GROUP = 'libs/jobs/src/submission/group.store.ts';
@@ -28,6 +29,9 @@ const SUBMISSIONS = ['libs/jobs/src/submission/submission.store.int-spec'];
 
 /** Of jobs: their states, their submission, their outputs. @type {Guard[]} */
 export const JOB_GUARDS = [
+  of('a job expires before it is gone', LIFETIME, 'LATEST_END = 0.9', 'LATEST_END = 1', [
+    'libs/jobs/src/proofs/label-limits.int-spec',
+  ]),
   of(
     'the fence compares the attempt',
     STATE,

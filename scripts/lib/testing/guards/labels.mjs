@@ -1,4 +1,4 @@
-import { of } from './guard.mjs';
+import { of, without } from './guard.mjs';
 
 /** @typedef {import('./guard.mjs').Guard} Guard */
 
@@ -10,6 +10,7 @@ const LIMITS = ['libs/jobs/src/proofs/label-limits.int-spec'];
 const RULE = 'libs/jobs/src/labels/label-rule.store.ts';
 const MAIL = 'libs/jobs/src/labels/spend-mail.store.ts';
 const ROLES = ['apps/api/src/members/roles.int-spec'];
+const STALE = ['libs/jobs/src/proofs/stale-snapshots.int-spec'];
 const CHANGED = ['libs/jobs/src/proofs/changed-caps.int-spec'];
 const MAILS = ['libs/jobs/src/spend/mail-spend-warnings.int-spec'];
 
@@ -62,8 +63,8 @@ export const LABEL_GUARDS = [
   of(
     'a cap with stop is used up when a run has used all that it leaves',
     USE,
-    'day_stopped_on = CASE WHEN',
-    'day_stopped_on = CASE WHEN false AND',
+    "coalesce(${isUsedUp('daily_at_cap', 'day_room')}, false)",
+    'false',
     CAPS,
   ),
   of(
@@ -141,5 +142,39 @@ export const LABEL_GUARDS = [
     'memberId !== null',
     ROLES,
   ),
-  of('an ended job does not count for its labels', USE, 'u.live - 1 AS live', 'u.live AS live', LIMITS),
+  changed('an ended job does not count for its labels', 'leave_labels', 'u.live - 1', 'u.live', LIMITS),
+  changed(
+    'a count of labels keeps no job from its end',
+    'leave_labels',
+    'greatest(u.held_micros - held, 0)',
+    'u.held_micros - held - 1',
+    LIMITS,
+  ),
+  changed(
+    'an extended hold counts in a cap that is new',
+    'extend_label_hold',
+    'u.held_micros + added',
+    'u.held_micros',
+    STALE,
+  ),
+  of('counts of live jobs stay when their label is forgotten', RULE, ' AND live = 0 LIMIT', ' LIMIT', LIMITS),
 ];
+
+/**
+ * A guard in a function of the database.
+ *
+ * @param {string} name
+ * @param {string} routine
+ * @param {string} guard
+ * @param {string} replacement
+ * @param {string[]} tests
+ */
+function changed(name, routine, guard, replacement, tests) {
+  const text = (/** @type {string} */ sql) => `$guard$${sql}$guard$`;
+  const definition = `pg_get_functiondef('${routine}'::regproc)`;
+  return without(
+    name,
+    `DO $$ BEGIN ASSERT strpos(${definition}, ${text(guard)}) > 0; EXECUTE replace(${definition}, ${text(guard)}, ${text(replacement)}); END $$`,
+    tests,
+  );
+}

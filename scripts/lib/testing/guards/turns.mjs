@@ -46,6 +46,19 @@ export const TURN_GUARDS = [
     TURNS,
   ),
   changed(
+    'a turn passes over an account of which all waiting jobs are locked',
+    'CONTINUE WHEN n < most;',
+    'EXIT WHEN n < most;',
+    WIDE_TURNS,
+  ),
+  of(
+    'a job leaves a queue that is newer than the statement of its end',
+    `${ROTATION}leave.store.ts`,
+    " OR leave_queue(job.pool_id, job.account_id, job.from_delivery = 'waiting') IS NOT NULL",
+    ' OR true',
+    ['libs/jobs/src/proofs/stale-snapshots.int-spec'],
+  ),
+  changed(
     'a turn waits for an account no longer than it may',
     "set_config('lock_timeout'",
     "concat('lock_timeout'",

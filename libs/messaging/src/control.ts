@@ -9,14 +9,16 @@ export async function sendControl(redis: Redis, poolId: string, message: Control
   await redis.publish(channelOf(poolId), JSON.stringify(message)).catch(() => undefined);
 }
 
-/** Receive the messages to a pool's workers, on a connection of its own. */
+/** Receive the messages to a pool's workers, on a connection for subscriptions. While Redis is away none comes and nothing fails. */
 export function listenForControl(redis: Redis, poolId: string, listener: (message: ControlMessage) => void): void {
   redis.on('message', (channel: string, text: string) => {
     // A connection may listen to several pools.
     const message = channel === channelOf(poolId) ? parseMessage(text) : null;
     if (message !== null) listener(message);
   });
-  void redis.subscribe(channelOf(poolId)).catch(() => undefined);
+  const subscribe = (): void => void redis.subscribe(channelOf(poolId)).catch(() => undefined);
+  redis.on('ready', subscribe);
+  if (redis.status === 'ready') subscribe();
 }
 
 function parseMessage(text: string): ControlMessage | null {

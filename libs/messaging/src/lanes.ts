@@ -1,6 +1,7 @@
 import { Queue, Worker, type Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { DispatchMessageSchema, type DispatchMessage } from '@millrace/contracts';
+import { BoundedMap } from '@millrace/platform';
 
 /** The hash tag keeps all keys of a pool's lane on one node of a Redis cluster. */
 const prefixOf = (poolId: string): string => `{millrace:${poolId}}`;
@@ -32,11 +33,21 @@ const STALLED_EVERY_MS = 5_000;
  */
 const LEFT_AFTER_MS = 25;
 
+/** Pools whose BullMQ queue is kept: one takes 7 KB, and to make it again two round trips. */
+const QUEUES_LIMIT = 1_000;
+
 /** Puts messages into the lanes of the pools. */
 export class LaneProducer {
-  private readonly queues = new Map<string, Queue>();
+  private readonly queues: BoundedMap<Queue>;
 
-  constructor(private readonly connection: Redis) {}
+  /** @param limit of pools whose BullMQ queue is kept. */
+  constructor(
+    private readonly connection: Redis,
+    limit = QUEUES_LIMIT,
+  ) {
+    // To close one takes its listeners from the connection, and no more: its calls that are under way go on.
+    this.queues = new BoundedMap(limit, (queue) => void queue.close().catch(() => undefined));
+  }
 
   /** @throws when Redis is away; the job then waits in Postgres until it is put here again. */
   async add(poolId: string, message: DispatchMessage): Promise<void> {
@@ -97,17 +108,20 @@ export class LaneProducer {
   }
 
   private queue(poolId: string): Queue {
-    let queue = this.queues.get(poolId);
-    if (queue === undefined) {
-      queue = new Queue(LANE, {
-        connection: this.connection,
-        prefix: prefixOf(poolId),
-        skipWaitingForReady: true,
-        defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
-      });
-      queue.on('error', () => undefined);
-      this.queues.set(poolId, queue);
-    }
+    const known = this.queues.get(poolId);
+    if (known !== undefined) return known;
+    const queue = new Queue(LANE, {
+      connection: this.connection,
+      prefix: prefixOf(poolId),
+      skipWaitingForReady: true,
+      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+    });
+    queue.on('error', () => undefined);
+    this.queues.set(poolId, queue);
+    // It asks the server for its version at first, and where that fails, as while Redis is away, its calls fail for good: the next one makes another.
+    queue.waitUntilReady().catch(() => {
+      if (this.queues.peek(poolId) === queue) this.queues.delete(poolId);
+    });
     return queue;
   }
 

@@ -86,8 +86,10 @@ export class LiveSubscriber {
       if (event === null) return;
       for (const listener of this.listeners.get(channel) ?? []) listener(event);
     });
-    // What was published while Redis was away is lost. The client itself renews the subscriptions.
     redis.on('ready', () => {
+      const channels = [...this.listeners.keys()];
+      if (channels.length > 0) void redis.subscribe(...channels).catch(() => undefined);
+      // What was published while Redis was away is lost.
       for (const listeners of this.listeners.values()) for (const listener of listeners) listener({ kind: 'gap' });
     });
   }
@@ -113,7 +115,6 @@ export class LiveSubscriber {
         () => undefined,
         () => undefined,
       );
-    else void this.redis.subscribe(channel).catch(() => undefined);
     const own = listeners;
     return {
       subscribed,

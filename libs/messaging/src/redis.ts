@@ -31,9 +31,12 @@ export class RedisConnections {
     return this.shared;
   }
 
-  /** For subscriptions; resubscribes by itself after a reconnect. */
+  /**
+   * For subscriptions. Who makes one makes it again whenever the connection is `ready`: the client would renew only what a server has
+   * confirmed, and forgets what waits for one that turns it away, as while its passwords are changed.
+   */
   subscriber(): Redis {
-    return this.connect({ autoResubscribe: true, maxRetriesPerRequest: null });
+    return this.connect({ autoResubscribe: false, maxRetriesPerRequest: null });
   }
 
   /** For BullMQ's workers, which block on it. */

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 
 /** A map with a limit of entries: beyond it, the one that was used longest ago goes. */
 export class BoundedMap<V extends object | boolean> extends LRUCache<string, V> {
-  constructor(max: number) {
-    super({ max });
+  /** @param onGone called with each value that leaves the map, however it does. */
+  constructor(max: number, onGone?: (value: V) => void) {
+    super(onGone === undefined ? { max } : { max, dispose: onGone });
   }
 }

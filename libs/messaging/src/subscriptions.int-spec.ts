@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Redis } from 'ioredis';
+import type { ControlMessage } from '@millrace/contracts';
+import { createLogger } from '@millrace/platform';
+import { eventually, testRedisUrl } from '@millrace/testing';
+import { listenForControl, sendControl } from './control';
+import { LivePublisher, LiveSubscriber, type ReceivedEvent } from './live-events';
+import { RedisConnections } from './redis';
+
+const publishing = new RedisConnections(testRedisUrl(), createLogger('test', 'silent'));
+const producer = publishing.producer();
+beforeAll(() => new Promise((resolve) => producer.once('ready', resolve)));
+afterAll(() => publishing.close());
+
+const sockets = new Set<Socket>();
+let turnsAway = true;
+/** Stands in front of the Redis of the tests, and at first answers as one does whose passwords are being changed. */
+const door = createServer((client) => {
+  sockets.add(client);
+  client.on('error', () => undefined);
+  client.on('close', () => sockets.delete(client));
+  if (turnsAway) {
+    client.on('data', (bytes) => {
+      for (const _command of bytes.toString().matchAll(/\*\d+\r\n\$/g)) client.write('-WRONGPASS invalid password\r\n');
+    });
+    return;
+  }
+  const { hostname, port } = new URL(testRedisUrl());
+  const server = connect(Number(port), hostname);
+  server.on('error', () => undefined);
+  client.on('close', () => server.destroy());
+  client.pipe(server).pipe(client);
+});
+beforeAll(() => new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve)));
+afterAll(() => new Promise((resolve) => door.close(resolve)));
+
+let connections: RedisConnections;
+let subscriber: Redis;
+beforeEach(() => {
+  turnsAway = true;
+  const url = new URL(testRedisUrl());
+  url.port = String((door.address() as AddressInfo).port);
+  connections = new RedisConnections(url.href, createLogger('test', 'silent'));
+  subscriber = connections.subscriber();
+});
+afterEach(() => connections.close());
+
+const next = (event: 'ready' | 'error'): Promise<unknown> => new Promise((resolve) => subscriber.once(event, resolve));
+
+/** Let the connection in that was turned away, or end the one that stands, until it is ready. */
+async function comeIn(): Promise<void> {
+  const ready = next('ready');
+  turnsAway = false;
+  for (const socket of sockets) socket.destroy();
+  await ready;
+}
+
+it('a listener for control messages that was turned away hears them once it is let in, and after a break', async () => {
+  const [poolId, heard] = [randomUUID(), [] as ControlMessage[]];
+  const turnedAway = next('error');
+  listenForControl(subscriber, poolId, (message) => heard.push(message));
+  await turnedAway;
+  const hears = async (): Promise<void> => {
+    const jobId = randomUUID();
+    await eventually('the message to be heard', async () => {
+      await sendControl(producer, poolId, { kind: 'cancel', jobId });
+      return heard.some((message) => message.kind === 'cancel' && message.jobId === jobId);
+    });
+  };
+  await comeIn();
+  await hears();
+  await comeIn();
+  await hears();
+});
+
+it('a listener for the events of a job that was turned away gets them once it is let in, and after a break', async () => {
+  const [jobId, received] = [randomUUID(), [] as ReceivedEvent[]];
+  const [live, publisher] = [new LiveSubscriber(subscriber), new LivePublisher(producer)];
+  const turnedAway = next('error');
+  const { stop } = live.subscribe(jobId, (event) => received.push(event));
+  await turnedAway;
+  const gets = async (): Promise<void> => {
+    received.length = 0;
+    await eventually('the event to arrive', async () => {
+      await publisher.publish(jobId, { kind: 'status', seq: 1 });
+      return received.some(({ kind }) => kind === 'status');
+    });
+  };
+  await comeIn();
+  await gets();
+  await comeIn();
+  await gets();
+  stop();
+  await comeIn();
+  const count = async (): Promise<number> => Number((await producer.pubsub('NUMSUB', `millrace:job:${jobId}`))[1]);
+  await eventually('nobody to be subscribed', async () => (await count()) === 0);
+});

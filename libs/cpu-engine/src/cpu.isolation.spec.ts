@@ -1,3 +1,4 @@
+import childProcess, { type ForkOptions } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { startRun, type Graph, type RunUnderTest } from '@millrace/engines/conformance';
 import { CpuEngine } from './cpu.engine';
@@ -20,6 +21,22 @@ function children(): number[] {
   );
 }
 
+/**
+ * The next process is none, as at the limit of a machine or a container: Node.js says so by an event, and of no exit. Where files cannot
+ * be opened either, there is no way to send it anything.
+ */
+function failNextFork(code: 'ENOENT' | 'EMFILE'): void {
+  const { ChildProcess, fork } = childProcess;
+  const failing = (path: string, options: ForkOptions): childProcess.ChildProcess => {
+    if (code === 'ENOENT') return fork(path, { ...options, execPath: '/nowhere/node' });
+    // As Node.js leaves it: without a handle. Ending one that has a handle and no process would end all processes of this group.
+    const child = Object.assign(new ChildProcess(), { _handle: null });
+    process.nextTick(() => child.emit('error', Object.assign(new Error(`spawn ${code}`), { code })));
+    return child;
+  };
+  jest.spyOn(childProcess, 'fork').mockImplementationOnce(failing as typeof fork);
+}
+
 /** An engine, and the number of its process. */
 async function opened(settings: ConstructorParameters<typeof CpuEngine>[0] = {}): Promise<[CpuEngine, number]> {
   const before = children();
@@ -36,6 +53,7 @@ describe('the process in which nodes are computed', () => {
     return [engine, pid];
   }
   afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())));
+  afterEach(() => jest.restoreAllMocks());
 
   async function computing(engine: CpuEngine): Promise<RunUnderTest> {
     const run = startRun(engine, ENDLESS);
@@ -75,6 +93,30 @@ describe('the process in which nodes are computed', () => {
       status,
       ...(status === 'failed' && { failure: { code: 'node_execution_error', nodeId: '1' } }),
     });
+    expect(await startRun(engine, SMALL).result).toEqual({ status: 'succeeded' });
+    expect(await engine.health()).toMatchObject({ ready: true });
+  });
+
+  it.each(['ENOENT', 'EMFILE'] as const)('that cannot be started fails the start of its engine: %s', async (code) => {
+    const engine = new CpuEngine();
+    engines.push(engine);
+    failNextFork(code);
+    const problem = `The compute process could not be started: ${code}.`;
+    await expect(engine.start()).rejects.toThrow(problem);
+    expect(await engine.health()).toMatchObject({ ready: false, problem });
+    expect(await startRun(engine, SMALL).result).toEqual({ status: 'succeeded' });
+    expect(await engine.health()).toMatchObject({ ready: true });
+  });
+
+  it('whose successor cannot be started leaves an engine that is not ready and loses its runs, and tries again', async () => {
+    const [engine, pid] = await open();
+    const run = await computing(engine);
+    failNextFork('ENOENT');
+    process.kill(pid, 'SIGKILL');
+    expect(await run.result).toMatchObject({ status: 'lost' });
+    const reason = 'The compute process could not be started: ENOENT.';
+    expect(await startRun(engine, SMALL).result).toEqual({ status: 'lost', reason });
+    expect(await engine.health()).toMatchObject({ ready: false, problem: reason });
     expect(await startRun(engine, SMALL).result).toEqual({ status: 'succeeded' });
     expect(await engine.health()).toMatchObject({ ready: true });
   });

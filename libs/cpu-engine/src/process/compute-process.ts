@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join, resolve } from 'node:path';
 import type { EngineEvent, EngineResult, EngineWork } from '@millrace/engines';
 import { sliceOf } from '@millrace/workflow';
-import { endedUnder, type ProcessEnd } from './process-end';
+import { endedUnder, sentenceOf, type ProcessEnd } from './process-end';
 import type { ComputeSettings, ProcessMessage, ProcessRequest } from './messages';
 
 /** Milliseconds that a process may take to load its code. */
@@ -31,16 +31,19 @@ export class ComputeProcess {
       if (message.type === 'exhausted') this.end({ kind: 'exhausted', reason: message.reason });
       else this.listener?.(message);
     });
-    // It could not be started, or a message does not reach it any more: it ends, or has.
-    this.child.on('error', (error) =>
-      this.end({ kind: 'stopped', reason: `The compute process failed: ${error.message}` }),
-    );
-    this.gone = new Promise((gone) =>
+    this.gone = new Promise((gone) => {
       this.child.once('exit', (code, signal) => {
         this.end({ kind: 'exited', code, signal });
         gone();
-      }),
-    );
+      });
+      // A message does not reach it any more, and it ends or has; or it could not be started, and no exit will be said of it.
+      this.child.on('error', (error: NodeJS.ErrnoException) => {
+        const { pid } = this.child;
+        const how = pid === undefined ? `could not be started: ${error.code}.` : `failed: ${error.message}`;
+        this.end({ kind: 'stopped', reason: `The compute process ${how}` });
+        if (pid === undefined) gone();
+      });
+    });
     this.send({ type: 'start', settings });
   }
 
@@ -56,7 +59,7 @@ export class ComputeProcess {
     clearTimeout(timer);
     if (version !== null) return { compute, version };
     await compute.terminate('The compute process did not come up.');
-    throw new Error('The compute process did not come up.');
+    throw new Error(sentenceOf(await compute.ended));
   }
 
   /**
@@ -95,9 +98,9 @@ export class ComputeProcess {
     await this.gone;
   }
 
-  /** A process that is gone says so by its exit, not by a message that does not reach it. */
+  /** A process that is gone, or is none, says so by an event, not by a message that does not reach it. */
   private send(message: ProcessRequest): void {
-    this.child.send(message, () => undefined);
+    if (this.child.connected) this.child.send(message, () => undefined);
   }
 }
 

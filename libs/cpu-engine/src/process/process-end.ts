@@ -14,7 +14,7 @@ export type ProcessEnd =
 const FROM_OUTSIDE: ReadonlySet<string | null> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 /** As a sentence for an operator. */
-function sentenceOf(end: ProcessEnd): string {
+export function sentenceOf(end: ProcessEnd): string {
   if (end.kind === 'exited') return `The compute process ended (${end.signal ?? `code ${end.code}`}).`;
   return end.kind === 'exhausted' ? `The compute process took ${end.reason}.` : end.reason;
 }

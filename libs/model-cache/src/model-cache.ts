@@ -123,7 +123,7 @@ export class ModelCache {
    */
   async prefetch(request: PrefetchRequest): Promise<Unfetched[]> {
     const { accountId, signal } = request;
-    const links = await (this.prefetching ??= this.linksOfEngine());
+    const links = await this.linksOfPrefetch();
     const own = { modelLookups: { inc: () => undefined }, waits: { ...this.waits, roomMs: 0 } };
     return prefetch(request, {
       capacityBytes: () => this.capacityBytes(),
@@ -136,6 +136,15 @@ export class ModelCache {
         }
       },
     });
+  }
+
+  /** Where its folder cannot be opened, as on a full disk, the next prefetch tries again. */
+  private linksOfPrefetch(): Promise<EngineLinks> {
+    this.prefetching ??= this.linksOfEngine().catch((error: unknown) => {
+      this.prefetching = null;
+      throw error;
+    });
+    return this.prefetching;
   }
 
   private staging(

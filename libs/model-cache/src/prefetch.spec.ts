@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createTestFolder, eventually, type TestFolder } from '@millrace/testing';
 import type { ModelFile } from '@millrace/contracts';
 import { MemoryLibrary, openCache, valueOf } from './fixtures/model-world';
@@ -120,6 +122,19 @@ describe('a prefetch', () => {
     ]);
     expect(library.readTwice).toEqual([]);
     expect(library.given.get(model.digest)).toBe(5_000);
+  });
+
+  it('begins again after its folder could not be opened', async () => {
+    const { cache } = await open();
+    const model = library.add('a.safetensors', 100);
+    const engines = join(folder.path, 'engines');
+    await rm(engines, { recursive: true });
+    await writeFile(engines, 'in the way');
+    await expect(fetchAll(cache, [model])).rejects.toThrow();
+    await rm(engines);
+    await mkdir(engines);
+    expect(await fetchAll(cache, [model])).toEqual([]);
+    expect(await cache.names()).toEqual(['a.safetensors']);
   });
 
   it('ends when it is stopped, and leaves what came for the next', async () => {

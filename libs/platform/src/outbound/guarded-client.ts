@@ -38,16 +38,24 @@ export class GuardedClient {
   /** @throws AddressRefused; what breaks the connection; the reason of the signal; an error after `close`. */
   async request(target: string | GuardedTarget, request: GuardedRequest): Promise<GuardedAnswer> {
     if (this.isClosed) throw new Error('The client is closed.');
-    this.agent ??= this.openAgent();
-    const agent = await this.agent;
+    const agent = await this.opened();
     return agent.request({ ...targetOf(target), ...request, method: request.method ?? 'GET' });
   }
 
   /** Cut what is under way. */
   async close(): Promise<void> {
     this.isClosed = true;
-    const agent = await this.agent;
+    const agent = await this.agent?.catch(() => null);
     await agent?.destroy();
+  }
+
+  /** Where it fails, as at a limit of open files, the next request tries again. */
+  private opened(): Promise<Agent> {
+    this.agent ??= this.openAgent().catch((error: unknown) => {
+      this.agent = null;
+      throw error;
+    });
+    return this.agent;
   }
 
   private async openAgent(): Promise<Agent> {

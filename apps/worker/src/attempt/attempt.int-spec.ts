@@ -11,7 +11,7 @@ import {
   type EngineWork,
 } from '@millrace/engines';
 import { createLogger } from '@millrace/platform';
-import { ComfyuiSimulator } from '@millrace/testing';
+import { ComfyuiSimulator, eventually } from '@millrace/testing';
 import { EngineSlot } from '../engines/engine-slot';
 import { WorkFolder } from '../work-files';
 import { Attempt } from './attempt';
@@ -104,6 +104,29 @@ describe('an attempt', () => {
     await slot.run({ runId: 'r' } as EngineWork, { signal: staying, onEvent: () => undefined });
     leave();
     await over;
+    expect(around).toMatchObject(expected);
+  });
+
+  it.each([
+    ['is handed back by a worker that drains', true, { handedBack: 1, losses: [], ends: [] }],
+    ['ends with its job that is canceled', false, { losses: [], ends: [{ ending: 'canceled_while_running' }] }],
+  ])('%s while the attempt before has the engine, which gets nothing of it', async (_, drains, expected) => {
+    const around = new Surroundings();
+    const run = jest.fn(() => Promise.resolve({ status: 'lost', reason: 'It has another run.' }));
+    const slot = new EngineSlot({ kind: 'cpu', run } as unknown as Engine, logger);
+    const leave = await slot.enter(staying);
+    const enter = jest.spyOn(slot, 'enter');
+    const draining = new AbortController();
+    const claimed = claimedAttempt({ jobId: randomUUID() });
+    const attempt = new Attempt(around.parts(folder, {}), claimed, slot, draining.signal);
+    const over = attempt.run();
+    await eventually('it to wait for the engine', () => enter.mock.calls.length > 0);
+    if (drains) draining.abort();
+    else around.status = 'canceling';
+    await attempt.checkForCancel();
+    await over;
+    leave();
+    expect(run).not.toHaveBeenCalled();
     expect(around).toMatchObject(expected);
   });
 

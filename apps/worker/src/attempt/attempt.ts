@@ -158,7 +158,9 @@ export class Attempt {
     try {
       staged = await this.stage();
       this.leaveEngine = await this.slot.enter(this.over);
-      if (this.slot.isSick && !this.over.aborted) return this.withoutEngine();
+      // The attempt before may have the engine still.
+      this.over.throwIfAborted();
+      if (this.slot.isSick) return this.withoutEngine();
       models = await this.stageModels();
     } catch (error) {
       if (this.over.aborted) return this.conclude({ status: 'interrupted' });

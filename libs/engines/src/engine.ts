@@ -102,7 +102,10 @@ export interface EngineHealth {
 }
 
 export interface EngineRunContext {
-  /** Aborting asks the engine to interrupt the run; `run` then settles within the engine's bound. */
+  /**
+   * Aborting asks the engine to interrupt the run; `run` then settles within the engine's bound. A signal of this run alone: others follow
+   * it, and what is noted of them on it goes with it.
+   */
   signal: AbortSignal;
   /** Called in order, never after `run` has settled. If it throws, it is called no more: the run is interrupted, and `lost`. */
   onEvent(event: EngineEvent): void;

@@ -8,6 +8,7 @@ export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';
 export { namesTag } from './entity-tag';
 export { Pseudonyms } from './secrets/pseudonyms';
 export { Sealer } from './secrets/sealer';
+export { joinSignals, type JoinedSignal } from './joined-signal';
 export { LoadingCache, type LoadingCacheOptions } from './loading-cache';
 export { type Loop, type LoopReport } from './loop';
 export { createLogger, type Logger } from './logger';

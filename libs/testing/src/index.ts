@@ -14,6 +14,7 @@ export {
   type SimulatedVersion,
 } from './comfyui-simulator';
 export { eventually } from './eventually';
+export { collectGarbage, followersOf } from './followers';
 export { HOSTILE_ADDRESSES, HOSTILE_SHAPES, HOSTILE_URLS } from './hostile-addresses';
 export { KubernetesStandIn, STAND_IN_NAMESPACE, STAND_IN_TOKEN, type StandInOptions } from './kubernetes-stand-in';
 export { makeAccount, makePool, testBilling } from './factories';

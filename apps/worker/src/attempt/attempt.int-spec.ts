@@ -11,7 +11,7 @@ import {
   type EngineWork,
 } from '@millrace/engines';
 import { createLogger } from '@millrace/platform';
-import { ComfyuiSimulator, eventually } from '@millrace/testing';
+import { ComfyuiSimulator, eventually, followersOf } from '@millrace/testing';
 import { EngineSlot } from '../engines/engine-slot';
 import { WorkFolder } from '../work-files';
 import { Attempt } from './attempt';
@@ -128,6 +128,23 @@ describe('an attempt', () => {
     leave();
     expect(run).not.toHaveBeenCalled();
     expect(around).toMatchObject(expected);
+  });
+
+  it('leaves nothing on what tells that the worker must go, which lives longer and ends those that come then', async () => {
+    const leaving = new AbortController();
+    const slot = new EngineSlot(engine, logger);
+    const catalogue = await engine.catalogue();
+    const outcomeOf = async (): Promise<Surroundings> => {
+      const around = new Surroundings();
+      const claimed = claimedAttempt({ jobId: randomUUID(), workflow: WORKFLOW });
+      await new Attempt(around.parts(folder, catalogue), claimed, slot, leaving.signal).run();
+      return around;
+    };
+    for (let run = 0; run < 3; run += 1) expect((await outcomeOf()).ends).toMatchObject([{ ending: 'succeeded' }]);
+    expect(followersOf(leaving.signal)).toBe(0);
+    leaving.abort();
+    expect(await outcomeOf()).toMatchObject({ handedBack: 1, ends: [] });
+    expect(followersOf(leaving.signal)).toBe(0);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import type { NodeCatalogue } from '@millrace/contracts';
 import type { Engine, EngineResult } from '@millrace/engines';
 import type { ClaimedAttempt, JobEvents, JobFailure, Lifecycle, OutputRecorder } from '@millrace/jobs';
 import type { EphemeralSecrets } from '@millrace/messaging';
-import { inSpan, type Logger, type Metrics } from '@millrace/platform';
+import { inSpan, joinSignals, type Logger, type Metrics } from '@millrace/platform';
 import { parseWorkflow, planProgress, type WorkflowGraph } from '@millrace/workflow';
 import type { EngineSlot } from '../engines';
 import type { WorkFolder } from '../work-files';
@@ -76,6 +76,8 @@ export class Attempt {
   private readonly fault = new AbortController();
   /** Aborts when the attempt is to end, for any reason. */
   private readonly over: AbortSignal;
+  /** Lets go of what it follows, some of which the worker has for longer. */
+  private readonly release: () => void;
   private readonly logger: Logger;
   /** Whether the engine was given the run: what breaks before is this worker's fault alone. */
   private hasBegun = false;
@@ -114,7 +116,9 @@ export class Attempt {
     );
     this.models = new ModelStaging(parts.models?.(slot.engine) ?? null, claimed, this.logger);
     this.log = new LogSaver(jobs.lifecycle, claimed, this.observer, this.logger);
-    this.over = AbortSignal.any([gone, draining, this.outputs.refused, this.fault.signal]);
+    const over = joinSignals(gone, draining, this.outputs.refused, this.fault.signal);
+    this.over = over.signal;
+    this.release = over.release;
   }
 
   /** Look now whether the job is to be canceled; resolves when that is known. Never rejects. */
@@ -136,6 +140,7 @@ export class Attempt {
         'the end of an attempt could not be recorded; its job is tried again when its lease has run out',
       );
     } finally {
+      this.release();
       this.log.close();
       this.observer.close();
       await this.models.end();

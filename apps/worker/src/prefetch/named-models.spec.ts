@@ -1,10 +1,12 @@
 import type { ModelFile } from '@millrace/contracts';
 import type { PoolModels } from '@millrace/deployments';
 import type { Unfetched } from '@millrace/model-cache';
-import { eventually } from '@millrace/testing';
+import { eventually, followersOf } from '@millrace/testing';
 import { NamedModels, type KeptModels } from './named-models';
 
 const LONG_MS = 60_000;
+
+type PrefetchRequest = Parameters<KeptModels['prefetch']>[0];
 
 let list: PoolModels | null | Error;
 let library: ModelFile[];
@@ -154,5 +156,34 @@ describe('the models that a deployment names', () => {
     await models.stop();
     await models.look();
     expect(fetched).toEqual([]);
+  });
+
+  it('are stopped while they come by a worker that goes', async () => {
+    list = named('a');
+    const stopped = jest.fn();
+    const prefetch = ({ signal }: PrefetchRequest): Promise<never> =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          stopped();
+          reject(signal.reason as Error);
+        });
+      });
+    const models = open({ cache: { ...cache, prefetch } });
+    await models.begin(10);
+    expect(stopped).not.toHaveBeenCalled();
+    await models.stop();
+    expect(stopped).toHaveBeenCalled();
+  });
+
+  it('leave nothing on what stops them, which lives as long as the worker', async () => {
+    list = named('a');
+    const prefetch = (request: PrefetchRequest): Promise<Unfetched[]> => {
+      AbortSignal.any([request.signal, new AbortController().signal]);
+      return cache.prefetch(request);
+    };
+    const models = open({ cache: { ...cache, prefetch } });
+    await models.begin(LONG_MS);
+    expect(fetched).toHaveLength(1);
+    expect(followersOf((Reflect.get(models, 'leaving') as AbortController).signal)).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import type { ModelFile, ModelName } from '@millrace/contracts';
 import type { PoolModels } from '@millrace/deployments';
 import type { ModelCache } from '@millrace/model-cache';
-import { backoffMs, type Logger } from '@millrace/platform';
+import { backoffMs, joinSignals, type Logger } from '@millrace/platform';
 import type { ModelDisk } from '../disk-models';
 import type { PoolRegistry } from '../pool-registry';
 import { progressNote, shortfallNote, type Shortfall } from './models-note';
@@ -108,9 +108,10 @@ export class NamedModels {
     const unknown = models.filter((one) => !files.some((file) => isSame(file, one)));
     const onProgress = (progress: Parameters<typeof progressNote>[0]): void =>
       void (this.said = progressNote(progress));
-    const { signal } = this.leaving;
+    // Each piece of a model is fetched under a signal of its own, which follows this one.
+    const { release, signal } = joinSignals(this.leaving.signal);
     this.said = null;
-    const unfetched = await cache.prefetch({ accountId, files, signal, onProgress });
+    const unfetched = await cache.prefetch({ accountId, files, signal, onProgress }).finally(release);
     const shortfall = { unknown, unfetched };
     this.said = shortfallNote(shortfall, await cache.capacityBytes().catch(() => null));
     logger.info({ named: models.length, note: this.said }, 'the models of the deployment were fetched');

@@ -12,6 +12,7 @@ import {
   type ErrorEnvelope,
 } from '@millrace/contracts';
 import { OutputRefused, type ClaimedAttempt } from '@millrace/jobs';
+import { joinSignals, type JoinedSignal } from '@millrace/platform';
 
 const TIMEOUT_MS = 8_000;
 /** Of a request that carries bytes, or waits until bytes are read and hashed. */
@@ -68,28 +69,25 @@ export class GatewayClient {
    * OutputRefused for an output that cannot be recorded.
    */
   async ask<T extends z.ZodType>(schema: T, request: GatewayRequest): Promise<z.output<T>> {
-    const response = await this.send(request);
-    const parsed = schema.safeParse(await textOf(response));
-    if (parsed.success) return parsed.data;
+    const limit = limitOf(request);
+    try {
+      const response = await this.send(request, limit.signal);
+      const parsed = schema.safeParse(await textOf(response));
+      if (parsed.success) return parsed.data;
+    } finally {
+      limit.release();
+    }
     throw new GatewayUnreachable(
       `the gateway answered ${request.path} with something else than this worker understands`,
     );
   }
 
   /** The bytes of an answer. @throws as `ask` does. */
-  async download(request: GatewayRequest): Promise<Readable> {
-    return bodyOf(await this.send({ takes: 'bytes', ...request }));
+  download(request: GatewayRequest): Promise<Readable> {
+    return bytesWithin(limitOf({ takes: 'bytes', ...request }), (signal) => this.send(request, signal));
   }
 
-  private async send({
-    method,
-    path,
-    body,
-    fence,
-    headers,
-    takes = 'short',
-    signal,
-  }: GatewayRequest): Promise<Response> {
+  private async send({ method, path, body, fence, headers }: GatewayRequest, signal: AbortSignal): Promise<Response> {
     const isBytes = body instanceof Buffer;
     const base = fence === undefined ? '' : `jobs/${fence.jobId}/attempts/${fence.attempt}/`;
     const response = await request(`${this.url}${GATEWAY_PATH}/${base}${path}`, {
@@ -102,7 +100,7 @@ export class GatewayClient {
         ...headers,
       },
       ...(body !== undefined && { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
-      signal: withTimeout(takes, signal),
+      signal,
     });
     if (response.ok) return response;
     throw errorOf(response.status, await textOf(response));
@@ -111,24 +109,32 @@ export class GatewayClient {
 
 /** Put bytes to a link of the store. @throws BlobStoreError `unreachable` when they did not arrive. */
 export async function putToStore(url: string, bytes: Buffer): Promise<void> {
-  const response = await toStore(url, { method: 'PUT', body: new Uint8Array(bytes) });
-  await response.arrayBuffer().catch(() => undefined);
-  if (!response.ok) throw storeFault(response.status);
+  const limit = limitOf({ takes: 'bytes' });
+  try {
+    const response = await toStore(url, { method: 'PUT', body: new Uint8Array(bytes), signal: limit.signal });
+    await response.arrayBuffer().catch(() => undefined);
+    if (!response.ok) throw storeFault(response.status);
+  } finally {
+    limit.release();
+  }
 }
 
 /** Read what a link of the store leads to, or the range of it that the headers name. @throws BlobStoreError. */
-export async function readFromStore(
+export function readFromStore(
   url: string,
   { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<Readable> {
-  const response = await toStore(url, { method: 'GET', ...(headers && { headers }) }, signal);
-  if (!response.ok) throw storeFault(response.status);
-  return bodyOf(response);
+  const limit = limitOf({ takes: 'bytes', ...(signal && { signal }) });
+  return bytesWithin(limit, async (ends) => {
+    const response = await toStore(url, { method: 'GET', ...(headers && { headers }), signal: ends });
+    if (!response.ok) throw storeFault(response.status);
+    return response;
+  });
 }
 
-async function toStore(url: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
+async function toStore(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await request(url, { ...init, signal: withTimeout('bytes', signal) });
+    return await request(url, init);
   } catch (error) {
     throw new BlobStoreError('unreachable', 'The store did not answer.', { cause: error });
   }
@@ -139,13 +145,25 @@ function storeFault(status: number): BlobStoreError {
   return new BlobStoreError(fault, `The store answered a link with status ${status}.`);
 }
 
-function bodyOf(response: Response): Readable {
-  return response.body === null ? Readable.from([]) : Readable.fromWeb(response.body);
+/** What ends a request: its time, or the signal of who asks. Released when all of the answer is there, or nobody wants it any more. */
+function limitOf({ takes = 'short', signal }: Pick<GatewayRequest, 'takes' | 'signal'>): JoinedSignal {
+  const timeout = AbortSignal.timeout(TIMEOUTS[takes]);
+  return signal === undefined ? joinSignals(timeout) : joinSignals(timeout, signal);
 }
 
-function withTimeout(takes: keyof typeof TIMEOUTS, signal?: AbortSignal): AbortSignal {
-  const timeout = AbortSignal.timeout(TIMEOUTS[takes]);
-  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+/** The bytes of an answer, which its limit holds for until they end. */
+async function bytesWithin(
+  { release, signal }: JoinedSignal,
+  send: (signal: AbortSignal) => Promise<Response>,
+): Promise<Readable> {
+  try {
+    const { body } = await send(signal);
+    const bytes = body === null ? Readable.from([]) : Readable.fromWeb(body);
+    return bytes.once('close', release);
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 async function request(url: string, init: RequestInit): Promise<Response> {

@@ -3,7 +3,7 @@ export { BootError, runMain } from './boot';
 export { CRASH_POINTS, crashPoint, type CrashPoint } from './crash-point';
 export { BoundedMap } from './bounded-map';
 export { backoffMs } from './backoff';
-export { ItemSweep } from './item-sweep';
+export { ItemSweep } from './sweeps/item-sweep';
 export { KeyRing, type KeyUse, type UseKey } from './secrets/key-ring';
 export { namesTag } from './entity-tag';
 export { Pseudonyms } from './secrets/pseudonyms';

@@ -1,5 +1,5 @@
 import { workInHalves } from './halving';
-import type { LoopReport } from './loop';
+import type { LoopReport } from '../loop';
 
 const REST: RestTimes = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 /** Failed items that are remembered, to bound the memory; others are tried again in each round. */

@@ -16,7 +16,7 @@ afterAll(() => publishing.close());
 const sockets = new Set<Socket>();
 let turnsAway = true;
 /** Stands in front of the Redis of the tests, and at first answers as one does whose passwords are being changed. */
-const door = createServer((client) => {
+const fakeServer = createServer((client) => {
   sockets.add(client);
   client.on('error', () => undefined);
   client.on('close', () => sockets.delete(client));
@@ -32,15 +32,15 @@ const door = createServer((client) => {
   client.on('close', () => server.destroy());
   client.pipe(server).pipe(client);
 });
-beforeAll(() => new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve)));
-afterAll(() => new Promise((resolve) => door.close(resolve)));
+beforeAll(() => new Promise<void>((resolve) => fakeServer.listen(0, '127.0.0.1', resolve)));
+afterAll(() => new Promise((resolve) => fakeServer.close(resolve)));
 
 let connections: RedisConnections;
 let subscriber: Redis;
 beforeEach(() => {
   turnsAway = true;
   const url = new URL(testRedisUrl());
-  url.port = String((door.address() as AddressInfo).port);
+  url.port = String((fakeServer.address() as AddressInfo).port);
   connections = new RedisConnections(url.href, createLogger('test', 'silent'));
   subscriber = connections.subscriber();
 });
@@ -56,22 +56,22 @@ async function comeIn(): Promise<void> {
   await ready;
 }
 
-it('a listener for control messages that was turned away hears them once it is let in, and after a break', async () => {
-  const [poolId, heard] = [randomUUID(), [] as ControlMessage[]];
+it('a listener for control messages that was turned away receives them once it is let in, and after a break', async () => {
+  const [poolId, received] = [randomUUID(), [] as ControlMessage[]];
   const turnedAway = next('error');
-  listenForControl(subscriber, poolId, (message) => heard.push(message));
+  listenForControl(subscriber, poolId, (message) => received.push(message));
   await turnedAway;
-  const hears = async (): Promise<void> => {
+  const receives = async (): Promise<void> => {
     const jobId = randomUUID();
-    await eventually('the message to be heard', async () => {
+    await eventually('the message to be received', async () => {
       await sendControl(producer, poolId, { kind: 'cancel', jobId });
-      return heard.some((message) => message.kind === 'cancel' && message.jobId === jobId);
+      return received.some((message) => message.kind === 'cancel' && message.jobId === jobId);
     });
   };
   await comeIn();
-  await hears();
+  await receives();
   await comeIn();
-  await hears();
+  await receives();
 });
 
 it('a listener for the events of a job that was turned away gets them once it is let in, and after a break', async () => {

@@ -130,7 +130,7 @@ describe('an attempt', () => {
     expect(around).toMatchObject(expected);
   });
 
-  it('leaves nothing on what tells that the worker must go, which lives longer and ends those that come then', async () => {
+  it('leaves nothing on the signal that the worker must go, which lives longer and ends those that come then', async () => {
     const leaving = new AbortController();
     const slot = new EngineSlot(engine, logger);
     const catalogue = await engine.catalogue();

@@ -65,7 +65,7 @@ describe('a request to the gateway', () => {
     await ended;
   });
 
-  it('is ended by its time limit, whatever else is collected meanwhile', async () => {
+  it('is ended by its time limit, also where everything else is collected meanwhile', async () => {
     // No spy: it would keep the limit.
     AbortSignal.timeout = () => timeout(300);
     respond = half;

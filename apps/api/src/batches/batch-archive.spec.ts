@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Response } from 'express';
 import type { ContentService } from '@millrace/assets';
-import type { JobStatus } from '@millrace/contracts';
+import { Refusal, type JobStatus } from '@millrace/contracts';
 import type { BatchJob, Batches, JobScope } from '@millrace/jobs';
 import { BatchArchive } from './batch-archive';
 
@@ -26,11 +26,19 @@ function jobWith(index: number, status: JobStatus, outputs: string[]): BatchJob 
   return { index, job: job as unknown as BatchJob['job'], place: null };
 }
 
-/** The archive of a batch whose jobs look different each time that they are read. @returns its bytes, which are not compressed. */
-async function archiveOf(readings: BatchJob[][]): Promise<string> {
+/**
+ * The archive of a batch whose jobs look different each time that they are read.
+ *
+ * @param lost assets whose bytes are gone.
+ * @returns its bytes, which are not compressed.
+ */
+async function archiveOf(readings: BatchJob[][], lost: string[] = []): Promise<string> {
   const batches = { eachJob: () => Readable.from(readings.shift() ?? []) } as unknown as Batches;
   const content = {
-    openInput: (_: string, id: string) => Promise.resolve({ body: Readable.from([Buffer.from(`bytes of ${id}`)]) }),
+    openInput: (_: string, id: string) =>
+      lost.includes(id)
+        ? Promise.reject(new Refusal('content_lost', 'Its bytes are gone.'))
+        : Promise.resolve({ body: Readable.from([Buffer.from(`bytes of ${id}`)]) }),
   } as unknown as ContentService;
   const response = new PassThrough();
   const [bytes] = await Promise.all([
@@ -38,6 +46,12 @@ async function archiveOf(readings: BatchJob[][]): Promise<string> {
     new BatchArchive(batches, content).send(response as unknown as Response, scope, 'a batch'),
   ]);
   return bytes.toString('latin1');
+}
+
+/** What the manifest at the end of an archive says of each job. */
+function manifestIn(archive: string): object[] {
+  const lines = archive.split('\n').filter((line) => line.startsWith('{"batch_index"'));
+  return lines.map((line) => JSON.parse(line.replace(/,$/, '')) as object);
 }
 
 describe('the archive of a batch that runs', () => {
@@ -48,14 +62,31 @@ describe('the archive of a batch that runs', () => {
     ]);
     expect(archive).toContain('bytes of a.txt');
     expect(archive).not.toMatch(/half\.txt|b\.txt/);
-    const lines = archive.split('\n').filter((line) => line.startsWith('{"batch_index"'));
-    expect(lines.map((line) => JSON.parse(line.replace(/,$/, '')) as object)).toEqual([
+    expect(manifestIn(archive)).toEqual([
       expect.objectContaining({
         batch_index: 0,
         status: 'succeeded',
         outputs: [expect.objectContaining({ included: true })],
       }),
       { batch_index: 1, id: 'job 1', status: 'running', outputs: [] },
+    ]);
+  });
+});
+
+describe('the archive of a batch of which some bytes are gone', () => {
+  it('has the others, and says which are not in it', async () => {
+    const jobs = [jobWith(0, 'succeeded', ['a.txt', 'b.txt']), jobWith(1, 'succeeded', ['c.txt'])];
+    const archive = await archiveOf([jobs, jobs], ['a.txt']);
+    expect(archive).not.toContain('bytes of a.txt');
+    expect(archive).toContain('bytes of b.txt');
+    expect(manifestIn(archive)).toMatchObject([
+      {
+        outputs: [
+          { name: 'a.txt', path: null, included: false },
+          { path: '00000/b.txt', included: true },
+        ],
+      },
+      { outputs: [{ path: '00001/c.txt', included: true }] },
     ]);
   });
 });

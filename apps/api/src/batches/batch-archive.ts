@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { BlobStoreError, ContentService } from '@millrace/assets';
 import { Refusal, isTerminal, type JobStatus } from '@millrace/contracts';
 import { Batches, type BatchJob, type JobScope } from '@millrace/jobs';
-import { sendZip, type AddEntry } from '../http';
+import { sendZip, type ZipEntry } from '../http';
 import { archivePaths } from './archive-names';
 
 type Output = BatchJob['job']['outputs'][number];
@@ -13,8 +13,8 @@ type Output = BatchJob['job']['outputs'][number];
 interface Archived {
   /** Of every job when its outputs were read, by its index: only those of ended jobs are, which change no more. */
   statuses: Map<number, JobStatus>;
-  /** Assets whose bytes are not there any more. */
-  missing: Set<string>;
+  /** Of a job, by its index: the places of outputs whose bytes are not there any more. */
+  missing: Map<number, Set<number>>;
 }
 
 /**
@@ -29,11 +29,11 @@ export class BatchArchive {
 
   /** Send the archive. */
   send(response: Response, scope: JobScope, batchId: string): Promise<void> {
-    return sendZip(response, (add) => this.fill(add, scope, batchId));
+    return sendZip(response, this.files(scope, batchId));
   }
 
-  private async fill(add: AddEntry, scope: JobScope, batchId: string): Promise<void> {
-    const archived: Archived = { statuses: new Map(), missing: new Set() };
+  private async *files(scope: JobScope, batchId: string): AsyncGenerator<ZipEntry, void, void> {
+    const archived: Archived = { statuses: new Map(), missing: new Map() };
     for await (const { job, index } of this.batches.eachJob(scope, batchId)) {
       archived.statuses.set(index, job.status);
       if (!isTerminal(job.status)) continue;
@@ -43,12 +43,12 @@ export class BatchArchive {
       );
       for (const [at, output] of job.outputs.entries()) {
         const body = await this.open(scope.accountId, output);
-        if (body === null) archived.missing.add(output.assetId);
-        else await add({ body, path: paths[at] ?? '', mtime: job.completedAt ?? job.createdAt });
+        if (body === null) noteMissing(archived, index, at);
+        else yield { body, path: paths[at] ?? '', mtime: job.completedAt ?? job.createdAt };
       }
     }
     const body = Readable.from(this.manifest(scope, batchId, archived));
-    await add({ body, path: 'manifest.json', mtime: new Date() });
+    yield { body, path: 'manifest.json', mtime: new Date() };
   }
 
   /** @returns null when the bytes are gone. */
@@ -68,7 +68,7 @@ export class BatchArchive {
     let separator = '\n';
     for await (const { job, index } of this.batches.eachJob(scope, batchId)) {
       const status = statuses.get(index);
-      const outputs = status !== undefined && isTerminal(status) ? manifestOf(job, index, missing) : [];
+      const outputs = status !== undefined && isTerminal(status) ? manifestOf(job, index, missing.get(index)) : [];
       yield `${separator}${JSON.stringify({ batch_index: index, id: job.id, status: status ?? job.status, outputs })}`;
       separator = ',\n';
     }
@@ -76,18 +76,23 @@ export class BatchArchive {
   }
 }
 
-function manifestOf({ outputs }: BatchJob['job'], index: number, missing: ReadonlySet<string>): object[] {
+function noteMissing({ missing }: Archived, index: number, at: number): void {
+  const ofJob = missing.get(index) ?? new Set();
+  missing.set(index, ofJob.add(at));
+}
+
+function manifestOf({ outputs }: BatchJob['job'], index: number, missing: ReadonlySet<number> | undefined): object[] {
   const paths = archivePaths(
     index,
     outputs.map(({ name }) => name),
   );
   return outputs.map((output, at) => ({
-    path: missing.has(output.assetId) ? null : paths[at],
+    path: missing?.has(at) === true ? null : paths[at],
     node_id: output.nodeId,
     name: output.name,
     content_type: output.contentType,
     size_bytes: output.sizeBytes,
     hash: output.hash,
-    included: !missing.has(output.assetId),
+    included: missing?.has(at) !== true,
   }));
 }

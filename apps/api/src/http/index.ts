@@ -14,4 +14,5 @@ export { targetOf } from './request-target';
 export { sendText } from './send-text';
 export { type RouteTable } from './route-table';
 export { type Surface } from './surface';
-export { sendZip, type AddEntry } from './zip-answer';
+export { sendZip } from './zip/zip-answer';
+export { type ZipEntry } from './zip/zip-stream';

@@ -3,23 +3,41 @@ import type { Request, Response } from 'express';
 import { AccountExports } from '@millrace/privacy';
 import { sendZip } from '../http';
 
+/** Sends an answer in a place that bounds how many there are. @throws Refusal where there is none. */
+export type SendInPlace = (send: () => Promise<void>) => Promise<void>;
+
 /** All that an account has, as one ZIP stream. */
 @Injectable()
 export class AccountArchive {
   constructor(private readonly exports: AccountExports) {}
 
-  /** @throws Refusal `rate_limited`. */
-  async send(request: Request, response: Response, accountId: string): Promise<void> {
-    await this.exports.send(accountId, async (files) => {
+  /**
+   * Send the archive when it is its turn.
+   *
+   * @param inPlace by default none is taken.
+   * @throws Refusal `rate_limited`; what `inPlace` throws.
+   */
+  async send(
+    request: Request,
+    response: Response,
+    accountId: string,
+    inPlace: SendInPlace = (send) => send(),
+  ): Promise<void> {
+    const begin = (): void => {
       response.setHeader('Content-Type', 'application/zip');
       response.setHeader('Content-Disposition', `attachment; filename="account-${accountId}.zip"`);
-      if (request.method === 'HEAD') {
-        response.end();
-        return;
-      }
-      await sendZip(response, async (add) => {
-        for await (const { path, body, at } of files) await add({ path, body, mtime: at });
-      });
-    });
+    };
+    if (request.method === 'HEAD') {
+      begin();
+      response.end();
+      return;
+    }
+    // A place is taken when the turn has come: those that wait, perhaps for clients that are gone, hold none.
+    await this.exports.send(accountId, (files) =>
+      inPlace(() => {
+        begin();
+        return sendZip(response, files);
+      }),
+    );
   }
 }

@@ -2,6 +2,7 @@ import { Controller } from '@nestjs/common';
 import { AuditLog } from '@millrace/accounts';
 import { Erasures } from '@millrace/privacy';
 import { Serves, actorOf, presentPage, type AnswerOf, type InputOf } from '../endpoints';
+import { OpenStreams, holderOf } from '../streams';
 import { AccountArchive } from './account-archive';
 import { erasureSubjectOf, presentOwnErasure } from './erasure.presenter';
 import { exportAccount, getErasure, listErasures, requestErasure } from './privacy.endpoints';
@@ -13,6 +14,7 @@ export class PrivacyController {
     private readonly erasures: Erasures,
     private readonly archive: AccountArchive,
     private readonly audit: AuditLog,
+    private readonly open: OpenStreams,
   ) {}
 
   @Serves(exportAccount)
@@ -20,7 +22,8 @@ export class PrivacyController {
     const { accountId } = visitor.caller;
     const act = { action: 'account.export', subjectType: 'account', subjectId: accountId, accountId };
     await this.audit.noteOnceAnHour(actorOf(visitor.caller, request), [act]);
-    await this.archive.send(request, response, accountId);
+    const holder = holderOf(visitor.caller, null, exportAccount.access.scope);
+    await this.archive.send(request, response, accountId, (send) => this.open.sending(response, holder, send));
   }
 
   @Serves(requestErasure)

@@ -30,7 +30,7 @@ export const exportAccount = defineEndpoint({
   id: 'exportAccount',
   method: 'get',
   path: '/platform/v1/account/export',
-  errors: ['rate_limited'],
+  errors: ['rate_limited', 'too_many_streams'],
 });
 
 export const requestErasure = defineEndpoint({

@@ -131,6 +131,6 @@ function placesOf(accountId: string): string {
 }
 
 function tooMany(limit: number): Refusal {
-  const message = `This account has ${limit} event streams and downloads of batches open, which is its limit; close some, or poll.`;
+  const message = `This account has ${limit} event streams, downloads of batches and exports open, which is its limit; close some, or poll.`;
   return new Refusal('too_many_streams', message, { retryAfterSeconds: RETRY_SECONDS });
 }

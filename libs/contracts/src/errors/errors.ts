@@ -204,8 +204,8 @@ export const ERROR_CATALOGUE = {
   },
   too_many_streams: {
     status: 429,
-    cause: 'The account has as many open event streams, and downloads of batches, as it may have.',
-    cure: 'Close event streams that you no longer read, or poll; let a download of a batch end before the next.',
+    cause: 'The account has as many event streams, downloads of batches and exports of itself open as it may have.',
+    cure: 'Close event streams that you no longer read, or poll; let a download or an export end before the next.',
   },
   upstream_error: {
     status: 500,

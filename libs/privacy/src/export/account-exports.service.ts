@@ -17,7 +17,7 @@ const NAME_LENGTH = 200;
 export interface ExportedFile {
   path: string;
   body: Readable;
-  at: Date;
+  mtime: Date;
 }
 
 /** What the manifest says of a file of records. */
@@ -55,11 +55,12 @@ export class AccountExports {
     }
     for await (const output of this.outputs(accountId)) {
       const body = await this.open(accountId, output);
-      if (body !== null) yield { path: pathOf(output), body, at: output.at };
+      if (body !== null) yield { path: pathOf(output), body, mtime: output.at };
     }
     yield this.recordsFile('outputs.ndjson', this.outputLines(accountId), written);
     const manifest = { account_id: accountId, written_at: new Date().toISOString(), files: written };
-    yield { path: 'manifest.json', body: Readable.from([`${JSON.stringify(manifest, null, 2)}\n`]), at: new Date() };
+    const body = Readable.from([`${JSON.stringify(manifest, null, 2)}\n`]);
+    yield { path: 'manifest.json', body, mtime: new Date() };
   }
 
   /** Notes in `written` what it came to, once it was read to its end. */
@@ -76,7 +77,7 @@ export class AccountExports {
       }
       written.push({ ...file, hash: `sha256:${hash.digest('hex')}` });
     };
-    return { path, body: Readable.from(body(), { objectMode: true, highWaterMark: 1 }), at: new Date() };
+    return { path, body: Readable.from(body(), { objectMode: true, highWaterMark: 1 }), mtime: new Date() };
   }
 
   private async *lines(accountId: string, name: ExportName): AsyncGenerator<string> {

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { SharedSlots } from '@millrace/messaging';
 import { Metrics } from '@millrace/platform';
+import { withContext } from '../fixtures/with-context';
+import { BodiesInFlight } from '../http';
 import { OpenStreams } from './open-streams';
 import { Streams, type StreamEvent } from './streams';
 
@@ -24,7 +26,9 @@ async function serve(
 ): Promise<{ server: Server; open: () => Promise<IncomingMessage>; failures: unknown[] }> {
   const app = express();
   const failures: unknown[] = [];
-  app.get('/', (_request, response) => {
+  const bodies = new BodiesInFlight({ bytes: 500_000, bytesPerPayer: 250_000 });
+  app.get('/', (request, response) => {
+    withContext(request, { bodies });
     streams
       .serve(response, HOLDER, follow, (event) => event)
       .catch((error: unknown) => {
@@ -66,6 +70,29 @@ describe('a reader that stops reading', () => {
     // What the two sockets of the kernel hold is some megabytes; beyond them there is one event.
     expect(held * LARGE.length).toBeLessThan(16_000_000);
     response.destroy();
+    await opened.allEnded();
+    server.close();
+  });
+});
+
+describe('a large status', () => {
+  it('counts with the bodies in memory while its stream is open; beyond the limit of its account none begins', async () => {
+    const [streams, opened] = streamsOf(10);
+    const { server, open, failures } = await serve(streams, async function* (signal) {
+      yield await Promise.resolve({ event: 'status', data: { LARGE } });
+      // It has grown, by less than is counted again.
+      yield { event: 'status', data: { LARGE, more: 'x' } };
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    const [first, second] = [await open(), await open()];
+    const third = await open();
+    expect([first, second, third].map(({ statusCode }) => statusCode)).toEqual([200, 200, 429]);
+    expect(failures).toEqual([expect.objectContaining({ code: 'rate_limited' })]);
+    first.destroy();
+    await once(first, 'close');
+    let again = await open();
+    while (again.statusCode !== 200) again = await open();
+    for (const response of [second, again]) response.destroy();
     await opened.allEnded();
     server.close();
   });

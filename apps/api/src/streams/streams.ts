@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { BatchEventName, JobEventName } from '@millrace/contracts';
+import { holdBytes } from '../http';
 import { EventAnswer, Frame } from './event-answer';
 import { OpenStreams, type StreamHolder } from './open-streams';
 
 /** Clients give up a silent stream after 30 to 45 s, proxies after 60; 15 s are promised (wire supplement, section 3). */
 const HEARTBEAT_MS = 12_000;
 const ALIVE = new Frame(': alive\n\n');
+/** Of a status, as JSON: most are a fraction of it. One with a thousand outputs is close to 1 MiB. */
+const SMALL_STATUS = 65_536;
 
 export interface StreamEvent {
   event: JobEventName | BatchEventName;
@@ -25,11 +28,11 @@ export class Streams {
   /**
    * Send events to one client until they end, the client goes, its access ends, or the process stops. The next event is only
    * asked for when the client has taken the last: a slow client holds one event in memory, no matter how much happens
-   * meanwhile.
+   * meanwhile. A large status, and the job that it shows, count with the bodies in memory until the stream ends.
    *
    * @param follow starts the items; what it throws before the first one is the answer instead of a stream.
    * @param present says what an item looks like on the wire.
-   * @throws Refusal `too_many_streams`.
+   * @throws Refusal `too_many_streams`; `rate_limited` while too much of others is in memory, also for a status that has grown.
    */
   async serve<T>(
     response: Response,
@@ -48,11 +51,23 @@ export class Streams {
       try {
         const first = await items.next();
         if (response.destroyed) return;
+        let held = 0;
+        const frameFrom = (next: IteratorResult<T, void>): Frame | null => {
+          if (next.done === true) return null;
+          const event = present(next.value);
+          const frame = frameOf(event);
+          if (event.event === 'status' && frame.text.length > held + SMALL_STATUS) {
+            holdBytes(response.req, frame.text.length - held);
+            held = frame.text.length;
+          }
+          return frame;
+        };
+        let frame = frameFrom(first);
         answer.begin();
         this.keepAlive(answer);
-        for (let next = first; next.done !== true; next = await items.next()) {
+        for (; frame !== null; frame = frameFrom(await items.next())) {
           // No wait where none is needed: an event to thousands of streams is a loop without a pause.
-          if (signal.aborted || answer.send(frameOf(present(next.value)))) continue;
+          if (signal.aborted || answer.send(frame)) continue;
           await answer.drained(signal);
         }
       } finally {

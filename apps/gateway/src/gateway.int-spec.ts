@@ -358,3 +358,24 @@ describe('a lost link', () => {
     await eventually('the attempt to be held', async () => (await world.job(job)).workerId === other.id);
   });
 });
+
+describe('a gateway that stops', () => {
+  it('answers those who wait, and ends the connections of those who go on to ask', async () => {
+    const own = await GatewayWorld.open();
+    const { id, token } = await own.worker();
+    const asksOn = async (what: string): Promise<unknown> => {
+      for (let asked = 0; ; asked += 1) {
+        try {
+          await own.ask('POST', `workers/${id}/${what}`, { token });
+        } catch {
+          return asked > 0 ? 'was answered, and found it gone' : 'was cut off';
+        }
+      }
+    };
+    const asking = [asksOn('controls'), asksOn('offers')];
+    // It has answered something on a connection that stays open.
+    await own.ask('GET', 'nothing', { token });
+    await own.close();
+    expect(await Promise.all(asking)).toEqual(Array(2).fill('was answered, and found it gone'));
+  });
+});

@@ -61,7 +61,12 @@ export async function openGateway(
   express.set('trust proxy', trustedProxies);
   // Those that did not happen yet: a counter that begins at 1 hides its first.
   for (const outcome of OUTCOMES) metrics.remoteRequests.inc({ outcome }, 0);
+  const answering = new Set<ServerResponse>();
+  let isClosing = false;
   app.use((_request: unknown, response: ServerResponse, next: () => void) => {
+    answering.add(response);
+    if (isClosing) endConnection(response);
+    response.once('close', () => answering.delete(response));
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Cache-Control', 'no-store');
     response.once('close', () => metrics.remoteRequests.inc({ outcome: outcomeOf(response) }));
@@ -71,11 +76,19 @@ export async function openGateway(
   const opened = await listen(app, { host, port }, 'MILLRACE_GATEWAY_PORT');
   return {
     port: opened,
+    // A worker that polls would go on over its open connection, and the server wait for it: after this answer it finds another gateway.
     close: async () => {
+      isClosing = true;
+      for (const response of answering) endConnection(response);
       (app.getHttpServer() as Server).closeIdleConnections();
       await app.close();
     },
   };
+}
+
+/** Have the connection end with this answer. */
+function endConnection(response: ServerResponse): void {
+  response.shouldKeepAlive = false;
 }
 
 function outcomeOf({ writableFinished, statusCode }: ServerResponse): (typeof OUTCOMES)[number] {

@@ -23,6 +23,7 @@ export type ListenToPool = (poolId: string, listener: (message: ControlMessage) 
 export class WorkerControls {
   private readonly mailboxes = new Map<string, Mailbox>();
   private readonly pools = new Set<string>();
+  private isClosed = false;
 
   constructor(
     private readonly listen: ListenToPool,
@@ -36,7 +37,7 @@ export class WorkerControls {
     const box = this.boxOf(workerId);
     // A worker asks once at a time: an earlier request of it has lost its connection.
     box.wake?.();
-    if (box.jobs.size === 0 && !gone.aborted) {
+    if (box.jobs.size === 0 && !gone.aborted && !this.isClosed) {
       await new Promise<void>((resolve) => {
         const end = (): void => {
           clearTimeout(timer);
@@ -88,8 +89,9 @@ export class WorkerControls {
     return box;
   }
 
-  /** Answer everyone who waits. */
+  /** Answer everyone who waits, and those who come at once. */
   close(): void {
+    this.isClosed = true;
     for (const { wake } of this.mailboxes.values()) wake?.();
   }
 }

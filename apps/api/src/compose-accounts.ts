@@ -72,7 +72,7 @@ export function composeAccounts(
   const mint = new ApiKeyMint(secretKey);
   const auditStore = new AuditLogStore();
   const audit = new AuditLog(database, auditStore);
-  const accountAudit = new AccountAuditLog(database, auditStore);
+  const accountAudit = new AccountAuditLog(database);
   const failures = new FailedAttempts(failedAuthPerMinute, logger);
   const refusals = new RefusalLog(database, auditStore, logger);
   const authenticator = new Authenticator(database, keyStore, mint, failures, logger, refusals);

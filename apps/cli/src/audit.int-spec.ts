@@ -38,4 +38,27 @@ describe('millrace audit', () => {
     expect(service.received[1]?.path).toBe('/platform/v1/audit/export?from=2026-11-01&format=csv');
     expect(await readFile(path, 'utf8')).toBe('"as it came"');
   });
+
+  it('looks on where nothing was found so far, and says that there is nothing once there is no more', async () => {
+    service.on(
+      'GET /platform/v1/audit',
+      json(200, { entries: [], next_cursor: 'further' }),
+      json(200, { entries: [], next_cursor: 'last' }),
+      json(200, { entries: [{ id: 'e2', actor: 'member:m2' }], next_cursor: 'more' }),
+    );
+    expect(await millrace('audit', 'list', '--action', 'member.remove')).toBe(0);
+    expect(service.received.map(({ path }) => path)).toEqual([
+      '/platform/v1/audit?action=member.remove',
+      '/platform/v1/audit?action=member.remove&cursor=further',
+      '/platform/v1/audit?action=member.remove&cursor=last',
+    ]);
+    expect([host.printed, host.noted]).toEqual([
+      expect.stringContaining('member:m2'),
+      expect.stringContaining('--cursor more'),
+    ]);
+    service.on('GET /platform/v1/audit', json(200, { entries: [], next_cursor: 'last' }), json(200, { entries: [] }));
+    expect(await millrace('audit', 'list', '--action', 'nothing')).toBe(0);
+    expect(host.printed).toContain('No acts.');
+    expect(host.noted.match(/--cursor/g)).toHaveLength(1);
+  });
 });

@@ -1,5 +1,6 @@
 import { Refusal, SCOPES, type JobMetadata, type Scope } from '@millrace/contracts';
 import type { Database, Statements } from '@millrace/database';
+import { Turns } from '@millrace/platform';
 import { noAccount } from './accounts.service';
 import type { AccountStore } from './account.store';
 import type { ApiKeyMint } from './api-key-mint';
@@ -29,6 +30,8 @@ const SUB_KEYS_PER_ACCOUNT = 10_000;
 const WHILE_ROTATING = 2;
 /** Sub-keys that a list shows, and ended keys, the latest: an account may end as many as it likes. */
 const KEYS_LISTED = 1_000;
+/** Of one account: a list reads all keys that the account ever had. */
+const LISTS_AT_A_TIME = 1;
 
 /** A key just made. */
 export interface IssuedApiKey extends ApiKeyRecord {
@@ -56,6 +59,8 @@ export function issuerOf(operator: Operator): KeyIssuer {
 
 /** The keys of accounts. Every act is in the audit log. */
 export class ApiKeysService {
+  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists of keys');
+
   constructor(
     private readonly database: Database,
     private readonly accounts: AccountStore,
@@ -74,9 +79,10 @@ export class ApiKeysService {
    * The account's keys, newest first: all that work, of sub-keys the latest, and the latest of those that no longer do.
    *
    * @param labels where there are any, only the sub-keys that carry all of them.
+   * @throws Refusal `rate_limited`.
    */
   async list(accountId: string, labels: JobMetadata = {}): Promise<ApiKeyRecord[]> {
-    return this.keys.list(this.database, accountId, labels, KEYS_LISTED);
+    return this.turns.run(accountId, () => this.keys.list(this.database, accountId, labels, KEYS_LISTED));
   }
 
   /** What these keys may do now; without those that let nobody in: expired, revoked, or of a suspended account. */

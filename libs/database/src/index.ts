@@ -13,6 +13,7 @@ export {
   sweepKeys,
 } from './idempotency-key.store';
 export { GroupedReads } from './grouped-reads';
+export { LOOKED_AT, byId, lookedAt, pageOfLookedAt, type IdSpan, type LookedAtRow, type RowOwner } from './looked-at';
 export { MeasureTransactionsLoop } from './measure-transactions.loop';
 export { relaxedCommit } from './relaxed-commit';
 export { assertSchema, awaitSchema } from './schema-version';

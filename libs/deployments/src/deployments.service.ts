@@ -1,6 +1,6 @@
 import { Refusal, isUuid } from '@millrace/contracts';
 import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
-import { BoundedMap, LoadingCache } from '@millrace/platform';
+import { BoundedMap, LoadingCache, Turns } from '@millrace/platform';
 import type { Deployment, DeploymentDraft } from './deployment';
 import type { DeploymentStore } from './deployment.store';
 
@@ -11,6 +11,8 @@ const REFRESH_AFTER_MS = 700;
 const CACHED_DEPLOYMENTS = 1_000;
 const FOUND_DEPLOYMENTS = 10_000;
 const CURSOR = 'operated-deployments';
+/** Of one account: a list reads past all deployments that it ever deleted. */
+const LISTS_AT_A_TIME = 1;
 
 /**
  * Deployments, as operators manage them and requests find them. A change runs in the transaction of its administrative act;
@@ -20,6 +22,7 @@ export class DeploymentsService {
   private readonly cache: LoadingCache<Deployment | null>;
   /** Ids of deployments that were there when they were last looked for. */
   private readonly found = new BoundedMap<true>(FOUND_DEPLOYMENTS);
+  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists of deployments');
 
   constructor(
     private readonly database: Statements,
@@ -69,9 +72,9 @@ export class DeploymentsService {
     return { deployment: await this.known(tx, id), changed };
   }
 
-  /** The deployments of an account, newest first. */
+  /** The deployments of an account, newest first. @throws Refusal `rate_limited`. */
   async list(accountId: string): Promise<Deployment[]> {
-    return this.store.list(this.database, accountId);
+    return this.turns.run(accountId, () => this.store.list(this.database, accountId));
   }
 
   /** Deployments of all accounts, newest first. @throws Refusal `invalid_cursor`. */

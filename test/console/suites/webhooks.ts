@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Locator, Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
+import { lowestIdAt, newId } from '@millrace/contracts';
+import { LOOKED_AT } from '@millrace/database';
 import { ApiClient, eventually, type TestAccount, type TestStack } from '@millrace/testing';
 import { TestReceiver, type ReceivedMessage } from '../../../libs/webhooks/src/fixtures/receiver';
 import { seriousFaults, type ConsoleBrowser } from '../support/console-browser';
@@ -176,6 +178,27 @@ export function webhooks(shared: ConsoleStack): void {
 
       await press(page, 'Delete');
       expect(await seriousFaults(page)).toEqual([]);
+      await press(page, 'Delete the endpoint');
+      await title(page, 'No endpoints yet');
+    });
+
+    it('are looked for further back where none of the latest is in a state', async () => {
+      const client = new ApiClient(stack.publicUrl, account.apiKey);
+      const json = { url: receiver.url };
+      const { id } = (await client.call<{ id: string }>('POST', '/platform/v1/webhook-endpoints', { json })).body;
+      const { webhookMessage } = stack.test.database.models;
+      const message = { endpointId: id, type: 'webhook.test', endedAt: new Date() };
+      await webhookMessage.create({ data: { ...message, id: lowestIdAt(Date.now() - 60_000), state: 'failed' } });
+      await webhookMessage.createMany({
+        data: Array.from({ length: LOOKED_AT }, () => ({ ...message, id: newId(), state: 'delivered' })),
+      });
+      const page = await browser.openSignedIn(account, `/webhooks/${id}?state=failed`);
+      await page.getByText('None of the latest messages is in this state: given up.').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
+      await press(page, 'Look further back');
+      await messages(page, 'webhook.test').getByText('Given up', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Look further back' }).waitFor({ state: 'detached' });
+      await press(page, 'Delete');
       await press(page, 'Delete the endpoint');
       await title(page, 'No endpoints yet');
     });

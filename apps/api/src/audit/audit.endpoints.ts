@@ -40,7 +40,9 @@ export const listOwnAudit = defineEndpoint({
   id: 'listOwnAudit',
   path: '/platform/v1/audit',
   summary: 'Read the audit log of the account',
-  description: `${WHAT} Newest first.`,
+  description:
+    `${WHAT} Newest first. Follow \`next_cursor\` until it is absent. A page shows what it finds among a thousand entries, so it has fewer than ` +
+    '`limit`, or none, where few of them match.',
   query: z.object({ ...pageQuery, ...filters }),
   answers: {
     200: { description: 'A page of the log.', schema: pageSchema('entries', OwnAuditEntrySchema, 'OwnAuditEntryPage') },

@@ -1,4 +1,4 @@
-import { newId } from '@millrace/contracts';
+import { lowestIdAt, newId } from '@millrace/contracts';
 import { RunningApi, type TestAccount } from '../fixtures/running-api';
 
 interface Entry {
@@ -35,9 +35,11 @@ const exported = async (query = '', { key }: { key: string } = account): Promise
   fetch(`${api.publicUrl}${AUDIT}/export${query}`, { headers: { authorization: `Bearer ${key}` } });
 const actions = ({ entries }: Listed): string[] => entries.map(({ action }) => action);
 
-/** An entry as a service might have written it. */
-async function plant(entry: { accountId: string | null; actor?: string } & Record<string, unknown>): Promise<string> {
-  const id = newId();
+/** An entry as a service might have written it. @param entry its id has its time. */
+async function plant(
+  entry: { accountId: string | null; actor?: string; at?: Date } & Record<string, unknown>,
+): Promise<string> {
+  const id = entry.at === undefined ? newId() : lowestIdAt(entry.at.getTime());
   await api.test.database.models.auditEntry.create({
     data: { id, actor: 'admin', action: 'planted', subjectType: 'planted', subjectId: id, ...entry },
   });

@@ -11,6 +11,7 @@ import {
   type DeploymentVersions,
 } from '@millrace/deployments';
 import { RetiredJobs, VersionFigures, type VersionFigure } from '@millrace/jobs';
+import { Turns } from '@millrace/platform';
 import { changesOf, detailsOf } from './deployment-acts';
 import type { WithGraphText } from './graph-text';
 import type { OwnVersionCreateSchema, VersionCreateSchema } from './deployment-versions.schemas';
@@ -22,10 +23,14 @@ type VersionBody = WithGraphText<
 /** The versions of a deployment, with how their latest jobs came out, by number. */
 export type ComparedVersions = DeploymentVersions & { figures: ReadonlyMap<number, VersionFigure> };
 
+/** Of one account: the figures come from up to 5,000 jobs, which take some 10 ms of the database. */
+const READINGS_AT_A_TIME = 1;
+
 /** What is done to the versions of deployments, by operators and by accounts. Every act is in the audit log. */
 @Injectable()
 export class DeploymentVersionActs {
   private readonly logger = new Logger('deployments');
+  private readonly turns = new Turns(READINGS_AT_A_TIME, 'lists of versions');
 
   constructor(
     private readonly audit: AuditLog,
@@ -35,7 +40,12 @@ export class DeploymentVersionActs {
     private readonly figures: VersionFigures,
   ) {}
 
+  /** @throws Refusal `rate_limited`. */
   async list(deployment: Deployment): Promise<ComparedVersions> {
+    return this.turns.run(deployment.accountId, () => this.compare(deployment));
+  }
+
+  private async compare(deployment: Deployment): Promise<ComparedVersions> {
     const [versions, figures] = await Promise.all([this.versioning.list(deployment), this.figures.of(deployment.id)]);
     return { ...versions, figures };
   }
@@ -78,7 +88,8 @@ export class DeploymentVersionActs {
     });
     this.deployments.forget(id);
     await this.moveOn(id);
-    return this.list(changed);
+    // Not in turn: what was done is not refused any more.
+    return this.compare(changed);
   }
 
   /** Have jobs that wait for a version out of use go on at once. A loop moves what this does not, so a failure is no refusal. */

@@ -29,7 +29,9 @@ export const listAuditLog = defineEndpoint({
   tag: 'audit-log',
   access: { by: 'operator', role: 'viewer' },
   summary: 'Read the audit log',
-  description: 'Every administrative act and every act on keys, newest first. An entry commits with its act.',
+  description:
+    'Every administrative act and every act on keys, newest first. An entry commits with its act. Follow `next_cursor` until it is absent. A page ' +
+    'shows what it finds among a thousand entries, so it has fewer than `limit`, or none, where few of them match.',
   query: z.object({
     ...pageQuery,
     account_id: z.uuid().optional().meta({ description: 'Only what concerns this account.' }),

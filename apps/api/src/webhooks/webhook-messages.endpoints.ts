@@ -51,7 +51,9 @@ export const listWebhookMessages = defineEndpoint({
   params,
   query: WebhookMessageQuery,
   summary: 'List the messages of a webhook endpoint',
-  description: 'What was sent and what waits, newest first, with every attempt and the beginning of its answer.',
+  description:
+    'What was sent and what waits, newest first, with every attempt and the beginning of its answer. Follow `next_cursor` until it is absent. A page ' +
+    'shows what it finds among a thousand messages, so it has fewer than `limit`, or none, where few of them match.',
   answers: { 200: { description: 'A page of messages.', schema: WebhookMessagePageSchema } },
   errors: ['invalid_cursor'],
 });

@@ -11,6 +11,7 @@ import {
   ServiceRefusal,
 } from '../process';
 import { jsonOf } from './json-of';
+import { recordOf, recordsOf } from './wire';
 import type { StreamedBody } from './multipart-body';
 import { streamedRequest } from './streamed-request';
 
@@ -102,6 +103,17 @@ export class ApiClient {
         code: 'unexpected_answer',
         cure: 'Check that the address is that of a Millrace service.',
       });
+    }
+  }
+
+  /** A page of a list. One may be empty and not the last: then it is the first behind it that has something, or the last. */
+  async page(url: URL, options: CallOptions = {}): Promise<unknown> {
+    const from = new URL(url);
+    for (;;) {
+      const answer = await this.json(from, options);
+      const { next_cursor: next } = recordOf(answer);
+      if (typeof next !== 'string' || recordsOf(answer).length > 0) return answer;
+      from.searchParams.set('cursor', next);
     }
   }
 

@@ -49,7 +49,7 @@ async function list(
   const url = withFilters(api.platform('/audit'), filters);
   if (limit !== undefined) url.searchParams.set('limit', String(limit));
   if (cursor !== undefined) url.searchParams.set('cursor', cursor);
-  context.printRecords(await api.json(url), 'No acts.');
+  context.printRecords(await api.page(url), 'No acts.');
 }
 
 async function save(

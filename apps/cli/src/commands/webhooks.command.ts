@@ -110,7 +110,7 @@ async function deliveries(
   url.searchParams.set('limit', String(limit));
   if (state !== undefined) url.searchParams.set('state', state);
   if (cursor !== undefined) url.searchParams.set('cursor', cursor);
-  context.printRecords(await api.json(url), 'No messages.');
+  context.printRecords(await api.page(url), 'No messages.');
 }
 
 async function replay(context: CommandContext, id: string, flags: ReplayFlags): Promise<void> {

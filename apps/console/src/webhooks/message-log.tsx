@@ -22,6 +22,8 @@ export function MessageLog({ endpointId, state, mayWrite }: MessageLogProps): Re
   const [replaying, setReplaying] = useState(false);
   const list = useInfiniteQuery(webhookMessagesQuery(endpointId, state));
   const messages = list.data?.pages.flatMap((page) => page.messages) ?? [];
+  // A page may have nothing and not be the last: what is in the state may be far back.
+  const foundLast = (list.data?.pages.at(-1)?.messages.length ?? 0) > 0;
   return (
     <section className="panel" aria-labelledby="webhook-log">
       <div className="panel-head webhook-log-head">
@@ -36,11 +38,7 @@ export function MessageLog({ endpointId, state, mayWrite }: MessageLogProps): Re
       {list.isPending && <Skeleton lines={5} />}
       {list.isError && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && messages.length === 0 && (
-        <p className="panel-text soft">
-          {state === undefined
-            ? 'Nothing was sent yet. Send a test, or run a job: its end appears here within a second.'
-            : `No message is in this state: ${STATE_LABELS[state].toLowerCase()}.`}
-        </p>
+        <p className="panel-text soft">{nothingIn(state, list.hasNextPage)}</p>
       )}
       {messages.length > 0 && (
         <ul className="messages" aria-label="Messages">
@@ -52,13 +50,20 @@ export function MessageLog({ endpointId, state, mayWrite }: MessageLogProps): Re
       {list.hasNextPage && (
         <div className="panel-text">
           <Button busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Earlier ones
+            {foundLast ? 'Earlier ones' : 'Look further back'}
           </Button>
         </div>
       )}
       {replaying && <ReplaySpanDialog endpointId={endpointId} onClose={() => setReplaying(false)} />}
     </section>
   );
+}
+
+function nothingIn(state: MessageState | undefined, hasMore: boolean): string {
+  if (state === undefined)
+    return 'Nothing was sent yet. Send a test, or run a job: its end appears here within a second.';
+  const label = STATE_LABELS[state].toLowerCase();
+  return hasMore ? `None of the latest messages is in this state: ${label}.` : `No message is in this state: ${label}.`;
 }
 
 /** The filter lives in the address, so that back, reload and links keep it. */

@@ -1,8 +1,8 @@
 import { isUuid } from '@millrace/contracts';
-import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
+import { decodeCursor, encodeCursor, type Page, type Statements } from '@millrace/database';
 import { Turns } from '@millrace/platform';
+import { listEntriesOfAccount, type AccountAuditFilter, type ListedEntries } from './audit-list.store';
 import type { AuditEntry } from './audit-log';
-import type { AccountAuditFilter, AuditLogStore } from './audit-log.store';
 
 const CURSOR = 'account-audit-log';
 /** Entries of an export that are in memory at a time. */
@@ -16,13 +16,10 @@ const EXPORTS_AT_A_TIME = 2;
 export class AccountAuditLog {
   private readonly turns = new Turns(EXPORTS_AT_A_TIME, 'exports of the audit log');
 
-  constructor(
-    private readonly database: Statements,
-    private readonly store: AuditLogStore,
-  ) {}
+  constructor(private readonly database: Statements) {}
 
   /**
-   * A page of the account's log, newest first.
+   * A page of the account's log, newest first. It has fewer entries than `limit`, or none, where few of the many behind it match the filter.
    *
    * @throws Refusal `invalid_cursor`.
    */
@@ -32,9 +29,9 @@ export class AccountAuditLog {
     page: { cursor: string | null; limit: number },
   ): Promise<Page<AuditEntry>> {
     const before = page.cursor === null ? null : decodeCursor(CURSOR, page.cursor, isUuid);
-    const place = { before, after: null, limit: page.limit + 1 };
-    const entries = await this.store.listOfAccount(this.database, accountId, filter, place);
-    return pageOf(CURSOR, entries, page.limit, ({ id }) => id);
+    const span = { before, after: null, limit: page.limit };
+    const { entries, last } = await listEntriesOfAccount(this.database, accountId, filter, span);
+    return { items: entries, ...(last !== null && { nextCursor: encodeCursor(CURSOR, last) }) };
   }
 
   /**
@@ -53,14 +50,12 @@ export class AccountAuditLog {
   }
 
   private async *pages(accountId: string, filter: AccountAuditFilter): AsyncGenerator<AuditEntry[]> {
-    for (let after: string | null = NO_ID; after !== null;) {
-      const place = { before: null, after, limit: PAGE };
-      const entries: AuditEntry[] = await this.store.listOfAccount(this.database, accountId, filter, place);
-      if (entries.length > 0) yield entries;
-      after = entries.length < PAGE ? null : (entries.at(-1)?.id ?? null);
-    }
+    let after: string | null = null;
+    do {
+      const span = { before: null, after, limit: PAGE, oldestFirst: true };
+      const page: ListedEntries = await listEntriesOfAccount(this.database, accountId, filter, span);
+      if (page.entries.length > 0) yield page.entries;
+      after = page.last;
+    } while (after !== null);
   }
 }
-
-/** Before the first entry. */
-const NO_ID = '00000000-0000-0000-0000-000000000000';

@@ -1,5 +1,6 @@
 import { isUuid } from '@millrace/contracts';
-import { decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
+import { decodeCursor, encodeCursor, type Database, type Page, type Statements } from '@millrace/database';
+import { listEntries } from './audit-list.store';
 import type { Act, AuditEntry, AuditFilter, Operator } from './audit-log';
 import type { AuditLogStore } from './audit-log.store';
 
@@ -59,13 +60,13 @@ export class AuditLog {
   }
 
   /**
-   * A page of the log, newest first.
+   * A page of the log, newest first. It has fewer entries than `limit`, or none, where few of the many behind it match the filter.
    *
    * @throws Refusal `invalid_cursor`.
    */
   async list(filter: AuditFilter, page: { cursor: string | null; limit: number }): Promise<Page<AuditEntry>> {
     const before = page.cursor === null ? null : decodeCursor(CURSOR, page.cursor, isUuid);
-    const entries = await this.store.list(this.database, filter, before, page.limit + 1);
-    return pageOf(CURSOR, entries, page.limit, ({ id }) => id);
+    const { entries, last } = await listEntries(this.database, filter, { before, after: null, limit: page.limit });
+    return { items: entries, ...(last !== null && { nextCursor: encodeCursor(CURSOR, last) }) };
   }
 }

@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { Statements } from '@millrace/database';
+import { LOOKED_AT, lookedAt, type LookedAtRow, type Statements } from '@millrace/database';
 import type { AssetRecord } from './asset';
 import { isListed, type AssetScope } from './asset-scope.store';
 import { assetColumns, recordOf, unexpired, type AssetRow } from './asset.store';
@@ -24,11 +24,8 @@ export interface AssetFilter {
   limit: number;
 }
 
-/**
- * A page shows what it finds among as many assets, so that a rare type, or many expired assets that jobs still hold, cost no
- * more than a common one. It may show fewer than its limit for that.
- */
-export const LOOKED_AT = 1_000;
+/** `LOOKED_AT` of which some are shown, and the one with which the next page begins. */
+const ROWS = LOOKED_AT + 1;
 
 /** The condition of each kind is that of its index. */
 const IS_OF: Record<AssetKind, Prisma.Sql> = {
@@ -44,10 +41,10 @@ export class AssetListStore {
     scope: AssetScope,
     filter: AssetFilter,
   ): Promise<{ assets: AssetRecord[]; next: AssetPosition | null }> {
-    const rows = await statements.rows<AssetRow & { nth: number }>(this.listSql(scope, filter));
-    const assets = rows.map(({ nth: _, ...row }) => recordOf(row));
+    const rows = await statements.rows<AssetRow & LookedAtRow>(this.listSql(scope, filter));
+    const assets = rows.map(({ nth: _, isShown: __, ...row }) => recordOf(row));
     const last = rows.at(-1);
-    const isMore = rows.length > filter.limit || last?.nth === LOOKED_AT + 1;
+    const isMore = rows.length > filter.limit || last?.nth === ROWS;
     return isMore ? { assets: assets.slice(0, -1), next: assets.at(-1) ?? null } : { assets, next: null };
   }
 
@@ -64,17 +61,10 @@ export class AssetListStore {
     if (createdBefore !== null) within.push(Prisma.sql`a.created_at < ${createdBefore}::timestamptz`);
     const shown = [unexpired];
     if (contentType !== null) shown.push(Prisma.sql`starts_with(lower(a.content_type), ${contentType})`);
+    const order = Prisma.sql`a.created_at DESC, a.id DESC`;
+    const list = { table: 'assets', alias: 'a', within: Prisma.join(within, ' AND '), order, shown, limit, rows: ROWS };
     return Prisma.sql`
-      SELECT ${assetColumns}, a.nth FROM (
-        SELECT * FROM (
-          SELECT a.*, (row_number() OVER (ORDER BY a.created_at DESC, a.id DESC))::int AS nth FROM (
-            SELECT * FROM assets a WHERE ${Prisma.join(within, ' AND ')}
-            ORDER BY a.created_at DESC, a.id DESC LIMIT ${LOOKED_AT + 1}
-          ) a
-        ) a
-        WHERE (${Prisma.join(shown, ' AND ')}) OR a.nth = ${LOOKED_AT + 1}
-        ORDER BY a.created_at DESC, a.id DESC LIMIT ${limit + 1}
-      ) a JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash
-      ORDER BY a.created_at DESC, a.id DESC`;
+      SELECT ${assetColumns}, a.nth, a.is_shown FROM (${lookedAt(list)}) a
+      JOIN blobs b ON b.account_id = a.account_id AND b.hash = a.hash ORDER BY ${order}`;
   }
 }

@@ -8,6 +8,7 @@ import {
   type Page,
   type Statements,
 } from '@millrace/database';
+import { Turns } from '@millrace/platform';
 import type { AssetRecord } from './asset';
 import type { AssetFilter, AssetListStore, AssetPosition } from './asset-list.store';
 import { type AssetScope } from './asset-scope.store';
@@ -18,6 +19,8 @@ import type { BlobRecordStore } from './blob-record.store';
 import { sniffContentType } from '../media';
 
 const LIST = 'assets';
+/** Of one account: what has the labels of a sub-key is found by their index, or among all of the account's, and may be much of it. */
+const LISTS_BY_LABEL_AT_A_TIME = 1;
 /** A time in milliseconds, which PostgreSQL and `Date` both have, and an id. */
 const POSITION = /^(\d{1,13}) ([0-9a-f-]{36})$/;
 
@@ -43,6 +46,8 @@ export interface StoredOutput {
 
 /** Assets as customers and jobs see them: found, deleted, referred to, stored. */
 export class AssetService {
+  private readonly turns = new Turns(LISTS_BY_LABEL_AT_A_TIME, 'lists of assets');
+
   constructor(
     private readonly database: Database,
     private readonly assets: AssetStore,
@@ -61,11 +66,12 @@ export class AssetService {
   /**
    * Newest first. A page has fewer assets than `limit`, or none, where few of the many behind it match the filter.
    *
-   * @throws Refusal `invalid_cursor`.
+   * @throws Refusal `invalid_cursor`; `rate_limited` while too many lists of sub-keys wait.
    */
   async list(scope: AssetScope, { cursor, ...filter }: AssetListFilter): Promise<Page<AssetRecord>> {
     const from = cursor === null ? null : positionOf(decodeCursor(LIST, cursor, isPosition));
-    const { assets, next } = await this.lists.list(this.database, scope, { ...filter, from });
+    const read = (): ReturnType<AssetListStore['list']> => this.lists.list(this.database, scope, { ...filter, from });
+    const { assets, next } = await (scope.labels === null ? read() : this.turns.run(scope.accountId, read));
     if (next === null) return { items: assets };
     return { items: assets, nextCursor: encodeCursor(LIST, `${next.createdAt.getTime()} ${next.id}`) };
   }

@@ -1,12 +1,15 @@
 import { wholeAccount, type AssetService } from '@millrace/assets';
 import { Refusal, isUuid, newId } from '@millrace/contracts';
 import { ConstraintError, decodeCursor, pageOf, type Database, type Page, type Statements } from '@millrace/database';
+import { Turns } from '@millrace/platform';
 import type { ModelSettings } from '../models.settings';
 import type { Model, ModelDraft, Transact } from './model';
 import { readModelName } from './model-name';
 import type { ModelFilter, ModelStore } from './model.store';
 
 const LIST = 'models';
+/** Of one account: it may have any number of models that failed. */
+const LISTS_AT_A_TIME = 1;
 
 /** What a list of models shows, and from where on. */
 export interface ModelListFilter extends Omit<ModelFilter, 'before'> {
@@ -15,6 +18,8 @@ export interface ModelListFilter extends Omit<ModelFilter, 'before'> {
 
 /** The models of accounts: recorded, found, shared, deleted. */
 export class ModelLibrary {
+  private readonly turns = new Turns(LISTS_AT_A_TIME, 'lists of models');
+
   constructor(
     private readonly database: Database,
     private readonly store: ModelStore,
@@ -41,10 +46,12 @@ export class ModelLibrary {
     return model;
   }
 
-  /** Newest first. @param accountId null: those of all accounts. @throws Refusal `invalid_cursor`. */
+  /** Newest first. @param accountId null: those of all accounts, for operators. @throws Refusal `invalid_cursor`, `rate_limited`. */
   async list(accountId: string | null, { cursor, limit, ...filter }: ModelListFilter): Promise<Page<Model>> {
     const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
-    const models = await this.store.list(this.database, accountId, { ...filter, before, limit: limit + 1 });
+    const read = (): Promise<Model[]> =>
+      this.store.list(this.database, accountId, { ...filter, before, limit: limit + 1 });
+    const models = accountId === null ? await read() : await this.turns.run(accountId, read);
     return pageOf(LIST, models, limit, ({ id }) => id);
   }
 

@@ -1,23 +1,32 @@
 import { Refusal, isUuid, lowestIdAt } from '@millrace/contracts';
-import { decodeCursor, pageOf, type Page, type Statements } from '@millrace/database';
+import { decodeCursor, encodeCursor, type Page, type Statements } from '@millrace/database';
+import { Turns } from '@millrace/platform';
 import type { WebhookEndpoints } from '../endpoints';
 import type { LoggedMessage, MessageLogStore, MessageState } from './message-log.store';
 
 const LIST = 'webhook messages';
 /** Of a replay of a span; a longer one takes several requests. */
 const REPLAYED_AT_ONCE = 10_000;
+/** Of one account: a span may have any number of messages, and few that failed. */
+const REPLAYS_AT_A_TIME = 1;
 /** The type of what is sent on request, and by no event. */
 const TEST_TYPE = 'webhook.test';
 
 /** What was sent to an endpoint, for its owner, who has it sent again. */
 export class WebhookMessages {
+  private readonly turns = new Turns(REPLAYS_AT_A_TIME, 'replays');
+
   constructor(
     private readonly database: Statements,
     private readonly endpoints: Pick<WebhookEndpoints, 'get'>,
     private readonly store: MessageLogStore,
   ) {}
 
-  /** Newest first. @throws Refusal `not_found`, `invalid_cursor`. */
+  /**
+   * Newest first. A page has fewer messages than `limit`, or none, where few of the many behind it are in the state.
+   *
+   * @throws Refusal `not_found`, `invalid_cursor`.
+   */
   async list(
     accountId: string,
     endpointId: string,
@@ -25,8 +34,8 @@ export class WebhookMessages {
   ): Promise<Page<LoggedMessage>> {
     await this.endpoints.get(accountId, endpointId);
     const before = cursor === null ? null : decodeCursor(LIST, cursor, isUuid);
-    const messages = await this.store.list(this.database, endpointId, { before, limit, state });
-    return pageOf(LIST, messages, limit, ({ id }) => id);
+    const { messages, last } = await this.store.list(this.database, endpointId, { before, limit, state });
+    return { items: messages, ...(last !== null && { nextCursor: encodeCursor(LIST, last) }) };
   }
 
   /** Send a message that no event made. @throws Refusal `not_found`; `invalid_request` where nothing is sent. */
@@ -48,7 +57,7 @@ export class WebhookMessages {
    *
    * @param since absent: from the first that is kept. @param until absent: to the latest. @param states those that ended so.
    * @returns how many, and whether there may be more in the span.
-   * @throws Refusal `not_found`.
+   * @throws Refusal `not_found`, `rate_limited`.
    */
   async replaySpan(
     accountId: string,
@@ -61,7 +70,8 @@ export class WebhookMessages {
       until: until === undefined ? null : lowestIdAt(until.getTime()),
     };
     const limit = REPLAYED_AT_ONCE;
-    const replayed = await this.store.replaySpan(this.database, endpointId, { ...span, states, limit });
+    const replay = (): Promise<number> => this.store.replaySpan(this.database, endpointId, { ...span, states, limit });
+    const replayed = await this.turns.run(accountId, replay);
     return { replayed, more: replayed === limit };
   }
 

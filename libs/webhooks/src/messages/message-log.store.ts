@@ -1,5 +1,5 @@
 import { Prisma } from '@prisma/client';
-import type { Statements } from '@millrace/database';
+import { byId, lookedAt, pageOfLookedAt, type LookedAtRow, type Statements } from '@millrace/database';
 
 export const MESSAGE_STATES = ['pending', 'delivered', 'failed'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
@@ -31,6 +31,15 @@ export interface LoggedMessage {
 
 type MessageRow = Omit<LoggedMessage, 'attempts'> & { attempts: (Omit<LoggedAttempt, 'at'> & { at: string })[] };
 
+/** What a page of the log shows, and from where on. */
+export interface MessagePage {
+  /** Only older ones than this id; null for the first page. */
+  before: string | null;
+  limit: number;
+  /** Null for any. */
+  state: MessageState | null;
+}
+
 /** Of one message; it has as many attempts as it was replayed, and these are the last. */
 const ATTEMPTS_SHOWN = 20;
 
@@ -44,18 +53,29 @@ const columns = Prisma.sql`
 
 /** The messages of one endpoint, for its owner. Who calls has made sure of the endpoint. */
 export class MessageLogStore {
-  /** Newest first, one more than `limit` where there is one. @param before only older ones than this id. */
+  /**
+   * Newest first.
+   *
+   * @returns with them the id behind which the next page begins; null on the last.
+   */
   async list(
     statements: Statements,
     endpointId: string,
-    { before, limit, state }: { before: string | null; limit: number; state: MessageState | null },
-  ): Promise<LoggedMessage[]> {
-    const rows = await statements.rows<MessageRow>(Prisma.sql`
-      SELECT ${columns} FROM webhook_messages m
-      WHERE m.endpoint_id = ${endpointId}::uuid AND (${before}::uuid IS NULL OR m.id < ${before}::uuid)
-        AND (${state}::text IS NULL OR m.state = ${state})
-      ORDER BY m.id DESC LIMIT ${limit + 1}`);
-    return rows.map(messageOf);
+    page: MessagePage,
+  ): Promise<{ messages: LoggedMessage[]; last: string | null }> {
+    const rows = await statements.rows<MessageRow & LookedAtRow>(this.listSql(endpointId, page));
+    const { shown, last } = pageOfLookedAt(rows, page.limit);
+    return { messages: shown.map(({ nth: _, isShown: __, ...row }) => messageOf(row)), last: last?.id ?? null };
+  }
+
+  /** The statement of `list`, whose plans a test checks. */
+  listSql(endpointId: string, { before, limit, state }: MessagePage): Prisma.Sql {
+    const owner = { column: 'endpoint_id', value: Prisma.sql`${endpointId}::uuid` };
+    const shown = state === null ? [] : [Prisma.sql`m.state = ${state}`];
+    const ids = byId('m', owner, { after: null, before });
+    return Prisma.sql`
+      SELECT ${columns}, m.nth, m.is_shown
+      FROM (${lookedAt({ table: 'webhook_messages', alias: 'm', ...ids, shown, limit })}) m ORDER BY m.nth`;
   }
 
   async find(statements: Statements, endpointId: string, id: string): Promise<LoggedMessage | null> {

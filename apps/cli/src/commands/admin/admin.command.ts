@@ -127,7 +127,7 @@ async function call(
 
 async function request(
   api: ApiClient,
-  { route, args, flags }: AdminVerb,
+  { route, args, flags, isList }: AdminVerb,
   { path, fields, key }: AdminRequest,
   reason?: string,
 ): Promise<unknown> {
@@ -137,6 +137,7 @@ async function request(
   if (inQuery) for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, String(value));
   const json = !inQuery && (args ?? flags) ? fields : undefined;
   const headers = reasonHeader(reason);
+  if (isList && method === 'GET') return api.page(url, { headers });
   if (key === undefined) return api.json(url, { method, json, headers });
   return api
     .json(url, { method, json, headers: { ...headers, 'idempotency-key': key }, tries: TRIES })
